@@ -1,0 +1,73 @@
+"""How many responses a second the gazetteer reads, with the names of the starter snapshot, on one core.
+
+    python bench/gazetteer_rate.py
+
+The peer is what one writes first: one regular expression of all names between word boundaries, longest first, ignoring
+case (the standard library's `re`). It does less: no folding, no plurals, no particles, no rules for capital letters.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+
+from cache.catalog import read_catalog
+from extract.base import ResponseText
+from extract.gazetteer import Gazetteer
+from extract.gold import read_gold
+from link.lexicon import lexicon
+from link.starter import write_starter
+
+COPIES = 20
+TOPIC = "food"
+
+
+def seconds(work: Callable[[], int]) -> tuple[float, int]:
+    """The CPU time of `work`, and what it counted."""
+    started = time.process_time()
+    found = work()
+    return time.process_time() - started, found
+
+
+def main() -> None:
+    """Prints a line per language: texts a second, mentions found, and the ratio to the peer."""
+    catalog = read_catalog()
+    gold = read_gold(catalog)
+    print("language  names  letters/text    texts/s  found    peer texts/s  found   ratio")
+    with tempfile.TemporaryDirectory() as folder:
+        snapshot = write_starter(Path(folder) / "starter.duckdb")
+        for language in sorted({text.language for text in gold}):
+            texts = [text.text for text in gold if text.language == language] * COPIES
+            names = lexicon(snapshot, catalog, TOPIC, language)
+            gazetteer = Gazetteer(names, catalog.topic(TOPIC), language, snapshot.identity)
+            responses = [ResponseText(str(number), language, text) for number, text in enumerate(texts)]
+            ours, found = seconds(partial(count_mentions, gazetteer, responses))
+            pattern = compile_names(str(row["surface"]) for row in names.to_pylist())
+            theirs, matched = seconds(partial(count_matches, pattern, texts))
+            letters = sum(map(len, texts)) / len(texts)
+            print(
+                f"{language:8}  {names.num_rows:5}  {letters:12.0f}  {len(texts) / ours:9,.0f}  {found // COPIES:5}"
+                f"  {len(texts) / theirs:14,.0f}  {matched // COPIES:5}  {theirs / ours:6.1f}"
+            )
+
+
+def count_mentions(gazetteer: Gazetteer, responses: Iterable[ResponseText]) -> int:
+    return sum(len(one.mentions) for one in gazetteer.extract(responses))
+
+
+def count_matches(pattern: re.Pattern[str], texts: Iterable[str]) -> int:
+    return sum(len(pattern.findall(text)) for text in texts)
+
+
+def compile_names(names: Iterable[str]) -> re.Pattern[str]:
+    """One expression of all names, longest first."""
+    longest_first = sorted(set(names), key=len, reverse=True)
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, longest_first))})\b", re.IGNORECASE)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""Answers that other runs have paid for already: they are taken over, not asked again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cache.parquet import SUFFIX, rows_to_table
+from cache.run_folder import Job, RunFolder
+from cache.schema import arrow_schema
+
+
+def find_answers(run: RunFolder, job: Job, wanted: pa.Table) -> pa.Table:
+    """The rows of `responses` that runs beside this one hold for the keys that are wanted, in no particular order.
+
+    `wanted` has the columns response_id, prompt_id, condition and country; the rows found carry its values. The key
+    holds what was asked of whom and how, so that an answer is the same in every run. Failures are not taken over, nor
+    are the files of another version whose columns differ.
+    """
+    files = [str(file) for file in _sibling_parts(run, job)] if wanted.num_rows else []
+    if not files:
+        return rows_to_table("responses", [])
+    schema = arrow_schema("responses")
+    query = Path(__file__).with_name("answers.sql").read_text(encoding="utf-8")
+    with duckdb.connect() as connection:
+        connection.register("wanted", wanted)
+        found: pa.Table = connection.sql(query, params={"files": files}).to_arrow_table()
+    return found.select(schema.names).cast(schema)
+
+
+def _sibling_parts(run: RunFolder, job: Job) -> list[Path]:
+    folder = run.shards("responses", job).relative_to(run.root)
+    siblings = sorted(path for path in run.root.parent.glob("*/") if path.resolve() != run.root.resolve())
+    parts = [part for sibling in siblings for part in sorted((sibling / folder).glob(f"part-*{SUFFIX}"))]
+    return [part for part in parts if _readable(part)]
+
+
+def _readable(part: Path) -> bool:
+    try:
+        return pq.read_schema(part).names == arrow_schema("responses").names
+    except (OSError, pa.ArrowInvalid):
+        return False

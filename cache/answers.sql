@@ -1,0 +1,8 @@
+-- What runs beside this one have answered already: a row is a response, with the cell that it has in this run.
+-- Where several runs have it, the first by file name speaks.
+SELECT DISTINCT ON (stored.response_id)
+    stored.* REPLACE (wanted.prompt_id AS prompt_id, wanted.condition AS condition, wanted.country AS country)
+FROM read_parquet($files, filename = 'file') AS stored
+JOIN wanted ON wanted.response_id = stored.response_id
+WHERE stored.status = 'ok'
+ORDER BY stored.response_id, stored.file

@@ -1,0 +1,101 @@
+"""What a topic, a language and a country are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from cache.errors import CatalogError, did_you_mean
+
+QID = Annotated[str, Field(pattern=r"^Q[1-9][0-9]*$")]
+CountryCode = Annotated[str, Field(pattern=r"^[A-Z]{2}$")]
+ScriptCode = Annotated[str, Field(pattern=r"^[A-Z][a-z]{3}$")]
+
+# The wording that a user's own topic or language file brings along: condition -> template.
+Templates = Mapping[str, str]
+
+
+class _Data(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Kind(_Data):
+    """A kind of mention within a topic: a dish, an author, a genre."""
+
+    granularity: int | None = Field(default=None, ge=0, le=1)  # 1 specific, 0 general
+    counted: bool = True  # False: kept, never in a metric
+    description: str  # one line, for the extractor's prompt
+    roots: tuple[QID, ...] = ()  # Wikidata classes that its entities are instances or subclasses of
+    stops: tuple[QID, ...] = ()  # classes that a path to a root may not cross
+    members: Literal["any", "instances", "classes"] = "any"  # titles and persons are instances, vehicle types classes
+
+    @model_validator(mode="after")
+    def _counted_kinds_have_a_granularity(self) -> Kind:
+        if self.counted and self.granularity is None:
+            raise ValueError("a counted kind needs granularity = 0 or 1")
+        if self.counted and not self.roots:
+            raise ValueError("a counted kind needs roots: the Wikidata classes of its entities")
+        return self
+
+
+class Topic(_Data):
+    """A topic: the kinds of entity that are looked for, and where they stand in Wikidata's classes."""
+
+    code: str
+    name: str
+    part_of: bool = False  # may a path use P361?
+    max_distance: int = Field(default=12, ge=1)  # edges from an item to a root
+    kinds: Mapping[str, Kind]
+    wording: Mapping[str, Templates] = {}  # language -> condition -> template, in a user's own topic file
+
+
+class Language(_Data):
+    """A language: its scripts, its countries, and where Wikidata keeps its labels."""
+
+    code: str
+    name: str
+    endonym: str
+    direction: str = Field(pattern="^(ltr|rtl)$")
+    scripts: tuple[ScriptCode, ...] = Field(min_length=1)
+    first_country: CountryCode
+    native_countries: tuple[CountryCode, ...] = Field(min_length=1)
+    detector: str  # ISO 639-1 code that the language detector reports
+    label_languages: tuple[str, ...] = Field(min_length=1)  # Wikidata label languages, the fallback chain in order
+    wording: Mapping[str, object] = {}  # the same form as generate/wording/<code>.toml, in a user's own language file
+
+
+class Country(_Data):
+    """A country that prompts can name."""
+
+    code: CountryCode
+    name: str
+    qid: QID
+    includes: tuple[QID, ...] = ()  # items that Wikidata names in its place: constituent countries, the undivided one
+
+
+class Catalog(_Data):
+    """All topics, languages and countries that an experiment can name."""
+
+    topics: Mapping[str, Topic]
+    languages: Mapping[str, Language]
+    countries: Mapping[str, Country]
+
+    def topic(self, code: str) -> Topic:
+        """The topic of this code; `CatalogError` with the nearest name where there is none."""
+        if code not in self.topics:
+            raise CatalogError(f"unknown topic {code!r}", remedy=did_you_mean(code, self.topics))
+        return self.topics[code]
+
+    def language(self, code: str) -> Language:
+        """The language of this code; `CatalogError` with the nearest name where there is none."""
+        if code not in self.languages:
+            raise CatalogError(f"unknown language {code!r}", remedy=did_you_mean(code, self.languages))
+        return self.languages[code]
+
+    def country(self, code: str) -> Country:
+        """The country of this ISO 3166 code; `CatalogError` with the nearest code where there is none."""
+        if code not in self.countries:
+            raise CatalogError(f"unknown country {code!r}", remedy=did_you_mean(code, self.countries))
+        return self.countries[code]

@@ -1,0 +1,63 @@
+"""Reads the catalogue's TOML files, the built-in ones and a user's."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from cache.catalog.model import Catalog, Country, Language, Topic
+from cache.errors import CatalogError
+
+BUILT_IN = Path(__file__).parent
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def read_catalog(user_folder: Path | None = None) -> Catalog:
+    """The built-in catalogue, with the files of `user_folder/topics` and `user_folder/languages` put over it.
+
+    Raises `CatalogError`, naming file and place, for a file that is no TOML or does not fit.
+    """
+    folders = [BUILT_IN] if user_folder is None else [BUILT_IN, user_folder]
+    countries = {
+        code: parse_model(Country, {"code": code, **row}, BUILT_IN / "countries.toml")
+        for code, row in read_toml(BUILT_IN / "countries.toml").items()
+    }
+    return Catalog(
+        topics=_read_folders(folders, "topics", Topic),
+        languages=_read_folders(folders, "languages", Language),
+        countries=countries,
+    )
+
+
+def _read_folders(folders: list[Path], name: str, model: type[Model]) -> dict[str, Model]:
+    files = [file for folder in folders for file in sorted((folder / name).glob("*.toml"))]
+    found: dict[str, Model] = {}
+    for file in files:
+        data = read_toml(file)
+        if data.get("code") != file.stem:
+            raise CatalogError(f"code is {data.get('code')!r}", where=file, remedy=f"Write code = {file.stem!r}.")
+        found[file.stem] = parse_model(model, data, file)
+    return found
+
+
+def read_toml(file: Path, error: type[CatalogError] = CatalogError) -> dict[str, Any]:
+    """The file's table; `CatalogError` with the line where it is no TOML, or why it cannot be read."""
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as fault:
+        raise error(f"not valid TOML: {fault}", where=file, remedy="Correct that line.") from fault
+    except (OSError, UnicodeDecodeError) as fault:
+        raise error(f"cannot be read: {fault}", where=file) from fault
+
+
+def parse_model(model: type[Model], data: dict[str, Any], file: Path) -> Model:
+    """`data` as a `model`; `CatalogError` that names the file, the key and what is wrong with it."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as fault:
+        first = fault.errors()[0]
+        place = ".".join(str(step) for step in first["loc"]) or "top level"
+        raise CatalogError(f"{place}: {first['msg']}", where=file, remedy="See docs/extending.md.") from fault

@@ -1,0 +1,39 @@
+"""A job's current responses: what the next stage works on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from cache.manifest import Manifest
+from cache.parquet import SUFFIX
+from cache.run_folder import Job, RunFolder
+
+BATCH_ROWS = 10_000
+
+
+def current_responses(
+    run: RunFolder, job: Job, manifest: Manifest, columns: Sequence[str] | None = None, rows: int = BATCH_ROWS
+) -> Iterator[pa.RecordBatch]:
+    """The job's committed responses that count under `manifest`, failed ones included, at most `rows` at a time.
+
+    They count as in `store.sql`: the present sampling, sample numbers and prompts, of one of the run's models. What the
+    job's journal still holds is not among them: it is committed when the job is next opened.
+    """
+    if job.model not in manifest.models:
+        return
+    prompts = pq.read_table(run.table("prompts"), columns=["prompt_id"])["prompt_id"].combine_chunks()
+    current = (
+        (pc.field("sampling_id") == manifest.sampling_id)
+        & (pc.field("sample") < manifest.n)
+        & pc.field("prompt_id").isin(prompts)
+    )
+    for part in sorted(run.shards("responses", job).glob(f"part-*{SUFFIX}")):
+        with pq.ParquetFile(part) as file:
+            for batch in file.iter_batches(batch_size=rows):
+                kept = batch.filter(current)
+                if kept.num_rows:
+                    yield kept if columns is None else kept.select(list(columns))

@@ -1,0 +1,94 @@
+"""The exceptions of Polyculture, all of them.
+
+- PolycultureError: the root; the front door prints its one line and exits with `exit_code`
+  - UserError: a mistake that the user can mend: names what, where and the remedy (exit code 2)
+    - CatalogError: a topic, language or country file that does not hold what it must
+    - ExperimentError: an experiment file that cannot be run as it is written
+    - ChangedExperimentError: an experiment that no longer fits the shards it left behind
+    - MissingDependencyError: an optional package that is not installed, with the install line
+    - EngineError: a model that cannot be opened or reached, or cannot do what is asked
+    - StoreError: a folder that cannot be written or a file that cannot be read
+    - SnapshotError: a Wikidata snapshot that is missing, broken or of another version
+    - WikidataError: the live Wikidata service cannot be reached, refuses, or was given no contact
+  - JobHeldError: another process works on this job now (exit code 3)
+  - IncompleteError: the work ended and some of it failed; running again resumes (exit code 4)
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class PolycultureError(Exception):
+    """Anything that Polyculture says about itself in one line."""
+
+    exit_code = 1
+
+
+class UserError(PolycultureError):
+    """What is wrong, where, and what to do: one line each, printed without a traceback."""
+
+    exit_code = 2
+
+    def __init__(self, what: str, *, where: object = None, remedy: str | None = None) -> None:
+        self.what, self.where, self.remedy = what, where, remedy
+        line = f"{where}: {what}" if where is not None else what
+        super().__init__(f"{line}. {remedy}" if remedy else line)
+
+
+class CatalogError(UserError):
+    """A topic, language or country file that does not hold what it must."""
+
+
+class ExperimentError(UserError):
+    """An experiment file that cannot be run as it is written."""
+
+
+class ChangedExperimentError(ExperimentError):
+    """An experiment that no longer fits the shards it left behind."""
+
+
+class MissingDependencyError(UserError):
+    """An optional package that is not installed."""
+
+    def __init__(self, package: str, extra: str, needed_for: str) -> None:
+        super().__init__(
+            f"{needed_for} needs the package {package!r}, which is not installed",
+            remedy=f"Install it with: pip install 'polyculture[{extra}]'",
+        )
+
+
+class EngineError(UserError):
+    """A model that cannot be opened or reached, or cannot do what is asked."""
+
+
+class StoreError(UserError):
+    """A folder that cannot be written or a file that cannot be read."""
+
+
+class SnapshotError(UserError):
+    """A Wikidata snapshot that is missing, broken or of another version."""
+
+
+class WikidataError(UserError):
+    """The live Wikidata service cannot be reached, refuses, or was given no contact."""
+
+
+class JobHeldError(PolycultureError):
+    """Another process works on this job now."""
+
+    exit_code = 3
+
+
+class IncompleteError(PolycultureError):
+    """The work ended and some of it failed; running the same command again resumes."""
+
+    exit_code = 4
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A remedy that names the nearest known word, or all of them: "Did you mean 'food'?"."""
+    names = sorted(known)
+    near = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.6)
+    return f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(names)}."

@@ -1,0 +1,45 @@
+"""Files that are whole or absent: written under a temporary name, flushed, then renamed."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cache.errors import StoreError
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary path beside `path` to write to; flushed to disk and renamed to `path` if the block succeeds."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with store_faults(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            yield temporary
+            _flush(temporary)
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def store_faults(path: Path) -> Iterator[None]:
+    """Turns an operating-system fault of the block (full disk, no permission) into a `StoreError` about `path`."""
+    try:
+        yield
+    except OSError as fault:
+        reason = os.strerror(fault.errno) if fault.errno else str(fault)
+        remedy = "Free space" if fault.errno in (errno.ENOSPC, errno.EDQUOT) else "Choose another place"
+        raise StoreError(
+            f"cannot be written: {reason}",
+            where=path,
+            remedy=f"{remedy}, then run the same command again: it resumes.",
+        ) from fault
+
+
+def _flush(path: Path) -> None:
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())

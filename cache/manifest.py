@@ -1,0 +1,60 @@
+"""`manifest.json`: what a run asked, with what, and which rows of the store are current."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from cache.errors import StoreError
+from cache.files import replacing
+
+
+class Manifest(BaseModel):
+    """What makes a run's numbers traceable. A stage fills in its own part.
+
+    `sampling_id`, `n`, `extractor_ids` and `linker_id` say which rows are current: rows made under other settings stay
+    on disk, out of every view, and count again when the settings come back.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    experiment: str
+    polyculture: str  # version
+    packages: dict[str, str] = {}  # versions of what the numbers depend on
+    models: list[str] = []
+    languages: list[str] = []
+    topics: list[str] = []
+    countries: list[str] = []
+    conditions: list[str] = []
+    model_versions: dict[str, str] = {}  # model -> what the engine says it ran
+    sampling: dict[str, Any] = {}  # as in the experiment file, defaults filled in
+    n: int = 0
+    sampling_id: str = ""
+    extractor: dict[str, Any] = {}
+    extractor_ids: dict[str, str] = {}  # topic -> id: a topic that is added leaves the others' mentions as they are
+    linker: dict[str, Any] = {}
+    linker_id: str = ""
+    snapshot: dict[str, Any] = {}  # provenance of the Wikidata snapshot, or of the live API
+    notes: list[str] = []  # what a reader of the report must know (the demo says here what is weak in it)
+
+
+def read_manifest(path: Path) -> Manifest | None:
+    """The manifest, or None where there is no run yet. Raises `StoreError` where it cannot be understood."""
+    if not path.exists():
+        return None
+    try:
+        return Manifest.model_validate_json(path.read_bytes())
+    except (ValidationError, OSError) as fault:
+        raise StoreError(
+            "is not a manifest that this version can read",
+            where=path,
+            remedy="Move it away and run again: the shards are kept and found again.",
+        ) from fault
+
+
+def write_manifest(manifest: Manifest, path: Path) -> None:
+    """Writes the manifest, whole or not at all."""
+    with replacing(path) as temporary:
+        temporary.write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")

@@ -1,0 +1,51 @@
+"""Whole Parquet files with the columns of `cache.schema`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cache.files import replacing
+from cache.schema import TABLES, arrow_schema
+
+SUFFIX = ".parquet"
+
+
+def rows_to_table(name: str, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """Rows as dictionaries, one per column of `cache.schema.TABLES[name]`, as an Arrow table."""
+    return pa.Table.from_pylist(list(rows), schema=arrow_schema(name))
+
+
+def objects_to_table(name: str, objects: Sequence[Any]) -> pa.Table:
+    """Row objects (`Prompt`, `Link`, ...) as an Arrow table, column by column."""
+    schema = arrow_schema(name)
+    columns = [
+        pa.array((getattr(row, field.name) for row in objects), type=schema.field(field.name).type, size=len(objects))
+        for field in fields(TABLES[name])
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def write_parquet(table: pa.Table, path: Path, metadata: Mapping[str, str] | None = None) -> None:
+    """Writes `table` to `path`, whole or not at all; `metadata` goes into the file's footer.
+
+    Raises `StoreError` where the folder cannot be written or the disk is full.
+    """
+    if metadata:
+        footer = {key.encode(): value.encode() for key, value in metadata.items()}
+        table = table.replace_schema_metadata(footer)
+    with replacing(path) as temporary:
+        pq.write_table(table, temporary, compression="zstd")
+
+
+def read_metadata(path: Path) -> dict[str, str]:
+    """What `write_parquet` was given as `metadata`; empty where the file is absent or has none."""
+    if not path.exists():
+        return {}
+    found = pq.read_schema(path).metadata or {}
+    return {key.decode(): value.decode() for key, value in found.items() if not key.startswith(b"ARROW:")}

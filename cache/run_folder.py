@@ -1,0 +1,51 @@
+"""Where the files of one experiment stand: `runs/<experiment>/...` and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Job:
+    """The unit of batch work, of restart and of files on disk."""
+
+    model: str
+    language: str
+    topic: str
+
+    def __str__(self) -> str:
+        return f"{self.model} {self.language} {self.topic}"
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """The folder of one experiment. Paths only: nothing is read or written here."""
+
+    root: Path
+
+    @property
+    def manifest(self) -> Path:
+        return self.root / "manifest.json"
+
+    @property
+    def experiment(self) -> Path:
+        return self.root / "experiment.toml"
+
+    @property
+    def store(self) -> Path:
+        return self.root / "store.duckdb"
+
+    @property
+    def report(self) -> Path:
+        return self.root / "report.html"
+
+    def table(self, name: str) -> Path:
+        """The one file of a table that is written for the whole run: prompts, links, candidates, entities, ..."""
+        return self.root / f"{name}.parquet"
+
+    def shards(self, table: str, job: Job) -> Path:
+        """The folder of a job's shards of a table: `responses/model=<m>/language=<l>/topic=<t>`."""
+        parts = (f"model={quote(job.model, safe='')}", f"language={job.language}", f"topic={job.topic}")
+        return self.root.joinpath(table, *parts)

@@ -1,0 +1,229 @@
+"""The rows that flow between the stages, and the tables they are kept in: the one place where columns are written down.
+
+Every table is one frozen dataclass. `Prompt`, `Response`, `Extraction` and `Mention` are written job by job, `Link`,
+`Candidate`, `Entity`, `EntityCountry` and `Interval` once for a run. The columns that say which cell a row belongs to
+(model, language, topic, condition, country) are repeated in each row: Parquet keeps them in a dictionary, and no metric
+needs a join to find its cell.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from dataclasses import dataclass, fields
+from typing import Any, Literal
+
+import pyarrow as pa
+
+Condition = Literal["neutral", "explicit", "implicit_male", "implicit_female"]
+CONDITIONS: tuple[Condition, ...] = typing.get_args(Condition)
+LinkStatus = Literal["linked", "ambiguous", "no candidate", "no path"]
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One filled-in question: topic x language x condition x country."""
+
+    prompt_id: str  # hash of language, topic, condition, country and text
+    language: str
+    topic: str
+    condition: str
+    country: str | None  # ISO 3166; None when the condition is neutral
+    name: str | None  # the person named by an implicit condition
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """One sampled text, or the reason why there is none."""
+
+    response_id: str  # hash of model, prompt text, decoding, seed and sample number
+    prompt_id: str
+    sampling_id: str  # hash of the sampling settings; of a change only rows with the current one count
+    model: str
+    language: str
+    topic: str
+    condition: str
+    country: str | None
+    sample: int  # 0 .. n-1
+    seed: int
+    status: str  # 'ok' | 'failed'
+    text: str | None  # None when failed
+    error: str | None  # why it failed, one line
+    retryable: bool | None  # of a failure: worth asking again
+    finish_reason: str | None  # 'stop' | 'length' | 'content_filter' | what the server says
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    detected_language: str | None  # a code of ours, another ISO 639-1 code, or None when undecided
+    language_confidence: float | None  # 0 .. 1
+    script: str | None  # ISO 15924 code of most letters
+    script_share: float | None  # share of letters in the scripts of the prompt's language
+    model_version: str | None  # what the engine says it ran: server's model id, file hash
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What an extractor did with one response; its mentions stand in `Mention`."""
+
+    extraction_id: str  # hash of response_id and extractor_id
+    response_id: str
+    prompt_id: str
+    sampling_id: str
+    extractor_id: str  # hash of all that decides the mentions: extractor, model, prompt, kinds
+    model: str
+    language: str
+    topic: str
+    condition: str
+    country: str | None
+    sample: int
+    status: str  # 'ok' | 'failed'
+    mentions: int  # rows in `Mention`
+    attempts: int
+    error: str | None
+    retryable: bool | None
+    raw: str | None  # the extractor model's answer, as it came
+    prompt_tokens: int | None
+    completion_tokens: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A surface string that the extractor found in a response."""
+
+    extraction_id: str  # hash of response_id and extractor_id
+    response_id: str
+    prompt_id: str
+    sampling_id: str
+    extractor_id: str
+    model: str
+    language: str
+    topic: str
+    condition: str
+    country: str | None
+    sample: int
+    ordinal: int  # position in the extraction, from 0
+    surface: str
+    kind: str
+    granularity: int | None  # 1 specific, 0 general, None for kinds that are kept and never counted
+    counted: bool
+    start: int | None  # character offsets in the response's text; None when hallucinated
+    end: int | None
+    hallucinated: bool  # the surface does not occur in the response
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The entity that a surface means in a topic and language, or the reason why there is none."""
+
+    language: str
+    topic: str
+    kind: str
+    surface: str
+    status: str  # a LinkStatus
+    qid: str | None  # the first of the survivors; set when linked or ambiguous
+    match: str | None  # 'label' | 'alias' | 'normalised' | 'english' | 'fuzzy'
+    matched: str | None  # the label or alias that matched
+    score: float | None  # 100 for exact matches, rapidfuzz's ratio for fuzzy ones
+    root: str | None  # the topic's class that was reached
+    path: list[str] | None  # QIDs from the entity's class up to the root
+    candidates: int  # items whose name matched
+    survivors: int  # candidates that reached the topic
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A Wikidata item that a surface may mean, and what became of it."""
+
+    language: str
+    topic: str
+    kind: str
+    surface: str
+    qid: str
+    rank: int | None  # 1 is best; None when it does not reach the topic
+    match: str
+    matched: str
+    matched_language: str
+    score: float
+    root: str | None
+    path: list[str] | None
+    distance: int | None  # edges from the item to the root
+    sitelinks: int
+    reason: str  # why it won or lost, in words
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A Wikidata item that at least one surface is linked to."""
+
+    qid: str
+    label: str  # English, or the first there is
+    labels: dict[str, str]  # by language code
+    description: str | None
+    sitelinks: int
+    revision: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class EntityCountry:
+    """A country that an entity is associated with, and the property that says so."""
+
+    qid: str
+    country: str | None  # ISO 3166 where it is one of the catalogue's countries
+    country_qid: str
+    property: str  # 'P495', 'P50/P27', 'P175/P27', 'P50/P495', 'P175/P495', 'P27', 'P17'
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A number with its 95 % interval: a metric of a cell, or the mean of many cells'."""
+
+    metric: str  # 'granularity' | 'diversity' | 'specificity' | 'specificity_gain' | 'consensus'
+    level: str  # 'cell', or the columns below that an aggregate keeps: 'model, language'
+    model: str
+    language: str | None
+    other_language: str | None  # of consensus
+    topic: str | None
+    condition: str | None
+    country: str | None
+    estimate: float
+    low: float | None  # None where there is too little to say
+    high: float | None
+    method: str
+    cells: int  # numbers averaged; 1 for a cell
+
+
+Row = Prompt | Response | Extraction | Mention | Link | Candidate | Entity | EntityCountry | Interval
+
+TABLES: dict[str, type[Any]] = {
+    "prompts": Prompt,
+    "responses": Response,
+    "extractions": Extraction,
+    "mentions": Mention,
+    "links": Link,
+    "candidates": Candidate,
+    "entities": Entity,
+    "entity_countries": EntityCountry,
+    "intervals": Interval,
+}
+
+_ARROW: dict[Any, pa.DataType] = {
+    str: pa.string(),
+    int: pa.int64(),
+    float: pa.float64(),
+    bool: pa.bool_(),
+    list[str]: pa.list_(pa.string()),
+    dict[str, str]: pa.map_(pa.string(), pa.string()),
+}
+
+
+def arrow_schema(table: str) -> pa.Schema:
+    """The Arrow schema of one of `TABLES`: a field per column, nullable where the row type allows None."""
+    row = TABLES[table]
+    hints = typing.get_type_hints(row)
+    return pa.schema([_arrow_field(field.name, hints[field.name]) for field in fields(row)])
+
+
+def _arrow_field(name: str, hint: Any) -> pa.Field[Any]:
+    nullable = isinstance(hint, types.UnionType)
+    plain = next(arm for arm in typing.get_args(hint) if arm is not types.NoneType) if nullable else hint
+    return pa.field(name, _ARROW[plain], nullable=nullable)

@@ -1,0 +1,208 @@
+"""The shards of a job: answers go to a journal as they come, and from the journal into Parquet parts.
+
+A job's folder of a table holds `part-00000.parquet`, `part-00001.parquet`, ... Each part is whole or absent. Between
+parts, every record that was appended stands as a line in the journal, so that a process killed at any moment loses
+at most what it had not yet been given. Opening the job again repairs what a kill left behind.
+
+A record may span several tables (an extraction and its mentions). Parts of the same number belong together, and the
+last table's part is the commit: parts of other tables without it are not part of the store.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, BinaryIO, Self
+
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from filelock import FileLock, Timeout
+
+from cache.errors import JobHeldError
+from cache.files import store_faults
+from cache.parquet import SUFFIX, rows_to_table, write_parquet
+from cache.run_folder import Job, RunFolder
+from cache.schema import arrow_schema
+
+PART_ROWS = 20_000
+JOURNAL = "journal.jsonl"
+
+# One unit of work that is done or not done: table name -> rows, each a dictionary of all columns.
+Record = Mapping[str, Sequence[Mapping[str, Any]]]
+
+
+class JobShards:
+    """The shards of one job, held by this process while the `with` block lasts.
+
+    `tables` are written together; the last one is the commit and has `key`, the column that says which work is done.
+    Raises `JobHeldError` where another process holds the job, `StoreError` where the folder cannot be written.
+    """
+
+    def __init__(
+        self, run: RunFolder, job: Job, tables: Sequence[str], key: str = "response_id", part_rows: int = PART_ROWS
+    ) -> None:
+        self.job, self.tables, self.key, self.part_rows = job, tuple(tables), key, part_rows
+        self._folders = {table: run.shards(table, job) for table in tables}
+        self._commit = self._folders[self.tables[-1]]
+        self._journal_path = self._commit / JOURNAL
+        self._lock = FileLock(self._commit / ".lock", timeout=0)
+        self._journal: BinaryIO | None = None
+        self._pending: list[Record] = []
+        self._pending_rows = 0
+
+    def __enter__(self) -> Self:
+        with store_faults(self._commit):
+            for folder in self._folders.values():
+                folder.mkdir(parents=True, exist_ok=True)
+            self._acquire()
+        try:
+            self._recover()
+        except BaseException:
+            self._lock.release()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None or not issubclass(kind, OSError):
+                self.seal()
+        finally:
+            if self._journal is not None:
+                self._journal.close()
+            self._lock.release()
+
+    def append(self, record: Record) -> None:
+        """Keeps one finished unit of work, durable against the death of this process when the call returns."""
+        self.append_many([record])
+
+    def append_many(self, records: Sequence[Record]) -> None:
+        """Keeps many finished units of work with one write."""
+        lines = b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)
+        with store_faults(self._journal_path):
+            _write_whole(self._open_journal(), lines)
+        self._pending.extend(records)
+        self._pending_rows += sum(len(rows) for record in records for rows in record.values())
+        if self._pending_rows >= self.part_rows:
+            self.seal()
+
+    def seal(self) -> None:
+        """Moves what the journal holds into a part of each table, the commit last."""
+        if self._pending:
+            self._write_part(self._pending)
+        self._pending, self._pending_rows = [], 0
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+        self._journal_path.unlink(missing_ok=True)
+
+    def append_part(self, tables: Mapping[str, pa.Table]) -> None:
+        """Writes finished Arrow tables as a part of their own, past the journal: for work done in bulk."""
+        name = self._next_part()
+        for table in self.tables:
+            write_parquet(tables[table], self._folders[table] / name)
+
+    def read(self, table: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """All committed rows of a table of this job."""
+        names = sorted(part.name for part in self._commit.glob(f"part-*{SUFFIX}"))
+        wanted = list(columns or arrow_schema(table).names)
+        parts = [pq.read_table(self._folders[table] / name, columns=wanted) for name in names]
+        return pa.concat_tables(parts) if parts else rows_to_table(table, []).select(wanted)
+
+    def read_journal(self) -> list[Record]:
+        """The records that stand in no part yet: of a process that was killed, or that works on the job now."""
+        return _read_journal(self._journal_path)
+
+    def retire(self, failed: set[str]) -> None:
+        """Takes failed work out of the commit table, so that it counts as not done and is tried again.
+
+        Work that failed has no rows in the other tables.
+        """
+        if not failed:
+            return
+        doomed = pa.array(sorted(failed), pa.string())
+        for part in sorted(self._commit.glob(f"part-*{SUFFIX}")):
+            rows = pq.read_table(part)
+            kept = rows.filter(pc.invert(pc.is_in(rows[self.key], value_set=doomed)))
+            if kept.num_rows < rows.num_rows:
+                write_parquet(kept, part)
+
+    def _acquire(self) -> None:
+        holder = self._commit / ".holder"
+        try:
+            self._lock.acquire()
+        except Timeout:
+            who = holder.read_text(encoding="utf-8") if holder.exists() else "another process"
+            raise JobHeldError(f"job {self.job} is held by {who}; it is left to it") from None
+        holder.write_text(f"process {os.getpid()} on {os.uname().nodename}", encoding="utf-8")
+
+    def _recover(self) -> None:
+        for folder in self._folders.values():
+            for stale in folder.glob(".*.tmp"):
+                stale.unlink(missing_ok=True)
+        for folder in list(self._folders.values())[:-1]:
+            for part in folder.glob(f"part-*{SUFFIX}"):
+                if not (self._commit / part.name).exists():
+                    part.unlink()
+        done = set(self.read(self.tables[-1], [self.key])[self.key].to_pylist()) if self._journal_path.exists() else ()
+        left = [record for record in _read_journal(self._journal_path) if self._key_of(record) not in done]
+        if left:
+            self._write_part(left)
+        self._journal_path.unlink(missing_ok=True)
+
+    def _key_of(self, record: Record) -> Any:
+        return record[self.tables[-1]][0][self.key]
+
+    def _write_part(self, records: Sequence[Record]) -> None:
+        self.append_part(
+            {t: rows_to_table(t, [row for record in records for row in record.get(t, ())]) for t in self.tables}
+        )
+
+    def _next_part(self) -> str:
+        numbers = [int(part.stem.removeprefix("part-")) for part in self._commit.glob(f"part-*{SUFFIX}")]
+        return f"part-{max(numbers, default=-1) + 1:05d}{SUFFIX}"
+
+    def _open_journal(self) -> BinaryIO:
+        if self._journal is None:
+            self._journal = self._journal_path.open("ab", buffering=0)
+        return self._journal
+
+
+def recover(run: RunFolder, job: Job, tables: Sequence[str], key: str = "response_id") -> None:
+    """Commits what a killed process left in a job's journal; does nothing where there is none, or the job is held."""
+    if not (run.shards(tables[-1], job) / JOURNAL).exists():
+        return
+    try:
+        with JobShards(run, job, tables, key):
+            pass
+    except JobHeldError:
+        return
+
+
+def _write_whole(file: BinaryIO, data: bytes) -> None:
+    """An unbuffered write may be short (a disk that fills up): write on until the system says why it cannot."""
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) :]
+
+
+def _read_journal(path: Path) -> list[Record]:
+    """The journal's whole lines; a line that a kill or a full disk cut is not a record."""
+    if not path.exists():
+        return []
+    lines = path.read_bytes().split(b"\n")
+    return [orjson.loads(line) for line in lines[:-1]]
+
+
+def committed_parts(run: RunFolder, table: str, commit: str) -> list[Path]:
+    """The part files of a table that count: those whose part of the `commit` table is there, over all jobs."""
+    folder = run.root / table
+    parts = sorted(folder.glob(f"model=*/language=*/topic=*/part-*{SUFFIX}"))
+    if table == commit:
+        return parts
+    return [part for part in parts if (run.root / commit / part.relative_to(folder)).exists()]

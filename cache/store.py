@@ -1,0 +1,83 @@
+"""The store: a run's Parquet files, read through DuckDB views."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from cache.errors import StoreError
+from cache.files import replacing
+from cache.manifest import Manifest, read_manifest
+from cache.parquet import rows_to_table
+from cache.run_folder import RunFolder
+from cache.schema import TABLES
+from cache.shards import committed_parts
+
+# Tables that are written job by job, and the table whose part commits theirs.
+SHARDED = {"responses": "responses", "extractions": "extractions", "mentions": "extractions"}
+
+View = Path | Traversable
+
+
+def build_store(run: RunFolder, views: Sequence[View] = ()) -> Path:
+    """Writes `store.duckdb` afresh: views over the run's files, then the SQL files in `views`, in order.
+
+    The file holds no data of its own and may be deleted at any time. Raises `StoreError` where there is no run.
+    """
+    manifest = read_manifest(run.manifest)
+    if manifest is None:
+        raise StoreError("holds no run", where=run.root, remedy="Run `polyculture run` on an experiment file first.")
+    with replacing(run.store) as temporary, duckdb.connect(str(temporary)) as connection:
+        fill_store(connection, run, manifest, views)
+    return run.store
+
+
+def fill_store(
+    connection: duckdb.DuckDBPyConnection, run: RunFolder, manifest: Manifest, views: Sequence[View] = ()
+) -> None:
+    """Creates the store's views: `stored_<table>` over all rows, then the current ones of `store.sql`, then `views`."""
+    for table in TABLES:
+        _create_stored(connection, run, table)
+    _create_run(connection, manifest)
+    for view in (Path(__file__).with_name("store.sql"), *views):
+        connection.execute(view.read_text(encoding="utf-8"))
+
+
+def open_store(run: RunFolder, views: Sequence[View] = ()) -> duckdb.DuckDBPyConnection:
+    """The store, built afresh and opened read-only; it can read the run's folder and no other file."""
+    path = build_store(run, views)
+    connection = duckdb.connect(str(path), read_only=True)
+    connection.execute("SET allowed_directories = [$folder]", {"folder": str(run.root.resolve())})
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET enable_progress_bar = false")
+    connection.execute("SET lock_configuration = true")
+    return connection
+
+
+def _create_stored(connection: duckdb.DuckDBPyConnection, run: RunFolder, table: str) -> None:
+    if table in SHARDED:
+        files = committed_parts(run, table, SHARDED[table])
+    else:
+        files = [path for path in [run.table(table)] if path.exists()]
+    if files:
+        paths = [str(path.resolve()) for path in files]
+        connection.read_parquet(paths, hive_partitioning=False).create_view(f"stored_{table}")
+    else:
+        _create_table(connection, f"stored_{table}", rows_to_table(table, []))
+
+
+def _create_run(connection: duckdb.DuckDBPyConnection, manifest: Manifest) -> None:
+    run = pa.Table.from_pylist([{"sampling_id": manifest.sampling_id, "n": manifest.n}])
+    _create_table(connection, "run", run)
+    extractors = pa.array(list(manifest.extractor_ids.values()), pa.string())  # each is of one topic
+    _create_table(connection, "run_extractors", pa.table({"extractor_id": extractors}))
+    _create_table(connection, "run_models", pa.table({"model": pa.array(manifest.models, pa.string())}))
+    _create_table(connection, "run_countries", pa.table({"country": pa.array(manifest.countries, pa.string())}))
+
+
+def _create_table(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table) -> None:
+    connection.from_arrow(table).create(name)

@@ -1,0 +1,51 @@
+-- The rows that count now: made for a prompt of the present experiment, by one of its models, under its present
+-- sampling settings and extractor. Rows made under other settings stay in the `stored_` views.
+
+-- prompts: a row is one filled-in question.
+CREATE VIEW prompts AS SELECT * FROM stored_prompts;
+
+-- wanted_responses: a row is a prompt as one of the run's models is asked it; its samples below `n` count, if they were
+-- made under these sampling settings.
+CREATE VIEW wanted_responses AS
+SELECT DISTINCT model, prompt_id, sampling_id, n
+FROM run_models, prompts, run;
+
+-- wanted_extractions: a row is one of `wanted_responses` with an extractor whose work on them counts.
+CREATE VIEW wanted_extractions AS
+SELECT w.*, extractor_id
+FROM wanted_responses AS w, (SELECT DISTINCT extractor_id FROM run_extractors);
+
+-- responses: a row is one sampled text, or a failure with its reason.
+CREATE VIEW responses AS
+SELECT r.*
+FROM stored_responses AS r
+SEMI JOIN wanted_responses AS w
+    ON r.model = w.model AND r.prompt_id = w.prompt_id AND r.sampling_id = w.sampling_id AND r.sample < w.n;
+
+-- extractions: a row is what the extractor did with one response.
+CREATE VIEW extractions AS
+SELECT e.*
+FROM stored_extractions AS e
+SEMI JOIN wanted_extractions AS w
+    ON e.model = w.model AND e.prompt_id = w.prompt_id AND e.sampling_id = w.sampling_id
+    AND e.extractor_id = w.extractor_id AND e.sample < w.n;
+
+-- mentions: a row is a surface string found in a response; hallucinated ones and kinds that never count included.
+CREATE VIEW mentions AS
+SELECT m.*
+FROM stored_mentions AS m
+SEMI JOIN wanted_extractions AS w
+    ON m.model = w.model AND m.prompt_id = w.prompt_id AND m.sampling_id = w.sampling_id
+    AND m.extractor_id = w.extractor_id AND m.sample < w.n;
+
+-- links: a row is what a surface means within a language, topic and kind, or why nothing.
+CREATE VIEW links AS SELECT * FROM stored_links;
+
+-- candidates: a row is an item that a surface may mean, and what became of it.
+CREATE VIEW candidates AS SELECT * FROM stored_candidates;
+
+-- entities: a row is a Wikidata item that at least one surface is linked to.
+CREATE VIEW entities AS SELECT * FROM stored_entities;
+
+-- entity_countries: a row is a country of an entity, with the property that says so.
+CREATE VIEW entity_countries AS SELECT * FROM stored_entity_countries;

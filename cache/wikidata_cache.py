@@ -1,0 +1,153 @@
+"""What the live Wikidata service has answered, kept on disk: a second run asks nothing.
+
+One SQLite file in write-ahead mode: several processes of one machine may share it. A file that is no longer a
+database is set aside, and a new one begun.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import orjson
+
+from cache.errors import StoreError
+
+VERSION = 1  # of what the rows hold; a file of another version is set aside
+DAY = 86_400.0
+_PATIENCE = 60.0  # seconds to wait for another process that writes
+
+_TABLES = """
+CREATE TABLE IF NOT EXISTS searches (
+    service TEXT, language TEXT, term TEXT, items TEXT NOT NULL, fetched REAL NOT NULL,
+    PRIMARY KEY (service, language, term)
+);
+CREATE TABLE IF NOT EXISTS entities (
+    service TEXT, qid TEXT, entity TEXT, languages TEXT NOT NULL, revision INTEGER, fetched REAL NOT NULL,
+    PRIMARY KEY (service, qid)
+);
+"""
+
+
+class WikidataCache:
+    """Answers of one service (its address), by what was asked. `set_aside` is where a broken file was moved to.
+
+    An entity that does not exist is remembered for `missing_days`, all else for ever. Raises `StoreError` where the
+    file cannot be written.
+    """
+
+    def __init__(
+        self, path: Path, service: str, *, missing_days: float = 30.0, clock: Callable[[], float] = time.time
+    ) -> None:
+        self.path, self._service, self._clock = path, service, clock
+        self._oldest_missing = missing_days * DAY
+        self.set_aside: Path | None = None
+        with self._faults():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                self._connection = self._open()
+            except sqlite3.OperationalError:
+                raise
+            except sqlite3.DatabaseError:
+                self.set_aside = _set_aside(path)
+                self._connection = self._open()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._connection.close()
+
+    def searches(self, language: str, terms: Iterable[str]) -> dict[str, list[str]]:
+        """The QIDs that the service found for these terms, of those that were asked before."""
+        query = (
+            "SELECT term, items FROM searches WHERE service = ? AND language = ? "
+            "AND term IN (SELECT value FROM json_each(?))"
+        )
+        with self._faults():
+            rows = self._connection.execute(query, (self._service, language, _json(list(terms)))).fetchall()
+        return {term: orjson.loads(items) for term, items in rows}
+
+    def keep_search(self, language: str, term: str, items: Sequence[str]) -> None:
+        """Keeps what the service found for a term, in its order."""
+        row = (self._service, language, term, _json(list(items)), self._clock())
+        with self._faults(), self._connection:
+            self._connection.execute("INSERT OR REPLACE INTO searches VALUES (?, ?, ?, ?, ?)", row)
+
+    def entities(self, qids: Iterable[str], languages: Iterable[str]) -> dict[str, dict[str, Any] | None]:
+        """The entities, of those asked before in all these languages; None for one that does not exist."""
+        query = (
+            "SELECT qid, entity, languages, fetched FROM entities WHERE service = ? "
+            "AND qid IN (SELECT value FROM json_each(?))"
+        )
+        wanted = set(languages)
+        with self._faults():
+            rows = self._connection.execute(query, (self._service, _json(list(qids)))).fetchall()
+        return {
+            qid: orjson.loads(entity) if entity else None
+            for qid, entity, kept, fetched in rows
+            if (wanted <= set(orjson.loads(kept)) if entity else self._clock() - fetched < self._oldest_missing)
+        }
+
+    def keep_entities(self, entities: Mapping[str, Mapping[str, Any] | None], languages: Iterable[str]) -> None:
+        """Keeps entities by the QID they were asked for, with their revision and the time; None: does not exist."""
+        now, kept = self._clock(), _json(sorted(languages))
+        rows = [
+            (self._service, qid, _json(entity) if entity else None, kept, (entity or {}).get("lastrevid"), now)
+            for qid, entity in entities.items()
+        ]
+        with self._faults(), self._connection:
+            self._connection.executemany("INSERT OR REPLACE INTO entities VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+    def all_entities(self) -> Iterator[dict[str, Any]]:
+        """Every entity the service has answered with, as a dump has it, in the order of their QIDs."""
+        query = "SELECT entity FROM entities WHERE service = ? AND entity IS NOT NULL ORDER BY length(qid), qid"
+        with self._faults():
+            for (entity,) in self._connection.execute(query, (self._service,)):
+                yield orjson.loads(entity)
+
+    def _open(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self.path, timeout=_PATIENCE)
+        try:
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+            if version not in (0, VERSION):
+                raise sqlite3.DatabaseError(f"version {version}")
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            connection.executescript(_TABLES)
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        try:
+            yield
+        except (sqlite3.Error, OSError) as fault:
+            remedy = (
+                "Free space or choose another folder; a cache that stays broken may be deleted: it is filled again."
+            )
+            raise StoreError(f"the Wikidata cache cannot be used: {fault}", where=self.path, remedy=remedy) from fault
+
+
+def _set_aside(path: Path) -> Path:
+    number = 1
+    while (aside := path.with_name(f"{path.name}.broken-{number}")).exists():
+        number += 1
+    path.replace(aside)
+    for left in ("-wal", "-shm"):
+        path.with_name(path.name + left).unlink(missing_ok=True)
+    return aside
+
+
+def _json(value: Any) -> str:
+    return orjson.dumps(value).decode()

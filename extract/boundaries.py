@@ -1,0 +1,180 @@
+"""Where a name may begin and end in a text: at word boundaries where the script has them, with care where it has none.
+
+In Chinese, Japanese and Thai a name may stand anywhere, except where its edge is sure to be inside another word:
+
+- katakana goes on to the left or right (パン in ジャパン), or a Latin word does;
+- a single Chinese character has another beside it (米 in 米国);
+- hiragana, or a single kanji, touches hiragana that is no particle (そば in そばかす);
+- a Thai vowel or tone mark belongs to the name's last letter, or a leading vowel to its first.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from enum import IntEnum
+
+from extract.rules import LanguageRules, language_rules, rules
+
+
+class CharClass(IntEnum):
+    """What a character is to a word boundary. A number: looked up for every edge of every match."""
+
+    NONE = 0  # punctuation, space, symbol
+    SPACED = 1  # a letter, mark or digit of a script that separates words by spaces
+    HAN = 2
+    HIRAGANA = 3
+    KATAKANA = 4
+    UNSPACED = 5  # Thai, Lao, Khmer, Burmese
+    LATIN = 6  # SPACED too; apart, since a Latin word in a Japanese sentence ends where the kanji begin
+
+
+_RANGES = (
+    (0x0E00, 0x0EFF, CharClass.UNSPACED),
+    (0x1000, 0x109F, CharClass.UNSPACED),
+    (0x1780, 0x17FF, CharClass.UNSPACED),
+    (0x3005, 0x3007, CharClass.HAN),
+    (0x3041, 0x309F, CharClass.HIRAGANA),
+    (0x30A1, 0x30FA, CharClass.KATAKANA),
+    (0x30FC, 0x30FF, CharClass.KATAKANA),
+    (0x31F0, 0x31FF, CharClass.KATAKANA),
+    (0x3400, 0x4DBF, CharClass.HAN),
+    (0x4E00, 0x9FFF, CharClass.HAN),
+    (0xF900, 0xFAFF, CharClass.HAN),
+    (0xFF66, 0xFF9D, CharClass.KATAKANA),
+    (0x20000, 0x3FFFF, CharClass.HAN),
+)
+_LONG_VOWEL = "ー"
+_HYPHENS = "-\u2010\u2011"
+_THAI_LEADING = frozenset("เแโใไ")
+_THAI_TRAILING = frozenset("ะาำๅ")
+_LONGEST_AFFIX = 14
+
+
+class _Classes(dict[str, CharClass]):
+    def __missing__(self, char: str) -> CharClass:
+        found = self[char] = _classify(char)
+        return found
+
+
+def _classify(char: str) -> CharClass:
+    point = ord(char)
+    for first, last, name in _RANGES:
+        if first <= point <= last:
+            return name
+    category = unicodedata.category(char)
+    if category[0] not in "LMN":
+        return CharClass.NONE
+    return CharClass.LATIN if point < 0x250 or 0x1E00 <= point < 0x1F00 else CharClass.SPACED
+
+
+CLASSES = _Classes()
+_SPACED = (CharClass.SPACED, CharClass.LATIN)
+
+
+def long_enough(folded_name: str) -> bool:
+    """False for a name so short that a text holds it by chance."""
+    length, shortest = len(folded_name), rules().shortest
+    kinds = {CLASSES[char] for char in folded_name} - {CharClass.NONE}
+    if not kinds:
+        return False
+    if CharClass.UNSPACED in kinds:
+        return length >= shortest["thai"]
+    if CharClass.HAN in kinds:
+        return length >= shortest["han"]
+    if kinds <= {CharClass.LATIN}:
+        return length >= shortest["latin"]
+    return length >= (shortest["spaced"] if kinds & set(_SPACED) else shortest["kana"])
+
+
+class Boundaries:
+    """Says whether `text[start:end]` stands as a name of its own, in texts of one language.
+
+    With `hyphens_join` a hyphen between letters does not end a word: there is no coffee in "coffee-coloured".
+    """
+
+    def __init__(self, language: str, *, hyphens_join: bool = False) -> None:
+        self._rules: LanguageRules = language_rules(language)
+        self._hyphens_join = hyphens_join
+
+    def free(self, text: str, start: int, end: int) -> bool:
+        """Whether both edges of the span may be those of a name."""
+        if self._hyphens_join and (_hyphenated(text, start - 1) or _hyphenated(text, end)):
+            return False
+        return self._left(text, start, end) and self._right(text, start, end)
+
+    def _left(self, text: str, start: int, end: int) -> bool:
+        if start == 0:
+            return True
+        first, before = CLASSES[text[start]], CLASSES[text[start - 1]]
+        if before == CharClass.NONE or first == CharClass.NONE:
+            return True
+        if first in _SPACED:
+            if before not in _SPACED:
+                return True
+            return self._affix(self._rules.prefix, text[self._word_start(text, start) : start])
+        if first == CharClass.UNSPACED:
+            return before != first or not self._inside_thai(text, start)
+        if first == CharClass.KATAKANA:
+            return before != first
+        if first == CharClass.HAN and before == CharClass.HAN:
+            return end - start > 1
+        if before == CharClass.HIRAGANA and (first == CharClass.HIRAGANA or end - start == 1):
+            return self._particle(self._rules.prefix, text, start - 1, start - 2, start)
+        return True
+
+    def _right(self, text: str, start: int, end: int) -> bool:
+        if end == len(text):
+            return True
+        last, after = CLASSES[text[end - 1]], CLASSES[text[end]]
+        if after == CharClass.NONE or last == CharClass.NONE:
+            return True
+        if last in _SPACED:
+            if after not in _SPACED:
+                return True
+            long = end - start >= self._rules.stem
+            return long and self._affix(self._rules.suffix, text[end : self._word_end(text, end)])
+        if last == CharClass.UNSPACED:
+            return after != last or not self._inside_thai(text, end)
+        if last == CharClass.KATAKANA:
+            return after != last
+        if last == CharClass.HAN and after == CharClass.HAN:
+            return end - start > 1
+        if text[end] == _LONG_VOWEL:
+            return False
+        if after == CharClass.HIRAGANA and (last == CharClass.HIRAGANA or end - start == 1):
+            return self._particle(self._rules.suffix, text, end, end, end + 2)
+        return True
+
+    def _affix(self, allowed: re.Pattern[str] | None, affix: str) -> bool:
+        return allowed is not None and len(affix) <= _LONGEST_AFFIX and allowed.fullmatch(affix) is not None
+
+    def _particle(self, allowed: re.Pattern[str] | None, text: str, one: int, first: int, last: int) -> bool:
+        if allowed is None:
+            return False
+        return bool(allowed.fullmatch(text[one]) or allowed.fullmatch(text[max(first, 0) : last]))
+
+    def _word_start(self, text: str, start: int) -> int:
+        place, stop = start, max(0, start - _LONGEST_AFFIX - 1)
+        while place > stop and CLASSES[text[place - 1]] in _SPACED:
+            place -= 1
+        return place
+
+    def _word_end(self, text: str, end: int) -> int:
+        place, stop = end, min(len(text), end + _LONGEST_AFFIX + 1)
+        while place < stop and CLASSES[text[place]] in _SPACED:
+            place += 1
+        return place
+
+    def _inside_thai(self, text: str, place: int) -> bool:
+        after, before = text[place], text[place - 1]
+        return unicodedata.category(after)[0] == "M" or after in _THAI_TRAILING or before in _THAI_LEADING
+
+
+def _hyphenated(text: str, place: int) -> bool:
+    return (
+        0 < place < len(text) - 1
+        and text[place] in _HYPHENS
+        and CLASSES[text[place - 1]] in _SPACED
+        and CLASSES[text[place + 1]] in _SPACED
+    )

@@ -1,0 +1,105 @@
+"""The extractor `gazetteer`: finds the names of a lexicon in a text. No model, always the same answer.
+
+Names and texts are folded (`extract.folding`) and all names are looked for in one pass (Aho-Corasick). A match counts
+where it may begin and end (`extract.boundaries`) and where its letters' case fits; of matches that overlap the first
+and longest is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import dataclass
+
+import ahocorasick
+import pyarrow as pa
+
+from cache.catalog import Topic
+from cache.identity import content_id
+from extract.base import Extracted, FoundMention, ResponseText
+from extract.boundaries import Boundaries, long_enough
+from extract.folding import fold, fold_name
+from extract.letter_case import LetterCase
+from extract.rules import language_rules, rules, rules_hash
+
+VERSION = 1  # of the rules in the code that decide mentions: raise it when they change
+
+
+@dataclass(frozen=True, slots=True)
+class _Name:
+    """What is known of a folded name: how long it is, and the names as written that fold to it, best kind first."""
+
+    length: int
+    written: tuple[tuple[str, str], ...]  # (surface, kind)
+
+
+def gazetteer_extractor_id(topic: Topic, snapshot: str) -> str:
+    """The identity of `Gazetteer` for a topic and a snapshot (its content hash), without reading the snapshot."""
+    kinds = {name: kind.model_dump() for name, kind in topic.kinds.items()}
+    return content_id(
+        "gazetteer", VERSION, snapshot, topic.code, kinds, topic.part_of, topic.max_distance, rules_hash()
+    )
+
+
+class Gazetteer:
+    """Finds the names of `lexicon`, a table with the columns `surface`, `kind` and `qid`, in texts of one language.
+
+    A surface that stands there with several kinds has the first of them. Names of a kind's first root class are words
+    of the topic itself ("dish", "drinks") and not looked for. `snapshot` says where the lexicon is from.
+    """
+
+    costly = False
+
+    def __init__(self, lexicon: pa.Table, topic: Topic, language: str, snapshot: str) -> None:
+        self.extractor_id = gazetteer_extractor_id(topic, snapshot)
+        self._boundaries, self._case = Boundaries(language, hyphens_join=True), LetterCase(language)
+        topic_words = {kind.roots[0] for kind in topic.kinds.values() if kind.roots} | rules().topic_words
+        self._automaton = _automaton(lexicon, language, topic_words)
+
+    def extract(self, responses: Iterable[ResponseText]) -> Iterator[Extracted]:
+        """Yields the mentions of one response after the other; none fails."""
+        for response in responses:
+            yield Extracted(response.response_id, "ok", tuple(self._mentions(response.text)))
+
+    def _mentions(self, text: str) -> Iterator[FoundMention]:
+        end = 0
+        for start, stop, kind in sorted(self._matches(text), key=lambda match: (match[0], -match[1])):
+            if start >= end:
+                yield FoundMention(text[start:stop], kind, start, stop)
+                end = stop
+
+    def _matches(self, text: str) -> Iterator[tuple[int, int, str]]:
+        if self._automaton is None:
+            return
+        folded = fold(text)
+        for last, name in self._automaton.iter(folded.text):
+            span = folded.span(last + 1 - name.length, last + 1)
+            if span is None or not self._boundaries.free(text, *span):
+                continue
+            for surface, kind in name.written:
+                if self._case.fits(text, *span, surface, kind):
+                    yield *span, kind
+                    break
+
+
+def _automaton(lexicon: pa.Table, language: str, topic_words: Container[str]) -> ahocorasick.Automaton | None:
+    """All names and their other forms, ready to be found; None where there is none."""
+    written: dict[str, dict[str, str]] = {}
+    forms: dict[str, dict[str, str]] = {}
+    chosen = language_rules(language)
+    proper = rules().proper_kinds
+    for row in lexicon.select(["surface", "kind", "qid"]).to_pylist():
+        surface, kind = str(row["surface"]), str(row["kind"])
+        name = fold_name(surface)
+        if row["qid"] in topic_words or name in chosen.function_words or not long_enough(name):
+            continue
+        written.setdefault(name, {}).setdefault(surface, kind)
+        if kind not in proper:
+            for form in chosen.forms(name):
+                forms.setdefault(form, {}).setdefault(surface, kind)
+    automaton = ahocorasick.Automaton()
+    for name, surfaces in {**forms, **written}.items():
+        automaton.add_word(name, _Name(len(name), tuple(surfaces.items())))
+    if not len(automaton):
+        return None
+    automaton.make_automaton()
+    return automaton

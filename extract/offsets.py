@@ -1,0 +1,109 @@
+"""Finds where in a text the surfaces stand that a model named.
+
+Counts are of mentions in the text, so a surface that is named once and occurs three times is three mentions. A second
+naming adds none, but if it has another kind, that kind goes to the next occurrence. Mentions do not overlap: the
+longest surface takes its place first, and "soup" is not found inside "miso soup". A single Chinese character or kana,
+which also stands inside many words, is found as often as it was named.
+
+A surface is looked for as it is, in any case and width, then in another form of the word (the plural), then inside a
+run of letters where the script has no word boundaries, then without regard to spaces. What is still not found is
+hallucinated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from extract.base import FoundMention
+from extract.boundaries import CLASSES, Boundaries, CharClass
+from extract.folding import Folded, fold, fold_name, without_spaces
+from extract.rules import language_rules, rules
+
+Span = tuple[int, int]
+_WITHOUT_BOUNDARIES = (CharClass.HAN, CharClass.HIRAGANA, CharClass.KATAKANA, CharClass.UNSPACED)
+
+
+def locate(text: str, named: Sequence[tuple[str, str]], language: str) -> tuple[FoundMention, ...]:
+    """The mentions of the (surface, kind) pairs that a model named, in the text's order; hallucinated ones last."""
+    kinds_of: dict[str, list[str]] = {}
+    for surface, kind in named:
+        kinds_of.setdefault(clean(surface), []).append(kind)
+    kinds_of.pop("", None)
+    finder = _Finder(text, language)
+    taken: list[Span] = []
+    found: list[FoundMention] = []
+    missing: list[FoundMention] = []
+    for surface in sorted(kinds_of, key=lambda s: (-len(s), s)):
+        kinds = kinds_of[surface]
+        spans = finder.spans(surface, proper=all(kind in rules().proper_kinds for kind in kinds))
+        if not spans:
+            missing += [FoundMention(surface, kind, None, None, hallucinated=True) for kind in dict.fromkeys(kinds)]
+        free = [span for span in spans if not _overlaps(span, taken)]
+        if len(surface) == 1 and CLASSES[surface] in _WITHOUT_BOUNDARIES:
+            free = free[: len(kinds)]
+        taken += free
+        last = len(kinds) - 1
+        found += [FoundMention(text[a:b], kinds[min(i, last)], a, b) for i, (a, b) in enumerate(free)]
+    order = {surface: place for place, surface in enumerate(kinds_of)}
+    missing.sort(key=lambda mention: order[mention.surface])
+    return (*sorted(found, key=lambda mention: mention.start or 0), *missing)
+
+
+def clean(surface: str) -> str:
+    """A surface without the white space, quotation marks and emphasis around it."""
+    return surface.strip().strip(rules().quotes).strip()
+
+
+class _Finder:
+    """One text, searched for many surfaces."""
+
+    def __init__(self, text: str, language: str) -> None:
+        self._text, self._boundaries, self._rules = text, Boundaries(language), language_rules(language)
+        self._folded = fold(text)
+
+    def spans(self, surface: str, proper: bool) -> list[Span]:
+        """The places of a surface, first to last, by the first way of looking that finds any.
+
+        A common noun is also itself with a capital letter; a title or person's name is that only if nothing else is.
+        """
+        exact = self._free(_occurrences(surface, self._text))
+        if exact and proper:
+            return exact
+        name = fold_name(surface)
+        return (
+            self._free(self._in_folded(name))
+            or exact
+            or self._free(span for form in self._rules.forms(name) for span in self._in_folded(form))
+            or list(self._inside_words(name))
+            or self._spaces_aside(name)
+        )
+
+    def _free(self, spans: Iterable[Span]) -> list[Span]:
+        return sorted({span for span in spans if self._boundaries.free(self._text, *span)})
+
+    def _in_folded(self, name: str) -> Iterator[Span]:
+        return _unfolded(self._folded, name)
+
+    def _inside_words(self, name: str) -> Iterator[Span]:
+        """Where the script has no word boundaries, or at no letter at all: wherever the name stands."""
+        if not name or not {CLASSES[name[0]], CLASSES[name[-1]]} & {*_WITHOUT_BOUNDARIES, CharClass.NONE}:
+            return iter(())
+        return self._in_folded(name)
+
+    def _spaces_aside(self, name: str) -> list[Span]:
+        joined = name.replace(" ", "")
+        return self._free(_unfolded(without_spaces(self._folded), joined))
+
+
+def _occurrences(name: str, text: str) -> Iterator[Span]:
+    return (match.span() for match in re.finditer(re.escape(name), text)) if name else iter(())
+
+
+def _unfolded(folded: Folded, name: str) -> Iterator[Span]:
+    spans = (folded.span(*span) for span in _occurrences(name, folded.text))
+    return (span for span in spans if span is not None)
+
+
+def _overlaps(span: Span, taken: Iterable[Span]) -> bool:
+    return any(span[0] < end and start < span[1] for start, end in taken)

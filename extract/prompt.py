@@ -1,0 +1,41 @@
+"""What an extractor model is told: the topic's kinds, then texts with their entities as if it had answered before."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from string import Template
+
+from cache.catalog import Topic
+from extract.answer import write_answer
+from generate.engines.base import Message
+
+_FOLDER = Path(__file__).with_name("prompts")
+
+
+def prompt_head(topic: Topic) -> tuple[Message, ...]:
+    """The messages before the text: the same for all texts of a topic, so that engines can keep their state."""
+    return (Message("system", _instruction(topic)), *_examples(topic))
+
+
+def _instruction(topic: Topic) -> str:
+    kinds = "\n".join(f"- {name}: {kind.description}" for name, kind in topic.kinds.items())
+    template = Template((_FOLDER / "system.txt").read_text(encoding="utf-8"))
+    return template.substitute(topic=topic.name.lower(), kinds=kinds).strip()
+
+
+def _examples(topic: Topic) -> list[Message]:
+    """Two messages an example; none for a topic that has no file, or whose kinds are not those of the file."""
+    file = _FOLDER / "examples" / f"{topic.code}.toml"
+    if not file.exists():
+        return []
+    examples = tomllib.loads(file.read_text(encoding="utf-8"))["examples"]
+    if not all(set(example["mentions"]) <= set(topic.kinds) for example in examples):
+        return []
+    messages = []
+    for example in examples:
+        text = example["text"]
+        pairs = [(surface, kind) for kind, surfaces in example["mentions"].items() for surface in surfaces]
+        pairs.sort(key=lambda pair: text.index(pair[0]))
+        messages += [Message("user", text), Message("assistant", write_answer(pairs))]
+    return messages

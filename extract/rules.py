@@ -1,0 +1,80 @@
+"""What finding names in a text must know of a language: `rules.toml`, read once."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from cache.identity import file_sha256
+
+RULES = Path(__file__).with_name("rules.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageRules:
+    """A language's section of `rules.toml`, where each entry is explained."""
+
+    prefix: re.Pattern[str] | None = None
+    suffix: re.Pattern[str] | None = None
+    stem: int = 1
+    endings: tuple[tuple[str, str], ...] = ()
+    nouns_capitalised: bool = False
+    articles: frozenset[str] = frozenset()
+    common_words: frozenset[str] = frozenset()
+    function_words: frozenset[str] = frozenset()
+
+    def forms(self, name: str) -> list[str]:
+        """The other forms of a name that its endings give: "taco" -> ["tacos"]."""
+        made = (name.removesuffix(end) + other for end, other in self.endings if name.endswith(end))
+        return list(dict.fromkeys(made))
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What holds in every language."""
+
+    shortest: Mapping[str, int]
+    quotes: str
+    proper_kinds: frozenset[str]
+    titles: frozenset[str]
+    topic_words: frozenset[str]
+    caseless_title: int
+
+
+@cache
+def rules() -> Rules:
+    data = tomllib.loads(RULES.read_text(encoding="utf-8"))
+    return Rules(
+        data["shortest"],
+        data["quotes"],
+        frozenset(data["proper_kinds"]),
+        frozenset(data["titles"]),
+        frozenset(data["topic_words"]),
+        data["caseless_title"],
+    )
+
+
+@cache
+def language_rules(language: str) -> LanguageRules:
+    """The rules of a language; those of none in particular for a language that `rules.toml` does not have."""
+    section = tomllib.loads(RULES.read_text(encoding="utf-8"))["languages"].get(language, {})
+    return LanguageRules(
+        prefix=re.compile(section["prefix"]) if "prefix" in section else None,
+        suffix=re.compile(section["suffix"]) if "suffix" in section else None,
+        stem=section.get("stem", 1),
+        endings=tuple((end, other) for end, other in section.get("endings", [])),
+        nouns_capitalised=section.get("nouns_capitalised", False),
+        articles=frozenset(section.get("articles", [])),
+        common_words=frozenset(section.get("common_words", [])),
+        function_words=frozenset(section.get("function_words", [])),
+    )
+
+
+@cache
+def rules_hash() -> str:
+    """What an extractor's identity takes of the rules: the hash of their file."""
+    return file_sha256(RULES)

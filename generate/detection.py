@@ -1,0 +1,92 @@
+"""In which language and script a response is, whatever it was asked for in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from cache.catalog import Catalog, Language
+from generate.chinese import chinese_variant
+from generate.scripts import script_counts, script_share
+
+if TYPE_CHECKING:
+    from lingua import LanguageDetector
+
+# Languages beside the catalogue's that a model may drift into. Close relatives that it hardly will (Malay, Marathi,
+# Danish) are left out: they would only take confidence from the right ones.
+NEIGHBOURS = frozenset({"FR", "ID", "NL", "PL", "PT", "RO", "SV", "SW", "TL", "VI"})  # Latin letters
+NEIGHBOURS |= {"BN", "EL", "GU", "HE", "PA", "RU", "TA", "TE", "UK", "UR"}  # others
+UNDECIDED_BELOW = 0.5  # confidence under which no language is named
+_WINDOW = 200  # characters at the beginning, middle and end that a long text is judged by
+
+
+@dataclass(frozen=True, slots=True)
+class Detection:
+    """The language and script of a text."""
+
+    language: str | None  # a code of the catalogue, another ISO 639-1 code, or None when undecided
+    confidence: float | None  # 0 .. 1; None when undecided
+    script: str | None  # ISO 15924 code of most letters; None where there are no letters
+    script_share: float | None  # share of letters in the scripts of the language that was asked for
+
+
+def detect(text: str, language: Language, catalog: Catalog) -> Detection:
+    """The language and script of `text`, an answer in `language` if all went well.
+
+    Detected by lingua among the catalogue's languages and `NEIGHBOURS`. What it cannot tell apart, simplified and
+    traditional Chinese, the characters decide; a text whose characters are common to both counts as the one that was
+    asked for. Digits and punctuation, and short texts that fit several languages, are undecided; so is every text
+    where the language that was asked for is not one that lingua knows.
+    """
+    counts = script_counts(text)
+    if not counts:
+        return Detection(None, None, None, None)
+    script, share = counts.most_common(1)[0][0], script_share(counts, language.scripts)
+    best = _detector(_candidates(catalog)).compute_language_confidence_values(_sample(text))[0]
+    if best.value < UNDECIDED_BELOW or not detectable(language):
+        return Detection(None, None, script, share)
+    named = _code(best.language.iso_code_639_1.name, text, language, catalog)
+    # Beyond six digits lingua's sums hang on the order of its threads.
+    return Detection(named, round(best.value, 6) if named else None, script, share)
+
+
+def detectable(language: Language) -> bool:
+    """Does lingua know this language?"""
+    from lingua import IsoCode639_1
+
+    return hasattr(IsoCode639_1, language.detector)
+
+
+@cache
+def _detector(isos: tuple[str, ...]) -> LanguageDetector:
+    """Built once; each language's model is loaded when a text first needs it."""
+    from lingua import IsoCode639_1, LanguageDetectorBuilder
+
+    known = [getattr(IsoCode639_1, iso) for iso in isos if hasattr(IsoCode639_1, iso)]
+    return LanguageDetectorBuilder.from_iso_codes_639_1(*known).build()
+
+
+def _candidates(catalog: Catalog) -> tuple[str, ...]:
+    return tuple(sorted({language.detector for language in catalog.languages.values()}.union(NEIGHBOURS)))
+
+
+def _sample(text: str) -> str:
+    """A long text's beginning, middle and end: time does not grow with the text, and drift in any part is seen."""
+    if len(text) <= 3 * _WINDOW:
+        return text
+    middle = (len(text) - _WINDOW) // 2
+    return " ".join((text[:_WINDOW], text[middle : middle + _WINDOW], text[-_WINDOW:]))
+
+
+def _code(iso: str, text: str, asked: Language, catalog: Catalog) -> str | None:
+    """The code by which the catalogue knows a detected language, or else its ISO 639-1 code."""
+    codes = [code for code, language in catalog.languages.items() if language.detector == iso]
+    if iso == "ZH":
+        variant = chinese_variant(text)
+        if variant is not None:
+            return "zh" if variant == "simplified" else "zh-tw"
+        return asked.code if asked.code in codes else None
+    if asked.code in codes:
+        return asked.code
+    return codes[0] if codes else iso.lower()

@@ -1,0 +1,68 @@
+"""The models that answer. `open_engine` is the one door; an engine's packages are imported when it is first used."""
+
+from __future__ import annotations
+
+from cache.errors import EngineError, did_you_mean
+from generate.engines.base import (
+    Capabilities,
+    Completion,
+    Decoding,
+    Engine,
+    Message,
+    ModelSpec,
+    Request,
+    TokenScore,
+)
+
+__all__ = [
+    "ENGINES",
+    "Capabilities",
+    "Completion",
+    "Decoding",
+    "Engine",
+    "Message",
+    "ModelSpec",
+    "Request",
+    "TokenScore",
+    "check_model",
+    "open_engine",
+]
+
+ENGINES = ("openai", "llamacpp")
+
+# Engines of the design that are not here yet, and the way to the same model today.
+_INSTEAD = {
+    "vllm": "Start `vllm serve {name}` and name the model 'openai:{name}' with base_url = \"http://localhost:8000/v1\".",
+    "transformers": "Take a GGUF of it, 'llamacpp:FILE.gguf', or start `vllm serve {name}` and use 'openai:{name}'.",
+}
+
+
+def open_engine(spec: ModelSpec) -> Engine:
+    """The engine of a model, to be entered with `with`: entering loads the model or connects, leaving frees it.
+
+    Raises `EngineError` where there is no such engine, where an option is wrong or where the model cannot be found,
+    `MissingDependencyError` where the engine's package is not installed.
+    """
+    check_model(spec)
+    if spec.engine == "openai":
+        from generate.engines.openai import OpenAIEngine
+
+        return OpenAIEngine(spec)
+    from generate.engines.llamacpp import LlamaCppEngine
+
+    return LlamaCppEngine(spec)
+
+
+def check_model(spec: ModelSpec) -> None:
+    """Raises `EngineError` where a model's name is not 'engine:name' with an engine that is there. Opens nothing."""
+    if not spec.name:
+        lacking = "model" if spec.engine in ENGINES else "engine"
+        remedy = "Write 'engine:name', e.g. 'openai:gpt-4o-mini'."
+        raise EngineError(f"{spec.model!r} names no {lacking}", remedy=remedy)
+    if spec.engine in _INSTEAD:
+        remedy = _INSTEAD[spec.engine].format(name=spec.name)
+        raise EngineError(f"the engine {spec.engine!r} of {spec.model!r} is not part of this version", remedy=remedy)
+    if spec.engine not in ENGINES:
+        raise EngineError(
+            f"unknown engine {spec.engine!r} in {spec.model!r}", remedy=did_you_mean(spec.engine, ENGINES)
+        )

@@ -1,0 +1,121 @@
+"""An event loop in a thread of its own, for callers that are not asynchronous."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
+from itertools import islice
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, Generic, TypeVar
+
+Unit = TypeVar("Unit")
+Result = TypeVar("Result")
+
+
+class Limiter:
+    """How many requests may be on the wire at once, over all that share it: what a slower server would turn down."""
+
+    def __init__(self, limit: int) -> None:
+        self._free = asyncio.Semaphore(limit)
+
+    async def __aenter__(self) -> None:
+        await self._free.acquire()
+
+    async def __aexit__(self, *_: object) -> None:
+        self._free.release()
+
+
+class Background:
+    """Runs coroutines for a synchronous caller. `close` stops the loop and joins its thread."""
+
+    def __init__(self, name: str) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = Thread(target=self._loop.run_forever, name=name, daemon=True)
+        self._thread.start()
+
+    def run(self, coroutine: Coroutine[Any, Any, Result]) -> Result:
+        """The coroutine's result; its exception is raised here."""
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
+
+    def map_unordered(
+        self, work: Callable[[Unit], Awaitable[Result]], units: Iterable[Unit], workers: int
+    ) -> Iterator[Result]:
+        """Yields `work(unit)` for every unit as it finishes, with at most `workers` coroutines.
+
+        `units` is consumed in the caller's thread, at most `2 * workers` ahead of what has been yielded: as many as
+        are in flight, and as many waiting so that a slow consumer does not leave the workers idle. The first
+        exception that `work` raises is raised here, after what had finished before it; then the rest is cancelled,
+        as it is when the iterator is closed.
+        """
+        crew = self.run(_start(work, workers))
+        source = iter(units)
+        outstanding, most, batch = 0, 2 * workers, max(1, workers // 4)
+        try:
+            while True:
+                # Units go over in batches: every step from thread to thread costs both of them time.
+                if outstanding <= most - batch:
+                    taken = list(islice(source, most - outstanding))
+                    self._loop.call_soon_threadsafe(crew.give, taken)
+                    outstanding += len(taken)
+                if outstanding == 0:
+                    return
+                results, faults = crew.finished.get()
+                for result in results:
+                    outstanding -= 1
+                    yield result
+                if faults:
+                    raise faults[0]
+        finally:
+            self.run(crew.cancel())
+
+    def close(self) -> None:
+        """Stops the loop. Nothing may be running in it any more."""
+        self.run(self._loop.shutdown_default_executor())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+class _Crew(Generic[Unit, Result]):
+    """Workers in the loop. What they finish in one turn of the loop goes over to the caller together."""
+
+    def __init__(self, work: Callable[[Unit], Awaitable[Result]], workers: int) -> None:
+        self.finished: SimpleQueue[tuple[list[Result], list[Exception]]] = SimpleQueue()
+        self._work = work
+        self._waiting: asyncio.Queue[Unit] = asyncio.Queue()
+        self._results: list[Result] = []
+        self._faults: list[Exception] = []
+        self._tasks = [asyncio.create_task(self._worker()) for _ in range(workers)]
+
+    def give(self, units: Iterable[Unit]) -> None:
+        for unit in units:
+            self._waiting.put_nowait(unit)
+
+    async def cancel(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _worker(self) -> None:
+        while True:
+            unit = await self._waiting.get()
+            try:
+                result = await self._work(unit)
+            except Exception as fault:  # noqa: BLE001 - the caller's thread raises it
+                self._hand_over(self._faults, fault)
+            else:
+                self._hand_over(self._results, result)
+
+    def _hand_over(self, pile: list[Any], answer: Any) -> None:
+        if not self._results and not self._faults:
+            asyncio.get_running_loop().call_soon(self._flush)
+        pile.append(answer)
+
+    def _flush(self) -> None:
+        self.finished.put((self._results, self._faults))
+        self._results, self._faults = [], []
+
+
+async def _start(work: Callable[[Unit], Awaitable[Result]], workers: int) -> _Crew[Unit, Result]:
+    return _Crew(work, workers)

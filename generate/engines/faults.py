@@ -1,0 +1,142 @@
+"""What a fault of an OpenAI-compatible server means: ask again, record it, or stop."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+import openai
+
+from cache.errors import EngineError
+
+_MAX_REASON = 300  # characters of a server's own words that are kept
+# Status codes after which the same request may succeed. 409 and 425: a lock, a replay.
+_TRANSIENT = frozenset({408, 409, 425, 429})
+
+
+class RequestError(Exception):
+    """Why one request has no answer, in one line."""
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        retryable: bool,
+        status: int | None = None,
+        retry_after: float | None = None,
+        unreachable: bool = False,
+    ) -> None:
+        super().__init__(reason)
+        self.retryable = retryable  # asking again may help
+        self.status = status  # of HTTP, where there was an answer
+        self.retry_after = retry_after  # seconds that the server asks to wait
+        self.unreachable = unreachable  # nobody is there at all
+
+
+class Server:
+    """A server as its faults describe it: by its address, its model, and how it gets its key. Never by the key."""
+
+    def __init__(self, url: str, model: str, key_remedy: str, key: str) -> None:
+        self.url, self.model, self.key_remedy = re.sub(r"//[^/@]*@", "//", url), model, key_remedy
+        self._key = key
+
+    def explain(self, error: openai.APIError) -> RequestError | EngineError:
+        """A fault of one request, or the error that ends the work because every request would meet it."""
+        if isinstance(error, openai.APIConnectionError):
+            return self._connection(error)
+        if isinstance(error, openai.APIStatusError):
+            return self._status(error)
+        return RequestError(self.in_short(f"{type(error).__name__}: {error}"), retryable=True)
+
+    def unreachable(self, reason: str) -> EngineError:
+        """Nobody listens at the address."""
+        remedy = "Is the server running there? Start it, or correct base_url, then run the same command again."
+        return EngineError(f"cannot be reached: {reason}", where=self.url, remedy=remedy)
+
+    def not_an_api(self) -> EngineError:
+        """Somebody answers, with a web page."""
+        remedy = "Correct base_url; that of an OpenAI-compatible server mostly ends in /v1."
+        return EngineError(
+            "answers with a web page (HTML), not as an OpenAI-compatible API", where=self.url, remedy=remedy
+        )
+
+    def unknown_model(self, reason: str) -> EngineError:
+        """The server knows no such model, or no such path."""
+        remedy = f"Correct the model's name, or base_url; the server lists its models at {self.url.rstrip('/')}/models."
+        return EngineError(f"has no model {self.model!r} ({reason})", where=self.url, remedy=remedy)
+
+    def in_short(self, words: str) -> str:
+        """A server's words on one line, cut, and without the key."""
+        line = " ".join(words.split())
+        if self._key:
+            line = line.replace(self._key, "***")
+        return line if len(line) <= _MAX_REASON else line[: _MAX_REASON - 1] + "…"
+
+    def _connection(self, error: openai.APIConnectionError) -> RequestError:
+        causes = _causes(error)
+        kinds = {type(cause).__name__ for cause in causes}
+        if "ConnectionRefusedError" in kinds:
+            return RequestError("the port is closed", retryable=True, unreachable=True)
+        reason = self.in_short(str(causes[-1])) or type(causes[-1]).__name__
+        if kinds & {"ConnectError", "ConnectTimeout"}:
+            return RequestError(reason, retryable=True, unreachable=True)
+        if isinstance(error, openai.APITimeoutError):
+            return RequestError("no answer in time", retryable=True)
+        return RequestError(f"the connection broke: {reason}", retryable=True)
+
+    def _status(self, error: openai.APIStatusError) -> RequestError | EngineError:
+        status = error.status_code
+        if status in (401, 403):
+            return EngineError(f"refuses the API key (HTTP {status})", where=self.url, remedy=self.key_remedy)
+        reason = self.in_short(f"HTTP {status}: {_words(error)}")
+        if error.code == "insufficient_quota":
+            remedy = "Add credit, then run the same command again: it resumes."
+            return EngineError(f"the account's quota is used up ({reason})", where=self.url, remedy=remedy)
+        if status >= 500 or status in _TRANSIENT:
+            return RequestError(reason, retryable=True, status=status, retry_after=retry_after(error.response.headers))
+        if _is_html(error.response.headers, error.body):
+            return self.not_an_api()
+        return RequestError(reason, retryable=False, status=status)
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that the header Retry-After asks to wait, given in seconds or as a date; None without one."""
+    value = headers.get("retry-after")
+    if value is None:
+        return None
+    try:
+        return max(0.0, float(value))
+    except ValueError:
+        pass
+    try:
+        moment = parsedate_to_datetime(value)
+    except ValueError:
+        return None
+    return max(0.0, (moment.astimezone(UTC) - datetime.now(UTC)).total_seconds())
+
+
+def looks_like_html(body: str | bytes) -> bool:
+    """Is this the beginning of a web page?"""
+    return body.lstrip()[:1] in ("<", b"<")
+
+
+def _is_html(headers: Mapping[str, str], body: object) -> bool:
+    return "html" in headers.get("content-type", "") or (isinstance(body, str) and looks_like_html(body))
+
+
+def _words(error: openai.APIStatusError) -> str:
+    """What the server itself says, wherever it put it."""
+    if isinstance(error.body, Mapping):
+        return str(error.body.get("message") or error.body.get("detail") or error.body)
+    return "a web page" if _is_html(error.response.headers, error.body) else str(error.body or error.message)
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    chain: list[BaseException] = []
+    step: BaseException | None = error
+    while step is not None and step not in chain:
+        chain.append(step)
+        step = step.__cause__ or step.__context__
+    return chain

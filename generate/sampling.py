@@ -1,0 +1,51 @@
+"""How often and how each prompt is sampled, and the keys that its answers are kept by."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from cache.identity import content_id
+from generate.engines.base import Decoding, Message
+
+# Seeds are 31-bit, the widest that every server takes; half of them leave room for a billion samples a prompt.
+_BASE_SEEDS = 2**30
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """The sampling of an experiment; the defaults are those of the MAKIEval study."""
+
+    n: int = 500
+    temperature: float = 0.7
+    top_p: float = 0.9
+    top_k: int | None = 10
+    max_tokens: int = 512
+    seed: int = 1
+
+    @property
+    def sampling_id(self) -> str:
+        """The hash of all that decides an answer; not of `n`, which only says how many are asked for."""
+        settings = asdict(self)
+        del settings["n"]
+        return content_id("sampling", settings)
+
+    @property
+    def decoding(self) -> Decoding:
+        return Decoding(self.temperature, self.top_p, self.top_k, self.max_tokens)
+
+    def base_seed(self, text: str) -> int:
+        """The seed of sample 0 of a prompt; sample k has this plus k, as an engine's own `n` counts them.
+
+        It hangs on the prompt's text, like `response_id`: the same key always has the same seed.
+        """
+        return int(content_id("seed", self.seed, text), 16) % _BASE_SEEDS
+
+
+def chat(text: str) -> tuple[Message, ...]:
+    """A prompt as the chat that is sent: one turn of the user's, no system message, as in the study."""
+    return (Message("user", text),)
+
+
+def response_id(model: str, text: str, sampling_id: str, sample: int) -> str:
+    """The key of one answer: what was asked of whom, how, and which sample; never how it was transported."""
+    return content_id("response", model, [[turn.role, turn.content] for turn in chat(text)], sampling_id, sample)

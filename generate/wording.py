@@ -1,0 +1,156 @@
+"""The wording of prompts: templates per topic and condition, and the countries as they stand in them.
+
+A language's wording is `generate/wording/<code>.toml`, or the table `wording` of a user's own language file, which
+comes first. A user's own topic file brings its templates along in `wording.<language>`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from cache.catalog import Language, Topic
+from cache.catalog.model import CountryCode
+from cache.catalog.read import parse_model, read_toml
+from cache.errors import CatalogError
+from cache.schema import CONDITIONS, Condition
+
+FOLDER = Path(__file__).with_name("wording")
+NAMES = Path(__file__).with_name("names.toml")
+
+# What stands for the inserted text in a template of each condition.
+PLACEHOLDERS: Mapping[Condition, str | None] = {
+    "neutral": None,
+    "explicit": "{country}",
+    "implicit_male": "{name}",
+    "implicit_female": "{name}",
+}
+
+
+def _complete(templates: Mapping[Condition, str]) -> Mapping[Condition, str]:
+    missing = [condition for condition in CONDITIONS if condition not in templates]
+    if missing:
+        raise ValueError(f"no template for {', '.join(missing)}")
+    return templates
+
+
+Templates = Annotated[Mapping[Condition, str], AfterValidator(_complete)]
+
+
+class _Data(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class CountryWording(_Data):
+    """A country in a language: its name, and the form that takes the place of `{country}`."""
+
+    name: str = Field(min_length=1)
+    form: str = Field(min_length=1)
+    note: str | None = None  # why the name is not the one of CLDR
+
+
+def _in_latin(spellings: Mapping[str, str]) -> Mapping[str, str]:
+    if "latin" not in spellings:
+        raise ValueError("no spelling in Latin letters: latin = ...")
+    return spellings
+
+
+Spellings = Annotated[Mapping[str, str], AfterValidator(_in_latin)]
+
+
+class PersonNames(_Data):
+    """A man's and a woman's name: in Latin letters, and by language code where that has another script."""
+
+    male: Spellings
+    female: Spellings
+
+
+class Wording(_Data):
+    """All that prompts in one language are made of."""
+
+    language: str
+    answer_in_language: str = Field(min_length=1)  # the sentence that asks to answer in this language
+    countries: Mapping[CountryCode, CountryWording]
+    topics: Mapping[str, Templates]
+    names: Mapping[CountryCode, PersonNames] = {}  # a user's own, put over names.toml
+
+
+class _TopicWording(_Data):
+    wording: Mapping[str, Templates]
+
+
+def wording_file(language: Language) -> Path:
+    """The file that a language's wording comes from, as errors and findings name it."""
+    return Path("languages", f"{language.code}.toml") if language.wording else FOLDER / f"{language.code}.toml"
+
+
+def topic_file(topic: Topic, language: Language) -> Path:
+    """The file that a topic's templates in a language come from."""
+    return Path("topics", f"{topic.code}.toml") if language.code in topic.wording else wording_file(language)
+
+
+def read_wording(language: Language) -> Wording:
+    """A language's wording. Raises `CatalogError`, naming file and place, where there is none or it does not fit."""
+    file = wording_file(language)
+    if language.wording:
+        data: dict[str, Any] = {"language": language.code, **language.wording}
+    elif file.exists():
+        data = read_toml(file)
+    else:
+        raise CatalogError(
+            f"language {language.code!r} has no wording",
+            where=Path("languages", f"{language.code}.toml"),
+            remedy="Add a table [wording] of the form of generate/wording/en.toml.",
+        )
+    wording = parse_model(Wording, data, file)
+    if wording.language != language.code:
+        raise CatalogError(f"language is {wording.language!r}", where=file, remedy=f"Write {language.code!r}.")
+    return wording
+
+
+def topic_templates(topic: Topic, language: Language, wording: Wording) -> Mapping[Condition, str]:
+    """The topic's template per condition: the topic file's own, else the language's. `CatalogError` where neither."""
+    if language.code in topic.wording:
+        data = {"wording": {language.code: topic.wording[language.code]}}
+        return parse_model(_TopicWording, data, topic_file(topic, language)).wording[language.code]
+    if topic.code in wording.topics:
+        return wording.topics[topic.code]
+    raise CatalogError(
+        f"topic {topic.code!r} has no wording in language {language.code!r}",
+        where=Path("topics", f"{topic.code}.toml"),
+        remedy=f"Add a table [wording.{language.code}] with {', '.join(CONDITIONS)}.",
+    )
+
+
+def read_names() -> Mapping[str, PersonNames]:
+    """The built-in names of persons by country."""
+    return {country: parse_model(PersonNames, row, NAMES) for country, row in read_toml(NAMES).items()}
+
+
+def country_form(country: str, language: Language, wording: Wording) -> str:
+    """The country as it stands in this language's templates; `CatalogError` where the wording has none."""
+    if country not in wording.countries:
+        raise CatalogError(
+            f"no wording of country {country}",
+            where=wording_file(language),
+            remedy=f'Add {country} = {{ name = "...", form = "..." }} to its countries.',
+        )
+    return wording.countries[country].form
+
+
+def person_name(
+    country: str, condition: Condition, language: Language, wording: Wording, names: Mapping[str, PersonNames]
+) -> str:
+    """The name of an implicit condition: in the language's own script where it has one there, else in Latin letters."""
+    person = wording.names.get(country) or names.get(country)
+    if person is None:
+        raise CatalogError(
+            f"no names of persons for country {country}",
+            where=wording_file(language),
+            remedy=f"Known: {', '.join(sorted(names))}.",
+        )
+    spellings = person.male if condition == "implicit_male" else person.female
+    return spellings.get(language.code, spellings["latin"])

@@ -1,0 +1,55 @@
+"""What is to be linked, laid out as tables: distinct surfaces, their normal forms, the languages they are sought in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import duckdb
+import pyarrow as pa
+
+from cache.catalog import Catalog, Language
+from link.normalise import Fold, fold_of, normalise
+from link.statements import statement
+
+ASK_COLUMNS = ("language", "topic", "kind", "surface")
+_SCOPE_OF: list[tuple[str, pa.DataType]] = [("topic", pa.string()), ("kind", pa.string()), ("scope", pa.uint16())]
+_CHAIN = ("language", "name_language", "position", "english", "fold")
+
+
+def lay_out_asks(
+    connection: duckdb.DuckDBPyConnection, asks: pa.Table, catalog: Catalog, scopes: Mapping[tuple[str, str], int]
+) -> None:
+    """Fills the tables of `sql/asks.sql` from `asks`, a table with `ASK_COLUMNS`.
+
+    `scopes` gives the scope of each (topic, kind); asks of other kinds are left out.
+    """
+    rows = [{"topic": topic, "kind": kind, "scope": scope} for (topic, kind), scope in sorted(scopes.items())]
+    kinds = pa.Table.from_pylist(rows, schema=pa.schema(_SCOPE_OF))
+    connection.from_arrow(asks.select(ASK_COLUMNS)).create_view("given", replace=True)
+    connection.from_arrow(kinds).create("scope_of")
+    connection.execute(statement("asks"))
+    languages = connection.execute("SELECT DISTINCT language FROM lookups ORDER BY language").fetchall()
+    for (code,) in languages:
+        _lay_out_language(connection, catalog.language(code))
+
+
+def label_chain(language: Language) -> list[tuple[str, str, int, bool, Fold]]:
+    """The languages in which a name is sought, in order: our language, Wikidata's, place, the last resort?, folding."""
+    own_is_english = language.label_languages[0].partition("-")[0] == "en"
+    return [
+        (language.code, code, position, not own_is_english and code.partition("-")[0] == "en", fold_of(code))
+        for position, code in enumerate(language.label_languages)
+    ]
+
+
+def _lay_out_language(connection: duckdb.DuckDBPyConnection, language: Language) -> None:
+    steps = zip(*label_chain(language), strict=True)
+    chain = pa.table({name: list(column) for name, column in zip(_CHAIN, steps, strict=True)})
+    connection.from_arrow(chain).insert_into("chain")
+    own = connection.sql("SELECT lookup, surface FROM lookups WHERE language = $code", params={"code": language.code})
+    rows: pa.Table = own.to_arrow_table()
+    surfaces = [str(surface) for surface in rows.column("surface").to_pylist()]
+    for fold in sorted({fold_of(code) for code in language.label_languages}):
+        folded = [pa.array([fold] * len(surfaces), pa.string()), pa.array(normalise(surfaces, fold), pa.string())]
+        keys = pa.Table.from_arrays([rows.column("lookup"), *folded], names=["lookup", "fold", "key"])
+        connection.from_arrow(keys).insert_into("keys")

@@ -1,0 +1,102 @@
+"""Links surfaces to Wikidata items: all at once, by joins, with the evidence.
+
+    tables = link(asks, catalog, IndexSource(open_snapshot(path)))
+    tables["links"]
+
+An ask is a surface within a language, topic and kind. Its candidates are the items with that name; those that reach
+the kind's classes survive; survivors are ranked by the kind of match, the distance to the class, and sitelinks. The
+country that a prompt names is no part of an ask, and nothing here could use it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import duckdb
+import pyarrow as pa
+
+from cache.catalog import Catalog
+from cache.errors import SnapshotError
+from cache.outcome import Progress, silent
+from cache.schema import arrow_schema
+from link.asks import lay_out_asks
+from link.entity_json import number
+from link.fuzzy import match_fuzzily
+from link.ontology import Ontology
+from link.rules import DEFAULT_RULES, Rules
+from link.source import Source
+from link.statements import statement
+
+TABLES = ("candidates", "entities", "entity_countries", "links")
+
+
+@dataclass(frozen=True, slots=True)
+class Linker:
+    """What surfaces are linked with."""
+
+    catalog: Catalog
+    source: Source
+    rules: Rules = DEFAULT_RULES
+
+    def link(self, asks: pa.Table, progress: Progress = silent) -> dict[str, pa.Table]:
+        """The tables `TABLES` for `asks`, a table with the columns language, topic, kind and surface.
+
+        Rows are in a fixed order, whatever the order of the asks. Raises `SnapshotError` where the source has no names
+        at all for one of the languages, and what the source raises.
+        """
+        self._check_languages(_distinct(asks, "language"))
+        topics = _distinct(asks, "topic")
+        with duckdb.connect() as connection, self.source.opened(connection):
+            ontology = Ontology(connection, self.catalog, topics)
+            lay_out_asks(connection, asks, self.catalog, ontology.scopes)
+            self.source.find(connection, progress)
+            ontology.climb()
+            connection.execute(statement("found"))
+            if self.rules.fuzzy_threshold is not None and self.source.complete:
+                match_fuzzily(connection, ontology, self.rules.fuzzy_threshold)
+            ontology.reach(connection.table("found")).create("reached")
+            return self._choose(connection)
+
+    def _check_languages(self, codes: list[str]) -> None:
+        for language in map(self.catalog.language, codes):
+            if self.source.languages.isdisjoint(language.label_languages):
+                what = f"the snapshot has no names in any language that {language.name} falls back on"
+                remedy = "Build it again: polyculture wikidata build keeps the languages of the catalogue."
+                raise SnapshotError(what, where=self.source.provenance.get("snapshot"), remedy=remedy)
+
+    def _choose(self, connection: duckdb.DuckDBPyConnection) -> dict[str, pa.Table]:
+        lead = {"clear_lead": self.rules.clear_lead}
+        connection.execute(statement("match_names"))
+        connection.execute(statement("judged"), lead)
+        connection.execute(statement("linked"))
+        creators = connection.sql(statement("creators")).fetchall()
+        self.source.fetch(connection, [item for (item,) in creators])
+        lay_out_countries(connection, self.catalog)
+        params: Mapping[str, dict[str, float]] = {"candidates": lead}
+        return {name: _table(connection, name, params.get(name)) for name in TABLES}
+
+
+def languages_without_names(source: Source, catalog: Catalog, languages: Iterable[str]) -> list[str]:
+    """The languages whose own names the source does not have: only names of other languages, mostly English, match."""
+    own = {code: catalog.language(code).label_languages[0] for code in languages}
+    return sorted(code for code, first in own.items() if first not in source.languages)
+
+
+def lay_out_countries(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
+    """Creates the table `iso`: a row is an item that stands for one of the catalogue's countries."""
+    countries = catalog.countries.values()
+    pairs = [(number(qid), country.code) for country in countries for qid in (country.qid, *country.includes)]
+    items = pa.array([item for item, _ in pairs], pa.uint32())
+    codes = pa.array([code for _, code in pairs], pa.string())
+    connection.from_arrow(pa.table({"item": items, "country": codes})).create("iso")
+
+
+def _distinct(asks: pa.Table, column: str) -> list[str]:
+    return sorted(str(value) for value in asks.column(column).unique().to_pylist())
+
+
+def _table(connection: duckdb.DuckDBPyConnection, name: str, params: dict[str, float] | None) -> pa.Table:
+    schema = arrow_schema(name)
+    found: pa.Table = connection.sql(statement(name), params=params).to_arrow_table()
+    return found.select(schema.names).cast(schema)

@@ -1,0 +1,82 @@
+"""Which items belong to a topic's kind: instance-of once, then subclass-of only, up to one of the kind's roots.
+
+Any path over P31, P279 and P361 in any order reaches nearly everything from nearly everywhere, and tells nothing. A
+way starts at the item as an instance (P31) or as a class itself (a kind may want one of the two only), climbs P279
+(and P361 only where the topic asks for it), crosses no stop class, and has at most the topic's `max_distance` edges.
+The classes below the roots are found breadth first for all kinds at once, so that cycles do no harm and every way is
+a shortest one; of equally short ways the one with the smallest item number is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import duckdb
+import pyarrow as pa
+
+from cache.catalog import Catalog, Kind, Topic
+from link.entity_json import number
+from link.statements import statement
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Scope:
+    """The rules by which an item belongs to a kind."""
+
+    roots: tuple[int, ...]
+    stops: tuple[int, ...]
+    members: str
+    part_of: bool
+    max_distance: int
+
+
+def scope_of(topic: Topic, kind: Kind) -> Scope:
+    """The scope of a topic's kind."""
+    roots, stops = (tuple(sorted({number(qid) for qid in qids})) for qids in (kind.roots, kind.stops))
+    return Scope(roots, stops, kind.members, topic.part_of, topic.max_distance)
+
+
+class Ontology:
+    """The scopes of some topics' counted kinds, laid out as tables over the claims in `wikidata`."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, catalog: Catalog, topics: Iterable[str]) -> None:
+        kinds = {
+            (topic.code, name): scope_of(topic, kind)
+            for topic in map(catalog.topic, topics)
+            for name, kind in topic.kinds.items()
+            if kind.roots
+        }
+        self._connection = connection
+        self._scopes = sorted(set(kinds.values()))
+        self.scopes: Mapping[tuple[str, str], int] = {key: self._scopes.index(scope) for key, scope in kinds.items()}
+        self._lay_out()
+
+    def climb(self) -> None:
+        """Fills the table `classes`: every class below a root, with its way up."""
+        self._connection.execute("DELETE FROM classes")
+        self._connection.execute(statement("ontology_roots"))
+        step = statement("ontology_step")
+        for distance in range(max((scope.max_distance for scope in self._scopes), default=0)):
+            row = self._connection.execute(step, {"distance": distance}).fetchone()
+            if row == (0,):
+                return
+
+    def reach(self, wanted: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+        """The items of `wanted` (a relation with a column `item`) that reach a scope: scope, item, distance, path."""
+        wanted.create_view("wanted", replace=True)
+        return self._connection.sql(statement("ontology_items"))
+
+    def _lay_out(self) -> None:
+        self._connection.execute(statement("ontology"))
+        rules = [(scope.members, scope.part_of, scope.max_distance) for scope in self._scopes]
+        columns = [list(column) for column in zip(*rules, strict=True)] or [[], [], []]
+        names = ["scope", "members", "part_of", "max_distance"]
+        self._insert("scopes", dict(zip(names, [list(range(len(rules))), *columns], strict=True)))
+        for table in ("roots", "stops"):
+            pairs = [(index, item) for index, scope in enumerate(self._scopes) for item in getattr(scope, table)]
+            self._insert(table, {"scope": [scope for scope, _ in pairs], "item": [item for _, item in pairs]})
+
+    def _insert(self, table: str, columns: Mapping[str, list[int]]) -> None:
+        if any(columns.values()):
+            self._connection.from_arrow(pa.table(columns)).insert_into(table)

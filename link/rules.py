@@ -1,0 +1,44 @@
+"""The numbers by which linking decides, and the identity of the whole: what a link depends on besides its surface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+from cache.catalog import Catalog
+from cache.identity import content_id
+from link.normalise import NORMALISATION
+from link.ontology import scope_of
+from link.source import Source
+
+ALGORITHM = 1  # raise when the same input may give other links
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Thresholds. They stand on reason, not yet on measurement."""
+
+    # Of two survivors with equal match and equal distance, the more prominent one is meant if it has twice the
+    # sitelinks (both counted plus one, so that 1 against 0 still decides and 0 against 0 does not).
+    clear_lead: float = 2.0
+    # rapidfuzz's ratio of the normal forms. 90 takes one wrong letter in ten, or one too many in five: a plural, an
+    # ending, a slip; and leaves alone names of up to four letters, where one letter makes another word. None: never.
+    fuzzy_threshold: float | None = 90.0
+
+
+DEFAULT_RULES = Rules()
+
+
+def linker_id(source: Source, catalog: Catalog, topics: Iterable[str], rules: Rules = DEFAULT_RULES) -> str:
+    """A hash of all that decides which item a surface is linked to: snapshot, classes, languages, rules, algorithm."""
+    kinds = {
+        f"{topic.code}/{name}": asdict(scope_of(topic, kind))
+        for topic in map(catalog.topic, sorted(set(topics)))
+        for name, kind in topic.kinds.items()
+        if kind.counted
+    }
+    chains = {code: language.label_languages for code, language in catalog.languages.items()}
+    countries = {code: (country.qid, *country.includes) for code, country in catalog.countries.items()}
+    return content_id(
+        ALGORITHM, NORMALISATION, source.identity, source.complete, kinds, chains, countries, asdict(rules)
+    )

@@ -1,0 +1,42 @@
+-- A row is an item that an ask may mean, and what became of it, in words.
+SELECT
+    ask.language,
+    ask.topic,
+    ask.kind,
+    ask.surface,
+    'Q' || candidate.item AS qid,
+    candidate.rank,
+    match_name(candidate.strength) AS match,
+    candidate.name AS matched,
+    candidate.language AS matched_language,
+    candidate.score,
+    'Q' || candidate.root AS root,
+    list_transform(candidate.path, lambda step: 'Q' || step) AS path,
+    candidate.distance,
+    candidate.sitelinks,
+    CASE
+        WHEN candidate.rank IS NULL THEN format('lost: no way from it to the classes of {} ({})', ask.topic, ask.kind)
+        WHEN candidate.rank = 1 AND first.ambiguous THEN 'first of several that nothing clearly separates'
+        WHEN candidate.rank = 1 AND lead(candidate.rank) OVER best_first IS NULL
+            THEN 'won: the only one of this name that reaches the topic'
+        WHEN candidate.rank = 1 THEN 'won: the best of those that reach the topic'
+        WHEN candidate.strength > first.strength THEN format(
+            'lost to Q{}: {} against {}', first.item, match_words(candidate.strength), match_words(first.strength)
+        )
+        WHEN candidate.score < first.score THEN format(
+            'lost to Q{}: less alike, {:.1f} against {:.1f}', first.item, candidate.score, first.score
+        )
+        WHEN candidate.distance > first.distance THEN format(
+            'lost to Q{}: farther from the topic, {} steps against {}', first.item, candidate.distance, first.distance
+        )
+        WHEN candidate.sitelinks < first.sitelinks AND first.sitelinks + 1 >= $clear_lead * (candidate.sitelinks + 1)
+            THEN format(
+                'lost to Q{}: less prominent, {} sitelinks against {}', first.item, candidate.sitelinks, first.sitelinks
+            )
+        ELSE format('too close to Q{} to tell', first.item)
+    END AS reason
+FROM judged AS candidate
+JOIN asks AS ask USING (ask)
+LEFT JOIN rivals AS first USING (ask)
+WINDOW best_first AS (PARTITION BY candidate.ask ORDER BY candidate.rank NULLS LAST, candidate.item)
+ORDER BY candidate.ask, candidate.rank NULLS LAST, candidate.item

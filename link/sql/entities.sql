@@ -1,0 +1,27 @@
+-- A row is a linked item: its labels in all languages, an English description, how prominent it is.
+WITH label AS (
+    SELECT name.item, name.language, min(name.name) AS name
+    FROM linked JOIN wikidata.names AS name USING (item)
+    WHERE name.kind = 'label'
+    GROUP BY name.item, name.language
+),
+labels AS (
+    SELECT
+        item,
+        map_from_entries(list((language, name) ORDER BY language)) AS labels,
+        min_by(name, (CASE language WHEN 'en' THEN 0 WHEN 'mul' THEN 1 ELSE 2 END, language)) AS label
+    FROM label
+    GROUP BY item
+)
+SELECT
+    'Q' || linked.item AS qid,
+    coalesce(labels.label, 'Q' || linked.item) AS label,
+    coalesce(labels.labels, MAP {}) AS labels,
+    description.description,
+    coalesce(item.sitelinks, 0) AS sitelinks,
+    item.revision
+FROM linked
+LEFT JOIN labels USING (item)
+LEFT JOIN wikidata.items AS item ON item.item = linked.item
+LEFT JOIN wikidata.descriptions AS description ON description.item = linked.item AND description.language = 'en'
+ORDER BY linked.item

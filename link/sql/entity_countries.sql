@@ -1,0 +1,29 @@
+-- A row is a country of a linked item, by the first property in this order that gives any: country of origin (P495);
+-- of a work, the citizenship (P27) or else the origin of its author (P50) or performer (P175); of a person, the
+-- citizenship; and only then the country (P17) in which a thing stands.
+WITH creator AS (
+    SELECT linked.item, claim.property, claim.target AS creator
+    FROM linked JOIN wikidata.claims AS claim USING (item)
+    WHERE claim.property IN ('P50', 'P175')
+),
+said AS (
+    SELECT linked.item, claim.target AS country, claim.property,
+        CASE claim.property WHEN 'P495' THEN 0 WHEN 'P27' THEN 3 ELSE 4 END AS place
+    FROM linked JOIN wikidata.claims AS claim USING (item)
+    WHERE claim.property IN ('P495', 'P27', 'P17')
+    UNION ALL
+    SELECT creator.item, claim.target, creator.property || '/' || claim.property,
+        CASE claim.property WHEN 'P27' THEN 1 ELSE 2 END
+    FROM creator JOIN wikidata.claims AS claim ON claim.item = creator.creator
+    WHERE claim.property IN ('P27', 'P495')
+)
+SELECT
+    'Q' || said.item AS qid,
+    any_value(iso.country) AS country,
+    'Q' || said.country AS country_qid,
+    min(said.property) AS property
+FROM said
+JOIN (SELECT item, min(place) AS place FROM said GROUP BY item) AS first USING (item, place)
+LEFT JOIN iso ON iso.item = said.country
+GROUP BY said.item, said.country
+ORDER BY said.item, said.country

@@ -1,0 +1,32 @@
+-- found: a row is an item that an ask may mean, by the best of its names that matches. Strength, smaller is better:
+-- 0 label, 1 alias, 2 either after normalisation; 3, 4, 5 the same in English; 6 fuzzy.
+CREATE TABLE found AS
+WITH hits AS (
+    SELECT
+        lookup.language AS lookup_language,
+        lookup.surface,
+        name.item,
+        chain.position,
+        name.name,
+        name.language,
+        CASE WHEN chain.english THEN 3 ELSE 0 END
+        + CASE WHEN name.name <> lookup.surface THEN 2 WHEN name.kind = 'alias' THEN 1 ELSE 0 END AS strength
+    FROM lookups AS lookup
+    JOIN chain USING (language)
+    JOIN keys ON keys.lookup = lookup.lookup AND keys.fold = chain.fold
+    JOIN wikidata.names AS name ON name.language = chain.name_language AND name.normalised = keys.key AND keys.key <> ''
+),
+best AS (
+    SELECT lookup_language, surface, item, min((strength, position, name, language)) AS hit
+    FROM hits
+    GROUP BY lookup_language, surface, item
+)
+SELECT
+    asks.ask,
+    asks.scope,
+    best.item,
+    best.hit[1]::UTINYINT AS strength,
+    best.hit[3] AS name,
+    best.hit[4] AS language,
+    100.0::DOUBLE AS score
+FROM asks JOIN best ON best.lookup_language = asks.language AND best.surface = asks.surface;

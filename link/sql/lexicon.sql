@@ -1,0 +1,27 @@
+-- A row is a name by which a text may mention an item of the topic, with the kind that a text most likely means by it:
+-- of an item placed by hand, that kind; else the more specific kind, then the nearer one. Of several items of one name
+-- the first is named as the linker would rank them: by the name (own language, label, alias, English), the kind, the
+-- distance and the sitelinks.
+WITH reach AS (
+    SELECT members.item, kinds.kind, kinds.granularity, kinds.place, members.distance
+    FROM members
+    JOIN topic_kinds AS kinds USING (scope)
+    LEFT JOIN (SELECT item, list(kind) AS kinds FROM wikidata.kinds WHERE topic = $topic GROUP BY item) AS hand
+        ON hand.item = members.item
+    WHERE hand.kinds IS NULL OR list_contains(hand.kinds, kinds.kind)
+)
+SELECT
+    name.name AS surface,
+    min_by(
+        {'kind': reach.kind, 'qid': 'Q' || reach.item},
+        (
+            chain.english, name.kind = 'alias', -reach.granularity, reach.distance,
+            -coalesce(item.sitelinks, 0)::BIGINT, reach.item, reach.place
+        )
+    ) AS best
+FROM reach
+JOIN wikidata.names AS name ON name.item = reach.item
+JOIN lexicon_chain AS chain ON chain.name_language = name.language
+LEFT JOIN wikidata.items AS item ON item.item = reach.item
+GROUP BY name.name
+ORDER BY surface

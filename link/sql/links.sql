@@ -1,0 +1,24 @@
+-- A row is what an ask means, or why nothing.
+SELECT
+    ask.language,
+    ask.topic,
+    ask.kind,
+    ask.surface,
+    CASE
+        WHEN count.candidates IS NULL THEN 'no candidate'
+        WHEN first.item IS NULL THEN 'no path'
+        WHEN first.ambiguous THEN 'ambiguous'
+        ELSE 'linked'
+    END AS status,
+    'Q' || first.item AS qid,
+    match_name(first.strength) AS match,
+    first.name AS matched,
+    first.score,
+    'Q' || first.root AS root,
+    list_transform(first.path, lambda step: 'Q' || step) AS path,
+    coalesce(count.candidates, 0) AS candidates,
+    coalesce(count.survivors, 0) AS survivors
+FROM asks AS ask
+LEFT JOIN rivals AS first USING (ask)
+LEFT JOIN (SELECT ask, count(*) AS candidates, count(rank) AS survivors FROM judged GROUP BY ask) AS count USING (ask)
+ORDER BY ask.ask

@@ -1,0 +1,4 @@
+-- A row is a surface and the Wikidata language in which a service is asked for it: the first of the chain.
+SELECT chain.name_language AS language, lookup.surface
+FROM lookups AS lookup JOIN chain ON chain.language = lookup.language AND chain.position = 0
+ORDER BY language, lookup.surface

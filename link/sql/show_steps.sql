@@ -1,0 +1,19 @@
+-- A row is a step on a shortest way to a root of $scope: from the item to a class it is an instance of, or from a class
+-- to one above it.
+SELECT $item::UINTEGER AS item, class.item AS target
+FROM classes AS class
+JOIN wikidata.claims AS claim ON claim.item = $item AND claim.property = 'P31' AND claim.target = class.item
+JOIN scopes ON scopes.scope = class.scope AND scopes.members <> 'classes'
+WHERE class.scope = $scope AND class.distance = $distance - 1
+UNION ALL
+SELECT below.item, above.item
+FROM classes AS below
+JOIN wikidata.claims AS claim ON claim.item = below.item
+JOIN classes AS above
+    ON above.item = claim.target AND above.scope = below.scope AND above.distance = below.distance - 1
+JOIN scopes ON scopes.scope = below.scope
+WHERE below.scope = $scope
+  AND below.distance <= $distance
+  AND (claim.property = 'P279' OR (claim.property = 'P361' AND scopes.part_of))
+  AND (below.item <> $item OR scopes.members <> 'instances')
+ORDER BY ALL

@@ -1,0 +1,64 @@
+"""The stage `link`: from a run's mentions to its links, in one go.
+
+All distinct surfaces of the run's current mentions are linked at once. `candidates`, `entities` and `entity_countries`
+are written first and `links` last, each with the same digest of everything that they depend on: the four files agree,
+or the stage is not done.
+"""
+
+from __future__ import annotations
+
+import duckdb
+import pyarrow as pa
+
+from cache.catalog import Catalog
+from cache.identity import content_id
+from cache.manifest import Manifest
+from cache.outcome import Outcome, Progress, silent
+from cache.parquet import read_metadata, write_parquet
+from cache.run_folder import RunFolder
+from cache.store import fill_store
+from link.linker import TABLES, Linker
+from link.rules import DEFAULT_RULES, Rules, linker_id
+from link.source import Source
+from link.statements import statement
+
+DIGEST = "link_digest"
+
+
+def link_run(
+    run: RunFolder,
+    manifest: Manifest,
+    catalog: Catalog,
+    source: Source,
+    progress: Progress = silent,
+    rules: Rules = DEFAULT_RULES,
+) -> Outcome:
+    """Links what the run's current mentions name, unless that is done already.
+
+    Counts distinct surfaces (within a language, topic and kind), all of them done: a surface without an entity is a
+    row that says why. Mentions that are hallucinated or of kinds that are never counted are left out. Raises
+    `StoreError` where the run's folder cannot be written, and what the source raises.
+    """
+    surfaces = distinct_surfaces(run, manifest)
+    digest = content_id(linker_id(source, catalog, _topics(surfaces), rules), surfaces.to_pydict())
+    if all(read_metadata(run.table(name)).get(DIGEST) == digest for name in TABLES):
+        return Outcome(surfaces.num_rows, 0, surfaces.num_rows)
+    tables = Linker(catalog, source, rules).link(surfaces, progress)
+    for name in TABLES:
+        write_parquet(tables[name], run.table(name), {DIGEST: digest})
+    return Outcome(surfaces.num_rows, 0)
+
+
+def distinct_surfaces(run: RunFolder, manifest: Manifest) -> pa.Table:
+    """What is to be linked: language, topic, kind and surface, each combination once, in a fixed order.
+
+    The prompt's country and condition are not among the columns, so that no link can depend on them.
+    """
+    with duckdb.connect() as connection:
+        fill_store(connection, run, manifest)
+        surfaces: pa.Table = connection.sql(statement("surfaces")).to_arrow_table()
+        return surfaces
+
+
+def _topics(surfaces: pa.Table) -> list[str]:
+    return [str(topic) for topic in surfaces.column("topic").unique().to_pylist()]

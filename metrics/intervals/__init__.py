@@ -1,0 +1,22 @@
+"""95 % intervals. The responses of a cell are the units that are resampled: mentions of one response hang together.
+
+- granularity, specificity (`ratio`): a ratio of sums over responses. Leaving out one response at a time (the jackknife)
+  gives its variance; the variance gives the effective number of independent mentions; Wilson's score interval for that
+  number holds also near 0 and 1, and where all responses agree.
+- diversity (`assemblage`): a plain bootstrap of a distinct count is biased downward, since it never draws an item that
+  is not in the sample. Here the spread is that of the count in the assemblage that Chao et al. (2014) estimate from the
+  sample, unseen items included, widened by how much the items of one response hang together.
+- consensus (`overlap`): the same, for the two assemblages of a pair of languages; the variance gives the effective
+  number of items, and that Wilson's interval.
+- gain and means of cells (`estimate`): a linear combination of independent numbers, whose distances to their limits add
+  up as squares (MOVER: Zou and Donner 2008).
+
+What an interval covers is the number's expectation at the present number of responses: how far another run of the same
+size would differ. It does not turn a diversity of 100 responses into one of 500. Nothing here is random: the same store
+gives the same interval. `tests/test_metrics_coverage.py` checks by simulation with a known truth that they cover it.
+
+Sources: Wilson 1927, JASA 22, 209; Dean and Pagano 2015, J. Surv. Stat. Methodol. 3, 484 (Wilson's interval with an
+effective sample size); Chao et al. 2014, Ecol. Monogr. 84, 45 (iNEXT); Efron and Stein 1981, Ann. Stat. 9, 586 (the
+jackknife); Zou and Donner 2008, Stat. Med. 27, 1693 (MOVER); Satterthwaite 1946, Biometrics Bull. 2, 110 (degrees of
+freedom).
+"""

@@ -1,0 +1,109 @@
+"""What a cell's responses say of all the items that the model would give: the interval of diversity."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics.intervals.estimate import Estimate, symmetric
+
+Integers = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Assemblage:
+    """The items of a cell, those that were seen and an estimate of those that were not.
+
+    Chances are those of turning up at least once in as many responses as there are. An item is unique when one response
+    only mentions it.
+    """
+
+    responses: int
+    items: Integers  # sorted
+    unique: NDArray[np.bool_]  # for each of `items`
+    chance: Numbers  # for each of `items`
+    unseen: float  # how many items there are that no response mentions
+    unseen_chance: float  # of each of them
+    unique_of: Integers  # for each unique item, in the order of `items`: the response that mentions it
+
+
+def assemblage(responses: int, response: Integers, item: Integers) -> Assemblage:
+    """The assemblage behind `responses` responses, from all distinct pairs of a response and an item in it.
+
+    Estimated as in Chao et al. (2014) for incidence data: the chance of what was seen is lowered, and that of the
+    unseen raised, to what Good and Turing's coverage says; the number of unseen items is Chao2. A chance is lowered by
+    no more than the chance to have been missed: where nearly all items are unique, Chao's factor leaves them next to
+    none, and intervals of consensus cover too little.
+    """
+    order = np.argsort(item, kind="stable")
+    items, first, incidence = np.unique(item[order], return_index=True, return_counts=True)
+    once, twice = int((incidence == 1).sum()), int((incidence == 2).sum())
+    share = incidence / responses
+    missed = share * (1 - share) ** responses
+    deficit = _mass_of_unseen(responses, once, twice)
+    lowered = share - min(1.0, deficit / missed.sum()) * missed if missed.sum() > 0 else share
+    unseen = _chao2(responses, once, twice)
+    each = min(1.0, deficit / unseen) if unseen else 0.0
+    unique = incidence == 1
+    return Assemblage(
+        responses=responses,
+        items=items,
+        unique=unique,
+        chance=1 - (1 - lowered) ** responses,
+        unseen=unseen,
+        unseen_chance=1 - (1 - each) ** responses,
+        unique_of=response[order][first[unique]],
+    )
+
+
+def diversity_estimate(cell: Assemblage) -> Estimate:
+    """The number of distinct items, as an estimate of its expectation for this number of responses.
+
+    Were items independent, the count would be a sum of independent yes or no. They come in bundles, so the variance is
+    multiplied by how unevenly the unique items are spread over the responses.
+    """
+    independent = _variance(cell.chance).sum() + cell.unseen * _variance(cell.unseen_chance)
+    spread = bundling([(cell, np.ones(len(cell.unique_of)))])
+    return symmetric(float(len(cell.items)), float(independent * spread), cell.responses - 1)
+
+
+def bundling(effects: list[tuple[Assemblage, Numbers]]) -> float:
+    """By how much items that come together raise the variance of a sum of `effects`, one per unique item; at least 1.
+
+    The jackknife's variance over responses (leaving one out takes its unique items away) over what it would be if each
+    unique item stood in a response of its own.
+    """
+    together = apart = 0.0
+    for cell, effect in effects:
+        if cell.responses < 2 or not len(effect):
+            continue
+        _, owner = np.unique(cell.unique_of, return_inverse=True)
+        per_response = np.bincount(owner, weights=effect)
+        together += float((per_response**2).sum() - effect.sum() ** 2 / cell.responses)
+        apart += float((effect**2).sum() * (cell.responses - 1) / cell.responses)
+    return max(1.0, together / apart) if apart > 0 else 1.0
+
+
+def _mass_of_unseen(responses: int, once: int, twice: int) -> float:
+    """Expected number of items in one more response that none of the present ones mentions."""
+    if once == 0:
+        return 0.0
+    if twice:
+        kept = 2 * twice / ((responses - 1) * once + 2 * twice)
+    elif once > 1:
+        kept = 2 / ((responses - 1) * (once - 1) + 2)
+    else:
+        kept = 0.0
+    return once / responses * (1 - kept)
+
+
+def _chao2(responses: int, once: int, twice: int) -> int:
+    scaled = once**2 / (2 * twice) if twice else once * (once - 1) / 2
+    return int(np.ceil((responses - 1) / responses * scaled))
+
+
+def _variance(chance: Numbers | float) -> Numbers:
+    return np.asarray(chance * (1 - chance))

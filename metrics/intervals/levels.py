@@ -1,0 +1,77 @@
+"""The levels at which numbers of cells are averaged, and the rows of the table of intervals.
+
+They are those of the view `aggregates` (views/90_aggregates.sql), which says what each is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from cache.schema import Interval
+from metrics.intervals.estimate import Estimate, Sum
+
+Level = tuple[str, ...]  # the columns that an aggregate keeps, beside the model
+
+OF_MODEL: tuple[Level, ...] = ((), ("condition",), ("topic",), ("topic", "condition"))
+OF_LANGUAGE: tuple[Level, ...] = tuple(("language", *level) for level in OF_MODEL)
+OF_PAIR: tuple[Level, ...] = tuple(("language", "other_language", *level) for level in OF_MODEL)
+OF_COUNTRY: tuple[Level, ...] = (("language", "condition", "country"),)
+
+_JACKKNIFE = "jackknife over responses, Wilson's interval"
+_ASSEMBLAGE = "estimated assemblage (Chao et al. 2014), bundled items"
+METHODS = {
+    "granularity": (_JACKKNIFE, 0.0, 1.0),
+    "diversity": (_ASSEMBLAGE, 0.0, math.inf),
+    "specificity": (_JACKKNIFE, 0.0, 1.0),
+    "specificity_gain": (f"{_JACKKNIFE}, MOVER", -1.0, 1.0),
+    "consensus": (f"{_ASSEMBLAGE}, Wilson's interval", 0.0, 1.0),
+}
+
+
+class Place(NamedTuple):
+    """What a number is of: a cell, or what is left of one when it is averaged."""
+
+    model: str
+    language: str | None = None
+    other_language: str | None = None
+    topic: str | None = None
+    condition: str | None = None
+    country: str | None = None
+
+
+def by_condition(levels: tuple[Level, ...]) -> tuple[Level, ...]:
+    """The levels that do not average over conditions."""
+    return tuple(level for level in levels if "condition" in level)
+
+
+def cell_row(metric: str, place: Place, estimate: Estimate) -> Interval:
+    """The interval of one cell's number."""
+    return _row(metric, "cell", place, estimate, METHODS[metric][0], 1)
+
+
+class Aggregates:
+    """Means of cells' numbers, gathered while the cells go by."""
+
+    def __init__(self) -> None:
+        self._sums: dict[tuple[str, Level, Place], Sum] = {}
+
+    def add(self, metric: str, levels: tuple[Level, ...], place: Place, estimate: Estimate, cells: float = 1.0) -> None:
+        """Takes an independent estimate, itself the mean of `cells` numbers, into the means at all of these levels."""
+        for level in levels:
+            kept = Place(place.model, **{column: getattr(place, column) for column in level})
+            self._sums.setdefault((metric, level, kept), Sum()).add(estimate, cells)
+
+    def rows(self) -> Iterator[Interval]:
+        """An interval per mean."""
+        for (metric, level, place), total in self._sums.items():
+            name = ", ".join(("model", *level))
+            method = f"{METHODS[metric][0]}; mean by MOVER"
+            yield _row(metric, name, place, total.mean(), method, round(total.weight))
+
+
+def _row(metric: str, level: str, place: Place, estimate: Estimate, method: str, cells: int) -> Interval:
+    _, lowest, highest = METHODS[metric]
+    low, high = estimate.limits(lowest, highest)
+    return Interval(metric, level, *place, estimate=estimate.value, low=low, high=high, method=method, cells=cells)

@@ -1,0 +1,133 @@
+"""All intervals of one model: those of its cells as rows, those of its means gathered in `Aggregates`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, groupby
+
+from cache.schema import Interval
+from metrics.intervals.assemblage import Assemblage, diversity_estimate
+from metrics.intervals.estimate import Estimate, difference, mean, scaled
+from metrics.intervals.levels import (
+    OF_COUNTRY,
+    OF_LANGUAGE,
+    OF_MODEL,
+    OF_PAIR,
+    Aggregates,
+    Place,
+    by_condition,
+    cell_row,
+)
+from metrics.intervals.overlap import Overlap, mean_overlap, overlap
+from metrics.intervals.ratio import ratio_estimate
+from metrics.reading import Cell, Reading, Sums
+
+WHOLE = OF_MODEL + OF_LANGUAGE
+
+
+def granularity_rows(reading: Reading, model: str, means: Aggregates) -> Iterator[Interval]:
+    """The granularity of every cell that has mentions."""
+    sums = reading.granularity(model)
+    for cell in reading.cells_of[model]:
+        estimate = _ratio(sums.get(cell.number))
+        if estimate is not None:
+            means.add("granularity", WHOLE + OF_COUNTRY, _place(cell), estimate)
+            yield cell_row("granularity", _place(cell), estimate)
+
+
+def specificity_rows(reading: Reading, model: str, means: Aggregates) -> Iterator[Interval]:
+    """The specificity of every cell that has linked mentions, and the gain over the neutral cell."""
+    sums, neutral = reading.specificity(), reading.neutral_specificity()
+    by_topic = sorted(
+        reading.cells_of[model], key=lambda cell: (cell.language, cell.topic, cell.condition, cell.number)
+    )
+    for _, group in groupby(by_topic, key=lambda cell: (cell.language, cell.topic)):
+        cells = list(group)
+        base = next((neutral[cell.number] for cell in cells if cell.number in neutral), None)
+        for _, same in groupby(cells, key=lambda cell: cell.condition):
+            measured = {cell: found for cell in same if (found := _ratio(sums.get(cell.number))) is not None}
+            yield from _named(measured, means)
+            if base is not None:
+                yield from _gains(measured, base, reading.countries, means)
+        for cell in cells:
+            if cell.number in neutral:
+                yield from _neutral(cell, neutral[cell.number], reading.countries, means)
+
+
+def diversity_rows(cells: Sequence[Cell], found: dict[int, Assemblage], means: Aggregates) -> Iterator[Interval]:
+    """The diversity of every cell whose items are known."""
+    for cell in cells:
+        if cell.number in found:
+            estimate = diversity_estimate(found[cell.number])
+            means.add("diversity", WHOLE + OF_COUNTRY, _place(cell), estimate)
+            yield cell_row("diversity", _place(cell), estimate)
+
+
+def consensus_rows(cells: Sequence[Cell], found: dict[int, Assemblage], means: Aggregates) -> Iterator[Interval]:
+    """The consensus of every pair of languages of which one has an item; `cells` are those of one topic, in order."""
+    for _, group in groupby(cells, key=lambda cell: (cell.condition, cell.country)):
+        pairs: list[tuple[str, str, Overlap]] = []
+        known = [cell for cell in group if cell.number in found]
+        for one, other in combinations(known, 2):
+            pair = overlap(found[one.number], found[other.number])
+            if pair is not None:
+                place = _place(one)._replace(other_language=other.language)
+                pairs.append((one.language, other.language, pair))
+                means.add("consensus", OF_PAIR, place, pair.estimate())
+                yield cell_row("consensus", place, pair.estimate())
+        if pairs:
+            means.add("consensus", OF_MODEL, _place(known[0]), mean_overlap(pairs), len(pairs))
+        for language in sorted({name for pair in pairs for name in pair[:2]}):
+            own = [pair for pair in pairs if language in pair[:2]]
+            place = _place(known[0])._replace(language=language)
+            means.add("consensus", OF_LANGUAGE, place, mean_overlap(own), len(own))
+
+
+def _named(measured: dict[Cell, Estimate], means: Aggregates) -> Iterator[Interval]:
+    for cell, estimate in measured.items():
+        means.add("specificity", by_condition(WHOLE + OF_COUNTRY), _place(cell), estimate)
+        yield cell_row("specificity", _place(cell), estimate)
+
+
+def _neutral(cell: Cell, sums: Sums, countries: Sequence[str], means: Aggregates) -> Iterator[Interval]:
+    """Specificity for every country from the same responses: where countries are averaged, the mean is one ratio."""
+    for column, country in enumerate(countries):
+        estimate = _ratio(sums, [column])
+        if estimate is not None:
+            place = _place(cell)._replace(country=country)
+            means.add("specificity", OF_COUNTRY, place, estimate)
+            yield cell_row("specificity", place, estimate)
+    whole = _ratio(sums, range(len(countries))) if countries else None
+    if whole is not None:
+        means.add("specificity", by_condition(WHOLE), _place(cell), whole, len(countries))
+
+
+def _gains(
+    measured: dict[Cell, Estimate], base: Sums, countries: Sequence[str], means: Aggregates
+) -> Iterator[Interval]:
+    """Gains of the cells of one condition, which share the neutral responses `base`."""
+    columns = {cell: countries.index(cell.country) for cell in measured if cell.country is not None}
+    for cell, column in columns.items():
+        neutral = _ratio(base, [column])
+        if neutral is not None:
+            estimate = difference(measured[cell], neutral)
+            means.add("specificity_gain", OF_COUNTRY, _place(cell), estimate)
+            yield cell_row("specificity_gain", _place(cell), estimate)
+    neutral = _ratio(base, list(columns.values())) if columns else None
+    if neutral is not None:
+        estimate = difference(mean(measured[cell] for cell in columns), neutral)
+        means.add("specificity_gain", by_condition(WHOLE), _place(next(iter(columns))), estimate, len(columns))
+
+
+def _ratio(sums: Sums | None, columns: Sequence[int] = ()) -> Estimate | None:
+    """The ratio of a cell; of a neutral one, the mean of those for the countries in these columns."""
+    if sums is None:
+        return None
+    if not columns:
+        return ratio_estimate(sums.responses, sums.numerators, sums.denominators)
+    together = ratio_estimate(sums.responses, sums.numerators[:, list(columns)].sum(axis=1), sums.denominators)
+    return together and scaled(together, 1 / len(columns))
+
+
+def _place(cell: Cell) -> Place:
+    return Place(cell.model, cell.language, None, cell.topic, cell.condition, cell.country)

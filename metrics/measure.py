@@ -1,0 +1,81 @@
+"""The stage `measure`: the intervals of all numbers, from the store into `intervals.parquet`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+from pathlib import Path
+
+import duckdb
+import pyarrow.parquet as pq
+
+from cache.identity import content_id, file_sha256
+from cache.manifest import read_manifest
+from cache.outcome import Outcome, Progress, silent
+from cache.parquet import objects_to_table, read_metadata, write_parquet
+from cache.run_folder import RunFolder
+from cache.schema import Interval
+from cache.shards import committed_parts
+from cache.store import SHARDED, open_store
+from metrics import views
+from metrics.intervals.levels import Aggregates
+from metrics.intervals.model import consensus_rows, diversity_rows, granularity_rows, specificity_rows
+from metrics.reading import Reading
+
+WHOLE_TABLES = ("prompts", "links", "entities", "entity_countries")
+
+
+def measure(run: RunFolder, progress: Progress = silent) -> Outcome:
+    """Writes the 95 % intervals of every metric of every cell and of the means over cells; counts them.
+
+    Nothing is done where the store, the experiment and the method are those of the last time. Memory is bounded by one
+    model's responses, not by the run. Raises `StoreError` where there is no run or the folder cannot be written.
+    """
+    path = run.table("intervals")
+    inputs = inputs_id(run)
+    if read_metadata(path).get("inputs") == inputs:
+        rows = pq.read_metadata(path).num_rows
+        return Outcome(done=rows, failed=0, reused=rows)
+    found: list[Interval] = []
+    with open_store(run, views()) as store:
+        for row in _intervals(store):
+            found.append(row)
+            if len(found) % 1000 == 0:
+                progress(Outcome(len(found), 0))
+    write_parquet(objects_to_table("intervals", found), path, {"inputs": inputs})
+    return Outcome(len(found), 0)
+
+
+def inputs_id(run: RunFolder) -> str:
+    """The hash of all that decides the intervals: what the run asks, its files, and the files of this package.
+
+    The parts of sharded tables are known by name, size and time of writing: none is ever written to in place.
+    """
+    manifest = read_manifest(run.manifest)
+    asked = (
+        manifest.model_dump(include={"models", "countries", "n", "sampling_id", "extractor_ids"}) if manifest else {}
+    )
+    whole = {name: file_sha256(run.table(name)) for name in WHOLE_TABLES if run.table(name).exists()}
+    parts = [
+        (str(part.relative_to(run.root)), part.stat().st_size, part.stat().st_mtime_ns)
+        for table in ("extractions", "mentions")
+        for part in committed_parts(run, table, SHARDED[table])
+    ]
+    package = Path(__file__).parent
+    method = [file_sha256(file) for file in sorted(package.rglob("*")) if file.suffix in (".py", ".sql")]
+    return content_id(asked, whole, parts, method)
+
+
+def _intervals(store: duckdb.DuckDBPyConnection) -> Iterator[Interval]:
+    reading = Reading(store)
+    means = Aggregates()
+    for model, cells in reading.cells_of.items():
+        reading.load(model)
+        yield from granularity_rows(reading, model, means)
+        yield from specificity_rows(reading, model, means)
+        for topic, group in groupby(cells, key=lambda cell: cell.topic):
+            of_topic = list(group)
+            found = reading.assemblages(topic, of_topic)
+            yield from diversity_rows(of_topic, found, means)
+            yield from consensus_rows(of_topic, found, means)
+    yield from means.rows()

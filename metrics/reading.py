@@ -1,0 +1,110 @@
+"""Reads from the store what the intervals rest on: small sums per cell, and the items of one topic at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from metrics.intervals.assemblage import Assemblage, assemblage
+from metrics.intervals.ratio import Numbers
+
+QUERIES = Path(__file__).parent / "queries"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell under its number; `diversity` is None where its items are not known."""
+
+    number: int
+    model: str
+    language: str
+    topic: str
+    condition: str
+    country: str | None
+    responses: int
+    diversity: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """The responses of a cell, those with equal sums in one row: how many, and what they add to a ratio."""
+
+    responses: Numbers
+    numerators: Numbers  # a row each; of a neutral cell a column per country
+    denominators: Numbers
+
+
+class Reading:
+    """A store with its cells numbered, read model by model. Uses temporary tables of the connection."""
+
+    def __init__(self, store: duckdb.DuckDBPyConnection) -> None:
+        self._store = store
+        store.execute(_query("numbered"))
+        rows = store.execute("SELECT * FROM measured_cells ORDER BY cell").fetchall()
+        cells = [Cell(*row) for row in rows]
+        self.cells_of = {model: list(group) for model, group in groupby(cells, key=lambda cell: cell.model)}
+        self.countries: list[str] = [row[0] for row in store.execute("FROM countries ORDER BY country").fetchall()]
+
+    def load(self, model: str) -> None:
+        """Makes `model` the one whose items are read."""
+        self._store.execute("DELETE FROM linked_items")
+        self._store.execute(_query("linked_items"), {"model": model})
+
+    def granularity(self, model: str) -> Mapping[int, Sums]:
+        """Per cell: specific mentions over mentions."""
+        return self._sums("granularity", {"model": model})
+
+    def specificity(self) -> Mapping[int, Sums]:
+        """Per cell that names a country: associated mentions over linked mentions, of the loaded model."""
+        return self._sums("specificity", {})
+
+    def neutral_specificity(self) -> Mapping[int, Sums]:
+        """Per neutral cell: mentions associated with each of `countries` over linked mentions, of the loaded model."""
+        column = {country: number for number, country in enumerate(self.countries)}
+        rows = self._store.execute(_query("neutral_specificity")).fetchall()
+        found = {}
+        for cell, group in groupby(rows, key=lambda row: int(row[0])):
+            patterns = list(group)
+            numerators = np.zeros((len(patterns), len(column)))
+            for number, (_, _, associated, _) in enumerate(patterns):
+                for one in associated:
+                    numerators[number, column[one["country"]]] = one["mentions"]
+            denominators, responses = (np.array([row[k] for row in patterns], dtype=float) for k in (1, 3))
+            found[cell] = Sums(responses, numerators, denominators)
+        return found
+
+    def assemblages(self, topic: str, cells: Sequence[Cell]) -> dict[int, Assemblage]:
+        """Per cell of this topic whose items are known, of the loaded model: the assemblage behind it."""
+        columns = self._store.execute(_query("items"), {"topic": topic}).fetchnumpy()
+        number, response, item = (np.asarray(columns[name]) for name in ("cell", "response", "item"))
+        starts = np.searchsorted(number, [cell.number for cell in cells], side="left")
+        ends = np.searchsorted(number, [cell.number for cell in cells], side="right")
+        return {
+            cell.number: assemblage(cell.responses, response[start:end], item[start:end])
+            for cell, start, end in zip(cells, starts, ends, strict=True)
+            if cell.diversity is not None
+        }
+
+    def _sums(self, query: str, parameters: Mapping[str, Any]) -> Mapping[int, Sums]:
+        columns = self._store.execute(_query(query), parameters).fetchnumpy()
+        cells = np.asarray(columns["cell"])
+        values = [np.asarray(columns[name], dtype=float) for name in ("responses", "numerator", "denominator")]
+        return {cell: Sums(*(value[rows] for value in values)) for cell, rows in _slices(cells)}
+
+
+def _slices(cells: Any) -> Iterator[tuple[int, slice]]:
+    """The stretches of equal numbers in an ordered array."""
+    numbers, starts = np.unique(cells, return_index=True)
+    ends = np.append(starts[1:], len(cells))[: len(starts)]
+    for number, start, end in zip(numbers.tolist(), starts.tolist(), ends.tolist(), strict=True):
+        yield number, slice(start, end)
+
+
+def _query(name: str) -> str:
+    return (QUERIES / f"{name}.sql").read_text(encoding="utf-8")

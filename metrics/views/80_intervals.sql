@@ -1,0 +1,36 @@
+-- intervals: a row is a number with its 95 % interval, as `polyculture measure` computed it from the store of that
+-- time. `level` says what the number is of: 'cell', or the columns that an aggregate keeps ('model, language').
+CREATE VIEW intervals AS
+SELECT * FROM stored_intervals WHERE model IN (SELECT model FROM run_models);
+
+-- cell_values: a row is a metric of a cell (for consensus: of a pair of cells), with what it rests on: responses, and
+-- mentions (granularity) or linked mentions (the others). NULL is a missing number, and has no interval.
+CREATE VIEW cell_values AS
+SELECT
+    'granularity' AS metric, model, language, NULL AS other_language, topic, condition, country,
+    granularity AS estimate, responses, mentions
+FROM granularity
+UNION ALL
+SELECT 'diversity', model, language, NULL, topic, condition, country, diversity, responses, linked FROM diversity
+UNION ALL
+SELECT 'specificity', model, language, NULL, topic, condition, country, specificity, responses, linked FROM specificity
+UNION ALL
+SELECT
+    'specificity_gain', model, language, NULL, topic, condition, country,
+    gain, responses + neutral_responses, linked + neutral_linked
+FROM specificity_gain
+UNION ALL
+SELECT
+    'consensus', model, language, other_language, topic, condition, country,
+    consensus, responses + other_responses, linked + other_linked
+FROM consensus;
+
+-- cell_metrics: a row of `cell_values` with its 95 % interval. An interval of a number that has changed since is not
+-- shown.
+CREATE VIEW cell_metrics AS
+SELECT v.*, i.low, i.high, i.method
+FROM cell_values AS v
+LEFT JOIN (SELECT * FROM intervals WHERE level = 'cell') AS i
+    ON v.metric = i.metric AND v.model = i.model AND v.language = i.language
+    AND v.other_language IS NOT DISTINCT FROM i.other_language AND v.topic = i.topic AND v.condition = i.condition
+    AND v.country IS NOT DISTINCT FROM i.country AND abs(v.estimate - i.estimate) < 1e-9;

@@ -1,0 +1,134 @@
+-- aggregates: a row is the mean of the numbers of `cells` cells, each with the same weight ("macro"), over what
+-- `level` does not name: 'model, language' is a mean over topics, conditions and countries. Cells whose number is
+-- missing are left out and counted in `missing`. Specificity and its gain are never averaged over conditions; the
+-- consensus of a language is its mean with all others. `low` and `high` are the 95 % interval (NULL where it was not
+-- measured since the number changed); `responses` and `mentions` (granularity) or linked mentions (the others) are
+-- those of the group, each counted once. Numbers are added up in order, so that the last digit is always the same.
+CREATE VIEW aggregates AS
+WITH cell AS MATERIALIZED (SELECT * FROM cell_values),
+grouped AS (
+    SELECT
+        metric, model, language, other_language, topic, condition, country,
+        avg(estimate ORDER BY estimate) AS estimate, count(estimate) AS cells, count(*) - count(estimate) AS missing,
+        grouping(language) = 0 AS by_language, grouping(other_language) = 0 AS by_pair, grouping(topic) = 0 AS by_topic,
+        grouping(condition) = 0 AS by_condition, grouping(country) = 0 AS by_country
+    FROM cell
+    GROUP BY GROUPING SETS (
+        (metric, model), (metric, model, condition), (metric, model, topic), (metric, model, topic, condition),
+        (metric, model, language), (metric, model, language, condition), (metric, model, language, topic),
+        (metric, model, language, topic, condition), (metric, model, language, condition, country),
+        (metric, model, language, other_language), (metric, model, language, other_language, condition),
+        (metric, model, language, other_language, topic), (metric, model, language, other_language, topic, condition)
+    )
+),
+of_language AS (
+    SELECT
+        'consensus' AS metric, model, language, NULL AS other_language, topic, condition, NULL AS country,
+        avg(estimate ORDER BY estimate) AS estimate, count(estimate) AS cells, count(*) - count(estimate) AS missing,
+        true AS by_language, false AS by_pair, grouping(topic) = 0 AS by_topic, grouping(condition) = 0 AS by_condition,
+        false AS by_country
+    FROM (
+        SELECT model, unnest([language, other_language]) AS language, topic, condition, estimate
+        FROM cell
+        WHERE metric = 'consensus'
+    )
+    GROUP BY GROUPING SETS (
+        (model, language), (model, language, condition), (model, language, topic), (model, language, topic, condition)
+    )
+),
+wanted AS (
+    SELECT *
+    FROM grouped
+    WHERE CASE
+        WHEN metric = 'consensus' THEN by_language = by_pair AND NOT by_country
+        WHEN metric IN ('specificity', 'specificity_gain') THEN by_condition AND NOT by_pair
+        ELSE NOT by_pair
+    END
+    UNION ALL
+    SELECT * FROM of_language
+),
+sizes AS MATERIALIZED (
+    SELECT
+        metric, model, language, topic, condition, country,
+        sum(responses)::BIGINT AS responses, sum(mentions)::BIGINT AS mentions,
+        grouping(language) = 0 AS by_language, grouping(topic) = 0 AS by_topic,
+        grouping(condition) = 0 AS by_condition, grouping(country) = 0 AS by_country
+    FROM cell
+    WHERE metric IN ('granularity', 'diversity')
+    GROUP BY GROUPING SETS (
+        (metric, model), (metric, model, condition), (metric, model, topic), (metric, model, topic, condition),
+        (metric, model, language), (metric, model, language, condition), (metric, model, language, topic),
+        (metric, model, language, topic, condition), (metric, model, language, condition, country)
+    )
+),
+levels AS (
+    SELECT
+        w.*,
+        concat_ws(
+            ', ', 'model',
+            CASE WHEN by_language THEN 'language' END,
+            CASE WHEN by_pair THEN 'other_language' END,
+            CASE WHEN by_topic THEN 'topic' END,
+            CASE WHEN by_condition THEN 'condition' END,
+            CASE WHEN by_country THEN 'country' END
+        ) AS level,
+        CASE WHEN metric = 'granularity' THEN 'granularity' ELSE 'diversity' END AS size_metric,
+        CASE WHEN condition <> 'neutral' THEN country END AS size_country
+    FROM wanted AS w
+)
+SELECT
+    v.metric, v.level, v.model, v.language, v.other_language, v.topic, v.condition, v.country,
+    v.estimate, i.low, i.high, i.method, v.cells, v.missing,
+    s.responses + coalesce(o.responses, 0) AS responses,
+    s.mentions + coalesce(o.mentions, 0) AS mentions
+FROM levels AS v
+LEFT JOIN sizes AS s
+    ON v.size_metric = s.metric AND v.model = s.model AND v.by_language = s.by_language AND v.by_topic = s.by_topic
+    AND v.by_condition = s.by_condition AND v.by_country = s.by_country
+    AND v.language IS NOT DISTINCT FROM s.language AND v.topic IS NOT DISTINCT FROM s.topic
+    AND v.condition IS NOT DISTINCT FROM s.condition AND v.size_country IS NOT DISTINCT FROM s.country
+LEFT JOIN sizes AS o
+    ON v.size_metric = o.metric AND v.model = o.model AND v.by_pair = o.by_language AND v.by_topic = o.by_topic
+    AND v.by_condition = o.by_condition AND v.by_country = o.by_country
+    AND v.other_language = o.language AND v.topic IS NOT DISTINCT FROM o.topic
+    AND v.condition IS NOT DISTINCT FROM o.condition
+LEFT JOIN intervals AS i
+    ON v.metric = i.metric AND v.level = i.level AND v.model = i.model
+    AND v.language IS NOT DISTINCT FROM i.language AND v.other_language IS NOT DISTINCT FROM i.other_language
+    AND v.topic IS NOT DISTINCT FROM i.topic AND v.condition IS NOT DISTINCT FROM i.condition
+    AND v.country IS NOT DISTINCT FROM i.country AND abs(v.estimate - i.estimate) < 1e-9;
+
+-- models: a row is a model: its aggregates with their intervals, side by side. Specificity and gain are those of
+-- prompts that name the country.
+CREATE VIEW models AS
+SELECT
+    run_models.model,
+    any_value(estimate) FILTER (metric = 'granularity') AS granularity,
+    any_value(low) FILTER (metric = 'granularity') AS granularity_low,
+    any_value(high) FILTER (metric = 'granularity') AS granularity_high,
+    any_value(estimate) FILTER (metric = 'diversity') AS diversity,
+    any_value(low) FILTER (metric = 'diversity') AS diversity_low,
+    any_value(high) FILTER (metric = 'diversity') AS diversity_high,
+    any_value(estimate) FILTER (metric = 'specificity') AS specificity,
+    any_value(low) FILTER (metric = 'specificity') AS specificity_low,
+    any_value(high) FILTER (metric = 'specificity') AS specificity_high,
+    any_value(estimate) FILTER (metric = 'specificity_gain') AS specificity_gain,
+    any_value(low) FILTER (metric = 'specificity_gain') AS specificity_gain_low,
+    any_value(high) FILTER (metric = 'specificity_gain') AS specificity_gain_high,
+    any_value(estimate) FILTER (metric = 'consensus') AS consensus,
+    any_value(low) FILTER (metric = 'consensus') AS consensus_low,
+    any_value(high) FILTER (metric = 'consensus') AS consensus_high,
+    max(responses) AS responses,
+    any_value(mentions) FILTER (metric = 'granularity') AS mentions,
+    any_value(mentions) FILTER (metric = 'diversity') AS linked
+FROM run_models
+LEFT JOIN aggregates
+    ON run_models.model = aggregates.model
+    AND (
+        (aggregates.level = 'model' AND aggregates.metric IN ('granularity', 'diversity', 'consensus'))
+        OR (
+            aggregates.level = 'model, condition' AND aggregates.condition = 'explicit'
+            AND aggregates.metric IN ('specificity', 'specificity_gain')
+        )
+    )
+GROUP BY ALL;

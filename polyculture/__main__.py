@@ -1,0 +1,41 @@
+"""`polyculture` and `python -m polyculture`."""
+
+from __future__ import annotations
+
+import sys
+
+from cache.errors import PolycultureError
+from polyculture.console import say
+
+INTERRUPTED = 130  # what a shell expects after Ctrl-C
+
+
+def main() -> None:
+    """Runs the command line; what Polyculture knows to be wrong ends in one line and an exit code, no traceback."""
+    from typer._click.exceptions import UsageError
+
+    from polyculture.cli import app
+
+    try:
+        code = app(standalone_mode=False)
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt
+        sys.exit(code if isinstance(code, int) else 0)
+    except UsageError as error:
+        message = error.format_message()
+        asked_for_help = message.startswith("Usage:")  # a group that was called without a command
+        say(message if asked_for_help else f"polyculture: {message.rstrip('.')}. See: polyculture --help")
+        sys.exit(2)
+    except PolycultureError as error:
+        say(f"polyculture: {error}")
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        say("polyculture: stopped; run the same command again to go on where it was")
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

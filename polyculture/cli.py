@@ -1,0 +1,63 @@
+"""The command line: one function per verb, each in its own file under `polyculture/commands`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from polyculture import __version__
+from polyculture.commands import (
+    demo,
+    extract,
+    generate,
+    init,
+    jobs,
+    link,
+    measure,
+    plan,
+    report,
+    run,
+    sql,
+    status,
+    wikidata,
+)
+
+app = typer.Typer(
+    help="What does a language model know and say about the world's cultures, in every language?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: it starts in a fraction of the time
+    epilog="Begin with: polyculture demo. Then: polyculture init, polyculture plan exp.toml, polyculture run exp.toml",
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"polyculture {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """What does a language model know and say about the world's cultures, in every language?"""
+
+
+app.command(epilog="polyculture demo --folder demo")(demo.demo)
+app.command(epilog="polyculture init exp.toml")(init.init)
+app.command(epilog="polyculture plan exp.toml")(plan.plan)
+app.command(epilog="polyculture run exp.toml --job 3/16")(run.run)
+app.command(epilog="polyculture generate exp.toml --language ja")(generate.generate)
+app.add_typer(extract.app, name="extract")
+app.add_typer(link.app, name="link")
+app.command(epilog="polyculture measure exp.toml")(measure.measure)
+app.command(epilog="polyculture report exp.toml")(report.report)
+app.command(epilog="polyculture jobs exp.toml | parallel")(jobs.jobs)
+app.command(epilog="polyculture status exp.toml")(status.status)
+app.command(epilog='polyculture sql exp.toml "select * from granularity" --format csv')(sql.sql)
+app.add_typer(wikidata.app, name="wikidata")

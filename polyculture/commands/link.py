@@ -1,0 +1,26 @@
+"""`polyculture link`: mentions to Wikidata entities."""
+
+from __future__ import annotations
+
+import typer
+
+from polyculture.groups import STAGE, StageGroup
+from polyculture.options import AcceptChanges, ExperimentFile, Runs
+
+app = typer.Typer(
+    cls=StageGroup,
+    no_args_is_help=True,
+    help="Link the mentions to Wikidata entities: `polyculture link EXPERIMENT`.",
+    epilog="polyculture link exp.toml",
+)
+
+
+@app.command(STAGE, hidden=True)
+def link(experiment: ExperimentFile, runs: Runs = None, accept_changes: AcceptChanges = False) -> None:
+    """Link every distinct surface of the run to an entity, or say why there is none."""
+    from polyculture.pipeline import Pipeline
+    from polyculture.workspace import open_workspace
+
+    pipeline = Pipeline.prepare(open_workspace(experiment, runs), accept_changes=accept_changes)
+    pipeline.link()
+    pipeline.finish()

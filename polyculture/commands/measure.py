@@ -1,0 +1,22 @@
+"""`polyculture measure`: tables to numbers with their uncertainty."""
+
+from __future__ import annotations
+
+from polyculture.options import ExperimentFile, Runs
+
+
+def measure(experiment: ExperimentFile, runs: Runs = None) -> None:
+    """Compute the four metrics and their intervals.
+
+    Of what is in the store; they are printed per model and language.
+    """
+    from polyculture.pipeline import measure_run
+    from polyculture.tables import print_metrics
+    from polyculture.workspace import open_workspace, require_run, warn_of_changes
+
+    workspace = open_workspace(experiment, runs)
+    run = workspace.run
+    require_run(run)
+    warn_of_changes(workspace)
+    measure_run(run)
+    print_metrics(run)

@@ -1,0 +1,48 @@
+"""`polyculture sql`: questions to the store, read-only."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from polyculture.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
+
+
+def sql(
+    experiment: ExperimentFile,
+    query: Annotated[str | None, typer.Argument(help="A query. Without one: the views and their columns.")] = None,
+    runs: Runs = None,
+    format: OutputFormat = Format.TABLE,
+    output: OutputFile = None,
+) -> None:
+    """Ask the store in SQL, read-only.
+
+    No file is seen but the run's own.
+    """
+    import duckdb
+
+    from cache.errors import StoreError
+    from cache.store import open_store
+    from metrics import views
+    from polyculture.tables import write_rows
+    from polyculture.workspace import open_workspace, require_run
+
+    run = open_workspace(experiment, runs).run
+    require_run(run)
+    with open_store(run, views()) as store:
+        try:
+            rows = (
+                store.sql(query)
+                if query
+                else store.sql("SELECT table_name, column_name, data_type FROM information_schema.columns ORDER BY ALL")
+            )
+            if rows is None:
+                raise StoreError("that statement returns no rows", remedy="The store is read-only: ask with SELECT.")
+            write_rows(rows, format, output)
+        except duckdb.Error as fault:
+            first_line = str(fault).splitlines()[0]
+            raise StoreError(
+                f"the query cannot be answered: {first_line}",
+                remedy="See the views: polyculture sql EXPERIMENT",
+            ) from fault

@@ -1,0 +1,160 @@
+"""The experiment file: what is asked of which models, in one TOML file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from cache.catalog import Catalog
+from cache.errors import CatalogError, EngineError, ExperimentError, did_you_mean
+from cache.schema import CONDITIONS, Condition
+from generate.engines import ModelSpec, check_model
+from generate.presets import read_preset
+from generate.sampling import Sampling
+
+GAZETTEER = "gazetteer"  # the extractor that is no model
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SamplingSection(_Section):
+    """How responses are sampled. The defaults are the seed study's."""
+
+    n: int = Field(default=500, ge=1)
+    temperature: float = Field(default=0.7, ge=0)
+    top_p: float = Field(default=0.9, gt=0, le=1)
+    top_k: int | None = Field(default=10, ge=1)
+    max_tokens: int = Field(default=512, ge=1)
+    seed: int = Field(default=1, ge=0, lt=2**31)
+
+    def sampling(self) -> Sampling:
+        return Sampling(**self.model_dump())
+
+
+class ExtractSection(_Section):
+    """What finds the mentions: `gazetteer`, or a model."""
+
+    with_: str = Field(default=GAZETTEER, alias="with")
+
+
+class LinkSection(_Section):
+    """What mentions are linked to: a local snapshot of Wikidata, or the live API."""
+
+    source: Literal["index", "api"] = "index"
+    snapshot: str = "starter"  # a file built by `polyculture wikidata build`, or the starter snapshot that comes along
+    contact: str | None = None  # for the live API: an address that Wikimedia can write to
+    endpoint: str = Field(default="https://www.wikidata.org/w/api.php", pattern=r"^https?://")
+
+
+class Experiment(_Section):
+    """An experiment, as its file says it."""
+
+    name: Name
+    preset: str | None = None
+    models: tuple[str, ...] = Field(min_length=1)
+    languages: tuple[str, ...] = Field(min_length=1)
+    topics: tuple[str, ...] = Field(min_length=1)
+    countries: tuple[str, ...] = Field(min_length=1)
+    conditions: tuple[Condition, ...] = Field(default=CONDITIONS, min_length=1)
+    implicit_countries: Literal["first", "all"] = "first"  # names of whose people: the language's first country, or all
+    answer_in_language: bool = False  # append "please answer in <language>"
+    catalog: str | None = None  # folder with the user's own topics/ and languages/
+    sampling: SamplingSection = SamplingSection()
+    extract: ExtractSection = ExtractSection()
+    link: LinkSection = LinkSection()
+    options: Mapping[str, Mapping[str, Any]] = {}  # per engine or per model: base_url, concurrency, ...
+    notes: tuple[str, ...] = ()  # what a reader of the report must know
+
+    @model_validator(mode="after")
+    def _nothing_twice(self) -> Experiment:
+        for key in ("models", "languages", "topics", "countries", "conditions"):
+            values = getattr(self, key)
+            twice = sorted({value for value in values if values.count(value) > 1})
+            if twice:
+                raise ValueError(f"{key}: {', '.join(twice)} stands there twice")
+        return self
+
+    def model_spec(self, model: str) -> ModelSpec:
+        """A model with its options: those of its engine, then its own over them."""
+        engine = model.partition(":")[0]
+        return ModelSpec(model, {**self.options.get(engine, {}), **self.options.get(model, {})})
+
+
+def read_experiment(file: Path) -> Experiment:
+    """The experiment in `file`, its preset filled in. Raises `ExperimentError` with file, place and remedy."""
+    if not file.exists():
+        remedy = "Write one with: polyculture init"
+        raise ExperimentError("there is no such experiment file", where=file, remedy=remedy)
+    try:
+        data = tomllib.loads(file.read_text(encoding="utf-8"))
+    except tomllib.TOMLDecodeError as fault:
+        raise ExperimentError(f"not valid TOML: {fault}", where=file, remedy="Correct that line.") from fault
+    except (OSError, UnicodeDecodeError) as fault:
+        raise ExperimentError(f"cannot be read: {fault}", where=file) from fault
+    try:
+        return Experiment.model_validate(_with_preset(data, file))
+    except ValidationError as fault:
+        raise _experiment_error(fault, file) from fault
+
+
+def check_names(experiment: Experiment, catalog: Catalog, file: Path) -> None:
+    """Raises `ExperimentError`, with the nearest name, where the experiment names what the catalogue does not have."""
+    lookups = {"topics": catalog.topic, "languages": catalog.language, "countries": catalog.country}
+    for key, look_up in lookups.items():
+        for code in getattr(experiment, key):
+            try:
+                look_up(code)
+            except CatalogError as fault:
+                raise ExperimentError(f"{key}: {fault.what}", where=file, remedy=fault.remedy) from fault
+
+
+def check_models(experiment: Experiment, file: Path) -> None:
+    """Raises `ExperimentError` where a model, of the responses or of the extractor, names no engine that is there."""
+    extractor = experiment.extract.with_
+    for key, model in [*(("models", model) for model in experiment.models), ("extract.with", extractor)]:
+        if model == GAZETTEER:
+            continue
+        try:
+            check_model(experiment.model_spec(model))
+        except EngineError as fault:
+            raise ExperimentError(f"{key}: {fault.what}", where=file, remedy=fault.remedy) from fault
+
+
+def _with_preset(data: dict[str, Any], file: Path) -> dict[str, Any]:
+    """The preset's keys, with those that the file writes itself put over them."""
+    if "preset" not in data:
+        return data
+    try:
+        preset = read_preset(str(data["preset"]))
+    except ExperimentError as fault:
+        raise ExperimentError(f"preset: {fault.what}", where=file, remedy=fault.remedy) from fault
+    return {**preset.model_dump(), **data}
+
+
+def _experiment_error(fault: ValidationError, file: Path) -> ExperimentError:
+    # A key that is not known explains one that is missing.
+    first = sorted(fault.errors(), key=lambda error: error["type"] != "extra_forbidden")[0]
+    steps = [str(step) for step in first["loc"]]
+    place = ".".join(steps)
+    if first["type"] == "extra_forbidden":
+        return ExperimentError(f"unknown key {place!r}", where=file, remedy=did_you_mean(steps[-1], _keys(steps[:-1])))
+    if first["type"] == "missing":
+        return ExperimentError(f"the key {place!r} is missing", where=file, remedy=f"Add {place} = ...")
+    message = first["msg"].removeprefix("Value error, ")
+    got = "" if first["type"] == "value_error" else f", not {first['input']!r}"
+    return ExperimentError(
+        f"{place}: {message}{got}" if place else message, where=file, remedy="See docs/experiments.md."
+    )
+
+
+def _keys(steps: list[str]) -> list[str]:
+    sections: dict[str, type[_Section]] = {"sampling": SamplingSection, "extract": ExtractSection, "link": LinkSection}
+    section = sections.get(steps[0], Experiment) if steps else Experiment
+    return [field.alias or name for name, field in section.model_fields.items()]

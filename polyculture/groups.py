@@ -1,0 +1,18 @@
+"""Commands that are a stage and hold further commands: `extract EXPERIMENT`, and `extract audit`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typer.core import TyperGroup
+
+STAGE = "stage"  # the hidden command that a group runs when no other is named
+
+
+class StageGroup(TyperGroup):
+    """A group whose first word may be an experiment file: it is then handed to the hidden command `stage`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in self.commands and args[0] not in ("--help", "-h"):
+            args = [STAGE, *args]
+        return super().parse_args(ctx, args)

@@ -1,0 +1,80 @@
+"""What an experiment links with: a snapshot, or the live service."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cache.errors import ExperimentError, SnapshotError
+from cache.outcome import Outcome, Progress
+from polyculture.home import cache_folder
+from polyculture.snapshots import find_snapshot
+from polyculture.workspace import Workspace
+
+if TYPE_CHECKING:
+    from cache.manifest import Manifest
+    from link.source import Source
+
+API_CACHE = "wikidata-cache.sqlite"
+
+
+@dataclass(frozen=True, slots=True)
+class Linking:
+    """The source of entities that an experiment names, ready to be asked."""
+
+    workspace: Workspace
+    source: Source
+    settings: Mapping[str, Any]  # what the manifest says of the linker
+
+    @property
+    def linker_id(self) -> str:
+        from link.rules import linker_id
+
+        return linker_id(self.source, self.workspace.catalog, self.workspace.experiment.topics)
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """This stage's part of the manifest."""
+        return {"linker": self.settings, "linker_id": self.linker_id, "snapshot": dict(self.source.provenance)}
+
+    @property
+    def summary(self) -> str:
+        return ", ".join(f"{key} {value}" for key, value in self.settings.items())
+
+    def link(self, manifest: Manifest, progress: Progress) -> Outcome:
+        from link.stage import link_run
+
+        return link_run(self.workspace.run, manifest, self.workspace.catalog, self.source, progress)
+
+
+def plan_linking(workspace: Workspace) -> Linking:
+    """The linking that the experiment asks for. Raises a `UserError` that names the experiment file."""
+    section = workspace.experiment.link
+    if section.source == "api":
+        return Linking(workspace, _api_source(workspace), {"source": "api", "endpoint": section.endpoint})
+    from link.index_source import IndexSource
+
+    try:
+        snapshot = find_snapshot(section.snapshot, workspace.file.parent)
+    except SnapshotError as fault:
+        what = f"link.snapshot: {fault.where}: {fault.what}"
+        raise ExperimentError(what, where=workspace.file, remedy=fault.remedy) from fault
+    settings = {"source": "index", "snapshot": section.snapshot, "identity": snapshot.identity}
+    return Linking(workspace, IndexSource(snapshot), settings)
+
+
+def _api_source(workspace: Workspace) -> Source:
+    from link.api_client import ApiSettings
+    from link.api_source import ApiSource
+    from link.build import label_languages
+
+    section = workspace.experiment.link
+    if section.contact is None:
+        raise ExperimentError(
+            "link.contact is missing: Wikimedia asks every client for an address that it can write to",
+            where=workspace.file,
+            remedy='Write contact = "you@example.org" under [link].',
+        )
+    settings = ApiSettings(contact=section.contact, endpoint=section.endpoint)
+    return ApiSource(settings, cache_folder() / API_CACHE, label_languages(workspace.catalog))

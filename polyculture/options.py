@@ -1,0 +1,37 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+ExperimentFile = Annotated[Path, typer.Argument(metavar="EXPERIMENT", help="The experiment file, e.g. exp.toml.")]
+Runs = Annotated[
+    Path | None,
+    typer.Option("--runs", envvar="POLYCULTURE_RUNS", help="Where runs are kept. Default: runs/ beside the file."),
+]
+JobShare = Annotated[
+    str | None, typer.Option("--job", metavar="K/N", help="Only the K-th of N shares of the jobs (for job arrays).")
+]
+OnlyModel = Annotated[str | None, typer.Option("--model", help="Only the jobs of this model.")]
+OnlyLanguage = Annotated[str | None, typer.Option("--language", help="Only the jobs in this language.")]
+OnlyTopic = Annotated[str | None, typer.Option("--topic", help="Only the jobs of this topic.")]
+AcceptChanges = Annotated[
+    bool, typer.Option("--accept-changes", help="Do again what a changed experiment file makes stale.")
+]
+
+
+class Format(StrEnum):
+    """How rows are printed."""
+
+    TABLE = "table"
+    CSV = "csv"
+    JSON = "json"
+    PARQUET = "parquet"
+
+
+OutputFormat = Annotated[Format, typer.Option("--format", "-f", help="How the rows are written.")]
+OutputFile = Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file instead of the terminal.")]

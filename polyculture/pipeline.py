@@ -1,0 +1,144 @@
+"""The stages in order. Each is a function from tables to a table; here they are called, and nothing is computed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Self
+
+from cache.catalog import Catalog
+from cache.errors import IncompleteError, JobHeldError
+from cache.manifest import Manifest
+from cache.outcome import Outcome, Progress
+from cache.run_folder import Job, RunFolder
+from cache.schema import Prompt
+from cache.shards import recover
+from polyculture.changes import refuse_costly
+from polyculture.console import say, watch
+from polyculture.extraction import Extraction
+from polyculture.linking import Linking, plan_linking
+from polyculture.provenance import add_model_versions
+from polyculture.workspace import Workspace
+
+Work = Callable[[Progress], Outcome]
+
+
+@dataclass
+class Pipeline:
+    """An experiment on its way: what it asks, with what, and what has become of it in this command."""
+
+    workspace: Workspace
+    manifest: Manifest
+    extraction: Extraction
+    linking: Linking
+    failed: list[str] = field(default_factory=list)  # what is missing, a line each
+    held: list[str] = field(default_factory=list)  # jobs that other processes work on
+
+    @classmethod
+    def prepare(cls, workspace: Workspace, *, accept_changes: bool = False) -> Self:
+        """Checks the experiment against what is on disk, and makes it the run's present one.
+
+        Raises `ChangedExperimentError` where answers of a model would be made again and nobody said that they may.
+        """
+        linking = plan_linking(workspace)
+        extraction = Extraction(workspace)
+        manifest = workspace.manifest().model_copy(update={**extraction.provenance, **linking.provenance})
+        changes = workspace.changes(manifest)
+        if not accept_changes:
+            refuse_costly(changes, workspace.costly_rows(), workspace.file)
+        for change in changes:
+            say(f"{change}: what {change.stage} and the stages after it made is out of date, and is made anew")
+        workspace.write(manifest)
+        return cls(workspace, manifest, extraction, linking)
+
+    def generate(self, jobs: Sequence[Job]) -> None:
+        """Samples what is missing of these jobs; a model is loaded once, and only if it has something to do."""
+        from generate.engines import open_engine
+        from generate.stage import generate_job, missing_samples
+
+        run, sampling, catalog = self.workspace.run, self.workspace.sampling, self.workspace.catalog
+        self._recover(jobs)
+        for model, group in groupby(sorted(jobs, key=lambda job: job.model), key=lambda job: job.model):
+            spec = self.workspace.experiment.model_spec(model)
+            work = partial(generate_job, run, spec=spec, sampling=sampling, catalog=catalog)
+            to_ask = []
+            for job in group:
+                prompts = self.workspace.prompts_of(job)
+                if missing_samples(run, job, prompts, sampling):
+                    to_ask.append((job, prompts))
+                else:  # what runs beside this one have is taken over without opening the model
+                    self._work(f"generate {job}", len(prompts) * sampling.n, _ordered(work, job, prompts))
+            if not to_ask:
+                continue
+            with open_engine(spec) as engine:
+                for job, prompts in to_ask:
+                    asking = partial(work, engine=engine)
+                    self._work(f"generate {job}", len(prompts) * sampling.n, _ordered(asking, job, prompts))
+        self.manifest = add_model_versions(self.workspace, self.manifest)
+
+    def extract(self, jobs: Sequence[Job]) -> None:
+        """Finds the mentions in the responses of these jobs that are not extracted yet."""
+        self._recover(jobs)
+        with self.extraction.opened() as extract_job:
+            for job in jobs:
+                total = len(self.workspace.prompts_of(job)) * self.workspace.sampling.n
+                self._work(f"extract {job}", total, partial(extract_job, job))
+
+    def link(self) -> None:
+        """Links all distinct surfaces of the run."""
+        self._work("link", 0, lambda progress: self.linking.link(self.manifest, progress))
+
+    def measure(self) -> None:
+        """Computes the intervals of all metrics."""
+        measure_run(self.workspace.run)
+
+    def report(self) -> Path:
+        """Writes the report, and says where."""
+        return report_run(self.workspace.run, self.workspace.catalog)
+
+    def finish(self) -> None:
+        """Raises, in one line, what is missing: a job that is held (exit code 3), or failures (exit code 4)."""
+        again = "the reasons stand in the store; the same command run again retries those that may pass"
+        if self.failed:
+            raise IncompleteError(f"not complete: {'; '.join(self.failed)}; {again}")
+        if self.held:
+            raise JobHeldError("; ".join(self.held))
+
+    def _recover(self, jobs: Sequence[Job]) -> None:
+        for job in jobs:
+            recover(self.workspace.run, job, ["responses"])
+
+    def _work(self, label: str, total: int, work: Work) -> None:
+        try:
+            with watch(label, total) as progress:
+                outcome = work(progress)
+        except JobHeldError as held:
+            say(f"{label}: {held}")
+            self.held.append(str(held))
+            return
+        say(f"{label}: {outcome.done} done, {outcome.reused} of them before, {outcome.failed} failed")
+        if outcome.failed:
+            self.failed.append(f"{label}: {outcome.failed} failed")
+
+
+def _ordered(generate: Callable[..., Outcome], job: Job, prompts: Sequence[Prompt]) -> Work:
+    return lambda progress: generate(job, prompts, progress=progress)
+
+
+def measure_run(run: RunFolder) -> None:
+    """Computes the intervals of all metrics over what a run's store holds."""
+    from metrics.measure import measure
+
+    with watch("measure", 0) as progress:
+        outcome = measure(run, progress)
+    say(f"measure: {outcome.done} numbers with their intervals, {outcome.reused} of them before")
+
+
+def report_run(run: RunFolder, catalog: Catalog) -> Path:
+    """Writes a run's report from what its store holds."""
+    from reports.report import write_report
+
+    return write_report(run, catalog)

@@ -1,0 +1,23 @@
+"""What the models were: read from the responses, kept in the manifest."""
+
+from __future__ import annotations
+
+from cache.manifest import Manifest
+from cache.store import open_store
+from polyculture.workspace import Workspace
+
+VERSIONS = """
+SELECT model, string_agg(DISTINCT model_version, ' | ' ORDER BY model_version)
+FROM responses WHERE model_version IS NOT NULL GROUP BY model ORDER BY model
+"""
+
+
+def add_model_versions(workspace: Workspace, manifest: Manifest) -> Manifest:
+    """The manifest with what each engine says it ran; several versions of one model stand side by side."""
+    with open_store(workspace.run) as store:
+        versions = dict(store.sql(VERSIONS).fetchall())
+    if versions == manifest.model_versions:
+        return manifest
+    complete = manifest.model_copy(update={"model_versions": versions})
+    workspace.write(complete)
+    return complete

@@ -1,0 +1,104 @@
+"""Rows for people and for other programs: terminal tables, CSV, JSON, Parquet."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cache.files import store_faults
+from polyculture.options import Format
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from cache.run_folder import RunFolder
+
+METRICS = Path(__file__).parent / "data" / "metrics_table.sql"
+
+SHOWN_ROWS = 1_000  # a terminal table stops here and says so
+
+
+def write_rows(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | None) -> None:
+    """Writes a query's rows as `format` to `output`, or to standard output. Parquet goes to files only."""
+    if format is Format.TABLE and output is None:
+        found = rows.limit(SHOWN_ROWS + 1).fetchall()
+        print_table(rows.columns, found[:SHOWN_ROWS])
+        if len(found) > SHOWN_ROWS:
+            sys.stdout.write(f"... more than {SHOWN_ROWS} rows; write them with --format csv --output FILE\n")
+        return
+    table = rows.to_arrow_table()
+    if format is Format.PARQUET:
+        _write_parquet(table, output)
+        return
+    text = _json_lines(table) if format is Format.JSON else _csv(table)
+    if output is None:
+        sys.stdout.writelines(text)
+        return
+    with store_faults(output), output.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(text)
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None) -> None:
+    """A table on standard output, as wide as the terminal allows."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*columns, title=title, box=box.SIMPLE_HEAD, title_justify="left")
+    for row in rows:
+        table.add_row(*(Text(_cell(value)) for value in row))
+    width = None if sys.stdout.isatty() else 200
+    Console(width=width).print(table)
+
+
+def print_metrics(run: RunFolder) -> None:
+    """The four metrics per model and language with their intervals, on standard output."""
+    from cache.store import open_store
+    from metrics import views
+
+    with open_store(run, views()) as store:
+        rows = store.sql(METRICS.read_text(encoding="utf-8"))
+        print_table(rows.columns, rows.fetchall(), title="The four metrics (mean over cells, 95 % interval)")
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.3f}" if isinstance(value, float) else str(value)
+
+
+def _csv(table: Any) -> Iterable[str]:
+    import csv
+    import io
+
+    from reports.embedding import defuse
+
+    for batch in [table.slice(0, 0), *table.to_batches()]:
+        buffer = io.StringIO()
+        writer = csv.writer(buffer)
+        if batch.num_rows == 0:
+            writer.writerow(table.column_names)
+        writer.writerows([defuse(value) for value in row.values()] for row in batch.to_pylist())
+        yield buffer.getvalue()
+        if batch.num_rows == 0 and table.num_rows == 0:
+            return
+
+
+def _json_lines(table: Any) -> Iterable[str]:
+    import orjson
+
+    for batch in table.to_batches():
+        for row in batch.to_pylist():
+            yield orjson.dumps(row, default=str).decode() + "\n"
+
+
+def _write_parquet(table: Any, output: Path | None) -> None:
+    from cache.errors import StoreError
+    from cache.parquet import write_parquet
+
+    if output is None:
+        raise StoreError("Parquet is not for the terminal", remedy="Name a file with --output FILE.")
+    write_parquet(table, output)

@@ -1,0 +1,156 @@
+"""The way back from a number: entities, their mentions, the responses and prompts, as data for the page's script.
+
+A run may be far larger than a page. What is embedded is bounded, the most mentioned first, and the page says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cache.manifest import Manifest
+from reports.names import Names
+from reports.reading import Reading
+from reports.words import words
+
+LINKED_ITEMS, OTHER_ITEMS = 1_500, 250  # rows of the table: linked items, and items of every other status
+PER_ITEM = 20  # responses shown for an item
+TEXT_BYTES = 800_000  # all embedded responses together
+LONGEST = 4_000  # characters of one response
+COUNT_ROWS = 60_000  # how finely the counts may be split
+LONGEST_LABEL = 300
+
+AXES = ("model", "language", "topic", "condition", "country")
+_COARSER = (("condition", "country"), ("condition",), ())  # what counts are split by, beside model, language and topic
+
+
+def read_evidence(reading: Reading, manifest: Manifest, names: Names) -> dict[str, Any]:
+    """Everything that the page's script needs, as plain lists and dictionaries."""
+    reading.run("evidence/surfaces")
+    reading.run("evidence/items", item_limit=LINKED_ITEMS, other_limit=OTHER_ITEMS)
+    for name in ("surface_items", "item_cells"):
+        reading.run(f"evidence/{name}")
+    reading.run("evidence/shown_responses", per_item=PER_ITEM, text_budget=TEXT_BYTES, longest=LONGEST)
+    texts = reading.rows("evidence/texts", longest=LONGEST)
+    details = reading.rows("evidence/details")
+    split, counts = _counts(reading)
+    axes = _axes(manifest, counts, texts)
+    cells: dict[tuple[int, ...], int] = {}
+    responses = _responses(texts, reading.rows("evidence/marks"), axes, cells)
+    items = _items(details, counts, axes, cells, names)
+    return {
+        "axes": {axis: [[code, _name(axis, code, names)] for code in axes[axis]] for axis in AXES},
+        "split": [axis for axis in AXES if axis in ("model", "language", "topic", *split)],
+        "statuses": [[code, name, words().status_notes[code]] for code, name in words().statuses.items()],
+        "of_status": {row["status"]: row["of_status"] for row in details},
+        "items": items,
+        "responses": responses,
+        "prompts": list(dict.fromkeys(row["prompt"] for row in texts)),
+        "cells": list(cells),
+        "per_item": PER_ITEM,
+    }
+
+
+def _counts(reading: Reading) -> tuple[tuple[str, ...], list[dict[str, Any]]]:
+    """How often each item is mentioned where, split as finely as fits."""
+    for split in _COARSER:
+        reading.run("evidence/counts", by_condition="condition" in split, by_country="country" in split)
+        if reading.rows("evidence/counts_size")[0]["rows"] <= COUNT_ROWS:
+            break
+    return split, reading.rows("evidence/counts_shown", row_limit=COUNT_ROWS)
+
+
+def _axes(manifest: Manifest, *tables: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """The codes of each axis in the order of the experiment file, and after them what else occurs."""
+    known: dict[str, Sequence[str]] = {
+        "model": manifest.models,
+        "language": manifest.languages,
+        "topic": manifest.topics,
+        "condition": manifest.conditions,
+        "country": manifest.countries,
+    }
+    found = {axis: {row[axis] for rows in tables for row in rows} - {None} for axis in AXES}
+    return {axis: [*known[axis], *sorted(found[axis] - set(known[axis]))] for axis in AXES}
+
+
+def _cell(row: Mapping[str, Any], axes: Mapping[str, Sequence[str]], cells: dict[tuple[int, ...], int]) -> int:
+    """The number of a row's cell: where it stands on each axis, -1 where nowhere (a neutral prompt has no country)."""
+    place = tuple(-1 if row[axis] is None else axes[axis].index(row[axis]) for axis in AXES)
+    return cells.setdefault(place, len(cells))
+
+
+def _name(axis: str, code: str, names: Names) -> str:
+    name: str = getattr(names, axis)(code)
+    return name
+
+
+def _items(
+    details: Sequence[Mapping[str, Any]],
+    counts: Sequence[Mapping[str, Any]],
+    axes: Mapping[str, Sequence[str]],
+    cells: dict[tuple[int, ...], int],
+    names: Names,
+) -> list[dict[str, Any]]:
+    """The items, each with its counts as cell, number, cell, number, ..."""
+    labels = {row["qid"]: row["label"] for row in details if row["qid"]}
+    items = [{**_item(row, names, labels), "counts": []} for row in details]
+    for row in counts:
+        items[row["item"]]["counts"] += [_cell(row, axes, cells), row["mentions"]]
+    return items
+
+
+def _item(row: Mapping[str, Any], names: Names, labels: Mapping[str, str]) -> dict[str, Any]:
+    item = {"status": row["status"], "kinds": row["kinds"]}
+    if row["qid"] is None:
+        return {**item, "label": _short(row["surface"]), "language": row["language"], "topic": row["topic"]}
+    countries = [(c["country"], c["country_qid"], c["property"]) for c in row["countries"] or ()]
+    return {
+        **item,
+        "qid": row["qid"],
+        "label": _short(row["label"] or row["qid"]),
+        "labels": _labels(row, names),
+        "description": _short(row["description"] or ""),
+        "countries": [[names.country(code) if code else qid, source] for code, qid, source in countries],
+        "path": [[qid, labels.get(qid)] for qid in row["path"] or ()],
+        "match": row["match"],
+    }
+
+
+def _labels(row: Mapping[str, Any], names: Names) -> list[list[str]]:
+    """The entity's names in the languages in which it was mentioned, where they differ from the one that is shown."""
+    found = row["labels"] or {}
+    chosen = []
+    for language in row["languages"]:
+        label = next((found[code] for code in names.label_languages(language) if code in found), None)
+        if label and label != row["label"]:
+            chosen.append([language, _short(label)])
+    return chosen
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST_LABEL else f"{text[:LONGEST_LABEL]}…"
+
+
+def _responses(
+    texts: Sequence[Mapping[str, Any]],
+    marks: Sequence[Mapping[str, Any]],
+    axes: Mapping[str, Sequence[str]],
+    cells: dict[tuple[int, ...], int],
+) -> list[dict[str, Any]]:
+    """The shown responses, each with its marks as start, end, item, start, end, item, ..."""
+    prompts = {prompt: number for number, prompt in enumerate(dict.fromkeys(row["prompt"] for row in texts))}
+    responses = [
+        {
+            "cell": _cell(row, axes, cells),
+            "sample": row["sample"],
+            "prompt": prompts[row["prompt"]],
+            "text": row["text"],
+            "marks": [],
+            **({"cut": True} if row["cut"] else {}),
+            **({"detected": row["detected_language"]} if row["detected_language"] != row["language"] else {}),
+        }
+        for row in texts
+    ]
+    for mark in marks:
+        responses[mark["number"]]["marks"] += [mark["start"], mark["end"], mark["item"]]
+    return responses

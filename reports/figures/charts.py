@@ -1,0 +1,126 @@
+"""The charts of numbers with intervals: a dot per number, a line per row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from markupsafe import Markup
+from matplotlib.axes import Axes
+
+from reports.figures.drawing import MUTED, PAPER, SERIES, Margins, canvas, label_width, plain, style
+from reports.figures.figure import Key
+from reports.figures.inline import to_svg
+
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")  # shape tells series apart where colour does not
+_SHAPES = dict(zip(MARKERS, "●■▲◆▼✚✖⬟", strict=True))  # the same in a line of text
+WIDE, SHORT = 520.0, 250.0  # pixels of a chart that stands alone, and of one among others
+_APART = 13  # pixels between the series of a row
+_ROW = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """Numbers with intervals: a row per label, in it a colour and shape per series.
+
+    `frame` has the columns row, series, value, low, high; a row without a value is not drawn.
+    """
+
+    name: str
+    alternative: str
+    frame: pd.DataFrame
+    rows: Sequence[str]  # values of the column `row`, from the top
+    labels: Sequence[str]  # what is written beside them
+    series: Sequence[str]
+    label: str
+    limits: tuple[float, float]
+    width: float = WIDE
+
+    def draw(self) -> Markup:
+        """The chart as an `<svg>` element."""
+        step = max(_ROW, _APART * len(self.series) + 12)
+        with style():
+            figure, axes = canvas(self.width, step * len(self.rows), _margins(self.labels))
+            placed = self.frame.dropna(subset=["value"]).copy()
+            shift = {name: (i - (len(self.series) - 1) / 2) * _APART / step for i, name in enumerate(self.series)}
+            placed["place"] = _places(placed, self.rows) + placed["series"].map(shift).astype(float)
+            for index, name in enumerate(self.series):
+                _dots(axes, placed[placed["series"] == name], index)
+            _finish(axes, self.labels, self.label, self.limits)
+            return to_svg(figure, self.name, self.alternative)
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """Numbers of which a few matter: those filled, with their intervals, among the others and the others' mean.
+
+    `frame` has the columns row, chosen, value, low, high.
+    """
+
+    name: str
+    alternative: str
+    frame: pd.DataFrame
+    rows: Sequence[str]
+    labels: Sequence[str]
+    label: str
+    limits: tuple[float, float]
+    width: float = WIDE
+
+    def draw(self) -> Markup:
+        """The chart as an `<svg>` element."""
+        with style():
+            figure, axes = canvas(self.width, _ROW * len(self.rows), _margins(self.labels))
+            placed = self.frame.dropna(subset=["value"]).copy()
+            placed["place"] = _places(placed, self.rows)
+            self._others(axes, placed[~placed["chosen"]])
+            _dots(axes, placed[placed["chosen"]], 0)
+            _finish(axes, self.labels, self.label, self.limits)
+            return to_svg(figure, self.name, self.alternative)
+
+    def _others(self, axes: Axes, others: pd.DataFrame) -> None:
+        sns.scatterplot(
+            data=others, x="value", y="place", ax=axes, legend=False, s=30, marker="o", facecolor="none",
+            edgecolor=MUTED, linewidth=1, alpha=0.8,
+        )  # fmt: skip
+        means = others.groupby("place")["value"].mean()
+        axes.vlines(means, means.index - 0.32, means.index + 0.32, color=SERIES[1], linewidth=2.4)
+
+
+def key_of(label: str, index: int) -> Key:
+    """The legend's line of the series with this index."""
+    return Key(label, _SHAPES[MARKERS[index % len(MARKERS)]], index % len(MARKERS) + 1)
+
+
+def axis_limits(values: pd.DataFrame) -> tuple[float, float]:
+    """From zero to a little above the largest value."""
+    top = float(np.nanmax(values.to_numpy(dtype=float), initial=0.0))
+    return (0.0, top * 1.05 or 1.0)
+
+
+def _margins(labels: Sequence[str]) -> Margins:
+    return Margins(left=label_width([plain(label) for label in labels]) + 16, top=8, bottom=48)
+
+
+def _places(frame: pd.DataFrame, rows: Sequence[str]) -> pd.Series:
+    return frame["row"].map({row: float(place) for place, row in enumerate(rows)}).astype(float)
+
+
+def _dots(axes: Axes, frame: pd.DataFrame, index: int) -> None:
+    ink, marker = SERIES[index % len(SERIES)], MARKERS[index % len(MARKERS)]
+    measured = frame.dropna(subset=["low", "high"])
+    axes.hlines(measured["place"], measured["low"], measured["high"], color=ink, linewidth=1.8, alpha=0.8)
+    sns.scatterplot(
+        data=frame, x="value", y="place", color=ink, marker=marker, s=48, ax=axes, legend=False, edgecolor=PAPER
+    )
+
+
+def _finish(axes: Axes, labels: Sequence[str], label: str, limits: tuple[float, float]) -> None:
+    axes.set(xlabel=label, ylabel="", xlim=limits, ylim=(len(labels) - 0.5, -0.5))
+    axes.set_yticks(range(len(labels)), [plain(text) for text in labels])
+    axes.tick_params(length=0, pad=7)
+    axes.grid(axis="x", linewidth=1)
+    axes.set_axisbelow(True)
+    sns.despine(ax=axes, left=True, bottom=True)

@@ -1,0 +1,56 @@
+"""Culture consensus: maps of language x language, one a topic and one a model."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from cache.manifest import Manifest
+from reports.figures.figure import Figure, Panel, caption_of, cross_table, extremes, make_figure, reach
+from reports.figures.heat import Heat
+from reports.names import Names, ordered
+from reports.reading import Reading
+from reports.words import words
+
+NAME = "consensus"
+Group = tuple[str, pd.DataFrame]  # a title and its rows
+
+
+def consensus(reading: Reading, manifest: Manifest, names: Names) -> Figure:
+    """How much two languages agree on what they name: per topic the mean of the models, per model over all topics."""
+    frame = reading.frame(NAME)
+    whole = frame[frame["topic"].isna()]
+    parts = [part for part in _parts(frame, whole, manifest, names) if part]
+    means = [group.groupby(["language", "other_language"])["estimate"].mean() for part in parts for _, group in part]
+    top = max((reach(mean) for mean in means), default=1.0)
+    rows = [
+        [_panel(f"{NAME}-{row}-{number}", *group, top, manifest, names) for number, group in enumerate(part)]
+        for row, part in enumerate(parts)
+    ]
+    caption = caption_of(NAME, extremes=extremes(whole, NAME, names))
+    return make_figure(NAME, frame, caption, rows, [], "one_language" if len(manifest.languages) < 2 else "unlinked")
+
+
+def _parts(frame: pd.DataFrame, whole: pd.DataFrame, manifest: Manifest, names: Names) -> tuple[list[Group], ...]:
+    """The rows of each topic, then of each model, that has a number; one model on one topic needs no second map."""
+    found = frame.dropna(subset=["estimate"])
+    topics = ordered(manifest.topics, found["topic"].dropna())
+    models = ordered(manifest.models, found["model"])
+    of_topic = [(names.topic(topic), frame[frame["topic"] == topic]) for topic in topics]
+    all_topics = words().figures[NAME].panels["whole"]
+    of_model = [(f"{names.model(model)}, {all_topics}", whole[whole["model"] == model]) for model in models]
+    return of_topic, of_model if len(topics) * len(models) > 1 else []
+
+
+def _panel(name: str, title: str, group: pd.DataFrame, top: float, manifest: Manifest, names: Names) -> Panel:
+    swapped = group.rename(columns={"language": "other_language", "other_language": "language"})
+    both = pd.concat([group, swapped], ignore_index=True)
+    table = cross_table(both, "language", "other_language", manifest.languages, manifest.languages)
+    chart = Heat(
+        name=name,
+        alternative=f"{title}. {extremes(group, NAME, names)}",
+        table=table,
+        rows=[names.language(code) for code in table.index],
+        columns=list(table.columns),
+        limits=(0.0, top),
+    )
+    return Panel(title, chart.draw())

@@ -1,0 +1,52 @@
+"""Diversity: a strip of countries per language, the native ones among the others."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from cache.manifest import Manifest
+from reports.figures.charts import SHORT, WIDE, Strip, axis_limits, key_of
+from reports.figures.figure import Figure, Key, Panel, basis, caption_of, extremes, make_figure, tidy
+from reports.names import Names, ordered
+from reports.reading import Reading
+from reports.words import words
+
+NAME = "diversity"
+
+
+def diversity(reading: Reading, manifest: Manifest, names: Names) -> Figure:
+    """How many different things are named, of the countries where a language is native and of the others."""
+    frame = reading.frame(NAME)
+    found = frame.dropna(subset=["estimate"])
+    models = ordered(manifest.models, found["model"])
+    rests_on = basis(found["responses"].sum(), found["mentions"].sum(), "linked mentions")
+    caption = caption_of(NAME, extremes=extremes(frame, NAME, names), basis=rests_on)
+    limits = axis_limits(found[["estimate", "high"]])
+    width = WIDE if len(models) == 1 else SHORT
+    panels = [
+        _panel(f"{NAME}-{number}", found[found["model"] == model], manifest, names, limits, width)
+        for number, model in enumerate(models)
+    ]
+    native, others, mean = words().figures[NAME].keys
+    keys = [key_of(native, 0), Key(others, "○"), Key(mean, "|", 2)]
+    missing = "unlinked" if "explicit" in manifest.conditions else "no_explicit"
+    return make_figure(NAME, frame, caption, [panels] if panels else [], keys, missing)
+
+
+def _panel(
+    name: str, own: pd.DataFrame, manifest: Manifest, names: Names, limits: tuple[float, float], width: float
+) -> Panel:
+    model = names.model(own["model"].iloc[0])
+    rows = ordered(manifest.languages, own["language"])
+    native = [names.native(*pair) for pair in zip(own["language"], own["country"], strict=True)]
+    chart = Strip(
+        name=name,
+        alternative=f"{model}. {extremes(own, NAME, names)}",
+        frame=tidy(own, "language").assign(chosen=native),
+        rows=rows,
+        labels=[names.language(row) for row in rows],
+        label=words().figures[NAME].axis,
+        limits=limits,
+        width=width,
+    )
+    return Panel(model, chart.draw())

@@ -1,0 +1,78 @@
+"""A figure as an `<svg>` element in a page: only what is seen, in the page's colours, with ids of its own."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator
+from xml.etree import ElementTree
+
+import matplotlib as mpl
+from markupsafe import Markup
+from matplotlib.figure import Figure
+
+from reports.figures.drawing import VARIABLES
+
+_INK = re.compile("|".join(VARIABLES))
+_NUMBER = re.compile(r"-?\d+\.\d+")
+_SVG = "{http://www.w3.org/2000/svg}"
+_UNSEEN = ("metadata", "style", "clipPath")  # nothing is drawn outside the axes; the style sheet would reach further
+_METADATA = {"Date": None, "Creator": None, "Type": None, "Format": None}
+
+
+def to_svg(figure: Figure, name: str, alternative: str) -> Markup:
+    """The figure as an `<svg>` element; `name` keeps its ids and classes apart from those of other figures."""
+    buffer = io.BytesIO()
+    with mpl.rc_context({"svg.hashsalt": name}):
+        figure.savefig(buffer, format="svg", metadata=_METADATA)
+    root = ElementTree.fromstring(buffer.getvalue())  # noqa: S314  matplotlib's own output
+    view = root.attrib["viewBox"]
+    _, _, width, height = view.split()
+    classes: dict[str, str] = {}
+    drawn = [part for child in root for part in _seen(child, name, classes)]
+    inlined = ElementTree.Element("svg", viewBox=view, width=width, height=height, role="img")
+    inlined.set("aria-label", alternative)
+    sheet = ElementTree.SubElement(inlined, "style")
+    sheet.text = "".join(f".{label}{{{style}}}" for style, label in classes.items())
+    inlined.extend(drawn)
+    return Markup(ElementTree.tostring(inlined, encoding="unicode"))  # noqa: S704  texts are escaped by the tree
+
+
+def _seen(element: ElementTree.Element, name: str, classes: dict[str, str]) -> Iterator[ElementTree.Element]:
+    """The element for the page; its children instead of it where it only groups them; nothing where it is not seen."""
+    tag = element.tag.removeprefix(_SVG)
+    if tag in _UNSEEN or _style(element.get("style", "")) == "fill:none":
+        return
+    children = [part for child in element for part in _seen(child, name, classes)]
+    if tag == "g" or (tag == "defs" and not children):
+        yield from children
+        return
+    made = ElementTree.Element(tag)
+    made.text = element.text if tag == "text" else None
+    made.extend(children)
+    for key, value in element.attrib.items():
+        _copy(made, key, value, name, classes)
+    yield made
+
+
+def _copy(made: ElementTree.Element, key: str, value: str, name: str, classes: dict[str, str]) -> None:
+    if key == "id":
+        made.set("id", f"{name}-{value}")
+    elif key.endswith("href"):
+        made.set("href", f"#{name}-{value.removeprefix('#')}")
+    elif key == "style":
+        made.set("class", classes.setdefault(_style(value), f"{name}-c{len(classes)}"))
+    elif key == "d":
+        made.set("d", re.sub(r"\s*([A-Za-z])\s*", r"\1", _rounded(value)))
+    elif key != "clip-path" and not value.startswith("rotate(-0 "):
+        made.set(key, _rounded(value))
+
+
+def _style(value: str) -> str:
+    coloured = _INK.sub(lambda ink: VARIABLES[ink.group()], value)
+    parts = [part.strip().replace(": ", ":") for part in coloured.split(";")]
+    return ";".join(part for part in parts if part and not part.startswith("font-family"))
+
+
+def _rounded(value: str) -> str:
+    return _NUMBER.sub(lambda number: f"{float(number.group()):.1f}".removesuffix(".0"), value)

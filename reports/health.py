@@ -1,0 +1,105 @@
+"""What to distrust: what became of everything that was asked, and warnings where too much of it was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cache.manifest import Manifest
+from reports.names import Names, ordered
+from reports.numbers import count, share
+from reports.words import Column, Warning, words
+
+_PLACES = 6  # a warning names the worst places
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A count, its share where it has one, and whether that is bad."""
+
+    count: str
+    share: str | None
+    bad: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HealthLine:
+    """A language of a model, in the order of `words().health`."""
+
+    language: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelHealth:
+    """A model's lines."""
+
+    model: str
+    name: str
+    lines: tuple[HealthLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A warning in words, and where it is worst."""
+
+    worst: str
+    varies: bool  # is it less bad in some of the places?
+    text: str
+    places: tuple[str, ...]
+    more: int
+
+
+Rows = Sequence[Mapping[str, Any]]
+
+
+def health_table(health: Rows, manifest: Manifest, names: Names) -> list[ModelHealth]:
+    """The health table, in the order of the experiment file."""
+    found = {(row["model"], row["language"]): row for row in health}
+    return [
+        ModelHealth(
+            model,
+            names.model(model),
+            tuple(
+                HealthLine(names.language(code), tuple(_cell(found[model, code], column) for column in words().health))
+                for code in ordered(manifest.languages, [language for own, language in found if own == model])
+            ),
+        )
+        for model in manifest.models
+    ]
+
+
+def notices(health: Rows, names: Names) -> list[Notice]:
+    """The warnings of `words.toml` that apply, the worst place first in each."""
+    found = [_notice(warning, health, names) for warning in words().warnings]
+    return [notice for notice in found if notice is not None]
+
+
+def _cell(row: Mapping[str, Any], column: Column) -> Cell:
+    bad = any(_exceeds(warning, row) for warning in words().warnings if warning.count == column.count)
+    return Cell(count(row[column.count]), share(row[column.count], row[column.of]) if column.of else None, bad)
+
+
+def _exceeds(warning: Warning, row: Mapping[str, Any]) -> bool:
+    return bool(row[warning.of]) and row[warning.count] / row[warning.of] > warning.limit
+
+
+def _notice(warning: Warning, health: Rows, names: Names) -> Notice | None:
+    bad = [row for row in health if _exceeds(warning, row)]
+    bad.sort(key=lambda row: -row[warning.count] / row[warning.of])
+    if not bad:
+        return None
+    places = [_place(row, warning, names) for row in bad[:_PLACES]]
+    shares = [_share(row, warning) for row in bad]
+    return Notice(shares[0], len(set(shares)) > 1, warning.text, tuple(places), max(0, len(bad) - _PLACES))
+
+
+def _share(row: Mapping[str, Any], warning: Warning) -> str:
+    return share(row[warning.count], row[warning.of]) or ""
+
+
+def _place(row: Mapping[str, Any], warning: Warning, names: Names) -> str:
+    model = f"{names.model(row['model'])}, " if len(names.models) > 1 else ""
+    counts = f"{count(row[warning.count])} of {count(row[warning.of])}"
+    return f"{model}{names.language(row['language'])}: {_share(row, warning)} ({counts})"

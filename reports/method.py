@@ -1,0 +1,66 @@
+"""How the numbers came about: settings, versions and provenance from the manifest, the views from their SQL files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cache.store
+from cache.manifest import Manifest
+from metrics import views
+from reports.names import Names
+
+_HEADER = re.compile(r"^-- (?P<name>\w+): (?P<says>.*(?:\n-- \S.*)*)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """A table of settings with its caption."""
+
+    caption: str
+    rows: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A view of the store, and what a row of it is."""
+
+    name: str
+    says: str
+
+
+def facts(manifest: Manifest, names: Names) -> list[Facts]:
+    """The settings that decide the numbers; a table without rows is left out."""
+    tables = {
+        "Models": {
+            names.model(m): f"{m}, {manifest.model_versions.get(m, 'version not known')}" for m in manifest.models
+        },
+        "Sampling": {"n": manifest.n, **manifest.sampling, "sampling id": manifest.sampling_id},
+        "Extraction": {**manifest.extractor, "extractor id": list(dict.fromkeys(manifest.extractor_ids.values()))},
+        "Linking": {**manifest.linker, "linker id": manifest.linker_id},
+        "Wikidata snapshot": manifest.snapshot,
+        "Versions": {"polyculture": manifest.polyculture, **manifest.packages},
+    }
+    found = [Facts(caption, tuple(_flat(rows))) for caption, rows in tables.items()]
+    return [table for table in found if table.rows]
+
+
+def store_views() -> list[View]:
+    """Every view that `polyculture sql` can query, with the comment of its SQL file."""
+    files = [Path(cache.store.__file__).with_name("store.sql"), *views()]
+    headers = [match for file in files for match in _HEADER.finditer(file.read_text(encoding="utf-8"))]
+    return [View(match["name"], " ".join(match["says"].replace("\n--", " ").split())) for match in headers]
+
+
+def _flat(rows: Mapping[str, Any], prefix: str = "") -> Sequence[tuple[str, str]]:
+    flat: list[tuple[str, str]] = []
+    for key, value in rows.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping):
+            flat.extend(_flat(value, f"{name}."))
+        elif value not in (None, "", [], ()):
+            flat.append((name, ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)))
+    return flat

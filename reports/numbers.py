@@ -1,0 +1,49 @@
+"""Numbers as people read them. What is missing is None here, and never 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+_SPACE = "\u00a0"  # does not break
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number to print, with its interval; or the reason why the one or the other is missing."""
+
+    value: str | None
+    interval: str | None
+    missing: str | None
+
+
+def known(value: Any) -> Any:
+    """None for pandas' and numpy's ways to say that there is nothing."""
+    return None if value is None or pd.isna(value) else value
+
+
+def count(number: float) -> str:
+    """1,234"""
+    return f"{int(number):,}"
+
+
+def decimal(value: float, metric: str) -> str:
+    """A metric's value: counts with one decimal, shares with two, gains with their sign."""
+    if metric == "diversity":
+        return f"{value:,.1f}"
+    text = f"{value:+.2f}" if metric == "specificity_gain" else f"{value:.2f}"
+    return text.replace("-", "−") if float(text) else "0.00"
+
+
+def share(part: float, whole: float) -> str | None:
+    """12 %; None of nothing. What is not nothing is never shown as 0 %, nor what is not all as 100 %."""
+    if not whole:
+        return None
+    percent = 100 * part / whole
+    if 0 < percent < 1:
+        return f"<{_SPACE}1{_SPACE}%"
+    if 99 < percent < 100:
+        return f">{_SPACE}99{_SPACE}%"
+    return f"{percent:.0f}{_SPACE}%"

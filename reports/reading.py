@@ -1,0 +1,54 @@
+"""What the report reads from the store: SQL files, run on a connection that has the metric views."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+
+from cache.run_folder import RunFolder
+from cache.store import open_store
+from metrics import views
+
+_SQL = Path(__file__).parent / "sql"
+_DIGITS = 6  # the order in which threads add up may change the last bits: rounding keeps the report's bytes the same
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A run's store, open for reading while `read_store` lasts."""
+
+    connection: duckdb.DuckDBPyConnection
+
+    def frame(self, name: str, **values: Any) -> pd.DataFrame:
+        """The rows of `sql/<name>.sql`, with fractions rounded to six digits."""
+        return self.connection.execute(query(name), values or None).df().round(_DIGITS)
+
+    def rows(self, name: str, **values: Any) -> list[dict[str, Any]]:
+        """The same as dictionaries: None where nothing is known."""
+        cursor = self.connection.execute(query(name), values or None)
+        columns = [column[0] for column in cursor.description or ()]
+        return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+
+    def run(self, name: str, **values: Any) -> None:
+        """Runs `sql/<name>.sql` for the temporary tables that it makes."""
+        self.connection.execute(query(name), values or None)
+
+
+@contextmanager
+def read_store(run: RunFolder) -> Iterator[Reading]:
+    """The run's store, with `aggregates` and `health_by_language` computed once and kept while the block lasts."""
+    with open_store(run, views()) as connection:
+        reading = Reading(connection)
+        reading.run("keep")
+        yield reading
+
+
+def query(name: str) -> str:
+    """The text of `sql/<name>.sql`."""
+    return (_SQL / f"{name}.sql").read_text(encoding="utf-8")

@@ -1,0 +1,262 @@
+// The evidence browser: filters, sorts and opens the entities that are embedded in the page. Whatever comes from a model
+// or from Wikidata is written as text (textContent), never as HTML.
+"use strict";
+
+(() => {
+  const data = JSON.parse(document.getElementById("evidence-data").textContent);
+  const AXES = ["model", "language", "topic", "condition", "country"];
+  const TITLES = {
+    model: "Model", language: "Language", topic: "Topic", condition: "Prompt", country: "Country in the prompt",
+  };
+  const PAGE = 50; // rows shown at first
+  const FIRST = 4; // responses shown at first
+  const state = { search: "", status: null, sort: "mentions", descending: true, shown: PAGE, chosen: {}, open: null };
+
+  function element(tag, options = {}, ...children) {
+    const made = document.createElement(tag);
+    for (const [key, value] of Object.entries(options)) {
+      if (key in made && key !== "lang" && key !== "dir") made[key] = value;
+      else made.setAttribute(key, value);
+    }
+    made.append(...children.filter((child) => child !== null && child !== undefined));
+    return made;
+  }
+
+  // Text whose direction is its own: it cannot turn the text around it.
+  function isolated(text, language) {
+    return element("bdi", language ? { lang: language, dir: "auto" } : { dir: "auto" }, text);
+  }
+
+  const name = (axis, index) => (index < 0 ? "no country" : data.axes[axis][index][1]);
+  const code = (axis, index) => (index < 0 ? "" : data.axes[axis][index][0]);
+  const number = (value) => value.toLocaleString("en");
+  const plural = (value, one, many) => `${number(value)} ${value === 1 ? one : many}`;
+  const kind = (item) => item.kinds.map((word) => word.replaceAll("_", " ")).join(", ");
+  const countries = (item) => (item.countries || []).map(([country]) => country).join(", ");
+
+  // Counts and marks are embedded as flat lists of numbers.
+  function grouped(numbers, size) {
+    const groups = [];
+    for (let at = 0; at < numbers.length; at += size) groups.push(numbers.slice(at, at + size));
+    return groups;
+  }
+  for (const response of data.responses) response.marks = grouped(response.marks, 3);
+  for (const item of data.items) item.counts = grouped(item.counts, 2);
+
+  // For every item, the responses in which it is marked, in the order in which they were chosen.
+  const responsesOf = data.items.map(() => []);
+  data.responses.forEach((response, index) => {
+    for (const item of new Set(response.marks.map((mark) => mark[2]))) if (item >= 0) responsesOf[item].push(index);
+  });
+  const haystack = data.items.map((item) =>
+    [item.label, item.qid, item.description, kind(item), countries(item), ...(item.labels || []).map((pair) => pair[1])]
+      .join("\n").normalize("NFC").toLowerCase());
+
+  // Which cells the filters let through. Filters are offered only for axes along which the counts are split.
+  function fittingCells() {
+    return data.cells.map((place) => AXES.every((axis, at) => state.chosen[axis] === undefined || place[at] === state.chosen[axis]));
+  }
+
+  const countMentions = (fits) =>
+    data.items.map((item) => item.counts.reduce((sum, [cell, mentions]) => sum + (fits[cell] ? mentions : 0), 0));
+
+  const ORDER = {
+    label: (item) => item.label.toLowerCase(),
+    kind, countries,
+    mentions: (item, counts, index) => counts[index],
+  };
+
+  function selected(counts) {
+    const needle = state.search.normalize("NFC").toLowerCase();
+    const found = [];
+    data.items.forEach((item, index) => {
+      if (item.status === state.status && counts[index] > 0 && haystack[index].includes(needle)) found.push(index);
+    });
+    const key = ORDER[state.sort];
+    const keys = new Map(found.map((index) => [index, key(data.items[index], counts, index)]));
+    const compare = (a, b) => {
+      const [x, y] = [keys.get(a), keys.get(b)];
+      const difference = typeof x === "number" ? x - y : x.localeCompare(y, "en");
+      return (state.descending ? -difference : difference) || a - b;
+    };
+    return found.sort(compare);
+  }
+
+  function draw() {
+    const fits = fittingCells();
+    const counts = countMentions(fits);
+    const found = selected(counts);
+    const body = document.getElementById("entities");
+    const most = Math.max(1, ...found.map((index) => counts[index]));
+    body.replaceChildren(...found.slice(0, state.shown).flatMap((index) => rows(index, counts[index], most, fits)));
+    const total = found.reduce((sum, index) => sum + counts[index], 0);
+    const all = data.of_status[state.status] || 0;
+    const held = data.items.filter((item) => item.status === state.status && item.counts.length).length;
+    const note = data.statuses.find((status) => status[0] === state.status)[2];
+    const bound = held < all ? ` The page holds the ${number(held)} most mentioned of ${number(all)}; the store holds all.` : "";
+    document.getElementById("tally").textContent =
+      `${plural(found.length, "row", "rows")} with ${plural(total, "mention", "mentions")}: ${note}.${bound}`;
+    document.getElementById("more").hidden = found.length <= state.shown;
+    for (const button of document.querySelectorAll("[data-sort]")) {
+      const own = button.dataset.sort === state.sort;
+      button.parentElement.setAttribute("aria-sort", own ? (state.descending ? "descending" : "ascending") : "none");
+    }
+  }
+
+  function rows(index, mentions, most, fits) {
+    const item = data.items[index];
+    const open = state.open === index;
+    const button = element("button", { type: "button", className: "open", "aria-expanded": String(open) },
+      isolated(item.label, item.qid ? "en" : item.language));
+    button.addEventListener("click", () => { state.open = open ? null : index; draw(); focusOn(index); });
+    const others = (item.labels || []).flatMap(([language, label], place) => [place ? " · " : "", isolated(label, language)]);
+    const bar = element("span", { className: "bar", "aria-hidden": "true" });
+    bar.style.width = `${Math.round((100 * mentions) / most)}%`;
+    const row = element("tr", { "data-item": index },
+      element("th", { scope: "row" }, button, others.length ? element("span", { className: "others" }, ...others) : null,
+        item.qid ? null : element("span", { className: "others" }, named("language", item.language), " · ", named("topic", item.topic))),
+      element("td", { className: "number" }, number(mentions), bar),
+      element("td", {}, kind(item)),
+      element("td", {}, countries(item) || "–"),
+      element("td", {}, item.qid ? wikidata(item.qid) : "–"));
+    return open ? [row, detail(index, mentions, fits)] : [row];
+  }
+
+  const named = (axis, wanted) => (data.axes[axis].find((pair) => pair[0] === wanted) || [wanted, wanted])[1];
+
+  function focusOn(index) {
+    const button = document.querySelector(`[data-item="${index}"] .open`);
+    if (button) button.focus({ preventScroll: true });
+  }
+
+  function wikidata(qid, label) {
+    if (!/^Q[0-9]+$/.test(qid)) return element("span", {}, qid);
+    return element("a", { href: `https://www.wikidata.org/wiki/${qid}`, rel: "noreferrer", target: "_blank" }, label || qid);
+  }
+
+  function detail(index, mentions, fits) {
+    const item = data.items[index];
+    const shown = responsesOf[index].filter((response) => fits[data.responses[response].cell]).slice(0, data.per_item);
+    const box = element("div", { className: "detail-box" }, facts(item));
+    const hint = shown.length
+      ? `${plural(shown.length, "response", "responses")} of those with these ${plural(mentions, "mention", "mentions")}` +
+        ` (at most ${data.per_item} are shown). All are in the store`
+      : "No response with this mention fits the filters among those that the page holds. All are in the store";
+    box.append(element("p", { className: "hint" }, hint, item.qid ? ": " : ".",
+      item.qid ? element("code", {}, `SELECT * FROM mention_trail WHERE qid = '${item.qid}'`) : null));
+    const cards = shown.map((response) => mention(data.responses[response], index));
+    const list = element("div", { className: "mentions" }, ...cards.slice(0, FIRST));
+    box.append(list);
+    if (cards.length > FIRST) {
+      const rest = element("button", { type: "button", className: "rest" }, `Show ${number(cards.length - FIRST)} more`);
+      rest.addEventListener("click", () => {
+        rest.remove();
+        list.append(...cards.slice(FIRST));
+      });
+      box.append(element("p", { className: "hint" }, rest));
+    }
+    return element("tr", { className: "detail" }, element("td", { colSpan: 5 }, box));
+  }
+
+  function facts(item) {
+    const list = element("dl", { className: "entity-facts" });
+    const fact = (title, ...value) => list.append(element("div", {}, element("dt", {}, title), element("dd", {}, ...value)));
+    if (item.description) fact("Described as", isolated(item.description, "en"));
+    if (item.countries && item.countries.length) {
+      fact("Countries", item.countries.map(([country, property]) => `${country} (${property})`).join(", "));
+    } else if (item.qid) fact("Countries", "Wikidata names none");
+    if (item.path && item.path.length) {
+      fact("Class path", ...item.path.flatMap(([qid, label], step) => [step ? " → " : "", wikidata(qid, label)]));
+    }
+    if (item.match) fact("Matched by", item.match);
+    return list;
+  }
+
+  function mention(response, index) {
+    const [model, language, topic, condition, country] = data.cells[response.cell];
+    const where = [name("model", model), name("language", language), name("topic", topic), name("condition", condition)];
+    if (country >= 0) where.push(name("country", country));
+    where.push(`sample ${response.sample}`);
+    const asked = code("language", language);
+    const detected = response.detected || asked;
+    if (detected.split("-")[0] !== asked.split("-")[0]) where.push(`answered in ${named("language", detected)}`);
+    const text = element("blockquote", { dir: "auto", lang: detected }, ...marked(response, index));
+    if (response.cut) text.append(" … (cut here; the store holds all of it)");
+    return element("article", { className: "mention" },
+      element("p", { className: "where" }, where.join(" · ")),
+      element("p", { className: "prompt", dir: "auto", lang: asked }, data.prompts[response.prompt]),
+      text);
+  }
+
+  // Offsets count characters (code points), JavaScript's strings count UTF-16 units: hence the array.
+  function marked(response, index) {
+    const letters = Array.from(response.text);
+    const parts = [];
+    let at = 0;
+    for (const [start, end, item] of [...response.marks].sort((a, b) => (b[2] === index) - (a[2] === index) || 0)
+      .filter((mark, place, all) => mark[0] !== null && !all.slice(0, place).some((other) => other[0] !== null && mark[0] < other[1] && other[0] < mark[1]))
+      .sort((a, b) => a[0] - b[0])) {
+      if (start >= letters.length) break;
+      parts.push(letters.slice(at, start).join(""));
+      const surface = letters.slice(start, end).join("");
+      const title = item >= 0 ? data.items[item].label : "";
+      parts.push(item === index ? element("mark", {}, surface) : element("span", { className: "other", title }, surface));
+      at = end;
+    }
+    parts.push(letters.slice(at).join(""));
+    return parts;
+  }
+
+  function redraw() { state.shown = PAGE; draw(); }
+
+  function addSelects() {
+    const box = document.getElementById("selects");
+    for (const axis of data.split) {
+      if (data.axes[axis].length < 2) continue;
+      const select = element("select", { id: `filter-${axis}` }, element("option", { value: "" }, "all"),
+        ...data.axes[axis].map((pair, index) => element("option", { value: String(index) }, pair[1])));
+      if (axis === "country") select.append(element("option", { value: "-1" }, "no country"));
+      select.addEventListener("change", () => {
+        if (select.value === "") delete state.chosen[axis]; else state.chosen[axis] = Number(select.value);
+        redraw();
+      });
+      box.append(element("div", { className: "field" }, element("label", { htmlFor: select.id }, TITLES[axis]), select));
+    }
+  }
+
+  function addStatuses() {
+    const box = document.getElementById("statuses");
+    for (const [status, title] of data.statuses) {
+      const all = data.of_status[status];
+      if (!all) continue;
+      state.status = state.status || status;
+      const input = element("input", { type: "radio", name: "status", value: status, checked: state.status === status });
+      input.addEventListener("change", () => { state.status = status; state.open = null; redraw(); });
+      box.append(element("label", {}, input, `${title} (${number(all)})`));
+    }
+  }
+
+  function start() {
+    addStatuses();
+    const browser = document.getElementById("browser");
+    if (state.status === null) {
+      browser.replaceWith(element("p", { className: "nothing" }, "There are no mentions yet."));
+      return;
+    }
+    addSelects();
+    document.getElementById("search").addEventListener("input", (event) => { state.search = event.target.value.trim(); redraw(); });
+    document.querySelector(".filters").addEventListener("submit", (event) => event.preventDefault());
+    document.getElementById("more").addEventListener("click", () => { state.shown += PAGE; draw(); });
+    for (const button of document.querySelectorAll("[data-sort]")) {
+      button.addEventListener("click", () => {
+        state.descending = state.sort === button.dataset.sort ? !state.descending : button.dataset.sort === "mentions";
+        state.sort = button.dataset.sort;
+        draw();
+      });
+    }
+    browser.hidden = false;
+    draw();
+  }
+
+  start();
+})();

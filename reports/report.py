@@ -1,0 +1,92 @@
+"""Writes a run's report: one HTML file that needs nothing else, and is the same bytes for the same store."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from cache.catalog import Catalog, read_catalog
+from cache.errors import StoreError
+from cache.files import replacing
+from cache.manifest import Manifest, read_manifest
+from cache.run_folder import RunFolder
+from reports import headline, health, method
+from reports.embedding import json_for_script
+from reports.evidence import read_evidence
+from reports.figures.consensus import consensus
+from reports.figures.diversity import diversity
+from reports.figures.figure import table_csv
+from reports.figures.granularity import granularity
+from reports.figures.specificity import specificity
+from reports.names import Names
+from reports.reading import Reading, query, read_store
+from reports.words import words
+
+_FOLDER = Path(__file__).parent
+
+
+def write_report(run: RunFolder, catalog: Catalog | None = None) -> Path:
+    """Writes `report.html` from what is in the store and returns its path.
+
+    `catalog` names languages, countries and topics; without it those that come along are used. Raises `StoreError`
+    where there is no run, or where the file cannot be written.
+    """
+    manifest = read_manifest(run.manifest)
+    if manifest is None:
+        raise StoreError("holds no run", where=run.root, remedy="Run `polyculture run` on an experiment file first.")
+    names = Names(catalog or read_catalog(), tuple(manifest.models))
+    with read_store(run) as reading:
+        page = _render(_contents(reading, manifest, names))
+    with replacing(run.report) as temporary:
+        temporary.write_text(page, encoding="utf-8")
+    return run.report
+
+
+def _contents(reading: Reading, manifest: Manifest, names: Names) -> dict[str, Any]:
+    numbers, facts = reading.rows("headline"), reading.rows("health")
+    totals = headline.totals(facts)
+    return {
+        "manifest": manifest,
+        "names": names,
+        "words": words(),
+        "lead": headline.lead(totals, reading.rows("entities")[0]["entities"]),
+        "totals": totals,
+        "metrics": headline.METRICS,
+        "models": headline.model_lines(numbers, facts, manifest, names),
+        "models_csv": table_csv(reading.frame("headline")),
+        "models_sql": query("headline"),
+        "measured": reading.rows("methods"),
+        "health_table": health.health_table(facts, manifest, names),
+        "health_csv": table_csv(reading.frame("health")),
+        "health_sql": query("health"),
+        "notices": health.notices(facts, names),
+        "figures": {
+            "granularity": granularity(reading, manifest, names),
+            "diversity": diversity(reading, manifest, names),
+            "specificity": specificity(reading, manifest, names),
+            "consensus": consensus(reading, manifest, names),
+        },
+        "evidence": json_for_script(read_evidence(reading, manifest, names)),
+        "facts": method.facts(manifest, names),
+        "views": method.store_views(),
+    }
+
+
+def _render(contents: dict[str, Any]) -> str:
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER / "templates"), autoescape=True, undefined=StrictUndefined,
+        trim_blocks=True, lstrip_blocks=True,
+    )  # fmt: skip
+    style = (_FOLDER / "report.css").read_text(encoding="utf-8")
+    script = (_FOLDER / "report.js").read_text(encoding="utf-8")
+    return environment.get_template("report.html.jinja").render(
+        **contents,
+        style=Markup(style),  # noqa: S704  our own file
+        script=Markup(script),  # noqa: S704  our own file
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )

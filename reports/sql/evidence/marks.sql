@@ -1,0 +1,8 @@
+-- marks: a row is a mention in a response that is shown: its place in the text and its item (-1: an item that is not in
+-- the table). Hallucinated mentions have no place.
+SELECT s.number, m.start, m."end", coalesce(i.item, -1) AS item
+FROM shown_responses AS s
+INNER JOIN mentions AS m ON s.response_id = m.response_id AND s.prompt_id = m.prompt_id
+LEFT JOIN surface_items AS i USING (language, topic, kind, surface, hallucinated)
+WHERE m.counted
+ORDER BY s.number, m.start, m."end", i.item;

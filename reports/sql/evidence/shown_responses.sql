@@ -1,0 +1,42 @@
+-- shown_responses: a row is a response that is shown for an item: at most $per_item of an item, taken in turn from its
+-- models and languages, while all texts together stay below $text_budget bytes. Lowest hash first: as good as by chance,
+-- and always the same. Every item has its first response before any has its second.
+CREATE TEMP TABLE shown_responses AS
+WITH of_surface AS (
+    SELECT
+        model, language, topic, kind, surface, hallucinated,
+        min({'response_id': response_id, 'prompt_id': prompt_id}, $per_item) AS picks
+    FROM mentions
+    WHERE counted
+    GROUP BY ALL
+),
+of_item AS (
+    SELECT item, model, language, list_sort(list_distinct(flatten(list(picks)))) AS picks
+    FROM of_surface
+    INNER JOIN surface_items USING (language, topic, kind, surface, hallucinated)
+    GROUP BY ALL
+),
+laps AS (
+    SELECT item, unnest(picks[:$per_item]) AS pick, generate_subscripts(picks[:$per_item], 1) AS lap
+    FROM of_item
+),
+turns AS (
+    SELECT item, pick, row_number() OVER (PARTITION BY item ORDER BY lap, pick) AS turn
+    FROM laps
+    QUALIFY turn <= $per_item
+),
+firsts AS (
+    SELECT pick.response_id AS response_id, pick.prompt_id AS prompt_id, min({'turn': turn, 'item': item}) AS first
+    FROM turns
+    GROUP BY ALL
+),
+sized AS (
+    SELECT
+        f.response_id, f.prompt_id, f.first,
+        sum(strlen(left(r.text, $longest))) OVER (ORDER BY f.first, f.response_id, f.prompt_id) AS bytes
+    FROM firsts AS f
+    INNER JOIN responses AS r ON f.response_id = r.response_id AND f.prompt_id = r.prompt_id
+)
+SELECT row_number() OVER (ORDER BY first, response_id, prompt_id) - 1 AS number, response_id, prompt_id
+FROM sized
+WHERE bytes <= $text_budget;

@@ -1,0 +1,10 @@
+-- headline: a row is a metric of a model, over all languages (`language` is NULL) or in one. Culture specificity and its
+-- gain are those of prompts that name the country.
+SELECT model, language, metric, estimate, low, high, method, cells, missing, responses, mentions
+FROM aggregates
+WHERE (level IN ('model', 'model, language') AND metric IN ('granularity', 'diversity', 'consensus'))
+    OR (
+        level IN ('model, condition', 'model, language, condition') AND condition = 'explicit'
+        AND metric IN ('specificity', 'specificity_gain')
+    )
+ORDER BY model, language NULLS FIRST, metric;

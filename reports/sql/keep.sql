@@ -1,0 +1,3 @@
+-- The views that several figures read, computed once: a temporary table stands before the view of the same name.
+CREATE TEMP TABLE aggregates AS SELECT * FROM main.aggregates;
+CREATE TEMP TABLE health_by_language AS SELECT * FROM main.health_by_language;

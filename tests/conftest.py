@@ -1,0 +1,34 @@
+"""Fixtures that several rooms share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from link.index_source import IndexSource
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real data that stands beside a checkout; tests that measure on it skip where it is absent."""
+    folder = Path(os.environ.get("POLYCULTURE_SHARED", ROOT.parent / "shared")) / "data"
+    if not folder.is_dir():
+        pytest.skip(f"the real data is not here: {folder}")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def slice_index(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> IndexSource:
+    """An index over the slice of Wikidata among the real data."""
+    from link.build import build_index
+    from link.index_source import IndexSource
+    from tests.link_world import LANGUAGES
+
+    out = tmp_path_factory.mktemp("slice") / "slice.duckdb"
+    return IndexSource(build_index(shared_data / "wikidata" / "slice.json.gz", out, LANGUAGES).snapshot)

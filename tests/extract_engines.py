@@ -1,0 +1,57 @@
+"""An engine that answers from a script: the double that stands in for a model where a test says what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import TracebackType
+from typing import Self
+
+import orjson
+
+from generate.engines.base import Capabilities, Completion, Request, TokenScore
+
+# The answer to a text, at an attempt from 0: JSON, anything else, or a whole completion.
+Script = Callable[[str, int], str | Completion]
+
+
+def answer(*pairs: tuple[str, str]) -> str:
+    """A well-formed answer with these (surface, kind) pairs."""
+    return orjson.dumps({"mentions": [{"text": text, "kind": kind} for text, kind in pairs]}).decode()
+
+
+class ScriptedEngine:
+    """Answers one request after the other, last come first served in pairs, so that order is not relied on."""
+
+    capabilities = Capabilities(schema=True, seed=True, top_k=True, score=False)
+
+    def __init__(self, script: Script) -> None:
+        self.script = script
+        self.requests: list[Request] = []
+
+    def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
+        waiting: list[Request] = []
+        for request in requests:
+            self.requests.append(request)
+            waiting.append(request)
+            if len(waiting) == 2:
+                yield self._complete(waiting.pop())
+        for request in reversed(waiting):
+            yield self._complete(request)
+
+    def score(self, prefix: str, continuations: Sequence[str]) -> Iterator[Sequence[TokenScore]]:
+        return iter(())
+
+    def _complete(self, request: Request) -> Completion:
+        (seed,) = request.seeds
+        said = self.script(request.messages[-1].content, seed)
+        if isinstance(said, Completion):
+            return said
+        return Completion(request.request_id, seed, said, "stop", prompt_tokens=100, completion_tokens=10)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass

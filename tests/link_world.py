@@ -1,0 +1,92 @@
+"""A small Wikidata for tests of linking: a few classes and items in the form of a dump."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow as pa
+
+from cache.catalog import read_catalog
+from link.build import build_index, label_languages
+from link.index_source import IndexSource
+from link.linker import Linker
+from link.rules import DEFAULT_RULES, Rules
+
+CATALOG = read_catalog()
+LANGUAGES = label_languages(CATALOG)
+Entity = dict[str, Any]
+
+
+def item(
+    qid: str,
+    labels: Mapping[str, str] | str = "",
+    aliases: Mapping[str, Sequence[str]] | None = None,
+    sitelinks: int = 0,
+    **claims: Sequence[str] | str,
+) -> Entity:
+    """An item; `labels` by language or the English one, claims as P31="Q5" or P31=["Q5", ...]."""
+    texts = {"en": labels} if isinstance(labels, str) else labels
+    named = {code: [targets] if isinstance(targets, str) else targets for code, targets in claims.items()}
+    return {
+        "type": "item",
+        "id": qid,
+        "labels": {code: {"language": code, "value": text} for code, text in texts.items() if text},
+        "descriptions": {},
+        "aliases": {
+            code: [{"language": code, "value": name} for name in names] for code, names in (aliases or {}).items()
+        },
+        "claims": {code: [statement(target) for target in targets] for code, targets in named.items()},
+        "sitelinks": {f"s{number}wiki": {} for number in range(sitelinks)},
+    }
+
+
+def statement(target: str, rank: str = "normal", snaktype: str = "value") -> dict[str, Any]:
+    """A statement that names an item."""
+    value = {"entity-type": "item", "numeric-id": int(target[1:]), "id": target}
+    snak = {"snaktype": snaktype, "datavalue": {"value": value, "type": "wikibase-entityid"}}
+    if snaktype != "value":
+        del snak["datavalue"]
+    return {"mainsnak": snak, "type": "statement", "rank": rank}
+
+
+CLASSES = [
+    item("Q5", "human"),
+    item("Q2095", "food"),
+    item("Q746549", "dish", P279="Q2095"),
+    item("Q40050", "drink", P279="Q2095"),
+    item("Q2088357", "musical ensemble"),
+    item("Q2188189", "musical work"),
+    item("Q7725634", "literary work"),
+    item("Q42889", "vehicle"),
+]
+
+
+def write_dump(path: Path, entities: Iterable[Entity]) -> Path:
+    """The entities as an uncompressed dump: an array with an item a line."""
+    path.write_bytes(b"[\n" + b",\n".join(orjson.dumps(entity) for entity in entities) + b"\n]\n")
+    return path
+
+
+def index_of(folder: Path, entities: Iterable[Entity]) -> IndexSource:
+    """An index over the entities and `CLASSES`."""
+    dump = write_dump(folder / "dump.json", [*CLASSES, *entities])
+    return IndexSource(build_index(dump, folder / "index.duckdb", LANGUAGES).snapshot)
+
+
+def asks(*rows: tuple[str, str, str, str]) -> pa.Table:
+    """Asks from (language, topic, kind, surface)."""
+    return pa.Table.from_pylist([dict(zip(("language", "topic", "kind", "surface"), row, strict=True)) for row in rows])
+
+
+def link_all(source: Any, *rows: tuple[str, str, str, str], rules: Rules = DEFAULT_RULES) -> dict[str, pa.Table]:
+    """All tables of links for the asks."""
+    return Linker(CATALOG, source, rules).link(asks(*rows))
+
+
+def link_one(source: Any, *row: str, rules: Rules = DEFAULT_RULES) -> dict[str, Any]:
+    """The link of one (language, topic, kind, surface)."""
+    (found,) = link_all(source, (row[0], row[1], row[2], row[3]), rules=rules)["links"].to_pylist()
+    return dict(found)

@@ -1,0 +1,121 @@
+"""Small runs on disk for tests, written as the stages write them. Large ones: `tests/large_run.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from cache.identity import content_id
+from cache.manifest import Manifest, write_manifest
+from cache.parquet import rows_to_table, write_parquet
+from cache.run_folder import Job, RunFolder
+from cache.schema import TABLES, Prompt
+from cache.shards import JobShards
+
+SAMPLING, EXTRACTOR = "sampling-now", "extractor-now"
+CELL = ("model", "language", "topic", "condition", "country")
+
+
+def blank(table: str, **values: Any) -> dict[str, Any]:
+    """A row of a table: `values`, and nothing (None, 0, "") in the other columns."""
+    empty = {"int": 0, "bool": False, "str": "", "float": 0.0}
+    row = {f.name: empty.get(str(f.type)) for f in fields(TABLES[table])}
+    if unknown := values.keys() - row.keys():
+        raise KeyError(f"{table} has no column {unknown}")
+    return {**row, **values}
+
+
+@dataclass
+class StoreBuilder:
+    """Collects the rows of a small run, one call each, and writes it.
+
+    Everything but what a test is about has a default; columns of a row can be overwritten by name.
+    """
+
+    folder: Path
+    models: Sequence[str] = ("m",)
+    countries: Sequence[str] = ("JP", "IT")
+    n: int = 100
+    rows: dict[str, list[dict[str, Any]]] = field(default_factory=lambda: {name: [] for name in TABLES})
+
+    def ask(self, language: str = "en", topic: str = "food", country: str | None = None, condition: str = "") -> Prompt:
+        """A prompt: explicit where it names a country, neutral where not, unless `condition` says otherwise."""
+        condition = condition or ("neutral" if country is None else "explicit")
+        key = content_id(language, topic, condition, country)
+        prompt = Prompt(key, language, topic, condition, country, None, f"{topic} in {country or 'general'}?")
+        self.rows["prompts"].append(asdict(prompt))
+        return prompt
+
+    def answer(self, prompt: Prompt, mentions: Iterable[str | Mapping[str, Any]] = (), **columns: Any) -> str:
+        """A response with its extraction and mentions: surfaces, or columns of a mention with `surface` among them.
+
+        `columns` go to the response, but for `extraction`, the status of its extraction (None: not extracted yet).
+        """
+        extraction = columns.pop("extraction", "ok" if columns.get("status", "ok") == "ok" else None)
+        extractor = columns.pop("extractor_id", EXTRACTOR)
+        number = len(self.rows["responses"])
+        where = {name: getattr(prompt, name) for name in ("prompt_id", "language", "topic", "condition", "country")}
+        defaults = {"sampling_id": SAMPLING, "model": self.models[0], "sample": number % self.n, "status": "ok"}
+        text = {"text": "a text", "finish_reason": "stop", "detected_language": prompt.language, "script_share": 1.0}
+        response = blank("responses", response_id=f"r{number:06}", **{**where, **defaults, **text, **columns})
+        self.rows["responses"].append(response)
+        shared = {name: response[name] for name in ("response_id", "prompt_id", "sampling_id", "sample", *CELL)}
+        shared |= {"extractor_id": extractor, "extraction_id": f"{response['response_id']} {extractor}"}
+        found = [{"surface": one} if isinstance(one, str) else one for one in mentions]
+        for ordinal, one in enumerate(found):
+            mention = {"ordinal": ordinal, "kind": "dish", "granularity": 1, "counted": True, **shared, **one}
+            self.rows["mentions"].append(blank("mentions", **mention))
+        if extraction is not None:
+            row = blank("extractions", status=extraction, mentions=len(found), attempts=1, **shared)
+            self.rows["extractions"].append(row)
+        return str(response["response_id"])
+
+    def link(self, surface: str, qid: str | None = None, status: str = "", prompt: Prompt | None = None) -> None:
+        """What a surface means, in the language and topic of `prompt` or in those of every prompt so far."""
+        status = status or ("linked" if qid else "no candidate")
+        asked = [asdict(prompt)] if prompt else self.rows["prompts"]
+        for language, topic in dict.fromkeys((row["language"], row["topic"]) for row in asked):
+            where = {"language": language, "topic": topic, "kind": "dish", "surface": surface}
+            self.rows["links"].append(blank("links", status=status, qid=qid, **where))
+
+    def entity(self, qid: str, label: str = "", **countries: str) -> None:
+        """An item; `countries` by code, each with the property that says so: `entity("Q1", JP="P495")`."""
+        self.rows["entities"].append(blank("entities", qid=qid, label=label or qid, labels={"en": label or qid}))
+        for country, property in countries.items():
+            row = blank("entity_countries", qid=qid, country=country, country_qid="Q0", property=property)
+            self.rows["entity_countries"].append(row)
+
+    def write(self) -> RunFolder:
+        """Writes all rows: sharded tables job by job, the others whole, and the manifest that makes them current."""
+        run = RunFolder(self.folder)
+        for table in ("prompts", "links", "candidates", "entities", "entity_countries"):
+            write_parquet(rows_to_table(table, self.rows[table]), run.table(table))
+        self._write_shards(run, ["responses"])
+        self._write_shards(run, ["mentions", "extractions"])
+        write_manifest(manifest(self.models, self.countries, self.n), run.manifest)
+        return run
+
+    def _write_shards(self, run: RunFolder, tables: list[str]) -> None:
+        jobs = {(row["model"], row["language"], row["topic"]) for table in tables for row in self.rows[table]}
+        for job in sorted(jobs):
+            mine = {
+                table: [row for row in self.rows[table] if (row["model"], row["language"], row["topic"]) == job]
+                for table in tables
+            }
+            with JobShards(run, Job(*job), tables) as shards:
+                shards.append_part({table: rows_to_table(table, rows) for table, rows in mine.items()})
+
+
+def manifest(models: Sequence[str], countries: Sequence[str], n: int) -> Manifest:
+    """A manifest under which the builder's rows are the current ones."""
+    return Manifest(
+        experiment="test",
+        polyculture="0",
+        models=list(models),
+        countries=list(countries),
+        n=n,
+        sampling_id=SAMPLING,
+        extractor_ids={"all": EXTRACTOR},
+    )

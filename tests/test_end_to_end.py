@@ -1,0 +1,238 @@
+"""The main job as a user runs it: against a real server, killed and resumed, changed and topped up; and the demo."""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cache.run_folder import RunFolder
+from cache.store import open_store
+from metrics import views
+from tests import servers
+from tests.servers import StubServer
+from tests.test_docs import blocks
+from tests.test_front_door import one_line, polyculture, start_polyculture
+
+# An OpenAI-compatible server that is not ours: llama.cpp's, with the demo's model.
+LLAMA_SERVER = """
+import sys
+import xllamacpp
+from generate.engines.llamacpp import find_gguf
+params = xllamacpp.CommonParams()
+params.model.path = str(find_gguf("smollm2"))
+params.verbosity, params.n_parallel, params.n_ctx, params.port = -1, 4, 4 * 2048, 0
+server = xllamacpp.Server(params)
+print(server.listening_address, flush=True)
+sys.stdin.read()
+"""
+
+EXPERIMENT = """
+name = "whole"
+models = ["openai:{model}"]
+languages = ["en", "es"]
+topics = ["food"]
+countries = ["IT", "JP"]
+conditions = ["neutral", "explicit"]
+[sampling]
+n = {n}
+max_tokens = 48
+[extract]
+with = "{extractor}"
+[options.openai]
+base_url = "{url}"
+concurrency = 4
+"""
+
+TEXTS = (
+    "She loves ramen and sushi, and paella with saffron. Ramen again!",
+    "He eats pizza, pasta and a bowl of soup.",
+    "Rice with chicken, tacos, and tiramisu for dessert.",
+)
+
+
+def write_experiment(folder: Path, url: str, model: str = "any", n: int = 2, extractor: str = "gazetteer") -> Path:
+    file = folder / "exp.toml"
+    file.write_text(EXPERIMENT.format(url=url, model=model, n=n, extractor=extractor), encoding="utf-8")
+    return file
+
+
+def rows(experiment: Path, query: str) -> list[dict[str, Any]]:
+    """What `polyculture sql` answers."""
+    asked = polyculture("sql", experiment, query, "--format", "json", cwd=experiment.parent)
+    assert asked.returncode == 0, asked.stderr
+    return [json.loads(line) for line in asked.stdout.splitlines()]
+
+
+def run(experiment: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    done = polyculture("run", experiment, *options, cwd=experiment.parent)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+@pytest.fixture
+def llama_server() -> Iterator[str]:
+    server = subprocess.Popen(
+        [sys.executable, "-c", LLAMA_SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert server.stdin is not None
+    assert server.stdout is not None
+    with server.stdin, server.stdout:
+        yield f"{server.stdout.readline().strip()}/v1"
+        server.kill()
+        server.wait()
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubServer]:
+    """A server whose answers name dishes, always the same for a prompt and seed."""
+    monkeypatch.setattr(servers, "answer_text", lambda _prompt, seed: " ".join(random.Random(seed).sample(TEXTS, 2)))
+    with StubServer(latency=0.02) as server:
+        yield server
+
+
+@pytest.mark.slow
+def test_a_real_server_from_prompts_to_the_report(tmp_path: Path, llama_server: str) -> None:
+    experiment = write_experiment(tmp_path, llama_server, model="smollm2")
+    printed = run(experiment).stdout
+    report = Path(printed.strip().splitlines()[-1].removeprefix("Report: "))
+    assert report == tmp_path / "runs" / "whole" / "report.html"
+    assert "Culture specificity" in report.read_text(encoding="utf-8")
+    (counts,) = rows(
+        experiment,
+        "SELECT count(*) AS n, count(text) AS texts, min(completion_tokens) AS tokens, count(DISTINCT seed) AS seeds"
+        " FROM responses",
+    )
+    assert counts["n"] == counts["texts"] == 2 * 3 * 2
+    assert counts["tokens"] > 0
+    assert counts["seeds"] == counts["n"]
+    assert rows(experiment, "SELECT count(*) AS n FROM extractions WHERE status = 'ok'") == [{"n": counts["n"]}]
+    trail = rows(experiment, 'SELECT response, surface, start, "end" FROM mention_trail')
+    assert all(row["response"][row["start"] : row["end"]] == row["surface"] for row in trail)
+
+
+@pytest.mark.slow
+def test_a_real_model_extracts_what_a_schema_lets_it_say(tmp_path: Path, llama_server: str) -> None:
+    experiment = write_experiment(tmp_path, llama_server, model="smollm2", n=1, extractor="openai:smollm2")
+    text = (
+        experiment.read_text(encoding="utf-8")
+        .replace('"en", "es"', '"en"')
+        .replace('"neutral", "explicit"', '"neutral"')
+    )
+    experiment.write_text(text, encoding="utf-8")
+    done = polyculture("run", experiment, cwd=tmp_path)
+    assert done.returncode in (0, 4), done.stderr  # so small a model may fail on a text, which is then on record
+    states = {
+        row["status"]: row["n"] for row in rows(experiment, "SELECT status, count(*) AS n FROM extractions GROUP BY 1")
+    }
+    assert sum(states.values()) == 1
+    assert done.returncode == (4 if states.get("failed") else 0)
+    assert not rows(experiment, "SELECT * FROM extractions WHERE status = 'failed' AND (error IS NULL OR mentions > 0)")
+    kinds = {"dish", "dish_category", "ingredient", "ingredient_category", "place", "person"}
+    assert {row["kind"] for row in rows(experiment, "SELECT DISTINCT kind FROM mentions")} <= kinds
+
+
+def tables(experiment: Path) -> dict[str, list[tuple[Any, ...]]]:
+    """Everything that a run ends in, in an order of its own."""
+    names = ("responses", "extractions", "mentions", "links", "candidates", "entities", "entity_countries", "intervals")
+    with open_store(RunFolder(experiment.parent / "runs" / "whole"), views()) as store:
+        return {name: store.sql(f"SELECT * FROM {name} ORDER BY ALL").fetchall() for name in names}
+
+
+@pytest.mark.slow
+def test_killed_at_random_moments_a_run_ends_in_the_same_tables(tmp_path: Path, stub: StubServer) -> None:
+    (tmp_path / "calm").mkdir()
+    (tmp_path / "killed").mkdir()
+    calm = write_experiment(tmp_path / "calm", stub.url, n=20)
+    run(calm)
+    asked = len(stub.asked)
+    assert asked == 2 * 3 * 20
+    killed = write_experiment(tmp_path / "killed", stub.url, n=20)
+    randomness, kills = random.Random(11), 0
+    for _ in range(8):
+        process = start_polyculture("run", killed, cwd=killed.parent)
+        time.sleep(randomness.uniform(0.8, 4.0))
+        kills += process.poll() is None
+        process.kill()
+        process.wait()
+    assert kills >= 3
+    run(killed)
+    assert tables(killed) == tables(calm)
+    in_flight = 4
+    assert len(stub.asked) - asked <= asked + kills * in_flight
+
+
+def test_more_samples_top_up_and_a_changed_setting_is_refused_until_it_is_accepted(
+    tmp_path: Path, stub: StubServer
+) -> None:
+    experiment = write_experiment(tmp_path, stub.url, n=2)
+    run(experiment)
+    assert len(stub.asked) == 12
+    write_experiment(tmp_path, stub.url, n=3)
+    run(experiment)
+    assert len(stub.asked) == 18
+    text = experiment.read_text(encoding="utf-8")
+    experiment.write_text(text.replace("[sampling]", "[sampling]\ntemperature = 0.1"), encoding="utf-8")
+    line = one_line(polyculture("run", experiment, cwd=tmp_path))
+    assert "sampling.temperature was 0.7 and is now 0.1" in line
+    assert "18 responses sampled again" in line
+    assert len(stub.asked) == 18
+    run(experiment, "--accept-changes")
+    assert len(stub.asked) == 36
+    experiment.write_text(text, encoding="utf-8")
+    run(experiment, "--accept-changes")
+    assert len(stub.asked) == 36, "what was there counts again when the setting comes back"
+
+
+def test_another_run_beside_it_takes_the_answers_over(tmp_path: Path, stub: StubServer) -> None:
+    experiment = write_experiment(tmp_path, stub.url)
+    run(experiment)
+    other = tmp_path / "other.toml"
+    other.write_text(experiment.read_text(encoding="utf-8").replace('"whole"', '"other"'), encoding="utf-8")
+    run(other)
+    assert len(stub.asked) == 12
+    assert rows(other, "SELECT count(*) AS n FROM responses") == [{"n": 12}]
+    assert rows(other, "SELECT count(*) AS n FROM extractions") == [{"n": 12}]
+
+
+def test_the_queries_of_the_readme_run(tmp_path: Path, stub: StubServer) -> None:
+    experiment = write_experiment(tmp_path, stub.url, n=4)
+    run(experiment)
+    queries = blocks("README.md", "sql")
+    assert len(queries) == 3
+    entities, gains, unlinked = (rows(experiment, query) for query in queries)
+    assert {row["label"] for row in entities} & {"ramen", "pizza"}
+    assert gains
+    assert all(row["status"] != "linked" for row in unlinked)
+
+
+def test_jobs_run_one_by_one_end_in_the_same_tables(tmp_path: Path, stub: StubServer) -> None:
+    for name in ("once", "jobs"):
+        (tmp_path / name).mkdir()
+    once = write_experiment(tmp_path / "once", stub.url)
+    run(once)
+    jobs = write_experiment(tmp_path / "jobs", stub.url)
+    run(jobs, "--job", "2/2")
+    assert not (jobs.parent / "runs" / "whole" / "report.html").exists()
+    run(jobs, "--job", "1/2")
+    run(jobs)
+    assert tables(jobs) == tables(once)
+
+
+@pytest.mark.slow
+def test_the_demo_in_small(tmp_path: Path) -> None:
+    done = polyculture("demo", "--folder", "d", "--samples", "1", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "granularity" in done.stdout
+    report = tmp_path / "d" / "runs" / "demo" / "report.html"
+    assert str(report.relative_to(tmp_path)) in done.stdout
+    assert "one of the smallest" in report.read_text(encoding="utf-8")
+    (asked,) = rows(tmp_path / "d" / "demo.toml", "SELECT count(*) AS n, count(DISTINCT condition) AS c FROM responses")
+    assert asked == {"n": 3 * 3 * (1 + 3 + 2), "c": 4}

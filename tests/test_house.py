@@ -1,0 +1,72 @@
+"""The house itself: arrows run one way, names are nobody else's, every command is documented."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import time
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+ROOMS = ("polyculture", "reports", "metrics", "link", "extract", "generate", "cache")
+# What a room may import. Only the engines of `generate` are open to others: whoever needs a model asks there.
+MAY_IMPORT = {
+    "polyculture": {"reports", "metrics", "link", "extract", "generate", "cache"},
+    "reports": {"metrics", "cache"},
+    "metrics": {"cache"},
+    "link": {"cache"},
+    "extract": {"cache", "generate.engines"},
+    "generate": {"cache"},
+    "cache": set[str](),
+}
+
+
+def imported(file: Path) -> set[str]:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+    return {name for name in names if name.split(".")[0] in ROOMS}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_arrows_run_one_way(room: str) -> None:
+    allowed = MAY_IMPORT[room] | {room}
+    wrong = {
+        f"{file.relative_to(ROOT)} imports {name}"
+        for file in (ROOT / room).rglob("*.py")
+        for name in imported(file)
+        if not any(name == door or name.startswith(f"{door}.") for door in allowed)
+    }
+    assert not wrong
+
+
+def test_no_other_distribution_owns_a_room() -> None:
+    owners = packages_distributions()
+    strangers = {room: set(owners.get(room, ())) - {"polyculture"} for room in ROOMS}
+    assert not any(strangers.values()), strangers
+
+
+def test_help_starts_fast() -> None:
+    command = [sys.executable, "-m", "polyculture", "--help"]
+    subprocess.run(command, check=True, capture_output=True, cwd=ROOT)  # compiles what is not compiled yet
+    times = []
+    for _ in range(5):
+        started = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
+        times.append(time.perf_counter() - started)
+    assert min(times) < 0.4, times
+
+
+def test_every_command_is_documented() -> None:
+    helped = subprocess.run(
+        [sys.executable, "-m", "polyculture", "--help"], check=True, capture_output=True, text=True, cwd=ROOT
+    ).stdout
+    commands = set(re.findall(r"^  ([a-z]+)  ", helped, flags=re.MULTILINE))
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert commands >= {"demo", "init", "plan", "run", "generate", "extract", "link", "measure", "report", "sql"}
+    assert not [command for command in commands if f"polyculture {command}" not in readme]

@@ -1,0 +1,225 @@
+"""Building an index from a dump, and opening it."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import orjson
+import pyarrow as pa
+import pytest
+
+from cache.errors import SnapshotError, StoreError
+from link.build import BuildReport, build_index
+from link.snapshot import VERSION, open_snapshot
+from tests.link_world import CLASSES, item, statement, write_dump
+
+RAMEN = item(
+    "Q234646", {"en": "ramen", "ja": "ラーメン", "pl": "ramen"}, {"en": ["ramen noodles", "ramen"]}, 12, P31="Q746549"
+)
+
+
+def rows(snapshot: Path, query: str) -> list[Any]:
+    with duckdb.connect(str(snapshot), read_only=True) as connection:
+        return connection.execute(query).fetchall()
+
+
+def build(folder: Path, text: bytes, name: str = "dump.json") -> BuildReport:
+    dump = folder / name
+    dump.write_bytes(text)
+    return build_index(dump, folder / "out.duckdb", ["en", "ja"])
+
+
+def array(*entities: dict[str, Any]) -> bytes:
+    return b"[\n" + b",\n".join(map(orjson.dumps, entities)) + b"\n]\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "pack"),
+    [
+        ("plain", lambda text: text),
+        ("gzip", gzip.compress),
+        ("gzip of two members", lambda text: gzip.compress(text[:500]) + gzip.compress(text[500:])),
+        ("bzip2", bz2.compress),
+        ("bzip2 of two streams", lambda text: bz2.compress(text[:500]) + bz2.compress(text[500:])),
+        ("zstd", lambda text: pa.compress(text, codec="zstd", asbytes=True)),
+    ],
+)
+@pytest.mark.parametrize("form", ["array", "lines", "one line"])
+def test_every_form_of_a_dump_gives_the_same_tables(
+    tmp_path: Path, name: str, pack: Callable[[bytes], bytes], form: str
+) -> None:
+    entities = [*CLASSES, RAMEN]
+    lines = b"\n".join(map(orjson.dumps, entities))
+    text = {"array": array(*entities), "lines": lines + b"\n", "one line": orjson.dumps(entities)}[form]
+    report = build(tmp_path, pack(text))
+    assert report.intake.items == len(entities)
+    assert report.intake.broken == 0
+    assert report.snapshot == open_snapshot(tmp_path / "out.duckdb")
+    names = "SELECT language, name, kind, normalised FROM names WHERE item = 234646 ORDER BY ALL"
+    assert rows(report.snapshot.path, names) == [
+        ("en", "ramen", "label", "ramen"),
+        ("en", "ramen noodles", "alias", "ramen noodles"),
+        ("ja", "ラーメン", "label", "ラーメン"),
+    ]
+    assert rows(report.snapshot.path, "SELECT sitelinks FROM items WHERE item = 234646") == [(12,)]
+    assert rows(report.snapshot.path, "FROM claims WHERE item = 234646") == [(234646, "P31", 746549)]
+
+
+def test_the_meta_says_where_it_comes_from(tmp_path: Path) -> None:
+    entity = {**RAMEN, "lastrevid": 7, "modified": "2026-04-09T19:34:48Z"}
+    prop = {"type": "property", "id": "P31", "labels": {}}
+    report = build(tmp_path, array(entity, prop))
+    meta = open_snapshot(tmp_path / "out.duckdb").meta
+    assert meta["version"] == VERSION
+    assert meta["languages"] == ["en", "ja"]
+    assert meta["counts"] == {"items": 1, "descriptions": 0, "names": 3, "claims": 1, "redirects": 0, "kinds": 0}
+    assert meta["source"]["kind"] == "dump"
+    assert len(meta["source"]["sha256"]) == 64
+    assert (meta["file"], meta["modified"], meta["skipped"]) == ("dump.json", "2026-04-09T19:34:48Z", 1)
+    assert report.intake.skipped == 1
+    assert rows(report.snapshot.path, "SELECT revision FROM items") == [(7,)]
+
+
+def test_identity_depends_on_content_and_languages_only(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "a.json", [RAMEN])
+    first = build_index(dump, tmp_path / "1.duckdb", ["en", "ja"]).snapshot
+    again = build_index(dump.rename(tmp_path / "b.json"), tmp_path / "2.duckdb", ["ja", "en"]).snapshot
+    fewer = build_index(tmp_path / "b.json", tmp_path / "3.duckdb", ["en"]).snapshot
+    assert first.identity == again.identity != fewer.identity
+
+
+def test_only_the_best_rank_is_kept(tmp_path: Path) -> None:
+    thing = item("Q1", "thing", P495="Q30", P31="Q2095")
+    thing["claims"]["P31"] = [statement("Q746549", "deprecated"), statement("Q2095")]
+    thing["claims"]["P495"] = [statement("Q38"), statement("Q17", "preferred"), statement("Q30", "normal", "somevalue")]
+    thing["claims"]["P17"] = [statement("Q38"), statement("Q38", "preferred", "novalue")]
+    report = build(tmp_path, array(thing))
+    assert rows(report.snapshot.path, "SELECT property, target FROM claims ORDER BY ALL") == [
+        ("P31", 2095),
+        ("P495", 17),
+    ]
+
+
+def test_redirects_are_followed(tmp_path: Path) -> None:
+    merged = {**item("Q746549", "dish"), "redirects": {"from": "Q99", "to": "Q746549"}}
+    report = build(tmp_path, array(merged, item("Q1", "stew", P31="Q99")))
+    assert rows(report.snapshot.path, "FROM redirects") == [(99, 746549)]
+    assert rows(report.snapshot.path, "FROM claims") == [(1, "P31", 746549)]
+
+
+def test_broken_lines_are_counted_with_their_numbers(tmp_path: Path) -> None:
+    lines = [
+        b"[",
+        orjson.dumps(RAMEN) + b",",
+        b'{"type":"item","id":"Q2",',
+        orjson.dumps({**RAMEN, "id": "pop"}) + b",",
+        orjson.dumps({**RAMEN, "id": "Q3", "labels": {"en": {"language": "en", "value": 5}}}) + b",",
+        orjson.dumps({**RAMEN, "id": "Q4", "claims": {"P31": [{"rank": "normal"}]}}) + b",",
+        b"42,",
+        orjson.dumps({**RAMEN, "id": "Q5", "labels": [], "aliases": [], "sitelinks": []}),
+        b"]",
+    ]
+    intake = build(tmp_path, b"\n".join(lines)).intake
+    assert intake.items == 2
+    assert [line for line, _ in intake.broken_lines] == [3, 4, 5, 6, 7]
+    assert intake.broken_lines[0][1].startswith("not JSON")
+    assert "pop" in intake.broken_lines[1][1]
+    meta = open_snapshot(tmp_path / "out.duckdb").meta
+    assert meta["broken"] == 5
+    assert [line for line, _ in meta["broken_lines"]] == [3, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (gzip.compress(array(*CLASSES, RAMEN))[:-9], "ends too early"),
+        (bz2.compress(array(*CLASSES, RAMEN))[:-9], "ends too early"),
+        (pa.compress(array(*CLASSES, RAMEN), codec="zstd", asbytes=True)[:-9], "ends too early"),
+        (array(RAMEN, RAMEN)[:-3], "ends too early"),
+        (array(RAMEN, RAMEN)[:-40], "ends too early"),
+        (b"[\n", "ends too early"),
+        (orjson.dumps(RAMEN) + b"\n" + orjson.dumps(RAMEN)[:-20], "ends too early"),
+        (b"", "is empty"),
+        (b" \n\n", "is empty"),
+        (b"<!doctype html>", "is not a Wikidata JSON dump"),
+        (b"\x1f\x8bnonsense", "cannot be unpacked"),
+        (b"[\n]\n", "holds no item"),
+        (b'{"a": 1}\n', "holds no item"),
+    ],
+)
+def test_what_is_no_whole_dump_is_an_error_and_leaves_no_index(tmp_path: Path, text: bytes, says: str) -> None:
+    with pytest.raises(SnapshotError, match=says) as fault:
+        build(tmp_path, text)
+    assert str(tmp_path / "dump.json") in str(fault.value)
+    assert [path.name for path in tmp_path.iterdir()] == ["dump.json"]
+
+
+def test_a_cut_is_seen_even_where_the_cut_line_ends_with_a_bracket(tmp_path: Path) -> None:
+    text = orjson.dumps({**RAMEN, "extra": [1]})
+    cut = b"[\n" + text + b",\n" + text[: text.rindex(b"]") + 1]
+    with pytest.raises(SnapshotError, match="ends too early"):
+        build(tmp_path, cut)
+
+
+def test_an_old_index_is_left_alone_when_the_new_dump_is_cut(tmp_path: Path) -> None:
+    before = build(tmp_path, array(RAMEN)).snapshot
+    with pytest.raises(SnapshotError):
+        build(tmp_path, array(RAMEN, RAMEN)[:-3])
+    assert open_snapshot(before.path) == before
+
+
+def test_long_dumps_come_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("link.dump.CHUNK", 300)
+    seen: list[int] = []
+    dump = write_dump(tmp_path / "dump.json", [*CLASSES, RAMEN])
+    report = build_index(dump, tmp_path / "out.duckdb", ["en"], lambda read, _size: seen.append(read))
+    assert report.intake.items == len(CLASSES) + 1
+    assert report.intake.broken == 0
+    assert len(seen) > 3
+    assert seen == sorted(seen)
+    assert seen[-1] == dump.stat().st_size
+
+
+def test_a_missing_dump_and_a_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    with pytest.raises(SnapshotError, match="No such file"):
+        build_index(tmp_path / "none.json", tmp_path / "out.duckdb", ["en"])
+    dump = write_dump(tmp_path / "dump.json", [RAMEN])
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot be written"):
+        build_index(dump, tmp_path / "file" / "out.duckdb", ["en"])
+
+
+def test_what_is_no_snapshot_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SnapshotError, match="there is no snapshot here"):
+        open_snapshot(tmp_path / "none.duckdb")
+    text = tmp_path / "text.duckdb"
+    text.write_text("no database")
+    with pytest.raises(SnapshotError, match="is not a Wikidata snapshot"):
+        open_snapshot(text)
+    other = tmp_path / "other.duckdb"
+    duckdb.connect(str(other)).close()
+    with pytest.raises(SnapshotError, match="is not a Wikidata snapshot"):
+        open_snapshot(other)
+
+
+def test_another_version_is_named_with_the_remedy(tmp_path: Path) -> None:
+    snapshot = build(tmp_path, array(RAMEN)).snapshot
+    with duckdb.connect(str(snapshot.path)) as connection:
+        connection.execute("""UPDATE meta SET value = '"0.9"' WHERE key = 'version'""")
+    with pytest.raises(SnapshotError, match=r"version 0\.9.*wikidata build"):
+        open_snapshot(snapshot.path)
+
+
+def test_whole_items_as_wikidata_writes_them(tmp_path: Path, shared_data: Path) -> None:
+    dump = shared_data / "wikidata" / "entity-json" / "wdsub" / "100lines.json.gz"
+    report = build_index(dump, tmp_path / "out.duckdb", ["en", "de"])
+    assert (report.intake.items, report.intake.broken) == (99, 0)
+    assert rows(report.snapshot.path, "SELECT min(sitelinks) > 0 FROM items") == [(True,)]
+    cut = shared_data / "wikidata" / "entity-json" / "wikibase-dump-filter" / "entities.ndjson"
+    with pytest.raises(SnapshotError, match="bracket"):
+        build_index(cut, tmp_path / "cut.duckdb", ["en"])

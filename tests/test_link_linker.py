@@ -1,0 +1,280 @@
+"""The algorithm: what matches, who survives, who wins, and what is said of it."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cache.catalog import Catalog
+from cache.errors import CatalogError, SnapshotError
+from cache.schema import arrow_schema
+from link.build import build_index
+from link.index_source import IndexSource
+from link.linker import TABLES, Linker, languages_without_names
+from link.rules import Rules, linker_id
+from tests.link_world import CATALOG, asks, index_of, item, link_all, link_one, write_dump
+
+DISH, ARTIST, SONG = ("food", "dish"), ("music", "artist"), ("music", "song")
+
+
+def row(source: IndexSource, language: str, surface: str, kind: tuple[str, str] = DISH) -> dict[str, Any]:
+    return link_one(source, language, *kind, surface)
+
+
+def reasons(source: IndexSource, language: str, surface: str, kind: tuple[str, str] = DISH) -> dict[str, str]:
+    table = link_all(source, (language, *kind, surface))["candidates"]
+    return {candidate["qid"]: candidate["reason"] for candidate in table.to_pylist()}
+
+
+def test_each_kind_of_match(tmp_path: Path) -> None:
+    labels = {"en": "ramen", "ja": "ラーメン", "ar": "رامن", "zh": "拉面", "zh-tw": "日式拉麵", "tr": "İskender"}
+    source = index_of(tmp_path, [item("Q1", labels, {"en": ["ramen noodles"], "zh": ["日本拉面"]}, P31="Q746549")])
+    cases = {
+        ("en", "ramen"): ("label", "ramen"),
+        ("en", "ramen noodles"): ("alias", "ramen noodles"),
+        ("en", "Ramen"): ("normalised", "ramen"),
+        ("en", "Ramen  NOODLES"): ("normalised", "ramen noodles"),
+        ("ja", "ラーメン"): ("label", "ラーメン"),
+        ("ja", "ﾗｰﾒﾝ"): ("normalised", "ラーメン"),
+        ("ja", "Ramen"): ("english", "ramen"),
+        ("ar", "رامِن"): ("normalised", "رامن"),
+        ("zh-tw", "日式拉麵"): ("label", "日式拉麵"),
+        ("zh-tw", "拉面"): ("label", "拉面"),
+        ("zh-tw", "拉麵"): ("normalised", "拉面"),
+        ("zh", "日本拉麵"): ("normalised", "日本拉面"),
+        ("tr", "İSKENDER"): ("normalised", "İskender"),
+        ("en", "ramen noodless"): ("fuzzy", "ramen noodles"),
+    }
+    for (language, surface), (match, matched) in cases.items():
+        found = row(source, language, surface)
+        assert (found["qid"], found["status"], found["match"], found["matched"]) == ("Q1", "linked", match, matched)
+        assert (found["score"] == 100.0) == (match != "fuzzy")
+
+
+def test_the_statuses_and_their_evidence(tmp_path: Path) -> None:
+    source = index_of(
+        tmp_path,
+        [
+            item("Q10", "soup", P279="Q746549"),
+            item("Q11", "miso soup", P31="Q10"),
+            item("Q12", "Twins", P31="Q746549"),
+            item("Q13", "Twins", P31="Q746549"),
+            item("Q14", "Water", P31="Q2188189"),
+        ],
+    )
+    linked, twins = row(source, "en", "miso soup"), row(source, "en", "Twins")
+    assert (linked["status"], linked["root"]) == ("linked", "Q41415" if linked["root"] == "Q41415" else "Q746549")
+    assert linked["path"] == ["Q10", "Q746549"]
+    assert (linked["candidates"], linked["survivors"]) == (1, 1)
+    assert (twins["status"], twins["qid"], twins["candidates"], twins["survivors"]) == ("ambiguous", "Q12", 2, 2)
+    off_topic, unknown = row(source, "en", "Water"), row(source, "en", "qwxyz")
+    assert (off_topic["status"], off_topic["qid"], off_topic["candidates"]) == ("no path", None, 1)
+    assert (unknown["status"], unknown["qid"], unknown["candidates"]) == ("no candidate", None, 0)
+    assert off_topic["match"] is None
+    assert off_topic["path"] is None
+    assert off_topic["score"] is None
+
+
+def test_the_order_of_rank_and_the_reasons(tmp_path: Path) -> None:
+    source = index_of(
+        tmp_path,
+        [
+            item("Q10", "pie", P279="Q746549"),
+            item("Q11", "tart", {"en": ["bake"]}, 99, P31="Q746549"),
+            item("Q12", "bake", sitelinks=30, P31="Q10"),
+            item("Q13", "bake", sitelinks=3, P31="Q746549"),
+            item("Q14", "bake", sitelinks=9, P31="Q746549"),
+            item("Q15", "bake", sitelinks=8, P31="Q746549"),
+            item("Q16", "Bake", sitelinks=200, P31="Q746549"),
+            item("Q17", "bake", P31="Q5"),
+        ],
+    )
+    assert row(source, "en", "bake")["qid"] == "Q14"
+    assert row(source, "en", "bake")["status"] == "ambiguous"
+    assert reasons(source, "en", "bake") == {
+        "Q14": "first of several that nothing clearly separates",
+        "Q15": "too close to Q14 to tell",
+        "Q13": "lost to Q14: less prominent, 3 sitelinks against 9",
+        "Q12": "lost to Q14: farther from the topic, 2 steps against 1",
+        "Q11": "lost to Q14: an alias against a label",
+        "Q16": "lost to Q14: a name after normalisation against a label",
+        "Q17": "lost: no way from it to the classes of food (dish)",
+    }
+    table = link_all(source, ("en", *DISH, "bake"))["candidates"].to_pylist()
+    assert [candidate["rank"] for candidate in table] == [1, 2, 3, 4, 5, 6, None]
+    assert reasons(source, "en", "tart") == {"Q11": "won: the only one of this name that reaches the topic"}
+
+
+@pytest.mark.parametrize(
+    ("best", "second", "status"),
+    [
+        (0, 0, "ambiguous"),
+        (1, 0, "linked"),
+        (2, 1, "ambiguous"),
+        (3, 1, "linked"),
+        (40, 20, "ambiguous"),
+        (41, 20, "linked"),
+    ],
+)
+def test_prominence_decides_where_it_is_clear(tmp_path: Path, best: int, second: int, status: str) -> None:
+    twins = [item("Q1", "flip", sitelinks=second, P31="Q746549"), item("Q2", "flip", sitelinks=best, P31="Q746549")]
+    found = row(index_of(tmp_path, twins), "en", "flip")
+    assert found["status"] == status
+    assert found["qid"] == ("Q2" if best > second else "Q1")
+
+
+def test_kinds_take_instances_or_classes_as_their_file_says(tmp_path: Path) -> None:
+    source = index_of(
+        tmp_path,
+        [
+            item("Q20", "woman", P279="Q5"),
+            item("Q21", "Ana", P31="Q5"),
+            item("Q22", "boat", P279="Q42889"),
+            item("Q23", "Titanic", P31="Q22"),
+        ],
+    )
+    statuses = {
+        (kind, surface): row(source, "en", surface, kind)["status"]
+        for kind in (ARTIST, ("transportation", "vehicle"))
+        for surface in ("woman", "Ana", "boat", "Titanic")
+    }
+    assert [key for key, status in statuses.items() if status == "linked"] == [
+        (ARTIST, "Ana"),
+        (("transportation", "vehicle"), "boat"),
+    ]
+
+
+def test_fuzzy_only_within_the_kind_and_only_where_nothing_matches(tmp_path: Path) -> None:
+    source = index_of(
+        tmp_path,
+        [
+            item("Q30", "bouillabaisse", P31="Q746549"),
+            item("Q31", "bouillabaise", P31="Q5"),
+            item("Q32", "Bouillabaisses", P31="Q2188189"),
+        ],
+    )
+    slip = row(source, "en", "bouillabeisse")
+    assert (slip["qid"], slip["match"], slip["matched"]) == ("Q30", "fuzzy", "bouillabaisse")
+    assert 90 <= slip["score"] < 100
+    assert row(source, "en", "bouillabaise")["status"] == "no path"  # it is the name of something else
+    assert row(source, "en", "pouillabaisse")["status"] == "no candidate"  # another first letter
+    assert row(source, "en", "bouillabaisse soup")["status"] == "no candidate"
+    never = link_one(source, "en", *DISH, "bouillabeisse", rules=Rules(fuzzy_threshold=None))
+    assert never["status"] == "no candidate"
+
+
+def test_short_names_are_never_matched_fuzzily(tmp_path: Path) -> None:
+    source = index_of(tmp_path, [item("Q1", {"en": "taco", "zh": "宫保鸡丁"}, P31="Q746549")])
+    for language, surface in (("en", "taca"), ("en", "tacos"), ("zh", "宫爆鸡丁")):
+        assert row(source, language, surface)["status"] == "no candidate"
+
+
+def test_countries_in_their_order(tmp_path: Path) -> None:
+    entities = [
+        item("Q50", "Ana", P31="Q5", P27=["Q38", "Q17"], P495="Q30"),
+        item("Q51", "Duo", P31="Q2088357", P495="Q884"),
+        item("Q60", "one", P31="Q2188189", P495="Q183", P175="Q50", P17="Q145"),
+        item("Q61", "two", P31="Q2188189", P175="Q50", P17="Q145"),
+        item("Q62", "three", P31="Q2188189", P175="Q51"),
+        item("Q63", "four", P31="Q2188189", P17="Q145"),
+        item("Q64", "five", P31="Q2188189"),
+        item("Q65", "six", P31="Q7725634", P50="Q50"),
+        item("Q66", "seven", P31="Q2188189", P495=["Q18097", "Q22", "Q999"]),
+    ]
+    rows = [("en", *SONG, name) for name in ("one", "two", "three", "four", "five", "seven")]
+    found = link_all(index_of(tmp_path, entities), *rows, ("en", *ARTIST, "Ana"), ("en", "book", "title", "six"))
+    countries = [
+        (r["qid"], r["country"], r["country_qid"], r["property"]) for r in found["entity_countries"].to_pylist()
+    ]
+    assert countries == [
+        ("Q50", "US", "Q30", "P495"),
+        ("Q60", "DE", "Q183", "P495"),
+        ("Q61", "JP", "Q17", "P175/P27"),
+        ("Q61", "IT", "Q38", "P175/P27"),
+        ("Q62", "KR", "Q884", "P175/P495"),
+        ("Q63", "GB", "Q145", "P17"),
+        ("Q65", "JP", "Q17", "P50/P27"),
+        ("Q65", "IT", "Q38", "P50/P27"),
+        ("Q66", "GB", "Q22", "P495"),
+        ("Q66", None, "Q999", "P495"),
+        ("Q66", "KR", "Q18097", "P495"),
+    ]
+
+
+def test_entities_are_those_that_are_linked(tmp_path: Path) -> None:
+    dish = {**item("Q1", {"ja": "丼", "de": "Donburi"}, sitelinks=4, P31="Q746549"), "lastrevid": 77}
+    dish["descriptions"] = {"en": {"language": "en", "value": "rice bowl"}}
+    found = link_all(
+        index_of(tmp_path, [dish, item("Q2", "bowl", P31="Q5")]), ("ja", *DISH, "丼"), ("en", *DISH, "bowl")
+    )
+    (entity,) = found["entities"].to_pylist()
+    assert entity == {
+        "qid": "Q1",
+        "label": "Donburi",
+        "labels": [("de", "Donburi"), ("ja", "丼")],
+        "description": "rice bowl",
+        "sitelinks": 4,
+        "revision": 77,
+    }
+
+
+def test_tables_have_the_columns_of_the_schema_even_with_nothing_to_link(tmp_path: Path) -> None:
+    source = index_of(tmp_path, [])
+    for rows in ((), [("en", *DISH, "x"), ("en", "food", "place", "Paris")]):
+        found = link_all(source, *rows) if rows else Linker(CATALOG, source).link(asks(("en", *DISH, "x")).slice(0, 0))
+        assert set(found) == set(TABLES)
+        assert all(found[name].schema.equals(arrow_schema(name)) for name in TABLES)
+        assert found["links"].num_rows == (1 if rows else 0)
+
+
+def test_shuffled_input_gives_equal_tables(tmp_path: Path) -> None:
+    entities = [
+        item(f"Q{n}", f"name {n % 40}", sitelinks=n % 3, P31="Q746549" if n % 4 else "Q5") for n in range(100, 300)
+    ]
+    rows = [(language, *kind, f"name {n}") for n in range(45) for language in ("en", "de") for kind in (DISH, ARTIST)]
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    first = link_all(index_of(tmp_path / "a", entities), *rows)
+    chance = random.Random(3)
+    again = link_all(
+        index_of(tmp_path / "b", chance.sample(entities, len(entities))), *chance.sample(rows, len(rows)), *rows[:10]
+    )
+    assert all(first[name].equals(again[name]) for name in TABLES)
+    assert first["links"].num_rows == len(rows)
+
+
+def test_a_language_without_names_in_the_snapshot_is_told_or_refused(tmp_path: Path) -> None:
+    dump = write_dump(tmp_path / "d.json", [item("Q1", {"en": "ramen", "ja": "ラーメン"}, P31="Q746549")])
+    english = IndexSource(build_index(dump, tmp_path / "en.duckdb", ["en", "mul"]).snapshot)
+    assert languages_without_names(english, CATALOG, ["th", "en", "ja"]) == ["ja", "th"]
+    assert row(english, "th", "Ramen")["match"] == "english"
+    japanese = IndexSource(build_index(dump, tmp_path / "ja.duckdb", ["ja"]).snapshot)
+    with pytest.raises(SnapshotError, match=r"no names in any language that Thai falls back on.*wikidata build"):
+        row(japanese, "th", "ราเม็ง")
+    with pytest.raises(CatalogError, match="unknown language"):
+        row(english, "xx", "ramen")
+
+
+def test_the_linker_id_changes_with_all_that_decides(tmp_path: Path) -> None:
+    source = index_of(tmp_path, [])
+    base = linker_id(source, CATALOG, ["food"])
+    assert base == linker_id(source, CATALOG, ["food", "food"])
+    food = CATALOG.topics["food"]
+    dish = food.kinds["dish"].model_copy(update={"stops": ("Q1",)})
+    other = CATALOG.model_copy(
+        update={"topics": {"food": food.model_copy(update={"kinds": {**food.kinds, "dish": dish}})}}
+    )
+    described = food.kinds["dish"].model_copy(update={"description": "another wording"})
+    same = CATALOG.model_copy(
+        update={"topics": {"food": food.model_copy(update={"kinds": {**food.kinds, "dish": described}})}}
+    )
+    assert isinstance(other, Catalog)
+    assert linker_id(source, other, ["food"]) != base
+    assert linker_id(source, same, ["food"]) == base
+    assert linker_id(source, CATALOG, ["food", "music"]) != base
+    assert linker_id(source, CATALOG, ["food"], Rules(clear_lead=3.0)) != base
+    (tmp_path / "b").mkdir()
+    assert linker_id(index_of(tmp_path / "b", [item("Q1", "x")]), CATALOG, ["food"]) != base

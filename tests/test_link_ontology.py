@@ -1,0 +1,147 @@
+"""Which items belong to a kind, against a brute-force walk over every path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Literal
+
+import duckdb
+import networkx as nx
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cache.catalog import Catalog, Kind, Topic
+from link.ontology import Ontology
+from link.snapshot import create_tables
+from tests.link_world import CATALOG
+
+Claim = tuple[int, str, int]
+Members = Literal["any", "instances", "classes"]
+
+
+def topic(roots: set[int], stops: set[int], members: Members, part_of: bool, max_distance: int) -> Topic:
+    kind = Kind(
+        granularity=1,
+        description="",
+        roots=tuple(f"Q{root}" for root in roots),
+        stops=tuple(f"Q{stop}" for stop in stops),
+        members=members,
+    )
+    return Topic(code="t", name="t", part_of=part_of, max_distance=max_distance, kinds={"k": kind})
+
+
+def reached(claims: list[Claim], *topics: Topic) -> dict[tuple[int, int], tuple[int, list[int]]]:
+    """(scope, item) -> distance and path of every item that is named in the claims."""
+    catalog = Catalog(topics={t.code: t for t in topics}, languages={}, countries=CATALOG.countries)
+    with duckdb.connect() as connection:
+        connection.execute("CREATE SCHEMA wikidata")
+        create_tables(connection)
+        columns = list(zip(*claims, strict=True)) or [(), (), ()]
+        types = (pa.uint32(), pa.string(), pa.uint32())
+        arrays = [pa.array(column, kind) for column, kind in zip(columns, types, strict=True)]
+        connection.from_arrow(pa.Table.from_arrays(arrays, names=["item", "property", "target"])).insert_into(
+            "wikidata.claims"
+        )
+        items = sorted({end for item, _, target in claims for end in (item, target)} | set(range(1, 10)))
+        ontology = Ontology(connection, catalog, [t.code for t in topics])
+        ontology.climb()
+        wanted = connection.from_arrow(pa.table({"item": pa.array(items, pa.uint32())}))
+        rows = ontology.reach(wanted).fetchall()
+        return {(scope, item): (distance, path) for scope, item, distance, path in rows}
+
+
+def ways(claims: list[Claim], item: int, t: Topic) -> Iterator[list[int]]:
+    """Every allowed way from an item to a root, without the item: the rule as it is told, walked step by step."""
+    kind = t.kinds["k"]
+    roots, stops = ({int(qid[1:]) for qid in qids} for qids in (kind.roots, kind.stops))
+    up: nx.DiGraph[int] = nx.DiGraph()
+    up.add_nodes_from([item, *roots])
+    up.add_edges_from((a, b) for a, code, b in claims if code == "P279" or (code == "P361" and t.part_of))
+    up.remove_nodes_from(stops - {item})
+    starts = {b for a, code, b in claims if a == item and code == "P31"} if kind.members != "classes" else set()
+    for root in roots - stops:
+        for start in starts - stops:
+            if start == root:
+                yield [root]
+            elif start in up:
+                graph = up.subgraph(set(up) - (stops & {item}))
+                yield from map(list, nx.all_simple_paths(graph, start, root)) if start in graph else []
+        if kind.members != "instances" and item not in stops:
+            if item == root:
+                yield []
+            else:
+                yield from (path[1:] for path in nx.all_simple_paths(up, item, root))
+
+
+numbers = st.integers(1, 9)
+claim = st.tuples(numbers, st.sampled_from(["P31", "P279", "P279", "P361"]), numbers)
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.lists(claim, max_size=18),
+    st.sets(numbers, min_size=1, max_size=2),
+    st.sets(numbers, max_size=2),
+    st.sampled_from(["any", "instances", "classes"]),
+    st.booleans(),
+    st.integers(1, 4),
+)
+def test_as_a_walk_over_every_path(
+    claims: list[Claim], roots: set[int], stops: set[int], members: Members, part_of: bool, max_distance: int
+) -> None:
+    t = topic(roots, stops, members, part_of, max_distance)
+    found = reached(claims, t)
+    for item in range(1, 10):
+        allowed = [way for way in ways(claims, item, t) if len(way) <= max_distance]
+        if not allowed:
+            assert (0, item) not in found
+            continue
+        distance, path = found[0, item]
+        assert distance == len(path) == min(map(len, allowed))
+        assert path == min(way for way in allowed if len(way) == distance)
+        assert all((a, "P279", b) in claims or (part_of and (a, "P361", b) in claims) for a, b in pairwise(path))
+
+
+def test_instance_of_is_a_first_step_only() -> None:
+    claims = [(10, "P31", 11), (11, "P31", 1), (12, "P279", 11), (13, "P31", 14), (14, "P279", 1)]
+    found = reached(claims, topic({1}, set(), "any", False, 12))
+    assert {item for _, item in found} == {1, 11, 13, 14}
+
+
+def test_part_of_only_where_the_topic_asks_for_it() -> None:
+    claims = [(10, "P361", 1), (11, "P31", 10)]
+    assert {item for _, item in reached(claims, topic({1}, set(), "any", False, 12))} == {1}
+    assert reached(claims, topic({1}, set(), "any", True, 12))[0, 11] == (2, [10, 1])
+
+
+def test_a_cycle_ends_and_does_not_hide_the_way_out() -> None:
+    claims = [(10, "P279", 11), (11, "P279", 10), (11, "P279", 1), (12, "P279", 12)]
+    assert reached(claims, topic({1}, set(), "any", False, 12)) == {
+        (0, 1): (0, []),
+        (0, 11): (1, [1]),
+        (0, 10): (2, [11, 1]),
+    }
+
+
+def test_a_stop_is_not_crossed_though_it_may_be_reached_as_an_instance() -> None:
+    # A poem is an instance of literary genre; one poem is not a genre, though poem stands below poetry, a genre.
+    claims = [(10, "P31", 1), (10, "P279", 12), (12, "P279", 1), (20, "P31", 10)]
+    found = reached(claims, topic({1}, {10}, "any", False, 12))
+    assert {item for _, item in found} == {1, 10, 12}
+
+
+def test_distance_is_bounded_by_the_topic() -> None:
+    chain = [(item + 1, "P279", item) for item in range(1, 40)]
+    near = reached(chain, topic({1}, set(), "any", False, 3))
+    far = reached(chain, topic({1}, set(), "any", False, 30))
+    assert {item for _, item in near} == {1, 2, 3, 4}
+    assert len(far) == 31
+
+
+def test_kinds_with_the_same_rules_share_a_scope() -> None:
+    with duckdb.connect() as connection:
+        scopes = Ontology(connection, CATALOG, ["beverage", "food"]).scopes
+    assert scopes["beverage", "drink"] == scopes["beverage", "drink_category"] != scopes["food", "dish"]
+    assert ("food", "place") not in scopes

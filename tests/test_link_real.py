@@ -1,0 +1,110 @@
+"""Linking on real Wikidata items: skipped where the real data is not beside the checkout."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import orjson
+import pyarrow as pa
+import pytest
+
+from link.api_client import ApiSettings
+from link.api_source import ApiSource
+from link.build import build_index
+from link.entity_json import PROPERTIES, best_targets
+from link.index_source import IndexSource
+from link.linker import TABLES, Linker
+from link.ontology import Ontology
+from link.rules import Rules
+from tests.link_world import CATALOG, LANGUAGES, Entity, write_dump
+from tests.wikidata_server import WikidataServer
+
+pytestmark = pytest.mark.slow
+
+
+def test_the_slice_is_whole(slice_index: IndexSource) -> None:
+    meta = slice_index.snapshot.meta
+    assert (meta["counts"]["items"], meta["broken"], meta["skipped"]) == (193_325, 0, 0)
+
+
+def test_the_book_topic_accepts_few_of_the_slice(slice_index: IndexSource) -> None:
+    """Any path over P31, P279 and P361 accepts 177,609 of these 193,325 items as books."""
+    with duckdb.connect() as connection, slice_index.opened(connection):
+        ontology = Ontology(connection, CATALOG, ["book"])
+        ontology.climb()
+        rows = ontology.reach(connection.table("wikidata.items")).fetchall()
+    titles = [item for scope, item, *_ in rows if scope == ontology.scopes["book", "title"]]
+    assert 1_000 < len(titles) <= 8_200
+
+
+def test_dishes_are_linked_by_their_own_labels(slice_index: IndexSource, shared_data: Path) -> None:
+    """FmLAMA: dishes in eight languages. The right item or an honest doubt; a wrong item is rare."""
+    files = sorted((shared_data / "wikidata" / "fmlama").glob("*.jsonl"))
+    dishes = [orjson.loads(line) for file in files for line in file.read_bytes().splitlines()]
+    rows = [{"language": d["lang"], "topic": "food", "kind": "dish", "surface": d["sub_label"]} for d in dishes]
+    links = Linker(CATALOG, slice_index).link(pa.Table.from_pylist(rows))["links"].to_pylist()
+    linked = {(link["language"], link["surface"]): link for link in links}
+    outcome: Counter[str] = Counter()
+    for dish in dishes:
+        link = linked[dish["lang"], dish["sub_label"]]
+        right = link["qid"] == dish["url"].rsplit("/", 1)[1]
+        outcome["right" if right else "wrong" if link["status"] == "linked" else "unsure"] += 1
+    assert outcome["right"] / len(dishes) >= 0.96
+    assert outcome["wrong"] / len(dishes) <= 0.003
+
+
+def test_the_service_and_the_index_give_the_same_links(shared_data: Path, tmp_path: Path) -> None:
+    entities = _some_entities(shared_data / "wikidata" / "slice.json.gz")
+    dump = write_dump(tmp_path / "dump.json", entities)
+    index = IndexSource(build_index(dump, tmp_path / "index.duckdb", LANGUAGES).snapshot)
+    rows, exact = _sample(index, 120), Rules(fuzzy_threshold=None)
+    by_index = Linker(CATALOG, index, exact).link(rows)
+    with WikidataServer(entities) as server:
+        settings = ApiSettings("test@example.org", server.url, requests_per_minute=1_000_000)
+        by_api = Linker(CATALOG, ApiSource(settings, tmp_path / "c.sqlite", LANGUAGES), exact).link(rows)
+        asked = len(server.requests)
+        Linker(CATALOG, ApiSource(settings, tmp_path / "c.sqlite", LANGUAGES), exact).link(rows)
+        assert len(server.requests) == asked
+    assert all(by_api[name].equals(by_index[name]) for name in TABLES)
+    assert by_index["links"].column("status").to_pylist().count("linked") > 50
+
+
+def _some_entities(file: Path) -> list[Entity]:
+    """A fiftieth of the slice, with every item that another one names."""
+    with gzip.open(file, "rb") as lines:
+        entities = [orjson.loads(line.strip().rstrip(b",")) for line in lines if len(line) > 5]
+    named = {
+        f"Q{target}"
+        for entity in entities
+        for code, statements in entity["claims"].items()
+        if code in PROPERTIES
+        for target in best_targets(statements)
+    }
+    return [entity for entity in entities if entity["id"] in named or int(entity["id"][1:]) % 50 == 7]
+
+
+def _sample(index: IndexSource, count: int) -> pa.Table:
+    """Names of the slice: half of anything, half of what is near a topic; each asked for in several kinds."""
+    query = """
+        SELECT language, name FROM (SELECT DISTINCT language, name FROM names WHERE language IN (SELECT unnest($codes)))
+        ORDER BY hash(language || name) LIMIT $count
+    """
+    near = query.replace(
+        "WHERE ", "WHERE item IN (SELECT item FROM claims WHERE target IN (746549, 40050, 7725634, 188451, 7366)) AND "
+    )
+    names: list[Any] = []
+    with duckdb.connect(str(index.snapshot.path), read_only=True) as connection:
+        for text in (query, near):
+            names += connection.execute(text, {"codes": list(CATALOG.languages), "count": count // 2}).fetchall()
+    kinds = [("food", "dish"), ("beverage", "drink"), ("book", "title"), ("music", "song"), ("music", "genre")]
+    return pa.Table.from_pylist(
+        [
+            {"language": language, "topic": topic, "kind": kind, "surface": name}
+            for language, name in names
+            for topic, kind in kinds
+        ]
+    )

@@ -1,0 +1,127 @@
+"""The stage: which surfaces of a run are linked, what is written, and when nothing is done."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from cache.manifest import Manifest, read_manifest
+from cache.outcome import Outcome
+from cache.parquet import read_metadata, write_parquet
+from cache.run_folder import RunFolder
+from link.index_source import IndexSource
+from link.linker import TABLES
+from link.rules import Rules
+from link.stage import DIGEST, distinct_surfaces, link_run
+from tests.link_world import CATALOG, index_of, item
+from tests.store_builder import StoreBuilder
+
+DISHES = [
+    item("Q234646", "ramen", P31="Q746549", P495="Q17"),
+    item("Q177", "pizza", P31="Q746549", P495="Q38"),
+    item("Q1", "toast", sitelinks=3, P31="Q746549", P495="Q17"),
+    item("Q2", "toast", sitelinks=3, P31="Q746549", P495="Q38"),
+]
+
+
+def manifest_of(run: RunFolder) -> Manifest:
+    found = read_manifest(run.manifest)
+    assert found is not None
+    return found
+
+
+def small_run(
+    folder: Path, country: str = "JP", surfaces: tuple[str, ...] = ("ramen", "toast", "ramen", "x")
+) -> RunFolder:
+    builder = StoreBuilder(folder)
+    builder.answer(builder.ask(country=country), surfaces)
+    builder.answer(builder.ask(), ["pizza"])
+    kept = [{"surface": "Rome", "kind": "place", "counted": False}, {"surface": "soup", "hallucinated": True}]
+    builder.answer(builder.ask(language="ja"), kept)
+    builder.answer(builder.ask(), ["old"], sampling_id="another")
+    return builder.write()
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> IndexSource:
+    return index_of(tmp_path, DISHES)
+
+
+def test_what_is_linked(tmp_path: Path) -> None:
+    run = small_run(tmp_path / "run")
+    surfaces = distinct_surfaces(run, manifest_of(run))
+    assert surfaces.to_pydict() == {
+        "language": ["en"] * 4,
+        "topic": ["food"] * 4,
+        "kind": ["dish"] * 4,
+        "surface": ["pizza", "ramen", "toast", "x"],
+    }
+
+
+def test_the_four_tables_are_written_and_agree(tmp_path: Path, index: IndexSource) -> None:
+    run = small_run(tmp_path / "run")
+    assert link_run(run, manifest_of(run), CATALOG, index) == Outcome(4, 0)
+    digests = {read_metadata(run.table(name))[DIGEST] for name in TABLES}
+    assert len(digests) == 1
+    links = pq.read_table(run.table("links")).to_pylist()
+    assert [(row["surface"], row["status"], row["qid"]) for row in links] == [
+        ("pizza", "linked", "Q177"),
+        ("ramen", "linked", "Q234646"),
+        ("toast", "ambiguous", "Q1"),
+        ("x", "no candidate", None),
+    ]
+    assert pq.read_table(run.table("entities")).num_rows == 3
+
+
+def test_again_does_nothing_until_something_changes(tmp_path: Path, index: IndexSource) -> None:
+    run = small_run(tmp_path / "run")
+    link_run(run, manifest_of(run), CATALOG, index)
+    before = {name: run.table(name).stat().st_mtime_ns for name in TABLES}
+    assert link_run(run, manifest_of(run), CATALOG, index) == Outcome(4, 0, 4)
+    assert before == {name: run.table(name).stat().st_mtime_ns for name in TABLES}
+    run.table("entities").unlink()
+    assert link_run(run, manifest_of(run), CATALOG, index) == Outcome(4, 0)
+    assert link_run(run, manifest_of(run), CATALOG, index, rules=Rules(clear_lead=1.0)) == Outcome(4, 0)
+    (tmp_path / "other").mkdir()
+    assert link_run(run, manifest_of(run), CATALOG, index_of(tmp_path / "other", DISHES[:1])) == Outcome(4, 0)
+
+
+def test_killed_between_the_files_it_is_done_again(
+    tmp_path: Path, index: IndexSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = small_run(tmp_path / "run")
+    link_run(run, manifest_of(run), CATALOG, index)
+    whole = {name: run.table(name).read_bytes() for name in TABLES}
+
+    def die(table: object, path: Path, metadata: object) -> None:
+        if path == run.table("links"):
+            raise KeyboardInterrupt
+        write_parquet(table, path, metadata)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("link.stage.write_parquet", die)
+    with pytest.raises(KeyboardInterrupt):
+        link_run(run, manifest_of(run), CATALOG, index, rules=Rules(clear_lead=1.0))
+    monkeypatch.setattr("link.stage.write_parquet", write_parquet)
+    assert link_run(run, manifest_of(run), CATALOG, index) == Outcome(4, 0)
+    assert whole == {name: run.table(name).read_bytes() for name in TABLES}
+
+
+def test_the_country_of_the_prompt_is_never_used(tmp_path: Path, index: IndexSource) -> None:
+    """ "toast" is two dishes, of Japan and of Italy: whom the prompt names makes no difference."""
+    tables = []
+    for country in ("JP", "IT", "US"):
+        run = small_run(tmp_path / country, country)
+        link_run(run, manifest_of(run), CATALOG, index)
+        tables.append({name: pq.read_table(run.table(name)) for name in TABLES})
+    assert all(other[name].equals(tables[0][name]) for other in tables[1:] for name in TABLES)
+
+
+def test_a_run_without_mentions_has_empty_tables(tmp_path: Path, index: IndexSource) -> None:
+    builder = StoreBuilder(tmp_path / "run")
+    builder.answer(builder.ask())
+    run = builder.write()
+    assert link_run(run, manifest_of(run), CATALOG, index) == Outcome(0, 0)
+    assert all(pq.read_table(run.table(name)).num_rows == 0 for name in TABLES)
+    assert link_run(run, manifest_of(run), CATALOG, index) == Outcome(0, 0, 0)

@@ -1,0 +1,121 @@
+"""The starter snapshot: every fact is well formed, reaches its kind, and is confirmed where the real data is."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from cache.errors import CatalogError
+from link.index_source import IndexSource
+from link.lexicon import lexicon
+from link.linker import Linker
+from link.snapshot import Snapshot, open_snapshot
+from link.starter import UNCOUNTED, StarterItem, read_starter, starter_identity, write_starter
+from tests.link_world import CATALOG
+
+ITEMS = list(read_starter())
+COUNTED = [(topic, qid, item) for topic, qid, item in ITEMS if item.kind not in UNCOUNTED]
+
+
+@pytest.fixture(scope="module")
+def starter(tmp_path_factory: pytest.TempPathFactory) -> Snapshot:
+    return write_starter(tmp_path_factory.mktemp("starter") / "starter.duckdb")
+
+
+def test_every_item_stands_once_and_in_a_kind_of_its_topic() -> None:
+    assert [qid for qid, count in Counter(qid for _, qid, _ in ITEMS).items() if count > 1] == []
+    for topic, qid, item in COUNTED:
+        assert CATALOG.topics[topic].kinds[item.kind].counted, qid
+
+
+def test_every_item_that_is_named_is_there() -> None:
+    known = {qid for _, qid, _ in ITEMS}
+    named = {(qid, target) for _, qid, item in ITEMS for targets in item.claims.values() for target in targets}
+    assert {(qid, target) for qid, target in named if target not in known} == set()
+
+
+def test_labels_stand_in_the_languages_of_the_catalogue() -> None:
+    languages = set(CATALOG.languages)
+    for _, qid, item in ITEMS:
+        assert {*item.labels, *item.aliases} <= languages, qid
+        assert "en" in item.labels, qid
+        names = [name for texts in item.aliases.values() for name in texts] + list(item.labels.values())
+        assert all(name == name.strip() and name for name in names), qid
+
+
+def test_every_entity_is_linked_by_its_own_labels(starter: Snapshot) -> None:
+    rows = [
+        {"language": language, "topic": topic, "kind": item.kind, "surface": label}
+        for topic, _, item in COUNTED
+        for language, label in item.labels.items()
+    ]
+    wanted = {(r["language"], r["topic"], r["kind"], r["surface"]): r for r in rows}
+    found = Linker(CATALOG, IndexSource(starter)).link(pa.Table.from_pylist(rows))["links"].to_pylist()
+    assert len(found) == len(wanted)
+    qids = {
+        (topic, item.kind, language, label): qid
+        for topic, qid, item in COUNTED
+        for language, label in item.labels.items()
+    }
+    wrong = [
+        (r["surface"], r["language"], r["status"], r["qid"])
+        for r in found
+        if r["status"] != "linked" or r["qid"] != qids[r["topic"], r["kind"], r["language"], r["surface"]]
+    ]
+    assert wrong == []
+
+
+def test_its_meta_says_what_it_is(starter: Snapshot, tmp_path: Path) -> None:
+    meta = open_snapshot(starter.path).meta
+    assert meta["source"] == {"kind": "starter", "identity": starter_identity()}
+    assert meta["counts"]["items"] == len(ITEMS)
+    assert meta["counts"]["kinds"] == len(COUNTED)
+    assert write_starter(tmp_path / "again.duckdb").identity == starter.identity
+
+
+def test_the_lexicon_gives_the_kind_that_the_makers_gave(starter: Snapshot) -> None:
+    kinds = {(topic, label): item.kind for topic, _, item in COUNTED for label in [item.labels["en"]]}
+    for topic in CATALOG.topics:
+        names = lexicon(starter, CATALOG, topic, "en").to_pylist()
+        given = {row["surface"]: row["kind"] for row in names}
+        wrong = {s: (given.get(s), kind) for (t, s), kind in kinds.items() if t == topic and given.get(s) != kind}
+        assert wrong == {}
+
+
+def test_a_file_that_does_not_fit_names_file_and_place(tmp_path: Path) -> None:
+    (tmp_path / "food.toml").write_text('[Q1]\nconfirmed = "slice"\ndescription = "x"\nkind = "dish"\nlabels = {}\n')
+    with pytest.raises(CatalogError, match=r"food\.toml: labels"):
+        list(read_starter(tmp_path))
+
+
+@pytest.fixture(scope="module")
+def slice_names(slice_index: IndexSource) -> dict[str, set[str]]:
+    """English labels and aliases of the slice's items, case-folded."""
+    names: dict[str, set[str]] = {}
+    with duckdb.connect(str(slice_index.snapshot.path), read_only=True) as connection:
+        rows = connection.execute("SELECT 'Q' || item, lower(name) FROM names WHERE language = 'en'").fetchall()
+    for qid, name in rows:
+        names.setdefault(qid, set()).add(name)
+    return names
+
+
+def test_every_qid_is_confirmed(slice_names: dict[str, set[str]]) -> None:
+    """A wrong QID is worse than a missing one."""
+    wrong = []
+    for _, qid, item in ITEMS:
+        if item.confirmed == "slice":
+            ours = {item.labels["en"].lower(), *(name.lower() for name in item.aliases.get("en", ()))}
+            if not ours & slice_names.get(qid, set()):
+                wrong.append((qid, item.labels["en"], slice_names.get(qid)))
+        else:
+            assert len(_sources(item)) >= 2, f"{qid}: two public addresses, or the slice"
+    assert wrong == []
+
+
+def _sources(item: StarterItem) -> set[str]:
+    given = {item.confirmed} if isinstance(item.confirmed, str) else set(item.confirmed)
+    return {source for source in given if source.startswith("https://")}

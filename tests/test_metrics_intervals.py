@@ -1,0 +1,239 @@
+"""Intervals: their arithmetic, what they say where there is little to say, and the stage that writes them."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from scipy import stats
+
+from cache.errors import StoreError
+from cache.outcome import Outcome
+from cache.run_folder import RunFolder
+from cache.store import open_store
+from metrics import views
+from metrics.intervals.assemblage import Assemblage, assemblage, bundling, diversity_estimate
+from metrics.intervals.estimate import Estimate, Sum, difference, mean, student, symmetric
+from metrics.intervals.overlap import overlap
+from metrics.intervals.ratio import ratio_estimate
+from metrics.measure import measure
+from tests.large_run import LargeRun
+from tests.store_builder import StoreBuilder
+
+
+def cell(*responses: list[int]) -> Assemblage:
+    """The assemblage of responses given as lists of item numbers."""
+    pairs = [(number, item) for number, items in enumerate(responses) for item in items]
+    columns = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return assemblage(len(responses), columns[:, 0], columns[:, 1])
+
+
+def ratio(*rows: tuple[int, int, int]) -> Estimate:
+    """The ratio over rows of (responses, numerator, denominator)."""
+    estimate = ratio_estimate(*np.array(rows, dtype=float).T)
+    assert estimate is not None
+    return estimate
+
+
+def test_the_jackknife_of_a_ratio_is_the_one_that_leaves_out_each_response() -> None:
+    tops, bottoms = np.array([1, 1, 0, 2, 3]), np.array([2, 2, 1, 2, 3])
+    without = [(tops.sum() - a) / (bottoms.sum() - b) for a, b in zip(tops, bottoms, strict=True)]
+    variance = 4 / 5 * np.sum((np.array(without) - np.mean(without)) ** 2)
+    estimate = ratio((2, 1, 2), (1, 0, 1), (1, 2, 2), (1, 3, 3))
+    size = 0.7 * 0.3 / variance
+    expected = stats.binomtest(7, 10).proportion_ci(method="wilson")
+    assert estimate.value == 0.7
+    assert estimate.freedom == 4
+    center = (0.7 + 1.959964**2 / 2 / size) / (1 + 1.959964**2 / size)
+    assert estimate.value + (estimate.above - estimate.below) / 2 == pytest.approx(center)
+    assert (estimate.below + estimate.above) / (expected.high - expected.low) == pytest.approx(1.0, abs=0.25)
+
+
+def test_independent_mentions_give_wilsons_interval() -> None:
+    estimate = ratio((30, 1, 1), (70, 0, 1))
+    expected = stats.binomtest(30, 100).proportion_ci(method="wilson")
+    low, high = estimate.limits(0, 1)
+    assert (low, high) == pytest.approx((expected.low, expected.high), abs=0.004)
+
+
+@pytest.mark.parametrize("responses", [1, 2, 50])
+def test_responses_that_agree_still_leave_doubt_and_less_of_it_the_more_there_are(responses: int) -> None:
+    estimate = ratio((responses, 3, 3))
+    expected = stats.binomtest(responses, responses).proportion_ci(method="wilson")
+    assert estimate.limits(0, 1) == pytest.approx((expected.low, 1.0))
+
+
+def test_a_ratio_without_mentions_is_none() -> None:
+    assert ratio_estimate(np.array([]), np.array([]), np.array([])) is None
+
+
+def test_distances_add_up_as_squares_and_a_difference_crosses_them() -> None:
+    one, other = Estimate(0.6, 0.3, 0.1, math.inf), Estimate(0.2, 0.04, 0.4, math.inf)
+    gain = difference(one, other)
+    assert (gain.value, gain.below, gain.above) == pytest.approx((0.4, 0.5, math.hypot(0.1, 0.04)))
+    middle = mean([one, other])
+    assert (middle.value, middle.below) == pytest.approx((0.4, math.hypot(0.3, 0.04) / 2))
+
+
+def test_degrees_of_freedom_are_satterthwaites() -> None:
+    equal = mean([symmetric(1.0, 2.0, 4), symmetric(3.0, 2.0, 4)])
+    assert equal.freedom == pytest.approx(8)
+    assert equal.limits(-math.inf, math.inf)[1] == pytest.approx(2 + stats.t.ppf(0.975, 8))  # the mean's variance is 1
+    assert mean([symmetric(1.0, 2.0, 4), symmetric(3.0, 0.0, 1)]).freedom == pytest.approx(4)
+    assert student(math.inf) == pytest.approx(1.959964)
+
+
+def test_weights_are_those_of_a_weighted_mean() -> None:
+    total = Sum()
+    total.add(symmetric(1.0, 1.0, 9), 3)
+    total.add(symmetric(5.0, 1.0, 9), 1)
+    found = total.mean()
+    assert found.value == 2.0
+    assert found.below == pytest.approx(1.959964 * math.sqrt(9 + 1) / 4)
+
+
+def test_what_rests_on_one_response_has_no_interval_and_takes_it_from_means() -> None:
+    lonely, known = diversity_estimate(cell([1, 2])), diversity_estimate(cell([1], [2], [1]))
+    assert lonely.value == 2
+    assert lonely.limits(0, math.inf) == (None, None)
+    assert known.limits(0, math.inf) != (None, None)
+    assert mean([lonely, known]).limits(0, math.inf) == (None, None)
+
+
+def test_the_estimated_assemblage_is_chaos() -> None:
+    """One unique item, one seen twice, one thrice, one in all of ten responses; the formulas worked out by hand."""
+    found = cell([1, 2], [1, 3, 4], [1, 3, 4], [1, 4], [1], [1], [1], [1], [1], [1])
+    assert found.items.tolist() == [1, 2, 3, 4]
+    assert found.unique.tolist() == [False, True, False, False]
+    assert found.unseen == math.ceil(9 / 10 * 1 / 2)  # Chao2
+    deficit = 1 / 10 * (1 - 2 / (9 + 2))
+    assert found.unseen_chance == pytest.approx(1 - (1 - deficit) ** 10)
+    missed = [0.1 * 0.9**10, 0.2 * 0.8**10, 0.3 * 0.7**10]
+    assert deficit / sum(missed) > 1  # so that each chance is lowered by all of it
+    for number, share in enumerate((0.1, 0.2, 0.3), start=1):
+        lowered = share * (1 - (1 - share) ** 10)
+        assert found.chance[number] == pytest.approx(1 - (1 - lowered) ** 10)
+    assert found.chance[0] == 1
+
+
+def test_items_that_come_together_widen_the_interval() -> None:
+    apart, together = cell([1], [2], [3], [4], []), cell([1, 2, 3, 4], [], [], [], [])
+    ones = np.ones(4)
+    assert bundling([(apart, ones)]) == 1
+    assert bundling([(together, ones)]) == pytest.approx((16 - 16 / 5) / (4 * 4 / 5))
+    assert diversity_estimate(together).below > 1.9 * diversity_estimate(apart).below
+
+
+def test_a_cell_without_items_has_a_diversity_of_nought_and_no_consensus_with_its_like() -> None:
+    nothing = cell([], [], [])
+    assert diversity_estimate(nothing).limits(0, math.inf) == (0, 0)
+    assert overlap(nothing, nothing) is None
+    one_sided = overlap(nothing, cell([1], [1], [1]))
+    assert one_sided is not None
+    assert one_sided.value == 0
+
+
+def test_consensus_is_symmetric_and_its_variance_changes_sides_with_the_cells() -> None:
+    one, other = cell([1, 2], [2, 3], [3, 9], [4]), cell([3], [3, 5], [5, 6], [1], [1, 7])
+    forth, back = overlap(one, other), overlap(other, one)
+    assert forth is not None
+    assert back is not None
+    assert forth.value == back.value == 2 / 8
+    assert forth.variance == pytest.approx(back.variance[::-1])
+    low, high = forth.estimate().limits(0, 1)
+    assert low is not None
+    assert high is not None
+    assert low < forth.value < high
+
+
+def test_responses_that_saw_everything_many_times_leave_no_doubt() -> None:
+    one, other = cell(*[[1, 2, 3]] * 40), cell(*[[2, 3, 4]] * 40)
+    pair = overlap(one, other)
+    assert pair is not None
+    low, high = pair.estimate().limits(0, 1)
+    assert (low, high) == pytest.approx((0.5, 0.5), abs=1e-6)
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    small = LargeRun(models=("m", "n"), languages=("de", "en", "ja"), countries=("IT", "JP"), n=8, items=60)
+    run = small.write(tmp_path_factory.mktemp("large"))
+    measure(run)
+    return run
+
+
+def test_every_number_of_the_views_has_an_interval_around_it(run: RunFolder) -> None:
+    with open_store(run, views()) as store:
+        for view in ("cell_metrics", "aggregates"):
+            rows = store.sql(f"SELECT estimate, low, high, method FROM {view} WHERE estimate IS NOT NULL").fetchall()
+            assert all(low - 1e-9 <= estimate <= high + 1e-9 for estimate, low, high, _ in rows)
+            assert all(method for *_, method in rows)
+        shown = store.sql("SELECT (SELECT count(*) FROM cell_metrics) + (SELECT count(*) FROM aggregates)").fetchall()
+        assert shown == store.sql("SELECT count(*) FROM intervals").fetchall()
+        keys = ("model", "language", "other_language", "topic", "condition", "country")
+        same = " AND ".join(f"a.{key} IS NOT DISTINCT FROM i.{key}" for key in ("metric", "level", "cells", *keys))
+        assert store.sql(f"SELECT * FROM aggregates AS a ANTI JOIN intervals AS i ON {same}").fetchall() == []
+
+
+def test_the_same_store_gives_the_same_intervals_and_is_not_measured_twice(run: RunFolder, tmp_path: Path) -> None:
+    path = run.table("intervals")
+    before, stamp = path.read_bytes(), path.stat().st_mtime_ns
+    again = measure(run)
+    assert again == Outcome(done=again.done, failed=0, reused=again.done)
+    assert path.stat().st_mtime_ns == stamp
+    path.unlink()
+    assert measure(run) == Outcome(done=again.done, failed=0)
+    assert pq.read_table(path).equals(pq.read_table(_written(before, tmp_path)))
+
+
+def test_another_store_is_measured_again(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "run")
+    builder.answer(builder.ask("en", "food", "JP"), ["sushi"])
+    builder.link("sushi", "Q1")
+    run = builder.write()
+    first = measure(run)
+    assert first.reused == 0
+    os.utime(run.table("prompts"))  # written again by every command
+    assert measure(run).reused == first.done
+    builder.entity("Q1", JP="P495")
+    builder.write()
+    assert measure(run).reused == 0
+    with open_store(run, views()) as store:
+        found = store.sql("SELECT estimate, low FROM cell_metrics WHERE metric = 'specificity'").fetchall()
+    assert found[0][0] == 1.0
+
+
+def test_an_interval_of_a_number_that_has_changed_since_is_not_shown(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "run")
+    prompt = builder.ask("en", "food", "JP")
+    builder.answer(prompt, ["sushi"])
+    builder.link("sushi", "Q1")
+    run = builder.write()
+    measure(run)
+    query = "SELECT estimate, low FROM cell_metrics WHERE metric = 'granularity'"
+    with open_store(run, views()) as store:
+        assert store.sql(query).fetchall()[0][1] is not None
+    builder.answer(prompt, [{"surface": "sushi", "granularity": 0}])
+    builder.folder = tmp_path / "run2"
+    changed = builder.write()
+    run.table("intervals").rename(changed.table("intervals"))
+    with open_store(changed, views()) as store:
+        assert store.sql(query).fetchall() == [(0.5, None)]
+
+
+def test_a_run_with_nothing_in_it_is_measured_and_one_that_is_none_is_refused(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "run")
+    builder.ask("en", "food", "JP")
+    assert measure(builder.write()) == Outcome(0, 0)
+    with pytest.raises(StoreError, match="holds no run"):
+        measure(RunFolder(tmp_path / "elsewhere"))
+
+
+def _written(data: bytes, folder: Path) -> Path:
+    path = folder / "before.parquet"
+    path.write_bytes(data)
+    return path

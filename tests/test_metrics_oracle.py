@@ -1,0 +1,182 @@
+"""The metric views against the same definitions in plain Python, on random small runs."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from cache.schema import Prompt
+from cache.store import open_store
+from metrics import views
+from metrics.measure import measure
+from tests.store_builder import CELL, EXTRACTOR, SAMPLING, StoreBuilder
+
+COUNTRIES = ("IT", "JP")
+MODELS = ("m", "n")
+SURFACES = ("a", "b", "c", "d", "e")
+STATUSES = ("linked", "linked", "linked", "ambiguous", "no candidate", "no path", "awaiting")
+CONDITIONS = (
+    ("", None),
+    *((condition, country) for condition in ("explicit", "implicit_male") for country in COUNTRIES),
+)
+
+mention = st.fixed_dictionaries(
+    {
+        "surface": st.sampled_from(SURFACES),
+        "granularity": st.sampled_from([0, 1]),
+        "counted": st.sampled_from([True, True, True, False]),
+        "hallucinated": st.sampled_from([False, False, False, True]),
+    }
+)
+answer = st.fixed_dictionaries(
+    {
+        "prompt": st.integers(0, 29),
+        "mentions": st.lists(mention, max_size=4),
+        "model": st.sampled_from([*MODELS, "stale"]),
+        "sampling_id": st.sampled_from([SAMPLING] * 5 + ["stale"]),
+        "extractor_id": st.sampled_from([EXTRACTOR] * 5 + ["stale"]),
+        "extraction": st.sampled_from(["ok"] * 4 + ["failed", None]),
+    }
+)
+surface_link = st.tuples(st.sampled_from(STATUSES), st.integers(1, 3))
+associations = st.lists(st.tuples(st.integers(1, 3), st.sampled_from([*COUNTRIES, "US"])), max_size=5, unique=True)
+
+
+def build(folder: Path, answers: Sequence[Any], links: Sequence[Any], countries: Sequence[Any]) -> StoreBuilder:
+    builder = StoreBuilder(folder, models=MODELS, countries=COUNTRIES)
+    prompts: list[Prompt] = [
+        builder.ask(language, topic, country, condition)
+        for language in ("de", "en", "zh")
+        for topic in ("book", "food")
+        for condition, country in CONDITIONS
+    ]
+    for one in answers:
+        columns = {name: value for name, value in one.items() if name not in ("prompt", "mentions")}
+        found = one["mentions"] if one["extraction"] == "ok" else []
+        builder.answer(prompts[one["prompt"]], found, **columns)
+    for surface, (status, item) in zip(SURFACES, links, strict=True):
+        if status != "awaiting":
+            builder.link(surface, f"Q{item}" if status in ("linked", "ambiguous") else None, status)
+    for item, country in countries:
+        builder.entity(f"Q{item}", **{country: "P495"})
+    return builder
+
+
+class Oracle:
+    """The definitions of the metrics, one row at a time."""
+
+    def __init__(self, builder: StoreBuilder) -> None:
+        rows = builder.rows
+        current = {"sampling_id": {SAMPLING}, "extractor_id": {EXTRACTOR}, "model": set(MODELS)}
+
+        def of_cells(table: str) -> dict[Any, list[dict[str, Any]]]:
+            found = defaultdict(list)
+            for row in rows[table]:
+                if all(row[column] in allowed for column, allowed in current.items()):
+                    found[tuple(row[column] for column in CELL)].append(row)
+            return found
+
+        self.cells = [
+            (model, *(prompt[column] for column in CELL[1:])) for model in MODELS for prompt in rows["prompts"]
+        ]
+        self.mentions = {
+            cell: [row for row in found if row["counted"] and not row["hallucinated"]]
+            for cell, found in of_cells("mentions").items()
+        }
+        self.responses = {
+            cell: sum(row["status"] == "ok" for row in found) for cell, found in of_cells("extractions").items()
+        }
+        self.links = {(row["language"], row["topic"], row["surface"]): row for row in rows["links"]}
+        self.countries = {(row["qid"], row["country"]) for row in rows["entity_countries"]}
+
+    def granularity(self, cell: Any) -> Any:
+        return _share([row["granularity"] for row in self.mentions.get(cell, [])])
+
+    def items(self, cell: Any, *, ambiguous: bool = False) -> Counter[str] | None:
+        """QID -> mentions; None where there is nothing to know them from."""
+        wanted = ("linked", "ambiguous") if ambiguous else ("linked",)
+        mentions = self.mentions.get(cell, [])
+        links = [self.links.get((cell[1], cell[2], row["surface"])) for row in mentions]
+        if not self.responses.get(cell) or (mentions and not any(links)):
+            return None
+        return Counter(link["qid"] for link in links if link and link["status"] in wanted)
+
+    def specificity(self, cell: Any, country: str, *, ambiguous: bool = False) -> Any:
+        items = self.items(cell, ambiguous=ambiguous) or Counter()
+        return _share([(qid, country) in self.countries for qid in items.elements()])
+
+    def consensus(self, one: Any, other: Any, *, ambiguous: bool = False) -> Any:
+        a, b = self.items(one, ambiguous=ambiguous), self.items(other, ambiguous=ambiguous)
+        return None if a is None or b is None or not {*a, *b} else Fraction(len({*a} & {*b}), len({*a} | {*b}))
+
+
+def _share(values: Sequence[Any]) -> Fraction | None:
+    return Fraction(sum(values), len(values)) if values else None
+
+
+def _equal(found: Mapping[Any, Any], expected: Mapping[Any, Any]) -> None:
+    exact = {key: None if value is None else round(float(value), 12) for key, value in expected.items()}
+    assert {key: None if value is None else round(value, 12) for key, value in found.items()} == exact
+
+
+@settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.lists(answer, max_size=60),
+    st.lists(surface_link, min_size=len(SURFACES), max_size=len(SURFACES)),
+    associations,
+)
+def test_views_agree_with_plain_python(answers: Any, links: Any, countries: Any) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        builder = build(Path(folder), answers, links, countries)
+        oracle = Oracle(builder)
+        run = builder.write()
+        measure(run)
+        with open_store(run, views()) as store:
+
+            def column(view: str, name: str, *keys: str) -> dict[Any, Any]:
+                selected = ", ".join((*(keys or CELL), name))
+                return {row[:-1]: row[-1] for row in store.sql(f"SELECT {selected} FROM {view}").fetchall()}
+
+            def missing(view: str) -> list[Any]:
+                query = f"FROM {view} WHERE estimate IS NOT NULL AND method IS NULL"
+                return store.sql(query).fetchall()
+
+            _equal(column("granularity", "granularity"), {cell: oracle.granularity(cell) for cell in oracle.cells})
+            _equal(column("granularity", "responses"), {cell: oracle.responses.get(cell, 0) for cell in oracle.cells})
+            for name, ambiguous in (("diversity", False), ("diversity_with_ambiguous", True)):
+                sets = {cell: oracle.items(cell, ambiguous=ambiguous) for cell in oracle.cells}
+                sizes = {cell: None if items is None else len(items) for cell, items in sets.items()}
+                _equal(column("diversity", name), sizes)
+            pairs = {
+                (one[0], one[1], other[1], *one[2:]): (one, other)
+                for one, other in combinations(sorted(oracle.cells, key=str), 2)
+                if one[0] == other[0] and one[2:] == other[2:]
+            }
+            keys = ("model", "language", "other_language", *CELL[2:])
+            for name, ambiguous in (("consensus", False), ("consensus_with_ambiguous", True)):
+                expected = {key: oracle.consensus(*pair, ambiguous=ambiguous) for key, pair in pairs.items()}
+                _equal(column("consensus", name, *keys), expected)
+            targets = [(cell, country) for cell in oracle.cells for country in COUNTRIES if cell[4] in (None, country)]
+            for name, ambiguous in (("specificity", False), ("specificity_with_ambiguous", True)):
+                shares = {
+                    (*cell[:4], country): oracle.specificity(cell, country, ambiguous=ambiguous)
+                    for cell, country in targets
+                }
+                _equal(column("specificity", name), shares)
+                gains = {
+                    key: None if None in (share, neutral) else share - neutral
+                    for key, share in shares.items()
+                    if key[3] != "neutral"
+                    for neutral in [shares[*key[:3], "neutral", key[4]]]
+                }
+                _equal(column("specificity_gain", name.replace("specificity", "gain")), gains)
+            assert not missing("cell_metrics")  # every number has its interval, and the interval is of the same number
+            assert not missing("aggregates")

@@ -1,0 +1,367 @@
+"""The metric views on runs so small that every number can be worked out by hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cache.store import open_store
+from metrics import views
+from tests.store_builder import StoreBuilder
+
+Row = dict[str, Any]
+
+
+@contextmanager
+def rows_of(builder: StoreBuilder) -> Iterator[Any]:
+    """A function from a view's name (and a condition) to its rows as dictionaries."""
+    with open_store(builder.write(), views()) as store:
+
+        def rows(view: str, where: str = "true", order: str = "ALL") -> list[Row]:
+            table = store.sql(f"SELECT * FROM {view} WHERE {where} ORDER BY {order}").to_arrow_table()
+            return list(table.to_pylist())
+
+        yield rows
+
+
+@pytest.fixture
+def builder(tmp_path: Path) -> StoreBuilder:
+    return StoreBuilder(tmp_path / "run")
+
+
+def only(rows: list[Row]) -> Row:
+    assert len(rows) == 1, rows
+    return rows[0]
+
+
+def values(row: Row, *columns: str) -> tuple[Any, ...]:
+    return tuple(row[column] for column in columns)
+
+
+def test_granularity_is_the_mean_of_the_labels_of_counted_mentions_that_are_there(builder: StoreBuilder) -> None:
+    prompt = builder.ask("en", "food", "JP")
+    builder.answer(prompt, ["sushi", {"surface": "soup", "granularity": 0}, {"surface": "tempura"}])
+    builder.answer(prompt, [{"surface": "invented", "hallucinated": True}])
+    builder.answer(prompt, [{"surface": "Kyoto", "kind": "place", "granularity": None, "counted": False}])
+    builder.answer(prompt, [])
+    with rows_of(builder) as rows:
+        row = only(rows("granularity"))
+    assert values(row, "granularity", "responses", "mentions", "specific") == (2 / 3, 4, 3, 2)
+    assert values(row, "model", "language", "topic", "condition", "country") == ("m", "en", "food", "explicit", "JP")
+
+
+def test_a_mean_of_nothing_is_missing_and_the_cell_is_still_there(builder: StoreBuilder) -> None:
+    silent, unread, failed, unasked = (
+        builder.ask("en", topic, "JP") for topic in ("food", "book", "music", "clothing")
+    )
+    builder.answer(silent, [])
+    builder.answer(unread, extraction=None)
+    builder.answer(failed, status="failed", text=None, error="server said no")
+    builder.ask("de", "food", "JP")
+    with rows_of(builder) as rows:
+        granularity = {(row["language"], row["topic"]): row for row in rows("granularity")}
+        diversity = {(row["language"], row["topic"]): row for row in rows("diversity")}
+        specificity = rows("specificity")
+        consensus = rows("consensus")
+    assert len(granularity) == len(diversity) == len(specificity) == 5
+    assert {row["granularity"] for row in granularity.values()} == {None}
+    assert granularity["en", silent.topic]["responses"] == 1
+    assert granularity["en", unread.topic]["responses"] == granularity["en", failed.topic]["responses"] == 0
+    assert diversity["en", silent.topic]["diversity"] == 0  # a count of nothing in something is a number
+    assert [diversity["en", p.topic]["diversity"] for p in (unread, failed, unasked)] == [None] * 3
+    assert {row["specificity"] for row in specificity} == {None}
+    assert {row["consensus"] for row in consensus} == {None}
+
+
+def test_diversity_counts_items_once_and_ambiguous_ones_only_on_request(builder: StoreBuilder) -> None:
+    prompt = builder.ask("en", "food", "JP")
+    builder.answer(prompt, ["sushi", "sushi", "nigiri", "ramen"])
+    builder.answer(prompt, ["sushi", "tango", "nothing", "elsewhere"])
+    builder.link("sushi", "Q1")
+    builder.link("nigiri", "Q1")
+    builder.link("ramen", "Q2")
+    builder.link("tango", "Q3", "ambiguous")
+    builder.link("nothing")
+    builder.link("elsewhere", status="no path")
+    with rows_of(builder) as rows:
+        row = only(rows("diversity"))
+    counts = values(row, "diversity", "diversity_with_ambiguous", "responses", "mentions", "linked", "ambiguous")
+    assert counts == (2, 3, 2, 8, 5, 1)
+
+
+def test_diversity_is_missing_while_nothing_is_looked_up_and_says_what_awaits(builder: StoreBuilder) -> None:
+    nothing, some = builder.ask("en", "food", "JP"), builder.ask("en", "book", "JP")
+    builder.answer(nothing, ["sushi"])
+    builder.answer(some, ["sushi", "Genji"])
+    builder.link("Genji", "Q5", prompt=some)
+    with rows_of(builder) as rows:
+        found = {row["topic"]: values(row, "diversity", "awaiting", "mentions") for row in rows("diversity")}
+    assert found == {"food": (None, 1, 1), "book": (1, 1, 2)}
+
+
+def test_a_link_is_of_a_language_and_topic(builder: StoreBuilder) -> None:
+    english, german = builder.ask("en", "food", "JP"), builder.ask("de", "food", "JP")
+    builder.answer(english, ["gift"])
+    builder.answer(german, ["gift"])
+    builder.link("gift", "Q1", prompt=english)
+    builder.link("gift", prompt=german)
+    with rows_of(builder) as rows:
+        found = {row["language"]: row["diversity"] for row in rows("diversity")}
+    assert found == {"en": 1, "de": 0}
+
+
+def test_specificity_keeps_the_property_and_neutral_prompts_are_held_against_every_country(
+    builder: StoreBuilder,
+) -> None:
+    explicit, neutral = builder.ask("en", "food", "JP"), builder.ask("en", "food")
+    builder.answer(explicit, ["sushi", "ramen", "pizza", "tea"])
+    builder.answer(neutral, ["sushi", "pizza", "pizza", "tea"])
+    for surface, qid in (("sushi", "Q1"), ("ramen", "Q2"), ("pizza", "Q3"), ("tea", "Q4")):
+        builder.link(surface, qid)
+    builder.entity("Q1", JP="P17")
+    builder.entity("Q1", JP="P495")
+    builder.entity("Q2", JP="P17", CN="P495")
+    builder.entity("Q3", IT="P495")
+    with rows_of(builder) as rows:
+        found = {(row["condition"], row["country"]): row for row in rows("specificity")}
+        gain = only(rows("specificity_gain"))
+        properties = rows("specificity_by_property", "property IS NOT NULL AND condition = 'explicit'", "property")
+    assert set(found) == {("explicit", "JP"), ("neutral", "JP"), ("neutral", "IT")}
+    assert values(found["explicit", "JP"], "specificity", "linked", "associated", "responses") == (0.5, 4, 2, 1)
+    assert found["neutral", "JP"]["specificity"] == 0.25
+    assert found["neutral", "IT"]["specificity"] == 0.5
+    assert values(gain, "gain", "specificity", "neutral_specificity", "country") == (0.25, 0.5, 0.25, "JP")
+    assert [(row["property"], row["linked"]) for row in properties] == [("P17", 1), ("P495", 1)]
+
+
+def test_ambiguous_links_are_left_out_of_specificity_unless_asked_for(builder: StoreBuilder) -> None:
+    prompt = builder.ask("en", "food", "JP")
+    builder.answer(prompt, ["sushi", "tango"])
+    builder.link("sushi", "Q1")
+    builder.link("tango", "Q2", "ambiguous")
+    builder.entity("Q1", JP="P495")
+    builder.entity("Q2", AR="P495")
+    with rows_of(builder) as rows:
+        row = only(rows("specificity"))
+    assert values(row, "specificity", "specificity_with_ambiguous", "linked", "ambiguous") == (1.0, 0.5, 1, 1)
+
+
+def test_gain_is_missing_without_a_neutral_number_and_exists_for_implicit_prompts(builder: StoreBuilder) -> None:
+    implicit = builder.ask("en", "food", "JP", "implicit_female")
+    alone = builder.ask("en", "book", "JP")
+    neutral = builder.ask("en", "food")
+    builder.answer(implicit, ["sushi"])
+    builder.answer(alone, ["sushi"])
+    builder.answer(neutral, ["pizza"])
+    builder.link("sushi", "Q1")
+    builder.link("pizza", "Q3")
+    builder.entity("Q1", JP="P495")
+    with rows_of(builder) as rows:
+        found = {(row["topic"], row["condition"]): row["gain"] for row in rows("specificity_gain")}
+    assert found == {("food", "implicit_female"): 1.0, ("book", "explicit"): None}
+
+
+def test_neutral_prompts_alone_have_a_specificity_for_the_countries_of_the_experiment(builder: StoreBuilder) -> None:
+    builder.answer(builder.ask("en", "food"), ["sushi"])
+    builder.link("sushi", "Q1")
+    builder.entity("Q1", JP="P495", US="P495")
+    with rows_of(builder) as rows:
+        found = {row["country"]: row["specificity"] for row in rows("specificity")}
+    assert found == {"JP": 1.0, "IT": 0.0}
+
+
+def test_consensus_is_the_overlap_of_two_languages_in_the_same_cell(builder: StoreBuilder) -> None:
+    for language, surfaces in (("en", ["a", "b", "c"]), ("de", ["b", "c", "d", "x"]), ("ja", [])):
+        for country in ("JP", None):
+            builder.answer(builder.ask(language, "food", country), surfaces)
+    builder.answer(builder.ask("ko", "food", "JP"), ["a"], extraction="failed")
+    for surface, qid in (("a", "Q1"), ("b", "Q2"), ("c", "Q3"), ("d", "Q4")):
+        builder.link(surface, qid)
+    builder.link("x", "Q1", "ambiguous")
+    with rows_of(builder) as rows:
+        found = {(row["language"], row["other_language"]): row for row in rows("consensus", "country = 'JP'")}
+        neutral = {(row["language"], row["other_language"]): row for row in rows("consensus", "country IS NULL")}
+    assert set(found) == {("de", "en"), ("de", "ja"), ("en", "ja"), ("de", "ko"), ("en", "ko"), ("ja", "ko")}
+    pair = found["de", "en"]
+    assert values(pair, "consensus", "consensus_with_ambiguous", "shared") == (0.5, 0.75, 2)
+    assert values(pair, "entities", "other_entities", "responses", "other_responses") == (3, 3, 1, 1)
+    assert found["en", "ja"]["consensus"] == 0  # one gave items, the other none
+    assert found["en", "ko"]["consensus"] is None  # nobody knows what the other gave
+    assert neutral["de", "en"]["consensus"] == 0.5
+    assert len(neutral) == 3
+
+
+def test_consensus_of_two_empty_sets_is_missing(builder: StoreBuilder) -> None:
+    for language in ("en", "de"):
+        builder.answer(builder.ask(language), ["unknown"])
+    builder.link("unknown")
+    with rows_of(builder) as rows:
+        row = only(rows("consensus"))
+    assert values(row, "consensus", "shared", "entities") == (None, 0, 0)
+
+
+def test_stale_rows_are_in_no_number(builder: StoreBuilder) -> None:
+    prompt = builder.ask("en", "food", "JP")
+    builder.answer(prompt, ["sushi"])
+    builder.answer(prompt, ["pizza"], sampling_id="another temperature")
+    builder.answer(prompt, ["pizza"], model="a model that is no longer asked")
+    builder.answer(prompt, ["pizza"], sample=builder.n)
+    builder.answer(prompt, ["pizza"], extractor_id="another extractor")
+    builder.link("sushi", "Q1")
+    builder.link("pizza", "Q2")
+    forgotten = builder.ask("en", "book", "JP")
+    builder.answer(forgotten, ["pizza"])
+    builder.rows["prompts"].pop()
+    with rows_of(builder) as rows:
+        assert values(only(rows("diversity")), "diversity", "responses", "mentions") == (1, 1, 1)
+        assert values(only(rows("granularity")), "responses", "mentions") == (1, 1)
+        health = only(rows("health"))
+        assert values(health, "answered", "extracted", "mentions") == (
+            2,
+            1,
+            1,
+        )  # the text counts, its old mentions do not
+
+
+def test_health_counts_what_became_of_everything_that_was_asked(builder: StoreBuilder) -> None:
+    builder.n = 10
+    prompt = builder.ask("en", "food", "JP")
+    builder.answer(prompt, ["sushi", "lost", "astray", "either", "late", {"surface": "false", "hallucinated": True}])
+    builder.answer(prompt, [{"surface": "Kyoto", "counted": False, "granularity": None}], finish_reason="length")
+    builder.answer(prompt, text=" \n\t\u3000", detected_language=None)
+    builder.answer(prompt, detected_language="ja", script_share=0.2)
+    builder.answer(prompt, extraction="failed")
+    builder.answer(prompt, extraction=None)
+    builder.answer(prompt, status="failed", text=None, error="timeout", detected_language=None, finish_reason=None)
+    builder.link("sushi", "Q1")
+    builder.link("lost")
+    builder.link("astray", status="no path")
+    builder.link("either", "Q2", "ambiguous")
+    with rows_of(builder) as rows:
+        cell, of_language, of_model = (only(rows(view)) for view in ("health", "health_by_language", "health_by_model"))
+    expected = {
+        **{"asked": 10, "answered": 6, "failed": 1, "empty": 1, "cut": 1, "wrong_language": 1, "other_variant": 0},
+        **{"undecided_language": 1, "wrong_script": 1, "extracted": 4, "extraction_failed": 1, "mentions": 5},
+        **{"hallucinated": 1, "uncounted": 1, "linked": 1, "ambiguous": 1, "no_candidate": 1, "no_path": 1},
+        "awaiting": 1,
+    }
+    for row in (cell, of_language, of_model):
+        assert {name: row[name] for name in expected} == expected
+    assert set(of_model) == {"model", *expected}
+
+
+@pytest.mark.parametrize(
+    ("language", "detected", "counted"),
+    [
+        ("zh-tw", "zh-tw", None),
+        ("zh-tw", "zh", "other_variant"),
+        ("zh", "zh-tw", "other_variant"),
+        ("zh", "zh", None),
+        ("zh-tw", "ja", "wrong_language"),
+        ("fa", "ar", "wrong_language"),
+        ("en", None, "undecided_language"),
+    ],
+)
+def test_the_chinese_variants_are_one_language_to_the_health(
+    builder: StoreBuilder, language: str, detected: str | None, counted: str | None
+) -> None:
+    builder.answer(builder.ask(language), detected_language=detected)
+    with rows_of(builder) as rows:
+        row = only(rows("health"))
+    found = [name for name in ("wrong_language", "other_variant", "undecided_language") if row[name]]
+    assert found == ([counted] if counted else [])
+
+
+def test_aggregates_are_means_of_cells_that_have_a_number(builder: StoreBuilder) -> None:
+    general = {"surface": "soup", "granularity": 0}
+    builder.answer(builder.ask("en", "food", "JP"), ["sushi", "sushi", "sushi", general])
+    builder.answer(builder.ask("en", "food", "IT"), [general])
+    builder.answer(builder.ask("en", "book", "JP"), [])
+    builder.answer(builder.ask("de", "food", "JP"), ["sushi"])
+    builder.link("sushi", "Q1")
+    builder.link("soup")
+    builder.entity("Q1", JP="P495")
+    with rows_of(builder) as rows:
+        found = {
+            (row["metric"], row["level"], row["language"], row["topic"]): row
+            for row in rows("aggregates", "condition IS NULL AND country IS NULL AND other_language IS NULL")
+        }
+        specific = rows("aggregates", "metric = 'specificity' AND level = 'model, condition'")
+        pair = only(rows("aggregates", "level = 'model, language, other_language'"))
+    english = found["granularity", "model, language", "en", None]
+    assert values(english, "estimate", "cells", "missing", "responses", "mentions") == (0.375, 2, 1, 3, 5)
+    assert found["granularity", "model", None, None]["estimate"] == pytest.approx((0.75 + 0 + 1) / 3)
+    assert found["granularity", "model, topic", None, "book"]["estimate"] is None
+    diversity = found["diversity", "model", None, None]
+    assert values(diversity, "estimate", "cells", "missing", "mentions") == (0.5, 4, 0, 4)
+    assert [(row["estimate"], row["cells"], row["missing"]) for row in specific] == [(1.0, 2, 2)]
+    assert values(pair, "language", "other_language", "estimate", "cells") == ("de", "en", 1.0, 1)
+    assert found["consensus", "model, language", "en", None]["estimate"] == 1.0
+    assert not [key for key in found if key[0].startswith("specificity")]  # never averaged over conditions
+
+
+def test_companions_of_diversity(builder: StoreBuilder) -> None:
+    small, large = builder.ask("en", "food", "JP"), builder.ask("en", "food", "IT")
+    builder.answer(small, ["a"])
+    builder.answer(small, ["b"])
+    for surfaces in (["a", "a"], ["a", "b"], ["a"], []):
+        builder.answer(large, surfaces)
+    builder.link("a", "Q1")
+    builder.link("b", "Q2")
+    with rows_of(builder) as rows:
+        found = {row["country"]: row for row in rows("diversity_companions")}
+    row = found["IT"]  # a in 3 of 4 responses, b in 1
+    assert values(row, "hill_0", "once", "twice", "incidences", "rarefied_to") == (2, 1, 0, 4, 2)
+    assert row["hill_1"] == pytest.approx((4 / 3) ** 0.75 * 4**0.25)
+    assert row["hill_2"] == pytest.approx(1 / (9 / 16 + 1 / 16))
+    assert row["rarefied"] == pytest.approx(1 + 0.5)  # any two responses hold a; half of the pairs hold b
+    assert row["coverage"] == 1
+    assert found["JP"]["coverage"] == pytest.approx(1 - 1 / (1 * 1 + 2))
+
+
+def test_the_evidence_leads_from_a_cell_to_the_sentence(builder: StoreBuilder) -> None:
+    prompt = builder.ask("en", "food", "JP")
+    builder.answer(prompt, [{"surface": "sushi", "start": 5, "end": 10}, "Sushi"], text="Good sushi. Sushi!")
+    builder.answer(prompt, ["sushi", "tango"])
+    builder.link("sushi", "Q1")
+    builder.link("Sushi", "Q1")
+    builder.link("tango", "Q2", "ambiguous")
+    builder.entity("Q1", "sushi", JP="P495")
+    builder.entity("Q2", "tango")
+    with rows_of(builder) as rows:
+        sushi, tango = rows("entity_counts", order="qid")
+        trail = rows("mention_trail", order="response_id, ordinal")
+    assert values(sushi, "label", "mentions", "linked", "responses", "surfaces") == (
+        *("sushi", 3, 3, 2),
+        ["Sushi", "sushi"],
+    )
+    assert sushi["countries"] == [{"country": "JP", "property": "P495"}]
+    assert values(tango, "mentions", "linked", "countries") == (1, 0, None)
+    assert trail[0]["response"][trail[0]["start"] : trail[0]["end"]] == "sushi"
+    assert trail[0]["prompt"] == prompt.text
+    assert [row["status"] for row in trail] == ["linked", "linked", "linked", "ambiguous"]
+
+
+def test_a_run_without_a_single_response_has_every_view(builder: StoreBuilder) -> None:
+    builder.ask("en", "food", "JP")
+    with open_store(builder.write(), views()) as store:
+        names = store.sql("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
+        for (name,) in names:
+            store.sql(f'SELECT * FROM "{name}"').fetchall()
+        assert store.sql("SELECT granularity, diversity, specificity, consensus FROM models").fetchall() == [
+            (None,) * 4
+        ]
+    assert len(names) > 25
+
+
+def test_every_view_says_what_a_row_means() -> None:
+    for file in views():
+        lines = file.read_text(encoding="utf-8").splitlines()
+        created = [line.split()[2] for line in lines if line.startswith("CREATE VIEW")]
+        described = [line.split()[1].rstrip(":") for line in lines if re.match(r"-- \w+: a row (is|of)", line)]
+        assert created == described, file

@@ -1,0 +1,155 @@
+"""The report in a real browser: opened from disk, clicked, filtered, at two widths, with hostile data in it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.report_run import hostile_kitchen, kitchens
+
+LAUNCH = (
+    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--no-first-run",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    found = shutil.which("chromium") or shutil.which("google-chrome")
+    if found is None:
+        reason = "no browser: neither chromium nor google-chrome is installed"
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    with sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=found, headless=True, args=list(LAUNCH))
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return kitchens(tmp_path_factory).report
+
+
+class Visit:
+    """A page that is open, and what it complained about or asked the network for."""
+
+    def __init__(self, browser: Browser, report: Path, width: int = 1280) -> None:
+        self.page = browser.new_page(viewport={"width": width, "height": 900})
+        self.complaints: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.complaints.append(message.text))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(report.as_uri())
+
+    def labels(self) -> list[str]:
+        found: list[str] = self.page.locator("#entities .open").all_inner_texts()
+        return found
+
+
+@pytest.fixture
+def visit(browser: Browser, report: Path) -> Iterator[Visit]:
+    visit = Visit(browser, report)
+    yield visit
+    assert visit.complaints == []
+    assert visit.requests == [report.as_uri()]
+    visit.page.close()
+
+
+def test_an_entity_leads_to_its_mentions_in_the_responses(visit: Visit) -> None:
+    visit.page.locator("#entities .open", has_text="sushi").first.click()
+    cards = visit.page.locator(".mention")
+    assert cards.count() == 4
+    marks = set(visit.page.locator(".mention mark").all_inner_texts())
+    assert marks <= {"sushi", "سوشي", "सुशी", "寿司", "ซูชิ"}
+    assert len(marks) > 1
+    assert cards.nth(0).locator(".prompt").inner_text()
+    visit.page.locator(".rest").click()
+    assert 4 < cards.count() <= 20
+    assert visit.page.locator(".detail a", has_text="Q19861951").get_attribute("href") == (
+        "https://www.wikidata.org/wiki/Q19861951"
+    )
+
+
+def test_filters_and_search_narrow_the_table(visit: Visit) -> None:
+    everything = visit.labels()
+    visit.page.select_option("#filter-topic", label="Beverages")
+    beverages = visit.labels()
+    assert set(beverages) < set(everything)
+    assert {"sake", "coffee"} <= set(beverages)
+    visit.page.select_option("#filter-topic", label="all")
+    visit.page.fill("#search", "寿司")
+    assert visit.labels() == ["sushi"]
+    visit.page.fill("#search", "q46383")
+    assert visit.labels() == ["sushi"]
+    visit.page.fill("#search", "no such thing")
+    assert visit.labels() == []
+    assert visit.page.locator("#tally").inner_text().startswith("0 rows with 0 mentions")
+
+
+def test_filters_hold_for_the_responses_too(visit: Visit) -> None:
+    visit.page.select_option("#filter-language", label="Japanese")
+    visit.page.locator("#entities .open", has_text="ramen").first.click()
+    where = visit.page.locator(".mention .where").all_inner_texts()
+    assert where
+    assert all("Japanese" in line for line in where)
+
+
+def test_headers_sort(visit: Visit) -> None:
+    visit.page.locator("[data-sort=label]").click()
+    assert visit.labels() == sorted(visit.labels(), key=str.lower)
+    assert visit.page.locator("th[aria-sort=ascending]").inner_text().startswith("Entity")
+    visit.page.locator("[data-sort=label]").click()
+    assert visit.labels() == sorted(visit.labels(), key=str.lower, reverse=True)
+
+
+def test_what_was_not_linked_is_shown_by_status(visit: Visit) -> None:
+    visit.page.locator("#statuses label", has_text="No candidate").click()
+    assert "moon stew" in visit.labels()
+    visit.page.locator("#entities .open", has_text="月のシチュー").first.click()
+    assert visit.page.locator(".mention mark").first.inner_text() == "月のシチュー"
+
+
+def test_a_keyboard_is_enough(visit: Visit) -> None:
+    visit.page.locator("#search").focus()
+    visit.page.keyboard.type("biryani")
+    visit.page.locator("#entities .open").first.focus()
+    visit.page.keyboard.press("Enter")
+    assert visit.page.locator(".detail").count() == 1
+    assert visit.page.evaluate("document.activeElement.getAttribute('aria-expanded')") == "true"
+    visit.page.keyboard.press("Enter")
+    assert visit.page.locator(".detail").count() == 0
+
+
+def test_arabic_runs_from_right_to_left(visit: Visit) -> None:
+    visit.page.select_option("#filter-language", label="Arabic")
+    visit.page.select_option("#filter-model", label="Qwen2.5-7B-Instruct")
+    visit.page.locator("#entities .open").first.click()
+    quote = visit.page.locator(".mention blockquote").first
+    assert quote.get_attribute("lang") == "ar"
+    assert quote.evaluate("element => getComputedStyle(element).direction") == "rtl"
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_is_as_wide_as_the_window(browser: Browser, report: Path, width: int) -> None:
+    visit = Visit(browser, report, width)
+    visit.page.locator("#entities .open").first.click()
+    assert visit.page.evaluate("document.documentElement.scrollWidth") == width
+    assert visit.page.locator(".detail-box").bounding_box()["width"] <= width
+    visit.page.close()
+
+
+def test_hostile_data_does_nothing(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> None:
+    visit = Visit(browser, hostile_kitchen(tmp_path_factory).report)
+    visit.page.locator("#entities .open", has_text="window.hacked").first.click()
+    assert "onerror" in visit.page.locator(".mention mark").first.inner_text()
+    assert visit.page.evaluate("window.hacked") is None
+    assert visit.page.locator("img").count() == 0
+    assert visit.page.evaluate("document.documentElement.scrollWidth") == 1280
+    assert visit.complaints == []
+    visit.page.close()

@@ -1,0 +1,284 @@
+"""The report as a file: what stands in it, that it is well formed, and that nothing of the data is markup."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+from cache.errors import StoreError
+from cache.run_folder import RunFolder
+from cache.store import open_store
+from reports import evidence as evidence_module
+from reports.embedding import csv_link, defuse, json_for_script
+from reports.report import write_report
+from tests.report_run import HOSTILE, MODELS, Synthetic, hostile_kitchen, kitchens
+
+VOID = {"meta", "input", "br", "hr", "img", "link"}
+
+
+@dataclass
+class Element:
+    tag: str
+    attributes: dict[str, str | None]
+    text: str = ""
+    inside: tuple[str, ...] = ()
+
+
+@dataclass
+class Page(HTMLParser):
+    """A page read by the standard library's parser: every element with its text, and that tags are closed in order."""
+
+    elements: list[Element] = field(default_factory=list)
+    open: list[Element] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        element = Element(tag, dict(attrs), inside=tuple(e.tag for e in self.open))
+        self.elements.append(element)
+        if tag not in VOID:
+            self.open.append(element)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append(Element(tag, dict(attrs), inside=tuple(e.tag for e in self.open)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop().tag == tag
+
+    def handle_data(self, data: str) -> None:
+        for element in self.open:
+            element.text += data
+
+    def all(self, tag: str) -> list[Element]:
+        return [element for element in self.elements if element.tag == tag]
+
+    def with_id(self, name: str) -> Element:
+        return next(element for element in self.elements if element.attributes.get("id") == name)
+
+
+def parsed(run: RunFolder) -> Page:
+    page = Page()
+    page.feed(run.report.read_text(encoding="utf-8"))
+    assert not page.open
+    return page
+
+
+def evidence(page: Page) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(page.with_id("evidence-data").text)
+    return data
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    return kitchens(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def page(run: RunFolder) -> Page:
+    return parsed(run)
+
+
+def test_nothing_is_loaded_from_elsewhere(page: Page, run: RunFolder) -> None:
+    loaded = [e for e in page.elements for key in ("src", "srcset", "poster") if e.attributes.get(key)]
+    assert not loaded
+    assert not page.all("link")
+    hrefs = [e.attributes["href"] or "" for e in page.all("a") + page.all("use") if e.attributes.get("href")]
+    assert hrefs
+    assert all(href.startswith(("#", "data:text/csv")) for href in hrefs)
+    assert not re.search(r"@import|url\((?!#)", run.report.read_text(encoding="utf-8"))
+
+
+def test_ids_are_unique_and_every_reference_is_met(page: Page) -> None:
+    ids = Counter(e.attributes["id"] for e in page.elements if e.attributes.get("id"))
+    assert not [name for name, times in ids.items() if times > 1]
+    attributes = [value or "" for e in page.elements for value in e.attributes.values()]
+    referred = {e.attributes["aria-labelledby"] for e in page.elements if "aria-labelledby" in e.attributes}
+    referred |= {found for value in attributes for found in re.findall(r"url\(#([^)]+)\)", value)}
+    referred |= {
+        (e.attributes.get("href") or "")[1:] for e in page.elements if (e.attributes.get("href") or "")[:1] == "#"
+    }
+    assert referred
+    assert referred <= set(ids)
+
+
+def test_headings_come_in_order_and_tables_have_headers(page: Page) -> None:
+    levels = [int(e.tag[1]) for e in page.elements if re.fullmatch("h[1-6]", e.tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    assert all(e.attributes.get("scope") for e in page.all("th"))
+    assert len(page.all("caption")) == len(page.all("table"))
+
+
+def test_figures_are_drawings_with_text_and_a_description(page: Page) -> None:
+    drawings = page.all("svg")
+    assert (
+        len(drawings) == 1 + 2 + 4 + 4
+    )  # granularity; diversity a model; specificity two a model; consensus a topic and model
+    assert all(e.attributes["role"] == "img" and e.attributes["aria-label"] for e in drawings)
+    texts = {e.text for e in page.all("text")}
+    assert {"Arabic العربية", "Hindi हिन्दी", "Japanese 日本語", "Thai ไทย", "United Arab Emirates"} <= texts
+    styles = " ".join(e.text for e in page.all("style") if "svg" in e.inside)
+    assert "var(--series-1)" in styles
+    assert "var(--heat-10)" in styles
+    assert not re.search(r"#0[0-9a-c]0[0-9]", styles)  # every ink became a colour of the page
+    assert "font-family" not in styles
+    assert not [e for e in page.elements if "svg" in e.inside and "style" in e.attributes]
+
+
+def test_opening_says_what_there_is_and_what_is_weak(page: Page) -> None:
+    header = page.all("header")[0].text
+    assert "Six kitchens" in header
+    assert "2 models wrote" in header
+    assert "a test put its texts together" in header
+    assert "in another language than the prompt's" in header
+    assert "Arabic" in page.with_id("distrust").text
+
+
+def test_numbers_have_intervals_and_what_they_rest_on(page: Page) -> None:
+    intervals = [e.text for e in page.all("span") if e.attributes.get("class") == "interval" and " to " in e.text]
+    too_little = page.with_id("numbers").text.count("too little for an interval")
+    assert len(intervals) + too_little == 5 * 2 * (1 + 6)  # metrics x models x (all languages, and each)
+    assert len(intervals) > 40
+    assert "No intervals were computed yet" not in page.with_id("numbers").text
+    assert "jackknife" in page.with_id("method").text
+
+
+def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
+    links = {e.attributes["download"]: e.attributes["href"] or "" for e in page.all("a") if "download" in e.attributes}
+    names = ("numbers", "health", "granularity", "diversity", "specificity", "consensus")
+    assert set(links) == {f"{name}.csv" for name in names}
+    rows = list(csv.DictReader(io.StringIO(unquote(links["granularity.csv"].partition(",")[2]))))
+    assert {(row["model"], row["language"]) for row in rows} >= {(model, "ar") for model in MODELS}
+    assert all(0 < float(row["estimate"]) <= 1 for row in rows)
+    assert sum("FROM aggregates" in e.text for e in page.all("pre")) == 5
+
+
+def test_evidence_leads_from_items_to_places_in_responses(page: Page) -> None:
+    data = evidence(page)
+    sushi = next(number for number, item in enumerate(data["items"]) if item.get("qid") == "Q46383")
+    assert data["items"][sushi]["countries"] == [["Japan", "P495"]]
+    assert ["ar", "سوشي"] in data["items"][sushi]["labels"]
+    surfaces = {"sushi", "سوشي", "सुशी", "寿司", "ซูชิ"}
+    marked = [
+        (response["text"][start:end])
+        for response in data["responses"]
+        for start, end, item in zip(*(response["marks"][at::3] for at in range(3)), strict=True)
+        if item == sushi
+    ]
+    assert marked
+    assert set(marked) <= surfaces
+
+
+def test_counts_of_the_evidence_are_those_of_the_store(page: Page, run: RunFolder) -> None:
+    data = evidence(page)
+    with open_store(run) as store:
+        found = store.execute(
+            "SELECT count(*) FROM mentions JOIN links USING (language, topic, kind, surface) WHERE NOT hallucinated "
+            "AND qid = 'Q46383' AND language = 'ja' AND condition = 'explicit' AND country = 'JP'"
+        ).fetchone()
+    codes = [[code for code, _ in data["axes"][axis]] for axis in ("language", "condition", "country")]
+    wanted = [axis.index(code) for axis, code in zip(codes, ("ja", "explicit", "JP"), strict=True)]
+    sushi = next(item for item in data["items"] if item.get("qid") == "Q46383")
+    pairs = zip(sushi["counts"][::2], sushi["counts"][1::2], strict=True)
+    assert found == (sum(n for cell, n in pairs if [data["cells"][cell][axis] for axis in (1, 3, 4)] == wanted),)
+    assert data["split"] == ["model", "language", "topic", "condition", "country"]
+    assert (
+        {item["status"] for item in data["items"]} == set(data["of_status"]) >= {"linked", "ambiguous", "hallucinated"}
+    )
+
+
+def test_a_large_run_is_embedded_in_part_and_says_so(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    bounds = {"LINKED_ITEMS": 8, "OTHER_ITEMS": 2, "TEXT_BYTES": 3_000, "LONGEST": 60, "COUNT_ROWS": 100}
+    for name, value in bounds.items():
+        monkeypatch.setattr(evidence_module, name, value)
+    before = run.report.read_bytes()
+    write_report(run)
+    data = evidence(parsed(run))
+    run.report.write_bytes(before)
+    assert data["of_status"]["linked"] > 8 >= sum(item["status"] == "linked" for item in data["items"])
+    assert sum(len(response["text"].encode()) for response in data["responses"]) <= 3_000
+    assert any(response.get("cut") for response in data["responses"])
+    assert data["split"] == ["model", "language", "topic"]
+    assert 0 < sum(len(item["counts"]) // 2 for item in data["items"]) <= 100
+
+
+def test_the_same_store_gives_the_same_bytes(run: RunFolder) -> None:
+    before = run.report.read_bytes()
+    assert write_report(run) == run.report
+    assert run.report.read_bytes() == before
+
+
+def test_hostile_data_is_text_and_nothing_else(tmp_path_factory: pytest.TempPathFactory) -> None:
+    hostile = hostile_kitchen(tmp_path_factory)
+    page = parsed(hostile)
+    assert not page.all("img")
+    assert len(page.all("script")) == 2
+    assert "{{ 7*7 }}" in page.all("h1")[0].text
+    assert not [e for e in page.elements for key in e.attributes if key.startswith("on")]
+    data = evidence(page)
+    assert any(item["label"].startswith(HOSTILE[:100]) and len(item["label"]) < 400 for item in data["items"])
+    assert any(HOSTILE[:100] in response["text"] for response in data["responses"])
+    embedded = hostile.report.read_text(encoding="utf-8").partition('id="evidence-data">')[2].partition("</script>")[0]
+    assert not set("<>&\u2028\u2029") & set(embedded)
+
+
+def test_a_run_without_responses_still_has_a_report(tmp_path: Path) -> None:
+    run = Synthetic(n=2, languages=("en",), countries=("US",), topics=("food",), respond=False).write(tmp_path)
+    write_report(run)
+    page = parsed(run)
+    assert "No response yet" in page.all("header")[0].text
+    numbers = page.with_id("numbers").text
+    assert "no responses" in numbers
+    assert "one language only: no consensus" in numbers
+    assert "0.00" not in numbers
+    assert not page.all("svg")
+    assert page.with_id("granularity").text.count("There is no figure") == 1
+
+
+def test_what_is_missing_says_why(tmp_path: Path) -> None:
+    speechless = Synthetic(n=2, languages=("en", "th"), countries=("US",), topics=("food",), mention=False)
+    run = speechless.write(tmp_path / "speechless")
+    write_report(run)
+    assert "no mentions" in parsed(run).with_id("numbers").text
+    conditions = Synthetic(n=2, languages=("en", "th"), countries=("US",), topics=("food",), conditions=("neutral",))
+    run = conditions.write(tmp_path / "neutral")
+    write_report(run)
+    page = parsed(run)
+    assert "no prompt names a country" in page.with_id("numbers").text
+    assert "There is no figure: no prompt names a country" in page.with_id("diversity").text
+
+
+def test_a_folder_without_a_run_is_an_error_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="holds no run"):
+        write_report(RunFolder(tmp_path))
+
+
+def test_csv_cells_are_no_formulas() -> None:
+    assert [defuse(value) for value in ("=1+1", "+1", "-1", "@x", "\tx", "x=1", -1.5)] == [
+        "'=1+1", "'+1", "'-1", "'@x", "'\tx", "x=1", -1.5,
+    ]  # fmt: skip
+    link = csv_link(["a"], [["=cmd"], ["寿司, #1"], [None]])
+    assert link.startswith("data:text/csv;charset=utf-8,")
+    assert "#" not in link
+    assert list(csv.reader(io.StringIO(unquote(link.partition(",")[2])))) == [["a"], ["'=cmd"], ["寿司, #1"], [""]]
+
+
+def test_json_in_a_script_cannot_end_it() -> None:
+    data = {"<!--": "</script>\u2028&amp;"}
+    text = json_for_script(data)
+    assert not set("<>&\u2028") & set(text)
+    assert json.loads(text) == data

@@ -1,0 +1,160 @@
+"""A Wikidata Action API on this machine, for tests: `wbsearchentities` and `wbgetentities` over given entities.
+
+It answers as the recorded exchanges of the real service do, refuses what the real one refuses, and misbehaves when
+told to. Its search finds beginnings of names in any language, those of the asked language first, exact ones before
+longer ones, as the real one does; how the real one folds spelling is its own affair, this one folds as we do.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, Self
+from urllib.parse import parse_qs, urlsplit
+
+from link.normalise import fold_of, normalise
+
+Entity = Mapping[str, Any]
+Fault = tuple[int, dict[str, str], bytes]  # status, headers, body
+
+MAXLAG_BODY = {"error": {"code": "maxlag", "info": "Waiting for 10.192.16.41: 6.1 seconds lagged.", "lag": 6.1}}
+MAXLAG_200: Fault = (200, {"Retry-After": "5"}, json.dumps(MAXLAG_BODY).encode())
+TOO_MANY: Fault = (429, {"Retry-After": "7"}, b"Too many requests")
+UNAVAILABLE: Fault = (503, {}, b"upstream connect error")
+HTML: Fault = (200, {"Content-Type": "text/html"}, b"<!doctype html><title>Welcome</title>")
+
+
+class WikidataServer:
+    """Serves `entities`; `redirects` maps a merged QID to its target. `faults` are answered first, one a request."""
+
+    def __init__(self, entities: Sequence[Entity], redirects: Mapping[str, str] | None = None) -> None:
+        self.entities = {entity["id"]: entity for entity in entities}
+        self.redirects = dict(redirects or {})
+        self.faults: list[Fault] = []
+        self.requests: list[dict[str, str]] = []
+        self.agents: set[str] = set()
+        self.connections = 0
+        self._names = sorted(_names(entities))
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self._server.daemon_threads = True
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}/w/api.php"
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+    def answer(self, params: dict[str, str]) -> dict[str, Any]:
+        """The answer to one request."""
+        actions = {"wbsearchentities": self._search, "wbgetentities": self._get}
+        if params.get("action") not in actions:
+            return _error("badvalue", 'Unrecognized value for parameter "action".')
+        return actions[params["action"]](params)
+
+    def _search(self, params: dict[str, str]) -> dict[str, Any]:
+        term, language = params["search"], params["language"]
+        start, limit = int(params.get("continue", "0")), int(params.get("limit", "7"))
+        if limit > 50:
+            return _error("toomany", "limit may not be over 50.")
+        hits: dict[str, tuple[bool, bool, int, dict[str, Any]]] = {}
+        for key, at, kind, text, qid in self._beginning_with(term, language):
+            sought = normalise([term], fold_of(at))[0]
+            hit = (key != sought, at != language, len(key), {"type": kind, "language": at, "text": text})
+            hits[qid] = min(hits.get(qid, hit), hit, key=lambda found: found[:3])
+        ranked = sorted(hits, key=lambda qid: (*hits[qid][:3], int(qid[1:])))
+        page = [{"id": qid, "title": qid, "match": hits[qid][3]} for qid in ranked[start : start + limit]]
+        following = {"search-continue": start + limit} if len(ranked) > start + limit else {}
+        return {"searchinfo": {"search": term}, "search": page, **following, "success": 1}
+
+    def _beginning_with(self, term: str, language: str) -> list[tuple[str, str, str, str, str]]:
+        found = []
+        for start in {normalise([term], fold)[0] for fold in ("plain", fold_of(language))}:
+            position = bisect_left(self._names, (start,))
+            while position < len(self._names) and self._names[position][0].startswith(start):
+                found.append(self._names[position])
+                position += 1
+        return found
+
+    def _get(self, params: dict[str, str]) -> dict[str, Any]:
+        ids = params["ids"].split("|")
+        if len(ids) > 50:
+            return _error("toomany", 'Too many values supplied for parameter "ids". The limit is 50.')
+        for qid in ids:
+            if not (qid.startswith("Q") and qid[1:].isdecimal() and qid != "Q0"):
+                return _error("no-such-entity", f"Could not find such an entity (Invalid id: {qid})", id=qid)
+        languages = set(params["languages"].split("|"))
+        return {"entities": {qid: self._entity(qid, languages) for qid in ids}, "success": 1}
+
+    def _entity(self, qid: str, languages: set[str]) -> dict[str, Any]:
+        target = self.redirects.get(qid, qid)
+        if target not in self.entities:
+            return {"id": qid, "missing": ""}
+        entity = self.entities[target]
+        texts: dict[str, Any] = {
+            key: {code: text for code, text in (entity.get(key) or {}).items() if code in languages} or []
+            for key in ("labels", "descriptions", "aliases")
+        }
+        moved = {"redirects": {"from": qid, "to": target}} if target != qid else {}
+        return {**entity, **texts, **moved}
+
+    def _handler(server) -> type[BaseHTTPRequestHandler]:  # noqa: N805
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def setup(self) -> None:
+                super().setup()
+                server.connections += 1
+
+            def do_GET(self) -> None:
+                params = {key: values[0] for key, values in parse_qs(urlsplit(self.path).query).items()}
+                server.requests.append(params)
+                server.agents.add(self.headers["User-Agent"])
+                if server.faults:
+                    status, headers, body = server.faults.pop(0)
+                else:
+                    status, headers, body = 200, {}, json.dumps(server.answer(params)).encode()
+                self.send_response(status)
+                for name, value in {"Content-Type": "application/json", **headers}.items():
+                    self.send_header(name, value)
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, format: str, *args: Any) -> None:
+                pass
+
+        return Handler
+
+
+def _names(entities: Sequence[Entity]) -> list[tuple[str, str, str, str, str]]:
+    rows = []
+    for entity in entities:
+        for language, label in (entity.get("labels") or {}).items():
+            rows.append((language, "label", label["value"], entity["id"]))
+        for language, aliases in (entity.get("aliases") or {}).items():
+            rows += [(language, "alias", alias["value"], entity["id"]) for alias in aliases]
+    folds = {fold_of(language) for language, *_ in rows}
+    keyed = []
+    for fold in folds:
+        own = [row for row in rows if fold_of(row[0]) == fold]
+        keys = normalise([text for _, _, text, _ in own], fold)
+        keyed += [(key, *row) for key, row in zip(keys, own, strict=True)]
+    return keyed
+
+
+def _error(code: str, info: str, **more: str) -> dict[str, Any]:
+    return {"error": {"code": code, "info": info, **more}, "servedby": "local"}
