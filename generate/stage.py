@@ -57,6 +57,8 @@ def generate_job(
         report(outcome)
         if missing:
             cells = {sample.prompt.prompt_id: sample.prompt for sample in missing}
+            # The detector loads its models at its first text: before an answer has to wait for it unwritten.
+            detect(missing[0].prompt.text, catalog.language(job.language), catalog)
             with open_engine(spec) if engine is None else nullcontext(engine) as opened:
                 for completion in opened.sample(_requests(missing, sampling)):
                     row = _row(completion, cells[completion.request_id], job, sampling, catalog)

@@ -24,7 +24,7 @@ from cache.shards import JobShards
 from generate.engines import ModelSpec, open_engine
 from generate.prompts import build_prompts
 from generate.sampling import Sampling, response_id
-from generate.stage import generate_job, missing_samples
+from generate.stage import REPORT_EVERY, generate_job, missing_samples
 from tests.servers import Reply, StubServer, answer_text, failure
 
 CATALOG = read_catalog()
@@ -197,12 +197,13 @@ def test_ctrl_c_leaves_a_resumable_job(run: RunFolder) -> None:
         if outcome.done:
             raise KeyboardInterrupt
 
-    with StubServer() as server:
+    many = replace(SAMPLING, n=60)
+    with StubServer(latency=2 * REPORT_EVERY / (300 / 64)) as server:  # twice as long as it takes to be told
         with pytest.raises(KeyboardInterrupt):
-            generate(run, server, progress=interrupt)
+            generate(run, server, many, progress=interrupt)
         kept = len(rows(run))
-        assert 0 < kept < 30
-        assert generate(run, server) == Outcome(30, 0, reused=kept)
+        assert 0 < kept < 300
+        assert generate(run, server, many) == Outcome(300, 0, reused=kept)
 
 
 def test_a_job_that_another_process_holds_is_left_to_it(run: RunFolder) -> None:

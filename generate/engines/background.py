@@ -12,6 +12,9 @@ from typing import Any, Generic, TypeVar
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
 
+# Seconds over which the workers start. Answers that come in a bunch leave as one, and each of them waits for all.
+START_WITHIN = 0.2
+
 
 class Limiter:
     """How many requests may be on the wire at once, over all that share it: what a slower server would turn down."""
@@ -86,7 +89,7 @@ class _Crew(Generic[Unit, Result]):
         self._waiting: asyncio.Queue[Unit] = asyncio.Queue()
         self._results: list[Result] = []
         self._faults: list[Exception] = []
-        self._tasks = [asyncio.create_task(self._worker()) for _ in range(workers)]
+        self._tasks = [asyncio.create_task(self._worker(START_WITHIN * n / workers)) for n in range(workers)]
 
     def give(self, units: Iterable[Unit]) -> None:
         for unit in units:
@@ -97,7 +100,8 @@ class _Crew(Generic[Unit, Result]):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _worker(self) -> None:
+    async def _worker(self, wait: float) -> None:
+        await asyncio.sleep(wait)
         while True:
             unit = await self._waiting.get()
             try:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+import aiohttp
 import openai
 
 from cache.errors import EngineError
@@ -80,9 +81,10 @@ class Server:
         if "ConnectionRefusedError" in kinds:
             return RequestError("the port is closed", retryable=True, unreachable=True)
         reason = self.in_short(str(causes[-1])) or type(causes[-1]).__name__
-        if kinds & {"ConnectError", "ConnectTimeout"}:
+        # By aiohttp's own error: the client that wraps it calls every lost connection a timeout.
+        if any(isinstance(cause, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError) for cause in causes):
             return RequestError(reason, retryable=True, unreachable=True)
-        if isinstance(error, openai.APITimeoutError):
+        if any(isinstance(cause, TimeoutError) for cause in causes):
             return RequestError("no answer in time", retryable=True)
         return RequestError(f"the connection broke: {reason}", retryable=True)
 

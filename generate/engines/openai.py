@@ -14,8 +14,6 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import cycle
-from math import ceil
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -42,8 +40,6 @@ from generate.engines.options import Options, read_options
 
 _PATH = "/chat/completions"
 OPENAI = "https://api.openai.com/v1"
-# The HTTP client looks through all of its connections at every request: one with few of them is faster.
-_SHARE = 16
 LONGEST_WAIT = 60.0  # seconds between two attempts, unless the server asks for more
 LONGEST_RETRY_AFTER = 600.0  # seconds that a server may ask to wait; beyond it the request is left to a later run
 
@@ -143,21 +139,15 @@ class OpenAIEngine:
 
     async def _connect(self) -> None:
         self._limiter = Limiter(self.options.concurrency)
-        count = ceil(self.options.concurrency / _SHARE)
-        self._clients = [self._client() for _ in range(count)]
-        self._turns = cycle(self._clients)
-
-    def _client(self) -> openai.AsyncOpenAI:
-        limits = Limits(max_connections=None, max_keepalive_connections=_SHARE)
+        limits = Limits(max_connections=self.options.concurrency)
         # A proxy of the environment is for the world outside, not for a server on this machine.
-        http = openai.DefaultAsyncHttpxClient(trust_env=not self._local, timeout=self.options.timeout, limits=limits)
-        return openai.AsyncOpenAI(
+        http = openai.DefaultAioHttpClient(trust_env=not self._local, timeout=self.options.timeout, limits=limits)
+        self._client = openai.AsyncOpenAI(
             api_key=self._key or "none", base_url=self.options.base_url, max_retries=0, http_client=http
         )
 
     async def _disconnect(self) -> None:
-        for client in self._clients:
-            await client.close()
+        await self._client.close()
 
     def _asks(self, request: Request) -> Iterator[_Ask]:
         body = self._body(request)
@@ -194,7 +184,7 @@ class OpenAIEngine:
         try:
             async with self._limiter:
                 # Past the SDK's models of request and answer, whose checks cost more than the call itself.
-                response = await next(self._turns).post(_PATH, cast_to=Response, body={**ask.body, "seed": ask.seed})
+                response = await self._client.post(_PATH, cast_to=Response, body={**ask.body, "seed": ask.seed})
         except openai.APIError as error:
             raise self._explain(error) from error
         answer = self._read(response.content)
