@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import lru_cache
 from pathlib import Path
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from cache.catalog import Catalog, read_catalog
 from cache.errors import ExperimentError
+from generate.engines import ModelSpec
 from polyculture.console import say, watch
-from polyculture.experiment import GAZETTEER
+from polyculture.experiment import GAZETTEER, check_extractor
 from polyculture.options import Format
 from polyculture.snapshots import find_snapshot
 
@@ -37,14 +38,12 @@ def audit_extractor(
     from extract.audit import audit
     from extract.gold import GOLD, read_gold
 
+    spec = ModelSpec(extractor, _read_options(options))
+    check_extractor(spec)
     catalog = read_catalog()
     texts = read_gold(catalog, gold or GOLD, tuple(languages or ()))
     with ExitStack() as stack:
-        opened = (
-            _gazetteer(catalog, snapshot)
-            if extractor == GAZETTEER
-            else _model(catalog, extractor, _read_options(options), stack)
-        )
+        opened = _gazetteer(catalog, snapshot) if extractor == GAZETTEER else _model(catalog, spec, stack)
         progress = stack.enter_context(watch(f"audit {extractor}", len(texts)))
         result = audit(opened, texts, catalog, progress)
     _write(result, format, output)
@@ -65,18 +64,15 @@ def _gazetteer(catalog: Catalog, snapshot: str) -> Callable[[str, str], Extracto
     return extractor
 
 
-def _model(
-    catalog: Catalog, model: str, options: Mapping[str, Any], stack: ExitStack
-) -> Callable[[str, str], Extractor]:
+def _model(catalog: Catalog, spec: ModelSpec, stack: ExitStack) -> Callable[[str, str], Extractor]:
     from extract.llm import LlmExtractor
     from generate.engines import open_engine
-    from generate.engines.base import ModelSpec
 
-    engine = stack.enter_context(open_engine(ModelSpec(model, options)))
+    engine = stack.enter_context(open_engine(spec))
 
     @lru_cache
     def extractor(topic: str) -> Extractor:
-        return LlmExtractor(engine, model, catalog.topic(topic))
+        return LlmExtractor(engine, spec.model, catalog.topic(topic))
 
     return lambda _language, topic: extractor(topic)
 

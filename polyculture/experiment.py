@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from cache.catalog import Catalog
 from cache.errors import CatalogError, EngineError, ExperimentError, did_you_mean
 from cache.schema import CONDITIONS, Condition
-from generate.engines import ModelSpec, check_model
+from generate.engines import ENGINES, ModelSpec, check_model
 from generate.presets import read_preset
 from generate.sampling import Sampling
 
@@ -26,6 +26,8 @@ class _Section(BaseModel):
 
 class SamplingSection(_Section):
     """How responses are sampled. The defaults are the seed study's."""
+
+    model_config = ConfigDict(strict=True)
 
     n: int = Field(default=500, ge=1)
     temperature: float = Field(default=0.7, ge=0)
@@ -64,7 +66,7 @@ class Experiment(_Section):
     countries: tuple[str, ...] = Field(min_length=1)
     conditions: tuple[Condition, ...] = Field(default=CONDITIONS, min_length=1)
     implicit_countries: Literal["first", "all"] = "first"  # names of whose people: the language's first country, or all
-    answer_in_language: bool = False  # append "please answer in <language>"
+    answer_in_language: bool = Field(default=False, strict=True)  # append "please answer in <language>"
     catalog: str | None = None  # folder with the user's own topics/ and languages/
     sampling: SamplingSection = SamplingSection()
     extract: ExtractSection = ExtractSection()
@@ -78,7 +80,7 @@ class Experiment(_Section):
             values = getattr(self, key)
             twice = sorted({value for value in values if values.count(value) > 1})
             if twice:
-                raise ValueError(f"{key}: {', '.join(twice)} stands there twice")
+                raise ValueError(f"{key} names {', '.join(twice)} twice")
         return self
 
     def model_spec(self, model: str) -> ModelSpec:
@@ -92,6 +94,8 @@ def read_experiment(file: Path) -> Experiment:
     if not file.exists():
         remedy = "Write one with: polyculture init"
         raise ExperimentError("there is no such experiment file", where=file, remedy=remedy)
+    if file.is_dir():
+        raise ExperimentError("is a folder, not an experiment file", where=file, remedy="Name the .toml file in it.")
     try:
         data = tomllib.loads(file.read_text(encoding="utf-8"))
     except tomllib.TOMLDecodeError as fault:
@@ -116,15 +120,26 @@ def check_names(experiment: Experiment, catalog: Catalog, file: Path) -> None:
 
 
 def check_models(experiment: Experiment, file: Path) -> None:
-    """Raises `ExperimentError` where a model, of the responses or of the extractor, names no engine that is there."""
+    """Raises `ExperimentError` where a model or the extractor is none that is there, or an option of it is wrong."""
     extractor = experiment.extract.with_
-    for key, model in [*(("models", model) for model in experiment.models), ("extract.with", extractor)]:
-        if model == GAZETTEER:
-            continue
+    checks = [("models", model, check_model) for model in experiment.models]
+    for key, model, check in [*checks, ("extract.with", extractor, check_extractor)]:
         try:
-            check_model(experiment.model_spec(model))
+            check(experiment.model_spec(model))
         except EngineError as fault:
-            raise ExperimentError(f"{key}: {fault.what}", where=file, remedy=fault.remedy) from fault
+            what = f"{fault.where}: {fault.what}" if fault.where else f"{key}: {fault.what}"
+            raise ExperimentError(what, where=file, remedy=fault.remedy) from fault
+
+
+def check_extractor(spec: ModelSpec) -> None:
+    """Raises `EngineError` where `spec` is neither the gazetteer nor a model of an engine that is there."""
+    if spec.model == GAZETTEER:
+        return
+    if ":" not in spec.model:
+        near = did_you_mean(spec.model, [GAZETTEER]) if spec.engine not in ENGINES else ""
+        remedy = f"{near} A model is written 'engine:name', e.g. 'openai:gpt-4o-mini'.".strip()
+        raise EngineError(f"{spec.model!r} is no extractor", remedy=remedy)
+    check_model(spec)
 
 
 def _with_preset(data: dict[str, Any], file: Path) -> dict[str, Any]:

@@ -213,6 +213,21 @@ def test_the_queries_of_the_readme_run(tmp_path: Path, stub: StubServer) -> None
     assert all(row["status"] != "linked" for row in unlinked)
 
 
+def test_sql_says_what_is_wrong_with_a_query_and_shows_times_with_a_zone(tmp_path: Path, stub: StubServer) -> None:
+    experiment = write_experiment(tmp_path, stub.url, n=1)
+    polyculture("generate", experiment, cwd=tmp_path)
+    shown = polyculture("sql", experiment, "SELECT TIMESTAMPTZ '2026-11-21 12:00:00+00' AS moment", cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert "2026-11-21" in shown.stdout
+    for query, remedy in (
+        ("SELECT * FROM respnses", "See the views"),
+        ("SELECT FROM WHERE", "Correct the query"),
+        ("SELECT * FROM read_csv('/etc/passwd')", "no file is seen"),
+        ("CREATE TABLE mine (a INTEGER)", "read-only"),
+    ):
+        assert remedy in one_line(polyculture("sql", experiment, query, cwd=tmp_path)), query
+
+
 def test_jobs_run_one_by_one_end_in_the_same_tables(tmp_path: Path, stub: StubServer) -> None:
     for name in ("once", "jobs"):
         (tmp_path / name).mkdir()

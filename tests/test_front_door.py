@@ -76,10 +76,16 @@ def experiment(tmp_path: Path) -> Path:
         ("n = 2", "n = 0", "sampling.n: Input should be greater than or equal to 1, not 0"),
         ("n = 2", "n = = 2", "not valid TOML"),
         ('name = "small"', 'name = "../small"', "name"),
-        ('languages = ["en"]', 'languages = ["en", "en"]', "en stands there twice"),
+        ('languages = ["en"]', 'languages = ["en", "en"]', "names en twice"),
         ('name = "small"', 'name = "small"\npreset = "makievl"', "Did you mean 'makieval'?"),
         ("[sampling]", "[link]\nsnapshot = 'none.duckdb'\n[sampling]", "none.duckdb"),
-        ("[sampling]", "[extract]\nwith = 'gazeteer'\n[sampling]", "extract.with: 'gazeteer' names no engine"),
+        (
+            "[sampling]",
+            "[extract]\nwith = 'gazeteer'\n[sampling]",
+            "'gazeteer' is no extractor. Did you mean 'gazetteer'?",
+        ),
+        ("n = 2", 'n = "2"', "sampling.n: Input should be a valid integer, not '2'"),
+        ("base_url", "base_ulr", "unknown option 'base_ulr'. Did you mean 'base_url'?"),
         ("[sampling]", "[link]\nsource = 'api'\n[sampling]", "contact"),
     ],
 )
@@ -91,6 +97,10 @@ def test_a_mistake_in_the_file_is_named_with_its_place(experiment: Path, before:
     assert said in line
     assert str(experiment) in line
     assert not (experiment.parent / "runs").exists()
+
+
+def test_a_folder_is_no_experiment_file(tmp_path: Path) -> None:
+    assert "is a folder, not an experiment file" in one_line(polyculture("plan", ".", cwd=tmp_path))
 
 
 def test_a_file_that_is_not_there_says_how_to_write_one(tmp_path: Path) -> None:
@@ -135,6 +145,19 @@ def test_init_writes_an_experiment_that_plan_accepts(tmp_path: Path) -> None:
 
 def test_sql_before_any_run_says_what_to_do(experiment: Path) -> None:
     assert "polyculture run" in one_line(polyculture("sql", experiment, "select 1", cwd=experiment.parent))
+
+
+def test_a_snapshot_that_is_there_is_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / "mine.duckdb").write_text("the work of a night")
+    line = one_line(polyculture("wikidata", "build", "dump.json", "-o", "mine.duckdb", cwd=tmp_path))
+    assert "mine.duckdb" in line
+    assert "--replace" in line
+    assert (tmp_path / "mine.duckdb").read_text() == "the work of a night"
+
+
+def test_an_extractor_that_is_none_is_named_with_the_nearest(tmp_path: Path) -> None:
+    line = one_line(polyculture("extract", "audit", "--with", "gazetter", cwd=tmp_path))
+    assert "Did you mean 'gazetteer'?" in line
 
 
 def test_jobs_prints_a_command_per_job(experiment: Path) -> None:

