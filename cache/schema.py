@@ -121,9 +121,10 @@ class Link:
     surface: str
     status: str  # a LinkStatus
     qid: str | None  # the first of the survivors; set when linked or ambiguous
-    match: str | None  # 'label' | 'alias' | 'normalised' | 'english' | 'fuzzy'
+    match: str | None  # 'label' | 'alias' | 'normalised' | 'english' | 'variant' | 'inflected' | 'fuzzy'
     matched: str | None  # the label or alias that matched
     score: float | None  # 100 for exact matches, rapidfuzz's ratio for fuzzy ones
+    reached_kind: str | None  # the topic's kind whose class was reached: the mention's own where that is possible
     root: str | None  # the topic's class that was reached
     path: list[str] | None  # QIDs from the entity's class up to the root
     candidates: int  # items whose name matched
@@ -144,6 +145,7 @@ class Candidate:
     matched: str
     matched_language: str
     score: float
+    reached_kind: str | None
     root: str | None
     path: list[str] | None
     distance: int | None  # edges from the item to the root

@@ -12,7 +12,12 @@ from link.normalise import Fold, fold_of, normalise
 from link.statements import statement
 
 ASK_COLUMNS = ("language", "topic", "kind", "surface")
-_SCOPE_OF: list[tuple[str, pa.DataType]] = [("topic", pa.string()), ("kind", pa.string()), ("scope", pa.uint16())]
+_SCOPE_OF: list[tuple[str, pa.DataType]] = [
+    ("topic", pa.string()),
+    ("kind", pa.string()),
+    ("scope", pa.uint16()),
+    ("place", pa.uint16()),
+]
 _CHAIN = ("language", "name_language", "position", "english", "fold")
 
 
@@ -21,9 +26,10 @@ def lay_out_asks(
 ) -> None:
     """Fills the tables of `sql/asks.sql` from `asks`, a table with `ASK_COLUMNS`.
 
-    `scopes` gives the scope of each (topic, kind); asks of other kinds are left out.
+    `scopes` gives the scope of each (topic, kind), in the order of the topics' files; asks of other kinds are left out.
     """
-    rows = [{"topic": topic, "kind": kind, "scope": scope} for (topic, kind), scope in sorted(scopes.items())]
+    numbered = enumerate(scopes.items())
+    rows = [{"topic": topic, "kind": kind, "scope": scope, "place": n} for n, ((topic, kind), scope) in numbered]
     kinds = pa.Table.from_pylist(rows, schema=pa.schema(_SCOPE_OF))
     connection.from_arrow(asks.select(ASK_COLUMNS)).create_view("given", replace=True)
     connection.from_arrow(kinds).create("scope_of")

@@ -14,8 +14,8 @@ import pyarrow as pa
 from link.normalise import fold_of, normalise
 
 # The statements that linking needs: instance of, subclass of, part of, country of origin, country, country of
-# citizenship, author, performer, genre.
-PROPERTIES = ("P31", "P279", "P361", "P495", "P17", "P27", "P50", "P175", "P136")
+# citizenship, author, performer, genre, occupation.
+PROPERTIES = ("P31", "P279", "P361", "P495", "P17", "P27", "P50", "P175", "P136", "P106")
 
 _COLUMNS: dict[str, list[tuple[str, pa.DataType]]] = {
     "items": [("item", pa.uint32()), ("sitelinks", pa.uint32()), ("revision", pa.uint64())],

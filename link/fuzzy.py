@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 from rapidfuzz import fuzz, process
 
-from link.ontology import Ontology
 from link.statements import statement
 
 KEPT = 10  # candidates of an ask, the most alike ones
@@ -27,9 +26,8 @@ Ask = tuple[int, str]  # number and normal form
 Hit = tuple[int, str, float]  # ask, normal form of a name, score
 
 
-def match_fuzzily(connection: duckdb.DuckDBPyConnection, ontology: Ontology, threshold: float) -> None:
-    """Adds to `found` what the asks without any candidate may mean. `threshold` is a ratio of 0 to 100."""
-    ontology.reach(connection.table("wikidata.items")).create_view("everything", replace=True)
+def match_fuzzily(connection: duckdb.DuckDBPyConnection, threshold: float) -> None:
+    """Adds to `found` which of `members` the asks without any candidate may mean. `threshold` is a ratio of 0 to 100."""
     connection.execute(statement("missed"))
     asks = connection.execute("SELECT block, ask, key FROM missed ORDER BY block, length(key), key, ask").fetchall()
     names = connection.execute("SELECT block, key FROM pool ORDER BY block, length(key), key").fetchall()

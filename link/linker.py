@@ -27,6 +27,7 @@ from link.ontology import Ontology
 from link.rules import DEFAULT_RULES, Rules
 from link.source import Source
 from link.statements import statement
+from link.variants import lay_out_forms
 
 TABLES = ("candidates", "entities", "entity_countries", "links")
 
@@ -49,14 +50,28 @@ class Linker:
         topics = _distinct(asks, "topic")
         with duckdb.connect() as connection, self.source.opened(connection):
             ontology = Ontology(connection, self.catalog, topics)
+            connection.execute(statement("loose"))
             lay_out_asks(connection, asks, self.catalog, ontology.scopes)
             self.source.find(connection, progress)
             ontology.climb()
             connection.execute(statement("found"))
-            if self.rules.fuzzy_threshold is not None and self.source.complete:
-                match_fuzzily(connection, ontology, self.rules.fuzzy_threshold)
+            self._look_further(connection, ontology, progress)
             ontology.reach(connection.table("found")).create("reached")
             return self._choose(connection)
+
+    def _look_further(self, connection: duckdb.DuckDBPyConnection, ontology: Ontology, progress: Progress) -> None:
+        """Adds to `found` what an ask without a candidate in its topic may mean: other spellings and forms, fuzzily."""
+        _keep_members(connection, ontology, "found")
+        connection.execute(statement("unmatched"))
+        if not len(connection.table("unmatched")):
+            return
+        lay_out_forms(connection, self.catalog)
+        self.source.find(connection, progress)
+        ontology.climb()
+        _keep_members(connection, ontology, "wikidata.items")
+        connection.execute(statement("variant_found"))
+        if self.rules.fuzzy_threshold is not None and self.source.complete:
+            match_fuzzily(connection, self.rules.fuzzy_threshold)
 
     def _check_languages(self, codes: list[str]) -> None:
         for language in map(self.catalog.language, codes):
@@ -81,6 +96,11 @@ def languages_without_names(source: Source, catalog: Catalog, languages: Iterabl
     """The languages whose own names the source does not have: only names of other languages, mostly English, match."""
     own = {code: catalog.language(code).label_languages[0] for code in languages}
     return sorted(code for code, first in own.items() if first not in source.languages)
+
+
+def _keep_members(connection: duckdb.DuckDBPyConnection, ontology: Ontology, items: str) -> None:
+    connection.execute("DROP TABLE IF EXISTS members")
+    ontology.members(connection.table(items)).create("members")
 
 
 def lay_out_countries(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:

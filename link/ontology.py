@@ -4,13 +4,15 @@ Any path over P31, P279 and P361 in any order reaches nearly everything from nea
 way starts at the item as an instance (P31) or as a class itself (a kind may want one of the two only), climbs P279
 (and P361 only where the topic asks for it), crosses no stop class, and has at most the topic's `max_distance` edges.
 The classes below the roots are found breadth first for all kinds at once, so that cycles do no harm and every way is
-a shortest one; of equally short ways the one with the smallest item number is kept.
+a shortest one; of equally short ways the one with the smallest item number is kept. A kind of persons may name
+occupations: whoever has others (P106), and none of these or below them, is no member.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -29,12 +31,20 @@ class Scope:
     members: str
     part_of: bool
     max_distance: int
+    occupations: tuple[int, ...] = ()
+
+    @property
+    def trade(self) -> Scope | None:
+        """The scope of what its persons must do."""
+        return Scope(self.occupations, (), "classes", False, self.max_distance) if self.occupations else None
 
 
 def scope_of(topic: Topic, kind: Kind) -> Scope:
     """The scope of a topic's kind."""
-    roots, stops = (tuple(sorted({number(qid) for qid in qids})) for qids in (kind.roots, kind.stops))
-    return Scope(roots, stops, kind.members, topic.part_of, topic.max_distance)
+    roots, stops, occupations = (
+        tuple(sorted({number(qid) for qid in qids})) for qids in (kind.roots, kind.stops, kind.occupations)
+    )
+    return Scope(roots, stops, kind.members, topic.part_of, topic.max_distance, occupations)
 
 
 class Ontology:
@@ -48,7 +58,8 @@ class Ontology:
             if kind.roots
         }
         self._connection = connection
-        self._scopes = sorted(set(kinds.values()))
+        trades = {scope.trade for scope in kinds.values() if scope.trade}
+        self._scopes = sorted({*kinds.values(), *trades})
         self.scopes: Mapping[tuple[str, str], int] = {key: self._scopes.index(scope) for key, scope in kinds.items()}
         self._lay_out()
 
@@ -67,16 +78,26 @@ class Ontology:
         wanted.create_view("wanted", replace=True)
         return self._connection.sql(statement("ontology_items"))
 
+    def members(self, wanted: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+        """The items of `wanted` that reach a scope, without their ways: scope, item."""
+        wanted.create_view("wanted", replace=True)
+        return self._connection.sql(statement("ontology_members"))
+
     def _lay_out(self) -> None:
         self._connection.execute(statement("ontology"))
-        rules = [(scope.members, scope.part_of, scope.max_distance) for scope in self._scopes]
-        columns = [list(column) for column in zip(*rules, strict=True)] or [[], [], []]
-        names = ["scope", "members", "part_of", "max_distance"]
-        self._insert("scopes", dict(zip(names, [list(range(len(rules))), *columns], strict=True)))
+        rules = [
+            (index, scope.members, scope.part_of, scope.max_distance, self._scopes.index(trade) if trade else None)
+            for index, scope in enumerate(self._scopes)
+            for trade in [scope.trade]
+        ]
+        if rules:
+            names = ("scope", "members", "part_of", "max_distance", "occupation")
+            columns = {name: list(column) for name, column in zip(names, zip(*rules, strict=True), strict=True)}
+            self._insert("scopes", columns)
         for table in ("roots", "stops"):
             pairs = [(index, item) for index, scope in enumerate(self._scopes) for item in getattr(scope, table)]
             self._insert(table, {"scope": [scope for scope, _ in pairs], "item": [item for _, item in pairs]})
 
-    def _insert(self, table: str, columns: Mapping[str, list[int]]) -> None:
+    def _insert(self, table: str, columns: Mapping[str, list[Any]]) -> None:
         if any(columns.values()):
             self._connection.from_arrow(pa.table(columns)).insert_into(table)

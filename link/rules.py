@@ -10,8 +10,9 @@ from cache.identity import content_id
 from link.normalise import NORMALISATION
 from link.ontology import scope_of
 from link.source import Source
+from link.variants import TURNS, inflection_rules
 
-ALGORITHM = 1  # raise when the same input may give other links
+ALGORITHM = 2  # raise when the same input may give other links
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +40,7 @@ def linker_id(source: Source, catalog: Catalog, topics: Iterable[str], rules: Ru
     }
     chains = {code: language.label_languages for code, language in catalog.languages.items()}
     countries = {code: (country.qid, *country.includes) for code, country in catalog.countries.items()}
+    forms = (TURNS, inflection_rules())
     return content_id(
-        ALGORITHM, NORMALISATION, source.identity, source.complete, kinds, chains, countries, asdict(rules)
+        ALGORITHM, NORMALISATION, source.identity, source.complete, kinds, chains, countries, asdict(rules), forms
     )

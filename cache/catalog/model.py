@@ -29,6 +29,8 @@ class Kind(_Data):
     description: str  # one line, for the extractor's prompt
     roots: tuple[QID, ...] = ()  # Wikidata classes that its entities are instances or subclasses of
     stops: tuple[QID, ...] = ()  # classes that a path to a root may not cross
+    # Of persons, what one of them must do (P106, subclasses included), where Wikidata says at all what the person does.
+    occupations: tuple[QID, ...] = ()
     members: Literal["any", "instances", "classes"] = "any"  # titles and persons are instances, vehicle types classes
 
     @model_validator(mode="after")

@@ -1,7 +1,9 @@
--- A row is an item one step above those in `below`, on a way that some scope may take. Instance-of is a first step only.
+-- A row is an item one step above those in `below`, on a way that some scope may take. Instance-of and occupation are
+-- first steps only.
 SELECT DISTINCT claim.target AS item
 FROM below JOIN wikidata.claims AS claim USING (item)
 WHERE claim.property = 'P279'
    OR (claim.property = 'P361' AND (SELECT bool_or(part_of) FROM scopes))
    OR (claim.property = 'P31' AND $first)
+   OR (claim.property = 'P106' AND $first AND (SELECT count(occupation) > 0 FROM scopes))
 ORDER BY item

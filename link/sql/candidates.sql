@@ -10,16 +10,20 @@ SELECT
     candidate.name AS matched,
     candidate.language AS matched_language,
     candidate.score,
+    candidate.reached AS reached_kind,
     'Q' || candidate.root AS root,
     list_transform(candidate.path, lambda step: 'Q' || step) AS path,
     candidate.distance,
     candidate.sitelinks,
     CASE
-        WHEN candidate.rank IS NULL THEN format('lost: no way from it to the classes of {} ({})', ask.topic, ask.kind)
+        WHEN candidate.rank IS NULL THEN format('lost: no way from it to the classes of {}', ask.topic)
         WHEN candidate.rank = 1 AND first.ambiguous THEN 'first of several that nothing clearly separates'
         WHEN candidate.rank = 1 AND lead(candidate.rank) OVER best_first IS NULL
             THEN 'won: the only one of this name that reaches the topic'
         WHEN candidate.rank = 1 THEN 'won: the best of those that reach the topic'
+        WHEN first.own AND NOT candidate.own THEN format(
+            'lost to Q{}: {} where {} is meant', first.item, candidate.reached, ask.kind
+        )
         WHEN candidate.strength > first.strength THEN format(
             'lost to Q{}: {} against {}', first.item, match_words(candidate.strength), match_words(first.strength)
         )

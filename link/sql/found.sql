@@ -1,10 +1,10 @@
 -- found: a row is an item that an ask may mean, by the best of its names that matches. Strength, smaller is better:
--- 0 label, 1 alias, 2 either after normalisation; 3, 4, 5 the same in English; 6 fuzzy.
+-- 0 label, 1 alias, 2 either after normalisation; 3, 4, 5 the same in English; 6 another spelling; 7 another form of the
+-- word; 8 fuzzy.
 CREATE TABLE found AS
 WITH hits AS (
     SELECT
-        lookup.language AS lookup_language,
-        lookup.surface,
+        keys.lookup,
         name.item,
         chain.position,
         name.name,
@@ -17,16 +17,17 @@ WITH hits AS (
     JOIN wikidata.names AS name ON name.language = chain.name_language AND name.normalised = keys.key AND keys.key <> ''
 ),
 best AS (
-    SELECT lookup_language, surface, item, min((strength, position, name, language)) AS hit
+    SELECT lookup, item, min((strength, position, name, language)) AS hit
     FROM hits
-    GROUP BY lookup_language, surface, item
+    GROUP BY lookup, item
 )
 SELECT
     asks.ask,
-    asks.scope,
     best.item,
     best.hit[1]::UTINYINT AS strength,
     best.hit[3] AS name,
     best.hit[4] AS language,
     100.0::DOUBLE AS score
-FROM asks JOIN best ON best.lookup_language = asks.language AND best.surface = asks.surface;
+FROM best
+JOIN lookups AS lookup USING (lookup)
+JOIN asks ON asks.language = lookup.language AND asks.surface = lookup.surface;

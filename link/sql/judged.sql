@@ -1,17 +1,30 @@
+-- ways: a row is a candidate that lies in one of its ask's scopes, by its way into the best of them: that of the ask's own
+-- kind, else the nearest.
+CREATE TABLE ways AS
+SELECT found.ask, found.item, min((NOT ask_scopes.own, reached.distance, ask_scopes.scope)) AS first,
+    min_by((ask_scopes.reached, reached.path), (NOT ask_scopes.own, reached.distance, ask_scopes.scope)) AS way
+FROM found
+JOIN ask_scopes USING (ask)
+JOIN reached USING (scope, item)
+GROUP BY found.ask, found.item;
+
 -- judged: a row is a candidate of an ask, with its way to a root if it has one, and its place among those that have.
 CREATE TABLE judged AS
 SELECT
     found.*,
-    reached.distance,
-    reached.path,
-    coalesce(reached.path[-1], CASE WHEN reached.distance = 0 THEN found.item END) AS root,
+    NOT ways.first[1] AS own,
+    ways.first[2] AS distance,
+    ways.way[1] AS reached,
+    ways.way[2] AS path,
+    coalesce(ways.way[2][-1], CASE WHEN ways.first[2] = 0 THEN found.item END) AS root,
     coalesce(item.sitelinks, 0) AS sitelinks,
-    CASE WHEN reached.distance IS NOT NULL THEN row_number() OVER (
-        PARTITION BY found.ask, reached.distance IS NULL
-        ORDER BY found.strength, found.score DESC, reached.distance, item.sitelinks DESC NULLS LAST, found.item
+    CASE WHEN ways.item IS NOT NULL THEN row_number() OVER (
+        PARTITION BY found.ask, ways.item IS NULL
+        ORDER BY
+            ways.first[1], found.strength, found.score DESC, ways.first[2], item.sitelinks DESC NULLS LAST, found.item
     ) END AS rank
 FROM found
-LEFT JOIN reached USING (scope, item)
+LEFT JOIN ways USING (ask, item)
 LEFT JOIN wikidata.items AS item ON item.item = found.item;
 
 -- rivals: a row is an ask with at least one survivor: the first, and what the second has to say against it.
@@ -19,8 +32,8 @@ CREATE TABLE rivals AS
 SELECT
     first.*,
     coalesce(
-        second.strength = first.strength AND second.score = first.score AND second.distance = first.distance
-        AND first.sitelinks + 1 < $clear_lead * (second.sitelinks + 1),
+        second.own = first.own AND second.strength = first.strength AND second.score = first.score
+        AND second.distance = first.distance AND first.sitelinks + 1 < $clear_lead * (second.sitelinks + 1),
         false
     ) AS ambiguous
 FROM judged AS first

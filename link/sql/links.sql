@@ -14,6 +14,7 @@ SELECT
     match_name(first.strength) AS match,
     first.name AS matched,
     first.score,
+    first.reached AS reached_kind,
     'Q' || first.root AS root,
     list_transform(first.path, lambda step: 'Q' || step) AS path,
     coalesce(count.candidates, 0) AS candidates,

@@ -1,18 +1,15 @@
--- missed: a row is an ask without any exact candidate, with one of its normal forms. A block is what asks and names
--- have in common that are compared: scope, language, folding rules and first letter.
+-- missed: a row is an ask without any candidate, with one of its normal forms. A block is what asks and names have in
+-- common that are compared: scope, language, folding rules and first letter.
 CREATE TABLE missed AS
 SELECT
-    ask.ask, ask.language, ask.scope, keys.fold, keys.key,
-    dense_rank() OVER (ORDER BY ask.language, ask.scope, keys.fold, keys.key[1]) AS block
+    ask.ask, ask.language, own.scope, keys.fold, keys.key,
+    dense_rank() OVER (ORDER BY ask.language, own.scope, keys.fold, keys.key[1]) AS block
 FROM asks AS ask
+JOIN ask_scopes AS own ON own.ask = ask.ask AND own.own
 JOIN lookups AS lookup USING (language, surface)
 JOIN keys USING (lookup)
 ANTI JOIN found ON found.ask = ask.ask
 WHERE keys.key <> '';
-
--- members: a row is an item that reaches a scope in which something is missed.
-CREATE TABLE members AS
-FROM everything SEMI JOIN missed USING (scope);
 
 -- pool: a row is a name, in its normal form, of a block.
 CREATE TABLE pool AS

@@ -3,5 +3,6 @@ SELECT DISTINCT name.item
 FROM lookups AS lookup
 JOIN chain USING (language)
 JOIN keys ON keys.lookup = lookup.lookup AND keys.fold = chain.fold
-JOIN wikidata.names AS name ON name.language = chain.name_language AND name.normalised = keys.key AND keys.key <> ''
+JOIN wikidata.names AS name
+    ON name.language = chain.name_language AND loose(name.normalised) = loose(keys.key) AND keys.key <> ''
 ORDER BY name.item

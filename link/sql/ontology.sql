@@ -1,8 +1,8 @@
 -- What is a topic's kind in Wikidata's classes. A scope is a set of roots with the rules of the way to them; kinds of
 -- several topics may share one.
 
--- scopes: a row is one scope.
-CREATE TABLE scopes (scope USMALLINT, members VARCHAR, part_of BOOLEAN, max_distance INTEGER);
+-- scopes: a row is one scope. `occupation` is the scope of what its persons must do, where there is such a rule.
+CREATE TABLE scopes (scope USMALLINT, members VARCHAR, part_of BOOLEAN, max_distance INTEGER, occupation USMALLINT);
 
 -- roots, stops: a row is a class that a way may end in, or may not touch.
 CREATE TABLE roots (scope USMALLINT, item UINTEGER);
@@ -12,3 +12,13 @@ CREATE TABLE stops (scope USMALLINT, item UINTEGER);
 -- `path` holds the shortest way, from the class up to the root, both included; of equally short ways the one with the
 -- smallest item at the first fork.
 CREATE TABLE classes (scope USMALLINT, item UINTEGER, distance INTEGER, path UINTEGER[]);
+
+-- doing_else: a row is a person who by P106 does something, but nothing that a scope asks for.
+CREATE MACRO doing_else(people) AS TABLE
+SELECT scopes.scope, claim.item
+FROM query_table(people) AS person
+JOIN wikidata.claims AS claim ON claim.item = person.item AND claim.property = 'P106'
+JOIN scopes ON scopes.occupation IS NOT NULL
+LEFT JOIN classes AS trade ON trade.scope = scopes.occupation AND trade.item = claim.target
+GROUP BY scopes.scope, claim.item
+HAVING count(trade.item) = 0;

@@ -7,6 +7,7 @@ FROM (
     JOIN wikidata.claims AS claim ON claim.item = wanted.item AND claim.property = 'P31'
     JOIN classes AS class ON class.item = claim.target
     JOIN scopes ON scopes.scope = class.scope
+    ANTI JOIN doing_else('wanted') AS other ON other.scope = class.scope AND other.item = claim.item
     WHERE scopes.members <> 'classes' AND class.distance < scopes.max_distance
     UNION ALL
     SELECT class.scope, class.item, class.distance, class.path[2:] AS path
