@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cache.database import connect
 from cache.parquet import SUFFIX, rows_to_table
 from cache.run_folder import Job, RunFolder
 from cache.schema import arrow_schema
@@ -25,7 +25,7 @@ def find_answers(run: RunFolder, job: Job, wanted: pa.Table) -> pa.Table:
         return rows_to_table("responses", [])
     schema = arrow_schema("responses")
     query = Path(__file__).with_name("answers.sql").read_text(encoding="utf-8")
-    with duckdb.connect() as connection:
+    with connect() as connection:
         connection.register("wanted", wanted)
         found: pa.Table = connection.sql(query, params={"files": files}).to_arrow_table()
     return found.select(schema.names).cast(schema)

@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
+from cache.database import connect
 from cache.errors import StoreError
 from cache.files import replacing
 from cache.manifest import Manifest, read_manifest
@@ -31,7 +32,7 @@ def build_store(run: RunFolder, views: Sequence[View] = ()) -> Path:
     manifest = read_manifest(run.manifest)
     if manifest is None:
         raise StoreError("holds no run", where=run.root, remedy="Run `polyculture run` on an experiment file first.")
-    with replacing(run.store) as temporary, duckdb.connect(str(temporary)) as connection:
+    with replacing(run.store) as temporary, connect(temporary) as connection:
         fill_store(connection, run, manifest, views)
     return run.store
 
@@ -50,7 +51,7 @@ def fill_store(
 def open_store(run: RunFolder, views: Sequence[View] = ()) -> duckdb.DuckDBPyConnection:
     """The store, built afresh and opened read-only; it can read the run's folder and no other file."""
     path = build_store(run, views)
-    connection = duckdb.connect(str(path), read_only=True)
+    connection = connect(path, read_only=True)
     connection.execute("SET allowed_directories = [$folder]", {"folder": str(run.root.resolve())})
     connection.execute("SET enable_external_access = false")
     connection.execute("SET enable_progress_bar = false")

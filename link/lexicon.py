@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import duckdb
 import pyarrow as pa
 
 from cache.catalog import Catalog, Language
+from cache.database import connect
 from link.asks import label_chain
 from link.index_source import IndexSource
 from link.ontology import Ontology
@@ -21,7 +21,7 @@ def lexicon(snapshot: Snapshot, catalog: Catalog, topic: str, language: str) -> 
     """
     source, chosen = IndexSource(snapshot), catalog.topic(topic)
     kinds = [(name, kind) for name, kind in chosen.kinds.items() if kind.counted]
-    with duckdb.connect() as connection, source.opened(connection):
+    with connect() as connection, source.opened(connection):
         ontology = Ontology(connection, catalog, [topic])
         ontology.climb()
         ontology.reach(connection.table("wikidata.items")).create("members")

@@ -10,13 +10,16 @@ country that a prompt names is no part of an ask, and nothing here could use it.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
 from cache.catalog import Catalog
+from cache.database import connect
 from cache.errors import SnapshotError
 from cache.outcome import Progress, silent
 from cache.schema import arrow_schema
@@ -27,8 +30,9 @@ from link.ontology import Ontology
 from link.rules import DEFAULT_RULES, Rules
 from link.source import Source
 from link.statements import statement
-from link.variants import lay_out_forms
+from link.variants import find_variants, lay_out_forms
 
+MEMORY = "1GB"  # what DuckDB may hold while it links; the rest goes to disk
 TABLES = ("candidates", "entities", "entity_countries", "links")
 
 
@@ -48,7 +52,11 @@ class Linker:
         """
         self._check_languages(_distinct(asks, "language"))
         topics = _distinct(asks, "topic")
-        with duckdb.connect() as connection, self.source.opened(connection):
+        with (
+            tempfile.TemporaryDirectory(prefix="polyculture-") as folder,
+            connect(memory=MEMORY, spill=Path(folder)) as connection,
+            self.source.opened(connection),
+        ):
             ontology = Ontology(connection, self.catalog, topics)
             connection.execute(statement("loose"))
             lay_out_asks(connection, asks, self.catalog, ontology.scopes)
@@ -66,12 +74,14 @@ class Linker:
         if not len(connection.table("unmatched")):
             return
         lay_out_forms(connection, self.catalog)
-        self.source.find(connection, progress)
-        ontology.climb()
+        if not self.source.complete:
+            connection.execute(statement("variant_lookups"))
+            self.source.find(connection, progress)
+            ontology.climb()
         _keep_members(connection, ontology, "wikidata.items")
-        connection.execute(statement("variant_found"))
+        find_variants(connection, self.catalog)
         if self.rules.fuzzy_threshold is not None and self.source.complete:
-            match_fuzzily(connection, self.rules.fuzzy_threshold)
+            match_fuzzily(connection, self.rules.fuzzy_threshold, self.rules.fuzzy_strict)
 
     def _check_languages(self, codes: list[str]) -> None:
         for language in map(self.catalog.language, codes):

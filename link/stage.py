@@ -7,10 +7,10 @@ or the stage is not done.
 
 from __future__ import annotations
 
-import duckdb
 import pyarrow as pa
 
 from cache.catalog import Catalog
+from cache.database import connect
 from cache.identity import content_id
 from cache.manifest import Manifest
 from cache.outcome import Outcome, Progress, silent
@@ -54,7 +54,7 @@ def distinct_surfaces(run: RunFolder, manifest: Manifest) -> pa.Table:
 
     The prompt's country and condition are not among the columns, so that no link can depend on them.
     """
-    with duckdb.connect() as connection:
+    with connect() as connection:
         fill_store(connection, run, manifest)
         surfaces: pa.Table = connection.sql(statement("surfaces")).to_arrow_table()
         return surfaces

@@ -1,8 +1,8 @@
-"""Other spellings and other forms of the words, for asks that no name as it stands leads to an item of the topic.
+"""Other spellings and forms of the words, for asks that no name as it stands leads to an item of the topic.
 
-A spelling differs in accents, punctuation, spaces, hiragana or katakana; a form of a word in what a language puts on it:
-plural, case, article, particle. The forms come from the rules of `inflection.toml`, from the mention's side only, so that
-both sources of Wikidata can be asked for them by name.
+A spelling differs in accents, punctuation, spaces, hiragana or katakana; a form of a word in what a language puts on
+it: plural, case, article, particle. The forms come from the rules of `inflection.toml`, from the mention's side only,
+so that both sources of Wikidata can be asked for them by name.
 """
 
 from __future__ import annotations
@@ -11,39 +11,71 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import TypedDict
 
 import duckdb
 
 from cache.catalog import Catalog, Language
 from link.statements import statement
 
-TURNS = 2  # rules that may be applied one after the other: an article and an ending
+Rule = Sequence[str]  # a pattern and what takes its place
 
-InflectionRules = Mapping[str, Sequence[tuple[str, str]]]
+
+class Inflection(TypedDict, total=False):
+    """The rules of one language, as `inflection.toml` has them."""
+
+    articles: str
+    before: list[Rule]
+    after: list[Rule]
+    again: int
 
 
 @cache
-def inflection_rules() -> InflectionRules:
-    """Per language the rules of `inflection.toml`, each a pattern and what takes its place."""
-    data = tomllib.loads(Path(__file__).with_name("inflection.toml").read_text(encoding="utf-8"))
-    return {code: [(pattern, other) for pattern, other in section["rules"]] for code, section in data.items()}
+def inflections() -> Mapping[str, Inflection]:
+    """The rules of `inflection.toml` by language."""
+    text = Path(__file__).with_name("inflection.toml").read_text(encoding="utf-8")
+    read: dict[str, Inflection] = tomllib.loads(text)  # type: ignore[assignment]
+    return read
+
+
+def find_variants(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
+    """Adds to `found` which of `members` the asks in `unmatched` may mean, by the forms that `lay_out_forms` made."""
+    connection.execute(statement("variant_names"))
+    for (code,) in _languages(connection):
+        language = catalog.language(code)
+        if articles := inflection_of(language).get("articles"):
+            params = {"language": language.label_languages[0], "articles": articles}
+            connection.execute(statement("variant_articles"), params)
+    connection.execute(statement("variant_found"))
 
 
 def lay_out_forms(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
-    """Fills the table `forms` for the asks in `unmatched`, and adds the turned ones to `lookups` and `keys`."""
+    """Fills the table `forms` for the asks in `unmatched`."""
     connection.execute(statement("variants"))
-    turn = statement("variant_turn")
-    languages = connection.execute("SELECT DISTINCT language FROM unmatched ORDER BY language").fetchall()
-    for (code,) in languages:
-        for turns in range(TURNS):
-            for pattern, replacement in rules_of(catalog.language(code)):
-                params = {"language": code, "turns": turns, "pattern": pattern, "replacement": replacement}
-                connection.execute(turn, params)
-    connection.execute(statement("variant_lookups"))
+    for (code,) in _languages(connection):
+        inflection = inflection_of(catalog.language(code))
+        connection.execute(statement("variant_begin"), {"language": code})
+        _turn(connection, inflection.get("before", []), front=True)
+        for _ in range(inflection.get("again", 1)):
+            _turn(connection, inflection.get("after", []), front=False)
+        connection.execute(statement("variant_end"), {"language": code})
 
 
-def rules_of(language: Language) -> Sequence[tuple[str, str]]:
-    """The rules of a language, or of the first of those it falls back on that has any: those of zh for zh-tw."""
-    rules = inflection_rules()
-    codes = [language.code, *language.label_languages]
-    return next((rules[code] for code in codes if code in rules and code != "en"), rules.get(language.code, ()))
+def inflection_of(language: Language) -> Inflection:
+    """The rules of a language, or of the first that it falls back on and is kin to: those of zh for zh-tw."""
+    base = language.label_languages[0].partition("-")[0]
+    return inflections().get(language.code) or inflections().get(base) or Inflection()
+
+
+def _languages(connection: duckdb.DuckDBPyConnection) -> list[tuple[str]]:
+    return connection.execute("SELECT DISTINCT language FROM unmatched ORDER BY language").fetchall()
+
+
+def _turn(connection: duckdb.DuckDBPyConnection, rules: Sequence[Rule], *, front: bool) -> None:
+    """All rules in one pass. The statement names its parameters; the patterns themselves never stand in SQL."""
+    if not rules:
+        return
+    turned = ", ".join(f"regexp_replace(key, $pattern{n}, $other{n}, 'g')" for n in range(len(rules)))
+    params: dict[str, str | bool] = {f"pattern{n}": pattern for n, (pattern, _) in enumerate(rules)}
+    params |= {f"other{n}": other for n, (_, other) in enumerate(rules)}
+    connection.execute(statement("variant_turns").replace("[{turned}]", f"[{turned}]"), {**params, "front": front})

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cache.catalog import Catalog, read_catalog
+from cache.database import connect
 from cache.errors import ExperimentError
 from generate.engines import ModelSpec
 from polyculture.console import say, watch
@@ -92,7 +93,6 @@ def _read_options(options: Sequence[str]) -> dict[str, Any]:
 
 
 def _write(result: AuditResult, format: Format, output: Path | None) -> None:
-    import duckdb
     import pyarrow as pa
 
     from polyculture.tables import print_table, write_rows
@@ -102,7 +102,7 @@ def _write(result: AuditResult, format: Format, output: Path | None) -> None:
         print_table(COLUMNS, [_shown(row) for row in rows], title=f"{result.texts} texts")
         return
     table = pa.Table.from_pylist(list(result.as_json()["rows"]))
-    with duckdb.connect() as connection:
+    with connect() as connection:
         write_rows(connection.from_arrow(table), format, output)
 
 

@@ -30,7 +30,7 @@ SELECT
         WHEN candidate.score < first.score THEN format(
             'lost to Q{}: less alike, {:.1f} against {:.1f}', first.item, candidate.score, first.score
         )
-        WHEN candidate.distance > first.distance THEN format(
+        WHEN candidate.distance > first.distance + 1 THEN format(
             'lost to Q{}: farther from the topic, {} steps against {}', first.item, candidate.distance, first.distance
         )
         WHEN candidate.sitelinks < first.sitelinks AND first.sitelinks + 1 >= $clear_lead * (candidate.sitelinks + 1)

@@ -33,7 +33,7 @@ SELECT
     first.*,
     coalesce(
         second.own = first.own AND second.strength = first.strength AND second.score = first.score
-        AND second.distance = first.distance AND first.sitelinks + 1 < $clear_lead * (second.sitelinks + 1),
+        AND second.distance <= first.distance + 1 AND first.sitelinks + 1 < $clear_lead * (second.sitelinks + 1),
         false
     ) AS ambiguous
 FROM judged AS first

@@ -1,29 +1,34 @@
--- found: the items in an unmatched ask's scopes that bear one of its forms, loosely, each by the best of its names.
+-- found: the items in an unmatched ask's scopes that bear one of its forms, each by the best of its names. The score is
+-- 100, less 5 for every rule that turned a word, 3 for another spelling, 1 for an alias.
 INSERT INTO found
-WITH spelled AS (
-    SELECT name.item, name.language, name.name, loose(name.normalised) AS loose
-    FROM wikidata.names AS name
-    SEMI JOIN (
-        FROM members SEMI JOIN (FROM ask_scopes SEMI JOIN unmatched USING (ask)) AS wanted USING (scope)
-    ) AS member ON member.item = name.item
-    SEMI JOIN chain ON chain.name_language = name.language
+WITH sought AS (
+    SELECT lookup, language, fold, turns, key, loose(key) AS loose FROM forms
 ),
-sought AS (
-    SELECT form.lookup, chain.name_language, chain.position, loose(form.key) AS loose, min(form.turns) AS turns
-    FROM forms AS form
-    JOIN lookups AS lookup USING (lookup)
-    JOIN chain ON chain.language = lookup.language AND chain.fold = form.fold
-    GROUP BY ALL
+near AS (
+    SELECT sought.*, chain.name_language, chain.position
+    FROM sought
+    SEMI JOIN (SELECT DISTINCT loose FROM spelled WHERE loose <> '') AS known ON known.loose = sought.loose
+    JOIN chain ON chain.language = sought.language AND chain.fold = sought.fold
 ),
 hits AS (
-    SELECT sought.lookup, spelled.item, min((sought.turns, sought.position, spelled.name, spelled.language)) AS hit
-    FROM sought
-    JOIN spelled ON spelled.language = sought.name_language AND spelled.loose = sought.loose AND sought.loose <> ''
-    GROUP BY sought.lookup, spelled.item
+    SELECT near.lookup, spelled.item, min((
+        5 * near.turns + CASE WHEN spelled.loosened OR near.loose <> near.key THEN 3 ELSE 0 END
+        + CASE spelled.kind WHEN 'alias' THEN 1 ELSE 0 END,
+        near.turns, near.position, spelled.name, spelled.language
+    )) AS hit
+    FROM near
+    JOIN spelled ON spelled.language = near.name_language AND spelled.loose = near.loose
+    -- Short words say little once they are cut: one syllable must be a label, three letters must be spelled as they are.
+    WHERE (length(near.loose) > 1 OR spelled.kind = 'label')
+      AND (
+          length(near.loose) > 3 OR NOT regexp_matches(near.loose, '\p{Latin}')
+          OR (NOT spelled.loosened AND near.loose = near.key)
+      )
+    GROUP BY near.lookup, spelled.item
 )
 SELECT DISTINCT
-    unmatched.ask, hits.item, CASE hits.hit[1] WHEN 0 THEN 6 ELSE 7 END AS strength,
-    hits.hit[3] AS name, hits.hit[4] AS language, 100.0 AS score
+    unmatched.ask, hits.item, CASE hits.hit[2] WHEN 0 THEN 6 ELSE 7 END AS strength,
+    hits.hit[4] AS name, hits.hit[5] AS language, 100.0 - hits.hit[1] AS score
 FROM hits
 JOIN unmatched USING (lookup)
 JOIN ask_scopes USING (ask)

@@ -1,0 +1,127 @@
+"""How fast a million distinct mentions in 13 languages are linked, and in how much memory.
+
+    python -m bench.linking_rate [--mentions 1000000] [--index FILE]
+
+The mentions are made from the names of the snapshot, which is built from ../shared/data/wikidata/slice.json.gz unless
+one is given. Peers, on a sample of the same mentions in the same run: rapidfuzz, the matcher, as it is mostly used (the
+best of a topic's names for one mention at a time), and the linker itself over the live API's protocol, mention by
+mention, against a server on this machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import random
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+from rapidfuzz import fuzz, process
+
+from cache.catalog import read_catalog
+from link.api_client import ApiSettings
+from link.api_source import ApiSource
+from link.build import build_index, label_languages
+from link.index_source import IndexSource
+from link.lexicon import lexicon
+from link.linker import Linker
+from link.normalise import normalise
+from link.snapshot import open_snapshot
+from tests.wikidata_server import WikidataServer
+
+SLICE = Path(__file__).parents[1].parent / "shared" / "data" / "wikidata" / "slice.json.gz"
+MENTIONS = (Path(__file__).with_suffix(".sql")).read_text(encoding="utf-8")
+PEER_SAMPLE = 200
+
+
+def mentions(index: Path, count: int) -> pa.Table:
+    """`count` distinct mentions with language, topic and kind."""
+    catalog = read_catalog()
+    own = [(code, language.label_languages[0]) for code, language in catalog.languages.items()]
+    kinds = [(topic.code, name) for topic in catalog.topics.values() for name, kind in topic.kinds.items() if kind.counted]
+    with duckdb.connect() as connection, IndexSource(open_snapshot(index)).opened(connection):
+        columns = {"language": [code for code, _ in own], "name_language": [name for _, name in own]}
+        connection.from_arrow(pa.table(columns)).create("catalogue")
+        columns = {"topic": [topic for topic, _ in kinds], "kind": [kind for _, kind in kinds]}
+        connection.from_arrow(pa.table({**columns, "place": list(range(len(kinds)))})).create("kinds")
+        connection.execute(MENTIONS, {"count": count})
+        table: pa.Table = connection.table("mentions").to_arrow_table()
+        return table
+
+
+def link_in_bulk(index: Path, table: pa.Table, answer: Any) -> None:
+    """Links everything at once; sends seconds, CPU seconds, peak memory and statuses."""
+    before, cpu = time.perf_counter(), time.process_time()
+    links = Linker(read_catalog(), IndexSource(open_snapshot(index))).link(table)["links"]
+    seconds, cpu = time.perf_counter() - before, time.process_time() - cpu
+    statuses = Counter(links.column("status").to_pylist()), Counter(links.column("match").to_pylist())
+    answer.send((seconds, cpu, _peak(), statuses))
+
+
+def _peak() -> int:
+    import resource
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
+
+def rapidfuzz_rate(index: Path, sample: list[dict[str, str]]) -> float:
+    """Mentions a second by `process.extractOne` over the topic's names in the mention's language."""
+    catalog, snapshot = read_catalog(), open_snapshot(index)
+    names: dict[tuple[str, str], list[str]] = {}
+    for row in sample:
+        key = row["topic"], row["language"]
+        if key not in names:
+            names[key] = normalise(lexicon(snapshot, catalog, *key).column("surface").to_pylist(), "plain")
+    started = time.perf_counter()
+    for row in sample:
+        (surface,) = normalise([row["surface"]], "plain")
+        process.extractOne(surface, names[row["topic"], row["language"]], scorer=fuzz.ratio, score_cutoff=90)
+    return len(sample) / (time.perf_counter() - started)
+
+
+def api_rate(sample: list[dict[str, str]]) -> float:
+    """Mentions a second over the API's protocol, one mention a call of the linker, with nothing in the cache."""
+    catalog = read_catalog()
+    with WikidataServer([]) as server, tempfile.TemporaryDirectory() as folder:
+        settings = ApiSettings("bench@example.org", server.url, requests_per_minute=1_000_000)
+        linker = Linker(catalog, ApiSource(settings, Path(folder) / "c.sqlite", label_languages(catalog)))
+        started = time.perf_counter()
+        for row in sample:
+            linker.link(pa.Table.from_pylist([row]))
+        return len(sample) / (time.perf_counter() - started)
+
+
+def main() -> None:
+    """Prints seconds, memory, statuses, and the ratios to both peers."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--mentions", type=int, default=1_000_000)
+    parser.add_argument("--index", type=Path)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        index = arguments.index or Path(folder) / "slice.duckdb"
+        if not index.exists():
+            build_index(SLICE, index, label_languages(read_catalog()))
+        table = mentions(index, arguments.mentions)
+        rate = 0.0
+        for share in (10, 1):
+            part = table.slice(0, table.num_rows // share)
+            receiver, sender = multiprocessing.Pipe()
+            worker = multiprocessing.get_context("spawn").Process(target=link_in_bulk, args=(index, part, sender))
+            worker.start()
+            seconds, cpu, peak, (statuses, matches) = receiver.recv()
+            worker.join()
+            rate = part.num_rows / seconds
+            print(f"{part.num_rows:,} mentions in {seconds:.2f} s ({cpu:.2f} s of CPU), peak {peak >> 20} MiB: {rate:,.0f} a second")
+            print(f"  {dict(statuses)} {dict(matches)}")
+        sample = random.Random(1).sample(table.to_pylist(), PEER_SAMPLE)
+        for name, peer in (("rapidfuzz", rapidfuzz_rate(index, sample)), ("API, one by one", api_rate(sample))):
+            print(f"{name}: {peer:,.0f} mentions a second; ratio {rate / peer:,.0f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,10 @@
+-- spelled: a row is a name of an item in a scope in which something is unmatched, loosely spelled; `loosened` where that
+-- is not its normal form. A name without its article is one more.
+CREATE TABLE spelled AS
+SELECT name.item, name.language, name.name, name.kind, loose(name.normalised) AS loose,
+    loose(name.normalised) <> name.normalised AS loosened
+FROM wikidata.names AS name
+SEMI JOIN (
+    FROM members SEMI JOIN (FROM ask_scopes SEMI JOIN unmatched USING (ask)) AS wanted USING (scope)
+) AS member ON member.item = name.item
+SEMI JOIN chain ON chain.name_language = name.language;
