@@ -12,7 +12,7 @@ near AS (
 ),
 hits AS (
     SELECT near.lookup, spelled.item, min((
-        5 * near.turns + CASE WHEN spelled.loosened OR near.loose <> near.key THEN 3 ELSE 0 END
+        5 * near.turns + CASE WHEN near.key <> spelled.normalised THEN 3 ELSE 0 END
         + CASE spelled.kind WHEN 'alias' THEN 1 ELSE 0 END,
         near.turns, near.position, spelled.name, spelled.language
     )) AS hit
@@ -22,7 +22,7 @@ hits AS (
     WHERE (length(near.loose) > 1 OR spelled.kind = 'label')
       AND (
           length(near.loose) > 3 OR NOT regexp_matches(near.loose, '\p{Latin}')
-          OR (NOT spelled.loosened AND near.loose = near.key)
+          OR near.key = spelled.normalised
       )
     GROUP BY near.lookup, spelled.item
 )

@@ -1,8 +1,7 @@
--- spelled: a row is a name of an item in a scope in which something is unmatched, loosely spelled; `loosened` where that
--- is not its normal form. A name without its article is one more.
+-- spelled: a row is a name of an item in a scope in which something is unmatched, in its normal form and loosely spelled.
+-- A name without its article is one more.
 CREATE TABLE spelled AS
-SELECT name.item, name.language, name.name, name.kind, loose(name.normalised) AS loose,
-    loose(name.normalised) <> name.normalised AS loosened
+SELECT name.item, name.language, name.name, name.kind, name.normalised, loose(name.normalised) AS loose
 FROM wikidata.names AS name
 SEMI JOIN (
     FROM members SEMI JOIN (FROM ask_scopes SEMI JOIN unmatched USING (ask)) AS wanted USING (scope)
