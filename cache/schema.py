@@ -127,6 +127,7 @@ class Link:
     reached_kind: str | None  # the topic's kind whose class was reached: the mention's own where that is possible
     root: str | None  # the topic's class that was reached
     path: list[str] | None  # QIDs from the entity's class up to the root
+    confidence: float | None  # share of such links that were right on gold data; None without a link
     candidates: int  # items whose name matched
     survivors: int  # candidates that reached the topic
 

@@ -24,6 +24,7 @@ from cache.errors import SnapshotError
 from cache.outcome import Progress, silent
 from cache.schema import arrow_schema
 from link.asks import lay_out_asks
+from link.calibration import lay_out_confidences
 from link.entity_json import number
 from link.fuzzy import match_fuzzily
 from link.ontology import Ontology
@@ -98,6 +99,7 @@ class Linker:
         creators = connection.sql(statement("creators")).fetchall()
         self.source.fetch(connection, [item for (item,) in creators])
         lay_out_countries(connection, self.catalog)
+        lay_out_confidences(connection)
         params: Mapping[str, dict[str, float]] = {"candidates": lead}
         return {name: _table(connection, name, params.get(name)) for name in TABLES}
 

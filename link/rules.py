@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 
 from cache.catalog import Catalog
 from cache.identity import content_id
+from link.calibration import confidences
 from link.normalise import NORMALISATION
 from link.ontology import scope_of
 from link.source import Source
@@ -43,5 +44,5 @@ def linker_id(source: Source, catalog: Catalog, topics: Iterable[str], rules: Ru
     }
     chains = {code: language.label_languages for code, language in catalog.languages.items()}
     countries = {code: (country.qid, *country.includes) for code, country in catalog.countries.items()}
-    parts = (ALGORITHM, NORMALISATION, source.identity, source.complete, asdict(rules), inflections())
+    parts = (ALGORITHM, NORMALISATION, source.identity, source.complete, asdict(rules), inflections(), confidences())
     return content_id(*parts, kinds, chains, countries)

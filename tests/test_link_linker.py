@@ -76,6 +76,8 @@ def test_the_statuses_and_their_evidence(tmp_path: Path) -> None:
     assert off_topic["match"] is None
     assert off_topic["path"] is None
     assert off_topic["score"] is None
+    assert linked["confidence"] > 0.99 > twins["confidence"] > 0.3
+    assert unknown["confidence"] is None
 
 
 def test_the_order_of_rank_and_the_reasons(tmp_path: Path) -> None:

@@ -17,9 +17,12 @@ SELECT
     first.reached AS reached_kind,
     'Q' || first.root AS root,
     list_transform(first.path, lambda step: 'Q' || step) AS path,
+    confidence.confidence,
     coalesce(count.candidates, 0) AS candidates,
     coalesce(count.survivors, 0) AS survivors
 FROM asks AS ask
 LEFT JOIN rivals AS first USING (ask)
+LEFT JOIN confidences AS confidence
+    ON confidence.match = CASE WHEN first.ambiguous THEN 'ambiguous' ELSE match_name(first.strength) END
 LEFT JOIN (SELECT ask, count(*) AS candidates, count(rank) AS survivors FROM judged GROUP BY ask) AS count USING (ask)
 ORDER BY ask.ask
