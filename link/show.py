@@ -64,7 +64,7 @@ def describe(snapshot: Snapshot, catalog: Catalog, qid: str) -> Description:
             label=label,
             facts=[("description", description), ("sitelinks", sitelinks), ("revision", revision)],
             names=connection.sql(statement("show_names"), params={"item": item}).fetchall(),
-            claims=[(code, _property_names()[code], f"Q{target}", labels.get(target)) for code, target in claims],
+            claims=[(code, property_names()[code], f"Q{target}", labels.get(target)) for code, target in claims],
             countries=[(country, at, code) for _, country, at, code in countries],
             ways=[(topic, kind, len(way) - 1, _written(way, labels)) for topic, kind, way in ways],
         )
@@ -115,5 +115,6 @@ def _written(way: Sequence[int], labels: dict[int, str]) -> str:
 
 
 @cache
-def _property_names() -> dict[str, str]:
+def property_names() -> dict[str, str]:
+    """What the properties are called, by code: P495 is 'country of origin'."""
     return tomllib.loads(Path(__file__).with_name("properties.toml").read_text(encoding="utf-8"))

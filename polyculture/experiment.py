@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from cache.catalog import Catalog
 from cache.errors import CatalogError, EngineError, ExperimentError, did_you_mean
@@ -53,6 +54,17 @@ class LinkSection(_Section):
     snapshot: str = "starter"  # a file built by `polyculture wikidata build`, or the starter snapshot that comes along
     contact: str | None = None  # for the live API: an address that Wikimedia can write to
     endpoint: str = Field(default="https://www.wikidata.org/w/api.php", pattern=r"^https?://")
+    token_env: str | None = None  # the environment variable that holds an OAuth 2 access token, for whoever signs in
+    requests_per_minute: float | None = Field(default=None, gt=0, le=60_000, allow_inf_nan=False)
+    connections: int | None = Field(default=None, ge=1, le=16, strict=True)
+
+    @field_validator("token_env")
+    @classmethod
+    def _names_a_variable(cls, name: str | None) -> str | None:
+        # The message must not repeat what was written: it may be the token itself.
+        if name is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,99}", name):
+            raise ValueError("is not the name of an environment variable; the token itself never stands in a file")
+        return name
 
 
 class Experiment(_Section):

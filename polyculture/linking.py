@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cache.errors import ExperimentError, SnapshotError
+from cache.catalog import Catalog
+from cache.errors import ExperimentError, SnapshotError, WikidataError
 from cache.outcome import Outcome, Progress
+from polyculture.console import say
+from polyculture.experiment import LinkSection
 from polyculture.home import cache_folder
 from polyculture.snapshots import find_snapshot
 from polyculture.workspace import Workspace
@@ -65,10 +68,6 @@ def plan_linking(workspace: Workspace) -> Linking:
 
 
 def _api_source(workspace: Workspace) -> Source:
-    from link.api_client import ApiSettings
-    from link.api_source import ApiSource
-    from link.build import label_languages
-
     section = workspace.experiment.link
     if section.contact is None:
         raise ExperimentError(
@@ -76,5 +75,25 @@ def _api_source(workspace: Workspace) -> Source:
             where=workspace.file,
             remedy='Write contact = "you@example.org" under [link].',
         )
-    settings = ApiSettings(contact=section.contact, endpoint=section.endpoint)
-    return ApiSource(settings, cache_folder() / API_CACHE, label_languages(workspace.catalog))
+    try:
+        return open_api(section, workspace.catalog)
+    except WikidataError as fault:
+        where = f" ({fault.where})" if fault.where else ""
+        raise ExperimentError(f"[link]: {fault.what}{where}", where=workspace.file, remedy=fault.remedy) from fault
+
+
+def open_api(section: LinkSection, catalog: Catalog) -> Source:
+    """The live service as `section` says, remembered in the user's cache folder. Raises `WikidataError`."""
+    from link.api_client import ApiSettings
+    from link.api_source import ApiSource
+    from link.build import label_languages
+
+    settings = ApiSettings(
+        contact=section.contact or "",
+        endpoint=section.endpoint,
+        requests_per_minute=section.requests_per_minute,
+        connections=section.connections,
+        token_env=section.token_env,
+        tell=say,
+    )
+    return ApiSource(settings, cache_folder() / API_CACHE, label_languages(catalog))

@@ -7,10 +7,15 @@ longer ones, as the real one does; how the real one folds spelling is its own af
 
 from __future__ import annotations
 
+import gzip
 import json
+import socket
+import struct
 import threading
+import time
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
@@ -19,25 +24,67 @@ from urllib.parse import parse_qs, urlsplit
 from link.normalise import fold_of, normalise
 
 Entity = Mapping[str, Any]
-Fault = tuple[int, dict[str, str], bytes]  # status, headers, body
+Answer = tuple[int, dict[str, str], bytes]  # status, headers, body
+Trick = Callable[[BaseHTTPRequestHandler], None]  # does something to a connection instead of answering
+Fault = Answer | Trick
 
 MAXLAG_BODY = {"error": {"code": "maxlag", "info": "Waiting for 10.192.16.41: 6.1 seconds lagged.", "lag": 6.1}}
 MAXLAG_200: Fault = (200, {"Retry-After": "5"}, json.dumps(MAXLAG_BODY).encode())
 TOO_MANY: Fault = (429, {"Retry-After": "7"}, b"Too many requests")
 UNAVAILABLE: Fault = (503, {}, b"upstream connect error")
 HTML: Fault = (200, {"Content-Type": "text/html"}, b"<!doctype html><title>Welcome</title>")
+CUT_OFF: Fault = (200, {}, b'{"entities": {"Q5": {"type": "item", "id"')
+
+
+def reset(handler: BaseHTTPRequestHandler) -> None:
+    """Drops the connection."""
+    handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    handler.close_connection = True
+
+
+def truncated(handler: BaseHTTPRequestHandler) -> None:
+    """Promises more than it sends."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    handler.wfile.write(b'{"entities": {"Q5"')
+    handler.close_connection = True
+
+
+def slow(handler: BaseHTTPRequestHandler) -> None:
+    """Takes longer over an answer than the tests wait."""
+    time.sleep(1.0)
+    handler.close_connection = True
+
+
+def moved_to(address: str) -> Trick:
+    """Sends a client to another address with the same question."""
+
+    def move(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(302)
+        handler.send_header("Location", f"{address}?{urlsplit(handler.path).query}")
+        handler.send_header("Content-Length", "0")
+        handler.end_headers()
+
+    return move
 
 
 class WikidataServer:
-    """Serves `entities`; `redirects` maps a merged QID to its target. `faults` are answered first, one a request."""
+    """Serves `entities`; `redirects` maps a merged QID to its target. `faults` are answered first, one a request.
+
+    `delay` is how long it thinks about an answer, in seconds; `busiest` how many it has thought about at once.
+    """
 
     def __init__(self, entities: Sequence[Entity], redirects: Mapping[str, str] | None = None) -> None:
         self.entities = {entity["id"]: entity for entity in entities}
         self.redirects = dict(redirects or {})
         self.faults: list[Fault] = []
         self.requests: list[dict[str, str]] = []
+        self.headers: list[dict[str, str]] = []
         self.agents: set[str] = set()
         self.connections = 0
+        self.delay, self.busiest, self._busy = 0.0, 0, 0
+        self._counting = threading.Lock()
         self._names = sorted(_names(entities))
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
@@ -111,9 +158,23 @@ class WikidataServer:
         moved = {"redirects": {"from": qid, "to": target}} if target != qid else {}
         return {**entity, **texts, **moved}
 
+    def _note(self, params: dict[str, str], headers: dict[str, str]) -> Fault | None:
+        with self._counting:
+            self.requests.append(params)
+            self.headers.append(headers)
+            self.agents.add(headers["User-Agent"])
+            self._busy += 1
+            self.busiest = max(self.busiest, self._busy)
+            return self.faults.pop(0) if self.faults else None
+
+    def _forget(self) -> None:
+        with self._counting:
+            self._busy -= 1
+
     def _handler(server) -> type[BaseHTTPRequestHandler]:  # noqa: N805
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True
 
             def setup(self) -> None:
                 super().setup()
@@ -121,18 +182,30 @@ class WikidataServer:
 
             def do_GET(self) -> None:
                 params = {key: values[0] for key, values in parse_qs(urlsplit(self.path).query).items()}
-                server.requests.append(params)
-                server.agents.add(self.headers["User-Agent"])
-                if server.faults:
-                    status, headers, body = server.faults.pop(0)
-                else:
-                    status, headers, body = 200, {}, json.dumps(server.answer(params)).encode()
-                self.send_response(status)
-                for name, value in {"Content-Type": "application/json", **headers}.items():
+                fault = server._note(params, dict(self.headers))
+                try:
+                    time.sleep(server.delay)
+                    if callable(fault):
+                        fault(self)
+                    else:
+                        self._answer(*(fault or (200, {}, json.dumps(server.answer(params)).encode())))
+                finally:
+                    server._forget()
+
+            def _answer(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+                packed = {}
+                if "gzip" in self.headers.get("Accept-Encoding", ""):
+                    body, packed = gzip.compress(body, 1), {"Content-Encoding": "gzip"}
+                self.send_response_only(status)
+                for name, value in {"Content-Type": "application/json", **headers, **packed}.items():
                     self.send_header(name, value)
-                self.send_header("Content-Length", str(len(body)))
+                if headers.get("Transfer-Encoding") == "chunked":
+                    body = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in (body[:1000], body[1000:], b""))
+                else:
+                    self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
-                self.wfile.write(body)
+                with suppress(ConnectionError):  # whoever asked was killed
+                    self.wfile.write(body)
 
             def log_message(self, format: str, *args: Any) -> None:
                 pass

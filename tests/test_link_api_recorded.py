@@ -1,0 +1,219 @@
+"""The real service's answers, as others recorded them, replayed by a server on this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+from cache.errors import WikidataError
+from link.api_answers import Hit, read_hits
+from link.api_client import ApiClient, ApiSettings
+from link.entity_json import PROPERTIES
+from tests.api_recordings import recorded_bodies, recorded_exchanges
+from tests.wikidata_server import Answer, WikidataServer
+
+
+@pytest.fixture
+def server() -> Iterator[WikidataServer]:
+    with WikidataServer([]) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def bodies(shared_data: Path) -> dict[str, bytes]:
+    return recorded_bodies(shared_data)
+
+
+@pytest.fixture(scope="module")
+def exchanges(shared_data: Path) -> dict[str, list[tuple[str, Answer]]]:
+    found: dict[str, list[tuple[str, Answer]]] = {}
+    for name, address, answer in recorded_exchanges(shared_data):
+        found.setdefault(name, []).append((address, answer))
+    return found
+
+
+def client(server: WikidataServer, *answers: bytes | Answer, told: list[str] | None = None) -> ApiClient:
+    """A client of a service that gives these answers, one a request."""
+    server.faults = [(200, {}, answer) if isinstance(answer, bytes) else answer for answer in answers]
+    tell = (lambda _line: None) if told is None else told.append
+    return ApiClient(ApiSettings("test@example.org", server.url, 60_000_000, sleep=lambda _: None, tell=tell))
+
+
+def search(server: WikidataServer, *answers: bytes | Answer) -> tuple[list[str], list[Hit]]:
+    """What a search finds, and the hits that it was asked to judge."""
+    seen: list[Hit] = []
+
+    def enough(hits: Any) -> bool:
+        seen.extend(hits)
+        return True
+
+    with client(server, *answers) as asked:
+        return asked.search("en", "some name", enough), seen
+
+
+def entities(server: WikidataServer, *qids: str, answers: list[bytes | Answer]) -> dict[str, Any]:
+    with client(server, *answers) as asked:
+        return asked.entities(qids, ["en", "fr"])
+
+
+def test_a_hit_by_alias(server: WikidataServer, bodies: dict[str, bytes]) -> None:
+    found, hits = search(server, bodies["wbsearchentities-abc"])
+    assert found[:2] == ["Q169889", "Q286874"]
+    assert hits[0] == Hit("Q169889", "ABC")  # its label is American Broadcasting Company
+    assert search(server, bodies["search_alias"]) == (["Q4115189"], [Hit("Q4115189", "test")])
+
+
+def test_hits_by_label_and_in_another_language(server: WikidataServer, bodies: dict[str, bytes]) -> None:
+    found, _ = search(server, bodies["search_label"])
+    assert found == ["Q36724", "Q17987270", "Q4818461"]
+    found, _ = search(server, bodies["search_crosslang"])
+    assert found == ["Q3183295", "Q3666468", "Q47253"]  # the last by its name in Tagalog
+    hits, following = read_hits(orjson.loads(bodies["search_crosslang"]))
+    assert (hits[-1], following) == (Hit("Q47253", "uod"), None)
+
+
+@pytest.mark.parametrize("name", ["wbsearchentities-empty", "search_empty"])
+def test_nothing_found(server: WikidataServer, bodies: dict[str, bytes], name: str) -> None:
+    assert search(server, bodies[name]) == ([], [])
+
+
+def test_a_search_is_continued(server: WikidataServer, bodies: dict[str, bytes]) -> None:
+    with client(server, bodies["search_alias"], bodies["search_empty"]) as asked:
+        assert asked.search("en", "test", lambda _: False) == ["Q4115189"]
+    assert [request["continue"] for request in server.requests] == ["0", "1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "qid", "label"),
+    [
+        ("wbgetentites-Oliver-Kahn", "Q131261", "Oliver Kahn"),
+        ("wbgetentities-Douglas-Adams", "Q42", "Douglas Adams"),
+        ("wbgetentities-Q1", "Q1", "universe"),
+    ],
+)
+def test_one_item(server: WikidataServer, bodies: dict[str, bytes], name: str, qid: str, label: str) -> None:
+    (found,) = entities(server, qid, answers=[bodies[name]]).values()
+    assert (found["id"], found["labels"]["en"]["value"]) == (qid, label)
+    assert found["claims"].keys() == set(PROPERTIES)
+
+
+def test_a_batch_with_an_item_that_is_missing_by_id(server: WikidataServer, bodies: dict[str, bytes]) -> None:
+    found = entities(server, "Q6", "Q42", answers=[bodies["wbgetentities-Q6-Q42-P31"]])
+    assert found["Q6"] is None
+    assert found["Q42"]["lastrevid"] == 196015688
+    assert found["Q42"]["modified"] == "2015-02-13T00:11:48Z"
+    people = found["Q42"]["claims"]["P31"]
+    assert [claim["mainsnak"]["datavalue"]["value"]["numeric-id"] for claim in people] == [5]
+
+
+@pytest.mark.parametrize(
+    ("name", "qid"), [("wbgetentities-missing-mid", "M91629437"), ("wbgetentities-virtual-Test.jpg", "M4215516")]
+)
+def test_missing_by_id(server: WikidataServer, bodies: dict[str, bytes], name: str, qid: str) -> None:
+    assert entities(server, qid, answers=[bodies[name]]) == {qid: None}
+
+
+def test_missing_by_title_is_no_answer_to_an_id(server: WikidataServer, bodies: dict[str, bytes]) -> None:
+    with pytest.raises(WikidataError, match="no answer to the question"):
+        entities(server, "Q42", answers=[bodies["wbgetentities-1234567890-missing"]] * 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "qid"), [("wbgetentities-RandomImage.jpg", "M65057"), ("wbgetentities-titles", "M89")]
+)
+def test_what_is_no_item_is_none(server: WikidataServer, bodies: dict[str, bytes], name: str, qid: str) -> None:
+    with pytest.raises(WikidataError, match="no answer to the question"):
+        entities(server, qid, answers=[bodies[name]] * 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "qid"), [("error", "Q0"), ("wbgetentities-bogus", "bogus"), ("no_such_entity", "pop")]
+)
+def test_no_such_entity_spoils_nothing_else(
+    server: WikidataServer, bodies: dict[str, bytes], name: str, qid: str
+) -> None:
+    """The error without an `id` once made the first of the batch missing, for thirty days."""
+    found = entities(server, "Q1", qid, answers=[bodies[name], bodies["wbgetentities-Q1"]])
+    assert found[qid] is None
+    assert found["Q1"]["labels"]["en"]["value"] == "universe"
+    assert [request["ids"] for request in server.requests] == [f"Q1|{qid}", "Q1"]
+
+
+def test_a_redirect_gives_its_target_and_says_so(server: WikidataServer, bodies: dict[str, bytes]) -> None:
+    found = entities(server, "Q32063953", answers=[bodies["wbgetentities-Q32063953"]])["Q32063953"]
+    assert (found["id"], found["lastrevid"]) == ("Q1040", 619336121)
+    assert found["redirects"] == {"from": "Q32063953", "to": "Q1040"}
+    quoted = entities(server, "Q53265341", answers=[bodies["redirect_shape"]])["Q53265341"]
+    assert (quoted["id"], quoted["redirects"]["from"]) == ("Q11036", "Q53265341")
+
+
+@pytest.mark.parametrize("status", [200, 503])
+@pytest.mark.parametrize("name", ["error-maxlag", "error-maxlag-full", "maxlag_live"])
+def test_maxlag_is_waited_for(server: WikidataServer, bodies: dict[str, bytes], name: str, status: int) -> None:
+    lagging: Answer = (status, {"Retry-After": "5"}, bodies[name])
+    assert entities(server, "Q1", answers=[lagging, bodies["wbgetentities-Q1"]])["Q1"]["id"] == "Q1"
+    assert len(server.requests) == 2
+
+
+def test_warnings_are_told(server: WikidataServer, bodies: dict[str, bytes]) -> None:
+    told: list[str] = []
+    warned = bodies["wbgetentities-Q1"].rstrip()[:-1] + b"," + bodies["warnings"].strip()[1:]
+    with client(server, warned, told=told) as asked:
+        assert asked.entities(["Q1"], ["en"])["Q1"] is not None
+    assert told == [
+        "The Wikidata service warns: main: Unrecognized parameter: 'rmparam'",
+        "The Wikidata service warns: query: Unrecognized value for parameter 'list': raremodule",
+        "The Wikidata service warns: wbeditentity: Your edit was patched into the latest version, overriding some of "
+        "your own intermediate changes.",
+        "The Wikidata service warns: test: {'unknown': 'structure'}",
+    ]
+
+
+Exchanges = dict[str, list[tuple[str, Answer]]]
+
+
+def test_an_item_of_april_2026(server: WikidataServer, exchanges: Exchanges) -> None:
+    ((_, answer),) = exchanges["find_by_id_Q65"]
+    assert answer[1]["Transfer-Encoding"] == "chunked"
+    found = entities(server, "Q65", answers=[answer])["Q65"]
+    assert (found["labels"]["en"]["value"], found["lastrevid"]) == ("Los Angeles", 2479872432)
+    assert found["modified"] == "2026-04-09T19:34:48Z"
+    assert len(found["sitelinks"]) > 0
+    ((_, answer),) = exchanges["find_by_title_Los_Angeles"]
+    assert entities(server, "Q65", answers=[answer])["Q65"]["id"] == "Q65"
+
+
+def test_a_batch_of_april_2026(server: WikidataServer, exchanges: Exchanges) -> None:
+    _, (address, answer) = exchanges["search_Los_Angeles"]
+    qids = address.split("ids=")[1].split("&")[0].split("%7C")
+    found = entities(server, *qids, answers=[answer])
+    assert list(found) == qids
+    assert len(qids) == 10
+    assert all(found[qid]["id"] == qid and found[qid]["claims"]["P31"] for qid in qids)
+
+
+@pytest.mark.parametrize("name", ["search_Los_Angeles", "search_no_results"])
+def test_an_answer_to_another_kind_of_search_is_not_nothing_found(
+    server: WikidataServer, exchanges: Exchanges, name: str
+) -> None:
+    _, answer = exchanges[name][0]
+    with pytest.raises(WikidataError, match="no answer to the question"):
+        search(server, answer, answer, answer)
+
+
+def test_a_title_that_was_not_found_in_april_2026_is_no_answer_to_an_id(
+    server: WikidataServer, exchanges: Exchanges
+) -> None:
+    ((_, answer),) = exchanges["find_by_title_not_found"]
+    with pytest.raises(WikidataError, match="no answer to the question"):
+        entities(server, "Q65", answers=[answer] * 3)
+
+
+def test_every_recording_is_replayed_here(bodies: dict[str, bytes], exchanges: Exchanges) -> None:
+    """Whoever adds a recording adds a test that replays it."""
+    tests = Path(__file__).read_text(encoding="utf-8")
+    assert not [name for name in (*bodies, *exchanges) if f'"{name}"' not in tests]
