@@ -5,12 +5,14 @@ from __future__ import annotations
 import typer
 
 from polyculture.groups import STAGE, StageGroup
+from polyculture.link_audit import audit
+from polyculture.link_show import show
 from polyculture.options import AcceptChanges, ExperimentFile, Runs
 
 app = typer.Typer(
     cls=StageGroup,
     no_args_is_help=True,
-    help="Link the mentions to Wikidata entities: `polyculture link EXPERIMENT`.",
+    help="Link the mentions to Wikidata entities: `polyculture link EXPERIMENT`. Or `show` why, or `audit` how well.",
     epilog="polyculture link exp.toml",
 )
 
@@ -24,3 +26,7 @@ def link(experiment: ExperimentFile, runs: Runs = None, accept_changes: AcceptCh
     pipeline = Pipeline.prepare(open_workspace(experiment, runs), accept_changes=accept_changes)
     pipeline.link()
     pipeline.finish()
+
+
+app.command(epilog='polyculture link show "เสื้อฮาวาย" --language th --topic clothing')(show)
+app.command(epilog="polyculture link audit gold.tsv --snapshot wikidata-2026-09.duckdb --wrong wrong.csv")(audit)

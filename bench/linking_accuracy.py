@@ -1,0 +1,118 @@
+"""How well mentions are linked on real data: gold sets built on the fly, a line each.
+
+    python -m bench.linking_accuracy [--snapshot FILE] [--data FOLDER] [--wrong FILE]
+
+Without --snapshot the slice among the real data is built into an index first (half a minute). --wrong writes every
+wrong answer with its cause. What the sets are, what they cannot show and what was measured: docs/linking-accuracy.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from bench.linking_forms import Taken, displaced, inflected, invented, misspelt
+from bench.linking_report import print_causes, print_countries, print_matches, print_nils, print_sets, write_wrong
+from bench.linking_sets import Name, cube, fmlama, hard_cases, held_out, labels
+from cache.catalog import Catalog, read_catalog
+from link.audit import AuditResult, judge, score
+from link.build import build_index, label_languages
+from link.gold import GoldMention
+from link.snapshot import Snapshot, open_snapshot
+from link.starter import write_starter
+from link.verdict import Verdict
+
+DATA = Path(__file__).parents[2] / "shared" / "data"
+LABELS_A_KIND = 60
+NIL_A_KIND = 20
+PASSES = 5  # aliases held out of an item, one at a time
+
+
+def main() -> None:
+    """Prints the sets; the NILs, the matches, the countries and the causes of what went wrong below."""
+    arguments = _arguments()
+    catalog = read_catalog()
+    with _snapshot(arguments.snapshot, arguments.data, catalog) as snapshot:
+        done = list(_score(snapshot, catalog, arguments.data / "wikidata"))
+        print_sets(done)
+        print_nils(done)
+        print_matches(done)
+        print_countries(snapshot, catalog, [result for name, result in done if name.startswith("FmLAMA")])
+        print_causes(done)
+        if arguments.wrong:
+            write_wrong(arguments.wrong, done)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--snapshot", type=Path, help="an index of the slice; built where it is not given")
+    parser.add_argument("--data", type=Path, default=DATA, help="the folder of real data")
+    parser.add_argument("--wrong", type=Path, help="where to write the wrong answers, tab-separated")
+    return parser.parse_args()
+
+
+@contextmanager
+def _snapshot(given: Path | None, data: Path, catalog: Catalog) -> Iterator[Snapshot]:
+    if given is not None:
+        yield open_snapshot(given)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        dump = data / "wikidata" / "slice.json.gz"
+        yield build_index(dump, Path(folder) / "slice.duckdb", label_languages(catalog)).snapshot
+
+
+def _score(snapshot: Snapshot, catalog: Catalog, data: Path) -> Iterator[tuple[str, AuditResult]]:
+    with tempfile.TemporaryDirectory() as folder:
+        starter = write_starter(Path(folder) / "starter.duckdb")
+        chosen = hard_cases(catalog, "starter")
+        yield chosen.name, score(judge(chosen.gold, catalog, starter))
+    for one in [hard_cases(catalog, "slice"), *fmlama(data), cube(data)]:
+        yield one.name, score(judge(one.gold, catalog, snapshot))
+    yield "aliases held out", _held_out(snapshot, catalog)
+    names, taken = labels(snapshot, catalog, LABELS_A_KIND), Taken(snapshot, catalog)
+    known = _known(names, catalog, snapshot)
+    nils = [invented(names, taken, NIL_A_KIND), displaced(names, NIL_A_KIND)]
+    for one in [*inflected(known, taken), misspelt(known, taken), *nils]:
+        yield one.name, score(judge(one.gold, catalog, snapshot))
+
+
+def _known(names: Sequence[Name], catalog: Catalog, snapshot: Snapshot) -> list[Name]:
+    """The labels that are linked rightly as they stand: what another form then loses is the form's doing."""
+    gold = [GoldMention(name.text, name.language, name.topic, (f"Q{name.item}",), name.kind) for name in names]
+    verdicts = judge(gold, catalog, snapshot)
+    return [name for name, verdict in zip(names, verdicts, strict=True) if verdict.right and verdict.status == "linked"]
+
+
+def _held_out(snapshot: Snapshot, catalog: Catalog) -> AuditResult:
+    """Each alias linked against a copy of the index that lacks it: of each item one is missing at a time."""
+    verdicts: list[Verdict] = []
+    for batch in held_out(snapshot, catalog, PASSES):
+        with tempfile.TemporaryDirectory() as folder:
+            copy = Path(shutil.copy(snapshot.path, Path(folder) / "copy.duckdb"))
+            _forget(copy, batch)
+            gold = [GoldMention(name.text, name.language, name.topic, (f"Q{name.item}",)) for name in batch]
+            verdicts += judge(gold, catalog, open_snapshot(copy))
+    return score(verdicts)
+
+
+def _forget(file: Path, names: Sequence[Name]) -> None:
+    """Deletes names from a snapshot, in every language in which their items bear them in the same normal form."""
+    rows = pa.table({"item": [name.item for name in names], "name": [name.text for name in names]})
+    with duckdb.connect(str(file)) as connection:
+        connection.register("held_out", rows)
+        connection.execute("""
+            CREATE TEMP TABLE gone AS
+            SELECT DISTINCT names.item, names.normalised FROM names JOIN held_out USING (item, name);
+            DELETE FROM names USING gone WHERE names.item = gone.item AND names.normalised = gone.normalised;
+        """)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+-- gold_items: a row is an item that a gold mention may rightly be linked to, found through redirects.
+CREATE TABLE gold_items AS
+SELECT DISTINCT gold.number, gold.topic, coalesce(moved.target, gold.qid[2:]::UBIGINT) AS item
+FROM (SELECT number, topic, unnest(expected) AS qid FROM gold) AS gold
+LEFT JOIN wikidata.redirects AS moved ON moved.item = gold.qid[2:]::UBIGINT;
