@@ -16,7 +16,7 @@ CREATE MACRO one_kana(key) AS
 CREATE MACRO no_al(key) AS
     CASE WHEN contains(key, 'ال') THEN regexp_replace(key, '(^| )ال(\p{L}{2})', '\1\2', 'g') ELSE key END;
 CREATE MACRO loose(key) AS CASE
-    WHEN regexp_full_match(key, '[a-z]*') THEN key
+    WHEN regexp_full_match(key, '[a-z0-9 ]*') THEN replace(key, ' ', '')
     ELSE regexp_replace(
         one_kana(no_al(translate(unaccented(key), chr(2305) || chr(2364), chr(2306)))), '[^\p{L}\p{M}\p{N}]+|ー$', '', 'g'
     )
