@@ -23,5 +23,5 @@ def confidences() -> Mapping[str, float]:
 
 def lay_out_confidences(connection: duckdb.DuckDBPyConnection) -> None:
     """Creates the table `confidences`: match, confidence."""
-    columns = {"match": list(confidences()), "confidence": list(confidences().values())}
-    connection.from_arrow(pa.table(columns)).create("confidences")
+    rows = [{"match": match, "confidence": confidence} for match, confidence in confidences().items()]
+    connection.from_arrow(pa.Table.from_pylist(rows)).create("confidences")

@@ -34,7 +34,7 @@ class Inflection(TypedDict, total=False):
 def inflections() -> Mapping[str, Inflection]:
     """The rules of `inflection.toml` by language."""
     text = Path(__file__).with_name("inflection.toml").read_text(encoding="utf-8")
-    read: dict[str, Inflection] = tomllib.loads(text)  # type: ignore[assignment]
+    read: dict[str, Inflection] = tomllib.loads(text)
     return read
 
 
