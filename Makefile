@@ -19,7 +19,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/mypy $(foreach package,$(PACKAGES),-p $(package))
 
-bench: $(VENV)/.installed-dev  ## benchmarks against peers; see docs/benchmarks.md
+bench: $(VENV)/.installed-dev  ## benchmarks against peers; docs/benchmarks.md has those that need real data, too
 	for name in store openai_in_flight gazetteer_rate; do echo "== $$name"; $(BIN)/python -m bench.$$name || exit 1; done
 
 install: $(VENV)/.installed

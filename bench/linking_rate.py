@@ -43,7 +43,8 @@ def mentions(index: Path, count: int) -> pa.Table:
     """`count` distinct mentions with language, topic and kind."""
     catalog = read_catalog()
     own = [(code, language.label_languages[0]) for code, language in catalog.languages.items()]
-    kinds = [(topic.code, name) for topic in catalog.topics.values() for name, kind in topic.kinds.items() if kind.counted]
+    topics = catalog.topics.values()
+    kinds = [(topic.code, name) for topic in topics for name, kind in topic.kinds.items() if kind.counted]
     with duckdb.connect() as connection, IndexSource(open_snapshot(index)).opened(connection):
         columns = {"language": [code for code, _ in own], "name_language": [name for _, name in own]}
         connection.from_arrow(pa.table(columns)).create("catalogue")
@@ -116,7 +117,8 @@ def main() -> None:
             seconds, cpu, peak, (statuses, matches) = receiver.recv()
             worker.join()
             rate = part.num_rows / seconds
-            print(f"{part.num_rows:,} mentions in {seconds:.2f} s ({cpu:.2f} s of CPU), peak {peak >> 20} MiB: {rate:,.0f} a second")
+            spent = f"{seconds:.2f} s ({cpu:.2f} s of CPU), peak {peak >> 20} MiB"
+            print(f"{part.num_rows:,} mentions in {spent}: {rate:,.0f} a second")
             print(f"  {dict(statuses)} {dict(matches)}")
         sample = random.Random(1).sample(table.to_pylist(), PEER_SAMPLE)
         for name, peer in (("rapidfuzz", rapidfuzz_rate(index, sample)), ("API, one by one", api_rate(sample))):

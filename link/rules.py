@@ -18,7 +18,7 @@ ALGORITHM = 2  # raise when the same input may give other links
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """Thresholds. They stand on reason, not yet on measurement."""
+    """Thresholds."""
 
     # Of two survivors with equal match and equal distance, the more prominent one is meant if it has twice the
     # sitelinks (both counted plus one, so that 1 against 0 still decides and 0 against 0 does not).
@@ -26,7 +26,7 @@ class Rules:
     # rapidfuzz's ratio of the normal forms. 90 takes one wrong letter in ten, or one too many in five: a plural, an
     # ending, a slip; and leaves alone names of up to four letters, where one letter makes another word. None: never.
     fuzzy_threshold: float | None = 90.0
-    # The same for names of persons, and in Arabic and Devanagari letters. At 90, a fifth of the persons that were linked
+    # The same for persons, and in Arabic and Devanagari letters. At 90, about a fifth of the persons that were linked
     # when their own alias was taken out of the index were others (Odo of Cluny, Odilo of Cluny).
     fuzzy_strict: float = 95.0
 
