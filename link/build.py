@@ -1,54 +1,33 @@
-"""Builds a snapshot from a Wikidata JSON dump, in one streaming pass.
+"""Builds a snapshot from a Wikidata JSON dump, in one streaming pass that can be taken up again.
 
 report = build_index(Path("latest-all.json.gz"), Path("wikidata-2026-09.duckdb"), label_languages(catalog))
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+import os
+import time
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from cache.catalog import Catalog
 from cache.errors import SnapshotError
-from link.dump import DumpReader
-from link.entity_json import NotAnItemError, Rows
-from link.snapshot import Snapshot, Tables, write_snapshot
+from link.building import BuildingFolder, State
+from link.crew import Crew, Reader, Taker
+from link.dump import FORM, ChangedDumpError, DumpReader
+from link.intake import Intake
+from link.snapshot import Snapshot, assemble
 
-NAMED_LINES = 100  # broken lines that are named one by one; beyond that they are counted
+ALONE = 8 << 20  # bytes of a dump up to which other processes are not worth their start
+MOST_WORKERS = 6  # beyond, unpacking is what takes the time, and memory would pass 2 GiB
+SEAL_EVERY = 60.0  # seconds of work that a kill may cost
 
 # Called with the bytes of the dump read so far and its size on disk, every few megabytes.
 BuildProgress = Callable[[int, int], None]
-
-
-@dataclass(slots=True)
-class Intake:
-    """What became of a dump's lines."""
-
-    items: int = 0
-    json_bytes: int = 0
-    skipped: int = 0  # properties, lexemes: whole, but no items
-    broken: int = 0
-    broken_lines: list[tuple[int, str]] = field(default_factory=list)  # line number and reason, the first of them
-    modified: str = ""  # the latest change of an item: the date of the dump, as near as the dump itself tells
-
-    def add(self, part: Intake) -> None:
-        """Counts a later part of the dump's lines."""
-        self.items += part.items
-        self.json_bytes += part.json_bytes
-        self.skipped += part.skipped
-        self.broken += part.broken
-        self.broken_lines += part.broken_lines[: NAMED_LINES - len(self.broken_lines)]
-        self.modified = max(self.modified, part.modified)
-
-    def reject(self, line: int, reason: str) -> None:
-        """Counts a line that cannot be read."""
-        self.broken += 1
-        if len(self.broken_lines) < NAMED_LINES:
-            self.broken_lines.append((line, reason))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,82 +38,108 @@ class BuildReport:
     intake: Intake
 
 
+@dataclass(frozen=True, slots=True)
+class BuildSettings:
+    """How the work is done; what comes out does not depend on it. `tell` is given what the user should know."""
+
+    workers: int | None = None  # processes that read; None: as many as there are processors, for all but small dumps
+    seal_every: float = SEAL_EVERY
+    progress: BuildProgress = lambda _read, _size: None
+    tell: Callable[[str], None] = lambda _line: None
+
+    def workers_for(self, size: int) -> int:
+        """How many processes read a dump of so many bytes, beside this one; 0: this one does it."""
+        if self.workers is not None:
+            return self.workers
+        if size <= ALONE:
+            return 0
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return min(cores, MOST_WORKERS)
+
+
+DEFAULT = BuildSettings()
+
+
 def label_languages(catalog: Catalog) -> frozenset[str]:
     """The Wikidata label languages that any language of the catalogue falls back on."""
     return frozenset(code for language in catalog.languages.values() for code in language.label_languages)
 
 
-def build_index(
-    dump: Path, out: Path, languages: Iterable[str], progress: BuildProgress = lambda _read, _size: None
-) -> BuildReport:
+def build_index(dump: Path, out: Path, languages: Iterable[str], settings: BuildSettings = DEFAULT) -> BuildReport:
     """Builds the snapshot `out` from `dump`: entity JSON, plain or packed, an array or an item a line.
 
     Names and descriptions in `languages` are kept. A line that cannot be read is counted, with its number and the
-    reason, in the report and in the snapshot's meta. Raises `SnapshotError` where the dump is missing, cut, no dump
-    or without any item, and leaves no index then; `StoreError` where `out` cannot be written.
+    reason, in the report and in the snapshot's meta. A build that was killed is taken up where it left off, unless
+    the dump has changed. Raises `SnapshotError` where the dump is missing, cut, no dump or without any item, and
+    leaves no index then; `StoreError` where `out` cannot be written; `JobHeldError` where it is being built already.
     """
     wanted = frozenset(languages)
-    reader, intake = DumpReader(dump), Intake()
-    batches = _batches(reader, wanted, intake, progress)
-    snapshot = write_snapshot(out, wanted, batches, lambda: _provenance(reader, intake))
-    return BuildReport(snapshot, intake)
+    with BuildingFolder(out, wanted) as folder:
+        try:
+            _resume(dump, folder, settings)
+        except SnapshotError:
+            folder.remove()
+            raise
+        snapshot = assemble(out, folder.path, folder.files, wanted, _provenance(dump, folder.state))
+        folder.remove()
+    return BuildReport(snapshot, folder.state.intake)
 
 
-def _batches(
-    reader: DumpReader, languages: frozenset[str], intake: Intake, progress: BuildProgress
-) -> Iterator[Tables]:
-    for first_line, lines in reader.chunks():
-        tables, part = read_chunk(first_line, lines, languages)
-        intake.add(part)
-        yield tables
-        progress(reader.read, reader.size)
-    if not intake.items:
-        remedy = "Give a file of Wikidata's entity JSON: an array with an item a line, or an item a line."
-        raise SnapshotError(f"holds no item ({intake.broken} broken lines)", where=reader.path, remedy=remedy)
-
-
-def read_chunk(first_line: int, lines: Sequence[bytes], languages: frozenset[str]) -> tuple[Tables, Intake]:
-    """The rows that some lines of a dump give, and what became of the lines. Depends on nothing else."""
-    rows, intake = Rows(languages), Intake()
-    for line_number, line in enumerate(lines, first_line):
-        _take(line, line_number, rows, intake)
-    intake.items = len(rows)
-    intake.json_bytes = sum(map(len, lines)) + len(lines)
-    intake.modified = rows.modified
-    return rows.tables(), intake
-
-
-def _take(line: bytes, line_number: int, rows: Rows, intake: Intake) -> None:
-    text = _unwrap(line)
-    if not text:
-        return
+def _resume(dump: Path, folder: BuildingFolder, settings: BuildSettings) -> None:
+    """Reads what the folder does not have yet; all of it, where it is of another dump."""
     try:
-        entities = orjson.loads(text)
-        for entity in entities if isinstance(entities, list) else [entities]:
-            rows.add(entity)
-    except NotAnItemError:
-        intake.skipped += 1
-    except orjson.JSONDecodeError as fault:
-        intake.reject(line_number, f"not JSON: {fault}")
-    except (KeyError, TypeError, ValueError, AttributeError) as fault:
-        intake.reject(line_number, f"not an item: {type(fault).__name__}: {fault}")
+        _read(dump, folder, settings)
+    except ChangedDumpError:
+        settings.tell(f"{dump}: is not what it was when the build began; it is read anew")
+        folder.clear()
+        _read(dump, folder, settings)
 
 
-def _unwrap(line: bytes) -> bytes:
-    """The line without what makes it part of an array."""
-    text = line.strip().rstrip(b",")
-    if text.startswith(b"[") and not text.endswith(b"]"):
-        return text[1:].lstrip()
-    if text.endswith(b"]") and not text.startswith(b"["):
-        return text[:-1].rstrip()
-    return text if text not in (b"[", b"]") else b""
+def _read(dump: Path, folder: BuildingFolder, settings: BuildSettings) -> None:
+    state = folder.state
+    with DumpReader(dump, state.place if state.runs else None) as reader:
+        if state.whole and reader.size == state.place.read:
+            settings.tell(f"{dump}: is read already, and its items are sorted now")
+            return
+        if state.whole:
+            raise ChangedDumpError
+        if state.runs:
+            settings.tell(f"{dump}: goes on from line {state.place.line}, with {state.intake.items} items")
+        with _taker(folder, settings.workers_for(reader.size)) as taker:
+            _take(reader, taker, folder, settings)
+    intake = folder.state.intake
+    if not intake.items:
+        raise SnapshotError(f"holds no item ({intake.broken} broken lines)", where=dump, remedy=FORM)
 
 
-def _provenance(reader: DumpReader, intake: Intake) -> dict[str, Any]:
+def _taker(folder: BuildingFolder, workers: int) -> AbstractContextManager[Taker]:
+    if workers:
+        return Crew(folder.run, folder.state.languages, workers)
+    return nullcontext(Reader(folder.run, folder.state.languages))
+
+
+def _take(reader: DumpReader, taker: Taker, folder: BuildingFolder, settings: BuildSettings) -> None:
+    place, intake, parts = folder.state.place, deepcopy(folder.state.intake), 0
+    sealed = time.monotonic()
+    for chunk in reader.chunks():
+        intake.add(taker.take(chunk))
+        place = chunk.end
+        if time.monotonic() - sealed >= settings.seal_every:
+            intake.add(taker.seal())
+            parts += 1
+            folder.save(place, intake, parts)
+            sealed = time.monotonic()
+        settings.progress(reader.read, reader.size)
+    intake.add(taker.seal())
+    folder.save(replace(place, read=reader.size, sha256=reader.sha256), intake, parts + 1, whole=True)
+
+
+def _provenance(dump: Path, state: State) -> dict[str, Any]:
+    intake = state.intake
     return {
-        "source": {"kind": "dump", "sha256": reader.sha256},
-        "file": reader.path.name,
-        "bytes": reader.size,
+        "source": {"kind": "dump", "sha256": state.place.sha256},
+        "file": dump.name,
+        "bytes": state.place.read,
         "json_bytes": intake.json_bytes,
         "modified": intake.modified or None,
         "skipped": intake.skipped,

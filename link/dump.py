@@ -1,83 +1,123 @@
-"""Reads a Wikidata JSON dump by lines: plain, gzip, bzip2 or Zstandard; an array with an item a line, or items alone.
+"""Reads a Wikidata JSON dump by lines: plain or packed; an array with an item a line, or an item a line.
 
-Decompression is Arrow's, which reads streams of several members (as dumps are packed in parallel) and says when one
-is cut. The format: https://www.wikidata.org/wiki/Wikidata:Database_download
+The format: https://www.wikidata.org/wiki/Wikidata:Database_download
 """
 
 from __future__ import annotations
 
-import hashlib
-import io
 from collections.abc import Iterator
-from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from types import TracebackType
+from typing import Self
 
+import numpy as np
 import orjson
-import pyarrow as pa
 
 from cache.errors import SnapshotError
+from link.unpack import HashedFile, PackedError, unpacked
 
-CHUNK = 4 << 20  # bytes of JSON
-_Codec = Literal["gzip", "bz2", "zstd"]
-_CODECS: dict[bytes, _Codec] = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}  # by first bytes
+FORM = "Give a file of Wikidata's entity JSON: an array with an item a line, or an item a line."
+_NEWLINE = ord("\n")
 _REMEDY = "Fetch the file again: a part of a dump makes a smaller index that looks whole."
 
 
-class DumpReader:
-    """One pass over a dump. `read` bytes of `size` are consumed so far; `sha256` holds when all are.
+class ChangedDumpError(Exception):
+    """The dump is not the one that was read before."""
 
-    Raises `SnapshotError` for a file that is missing, is no dump, or ends too early.
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How far a dump was read."""
+
+    line: int = 1  # the number of the next line
+    offset: int = 0  # where it begins, in bytes of JSON
+    read: int = 0  # bytes of the file
+    sha256: str = ""  # of these bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some whole lines of a dump, and the place after them."""
+
+    line: int  # the number of the first one, from 1
+    text: bytes
+    end: Place
+
+
+class DumpReader:
+    """One pass over a dump, from `start` on; what stands before is only unpacked.
+
+    `read` bytes of `size` are consumed so far; `sha256` holds when all are. Raises `SnapshotError` for a file that is
+    missing, is no dump, or ends too early; `ChangedDumpError` where it does not begin as it did up to `start`.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, start: Place | None = None) -> None:
+        self.path, self._start = path, start or Place()
         try:
-            self._file = _HashedFile(path)
-            self.size = path.stat().st_size
+            self._file = HashedFile(path, self._start.read)
         except OSError as fault:
             raise SnapshotError(f"cannot be read: {fault.strerror}", where=path, remedy="Check the path.") from fault
+        if start and (self._file.hashed, self._file.sha256) != (start.read, start.sha256):
+            self._file.close()
+            raise ChangedDumpError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    @property
+    def size(self) -> int:
+        return self._file.size
 
     @property
     def read(self) -> int:
-        return self._file.position
+        return max(self._file.position, self._start.read)
 
     @property
     def sha256(self) -> str:
-        return self._file.digest.hexdigest()
+        return self._file.sha256
 
-    def chunks(self) -> Iterator[tuple[int, list[bytes]]]:
-        """Yields the number of a first line, from 1, and some whole lines from there on."""
-        line, rest, opening = 1, b"", b""
-        with closing(self._file):
-            for block in self._blocks():
-                opening = opening or self._opening(rest + block)
-                lines = (rest + block).split(b"\n")
-                rest = lines.pop()
-                # What may be the dump's last line is kept back: the end tells whether the dump is whole.
-                kept = _last_line(lines)
-                yield line, lines[:kept]
-                line += kept
-                rest = b"\n".join([*lines[kept:], rest])
+    def chunks(self) -> Iterator[Chunk]:
+        """Yields all lines from the start on, blank ones too."""
+        line, rest, opening = self._start.line, b"", b""
+        offset = 0  # of the rest, in the JSON
+        for block in self._blocks():
+            opening = opening or self._opening(block)
+            text = rest + block
+            behind = min(len(text), max(0, self._start.offset - offset))
+            # What may be the dump's last line is kept back: the end tells whether the dump is whole.
+            kept = max(behind, text.rfind(b"\n", 0, len(text.rstrip())) + 1)
+            rest, offset = text[kept:], offset + kept
+            if kept > behind:
+                found = self._chunk(line, text[behind:kept], offset)
+                line = found.end.line
+                yield found
         self._check_end(rest, opening)
-        yield line, rest.split(b"\n")
+        if rest:
+            yield self._chunk(line, rest, offset + len(rest))
+
+    def _chunk(self, line: int, text: bytes, end: int) -> Chunk:
+        # Four times as fast as bytes.count, and it is one process that counts for all.
+        lines = int(np.count_nonzero(np.frombuffer(text, np.uint8) == _NEWLINE))
+        return Chunk(line, text, Place(line + lines, end, self._file.hashed, self._file.sha256))
 
     def _blocks(self) -> Iterator[bytes]:
-        codec = _codec(self.path)
-        raw = pa.PythonFile(self._file, mode="r")
-        stream = pa.CompressedInputStream(raw, codec) if codec else raw
         try:
-            while block := stream.read(CHUNK):
-                yield block
+            yield from unpacked(self._file)
+        except PackedError as fault:
+            raise SnapshotError(str(fault), where=self.path, remedy=_REMEDY) from fault
         except OSError as fault:
-            what = "ends too early" if "runcated" in str(fault) else f"cannot be unpacked ({fault})"
-            raise SnapshotError(what, where=self.path, remedy=_REMEDY) from fault
+            raise SnapshotError(f"cannot be read: {fault}", where=self.path, remedy="Check the disk.") from fault
 
     def _opening(self, head: bytes) -> bytes:
         first = head.lstrip()[:1]
         if first not in (b"", b"[", b"{"):
-            remedy = "Give a file of Wikidata's entity JSON: an array with an item a line, or an item a line."
-            raise SnapshotError("is not a Wikidata JSON dump", where=self.path, remedy=remedy)
+            raise SnapshotError("is not a Wikidata JSON dump", where=self.path, remedy=FORM)
         return first
 
     def _check_end(self, rest: bytes, opening: bytes) -> None:
@@ -91,39 +131,6 @@ class DumpReader:
                 where=self.path,
                 remedy=_REMEDY,
             )
-
-
-class _HashedFile(io.RawIOBase):
-    """A file that hashes what is read of it."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__()
-        self._file = path.open("rb")
-        self.digest, self.position = hashlib.sha256(), 0
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        block = self._file.read(size)
-        self.digest.update(block)
-        self.position += len(block)
-        return block
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-
-def _codec(path: Path) -> _Codec | None:
-    with path.open("rb") as file:
-        magic = file.read(4)
-    return next((codec for start, codec in _CODECS.items() if magic.startswith(start)), None)
-
-
-def _last_line(lines: list[bytes]) -> int:
-    """The position of the last line that is not blank, 0 where all are."""
-    return next((position for position in range(len(lines) - 1, -1, -1) if lines[position].strip()), 0)
 
 
 def _closes_array(last: bytes) -> bool:

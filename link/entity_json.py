@@ -1,21 +1,18 @@
-"""From Wikidata's entity JSON, as dumps and the Action API write it, to the rows of a snapshot.
-
-The form: https://doc.wikimedia.org/Wikibase/master/php/docs_topics_json.html
-"""
+"""The rows of a snapshot that Wikidata items give."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+import array
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import pyarrow as pa
+from msgspec.structs import astuple
 
-from link.normalise import fold_of, normalise
+from link.entity import PROPERTIES, Claims, Item, NotAnItemError, Text, best_targets, convert, number
+from link.normalise import fold_of, normalise_array
 
-# The statements that linking needs: instance of, subclass of, part of, country of origin, country, country of
-# citizenship, author, performer, genre, occupation.
-PROPERTIES = ("P31", "P279", "P361", "P495", "P17", "P27", "P50", "P175", "P136", "P106")
+__all__ = ["PROPERTIES", "SCHEMAS", "NotAnItemError", "Rows", "best_targets", "number"]
 
 _COLUMNS: dict[str, list[tuple[str, pa.DataType]]] = {
     "items": [("item", pa.uint32()), ("sitelinks", pa.uint32()), ("revision", pa.uint64())],
@@ -33,12 +30,10 @@ _COLUMNS: dict[str, list[tuple[str, pa.DataType]]] = {
 }
 SCHEMAS = {name: pa.schema(columns) for name, columns in _COLUMNS.items()}
 
-
-_QID = re.compile(r"Q([1-9][0-9]{0,8})")
-
-
-class NotAnItemError(ValueError):
-    """A line that is JSON but no Wikidata item: a property, a lexeme, something else."""
+Numbers: TypeAlias = "array.array[int]"  # of items
+_Texts: TypeAlias = "tuple[Numbers, list[str]]"  # items, and a text of each
+_Pairs: TypeAlias = "tuple[Numbers, Numbers]"  # items, and a target of each
+_NONE: Mapping[str, Text] = {}
 
 
 class Rows:
@@ -46,50 +41,44 @@ class Rows:
 
     def __init__(self, languages: Iterable[str]) -> None:
         self.modified = ""  # the latest time of change seen, ISO 8601
-        self._languages = frozenset(languages)
+        self._languages = sorted(set(languages))
         self._items: tuple[list[int], list[int], list[int | None]] = ([], [], [])
         self._redirects: tuple[list[int], list[int]] = ([], [])
         self._kinds: tuple[list[int], list[str], list[str]] = ([], [], [])
         self._labels, self._aliases, self._descriptions = self._by_language(), self._by_language(), self._by_language()
-        self._claims: dict[str, tuple[list[int], list[int]]] = {code: ([], []) for code in PROPERTIES}
+        self._claims: list[_Pairs] = [(_empty(), _empty()) for _ in PROPERTIES]
 
     def __len__(self) -> int:
         return len(self._items[0])
 
-    def add(self, entity: Mapping[str, Any]) -> None:
-        """Takes one entity, whole or not at all.
+    @property
+    def names(self) -> int:
+        """How many labels and aliases there are."""
+        return sum(len(items) for store in (self._labels, self._aliases) for items, _ in store.values())
 
-        Raises `NotAnItemError` for other kinds of entity, `KeyError`, `TypeError`, `ValueError` or `AttributeError`
-        for what does not have an entity's form.
+    def add(self, entity: Mapping[str, Any]) -> None:
+        """Takes an entity as JSON has it, whole or not at all. Raises as `add_item` does."""
+        self.add_item(convert(entity))
+
+    def add_item(self, item: Item) -> None:
+        """Takes one item, whole or not at all.
+
+        Raises `NotAnItemError` for other kinds of entity, and `ValueError` for what does not have an item's form.
         """
-        if entity.get("type") != "item":
-            raise NotAnItemError(str(entity.get("type")))
-        item = number(entity["id"])
-        labels, descriptions = self._texts(entity, "labels"), self._texts(entity, "descriptions")
-        aliases = self._alias_texts(entity)
-        statements = _mapping(entity, "claims")
-        claims = [(code, best_targets(statements[code])) for code in PROPERTIES if code in statements]
-        moved = entity.get("redirects")
-        redirect = (number(moved["from"]), number(moved["to"])) if moved else None
-        sitelinks, revision = len(_mapping(entity, "sitelinks")), entity.get("lastrevid")
-        modified = max(self.modified, entity.get("modified") or "")
-        _check_types(int, (revision or 0,))
-        _check_types(str, (text for texts in (labels, descriptions, aliases) for _, text in texts))
-        # Only now is it known that the entity is whole.
-        self._items[0].append(item)
-        self._items[1].append(sitelinks)
-        self._items[2].append(revision)
-        for store, texts in ((self._labels, labels), (self._aliases, aliases), (self._descriptions, descriptions)):
-            for language, text in texts:
-                items, column = store[language]
-                items.append(item)
-                column.append(text)
-        for code, targets in claims:
-            self._claims[code][0].extend([item] * len(targets))
-            self._claims[code][1].extend(targets)
-        if redirect:
-            self.add_redirect(*redirect)
-        self.modified = modified
+        code, claims = number(item.id), self._found_claims(item)
+        moved = (number(item.redirects.origin), number(item.redirects.target)) if item.redirects else None
+        # Only now is it known that the item is whole.
+        items, sitelinks, revisions = self._items
+        items.append(code)
+        sitelinks.append(len(item.sitelinks or ()))
+        revisions.append(item.lastrevid)
+        self._add_texts(code, item)
+        for (subjects, objects), targets in claims:
+            subjects.extend([code] * len(targets))
+            objects.extend(targets)
+        if moved:
+            self.add_redirect(*moved)
+        self.modified = max(self.modified, item.modified or "")
 
     def add_redirect(self, item: int, target: int) -> None:
         """Notes that `item` was merged into `target`."""
@@ -106,77 +95,99 @@ class Rows:
         """The rows as Arrow tables, by table name."""
         return {
             "items": _table("items", self._items),
-            "descriptions": pa.concat_tables(
-                _table("descriptions", (items, [language] * len(items), texts))
-                for language, (items, texts) in self._descriptions.items()
-            ),
-            "names": pa.concat_tables([*self._names("label", self._labels), *self._names("alias", self._aliases)]),
-            "claims": pa.concat_tables(
-                _table("claims", (items, [code] * len(items), targets))
-                for code, (items, targets) in self._claims.items()
-            ),
+            "descriptions": self._described(),
+            "names": self._named(),
+            "claims": self._claimed(),
             "redirects": _table("redirects", self._redirects),
             "kinds": _table("kinds", self._kinds),
         }
 
-    def _by_language(self) -> dict[str, tuple[list[int], list[str]]]:
-        return {language: ([], []) for language in sorted(self._languages)}
+    def _by_language(self) -> dict[str, _Texts]:
+        return {language: (_empty(), []) for language in self._languages}
 
-    def _texts(self, entity: Mapping[str, Any], key: str) -> list[tuple[str, str]]:
-        texts = _mapping(entity, key)
-        # The API may answer with the text of a fallback language: `language` says which it is.
-        return [
-            (language, text["value"])
-            for language in texts.keys() & self._languages
-            if (text := texts[language])["language"] == language
+    def _found_claims(self, item: Item) -> list[tuple[_Pairs, list[int]]]:
+        if not isinstance(item.claims, Claims):
+            return []
+        named = zip(self._claims, astuple(item.claims), strict=True)
+        return [(column, best_targets(statements)) for column, statements in named if statements]
+
+    def _add_texts(self, code: int, item: Item) -> None:
+        labels = item.labels if isinstance(item.labels, dict) else _NONE
+        _add(self._labels, code, labels)
+        if isinstance(item.descriptions, dict):
+            _add(self._descriptions, code, item.descriptions)
+        if isinstance(item.aliases, dict):
+            self._add_aliases(code, item.aliases, labels)
+
+    def _add_aliases(self, code: int, aliases: Mapping[str, list[Text]], labels: Mapping[str, Text]) -> None:
+        """Adds each alias once, and none that is the label too."""
+        for language, texts in aliases.items():
+            column = self._aliases.get(language)
+            if column is not None:
+                names = {text.value: None for text in texts if text.language == language}
+                if (label := labels.get(language)) is not None and label.language == language:
+                    names.pop(label.value, None)
+                column[0].extend([code] * len(names))
+                column[1].extend(names)
+
+    def _described(self) -> pa.Table:
+        rows = [
+            [_numbers(items), pa.repeat(language, len(items)), pa.array(texts, pa.string())]
+            for language, (items, texts) in self._descriptions.items()
+            if items
         ]
+        return _joined("descriptions", rows)
 
-    def _alias_texts(self, entity: Mapping[str, Any]) -> list[tuple[str, str]]:
-        aliases = _mapping(entity, "aliases")
-        wanted = aliases.keys() & self._languages if aliases else ()
-        return [(language, alias["value"]) for language in wanted for alias in aliases[language]]
+    def _named(self) -> pa.Table:
+        stored = [
+            (kind, language, _numbers(items), pa.array(texts, pa.string()))
+            for kind, store in (("label", self._labels), ("alias", self._aliases))
+            for language, (items, texts) in store.items()
+            if items
+        ]
+        rows = [
+            [
+                items,
+                pa.repeat(code, len(items)),
+                names,
+                pa.repeat(kind, len(items)),
+                normalise_array(names, fold_of(code)),
+            ]
+            for kind, code, items, names in stored
+        ]
+        return _joined("names", rows)
 
-    def _names(self, kind: str, store: Mapping[str, tuple[list[int], list[str]]]) -> Iterator[pa.Table]:
-        for language, (items, texts) in store.items():
-            count = len(items)
-            folded = normalise(texts, fold_of(language))
-            yield _table("names", (items, [language] * count, texts, [kind] * count, folded))
-
-
-def number(qid: str) -> int:
-    """The number of a QID: 'Q5' is 5. Raises `ValueError` for anything else."""
-    match = _QID.fullmatch(qid)
-    if match is None:
-        raise ValueError(f"{qid!r} is not a QID")
-    return int(match[1])
-
-
-def _check_types(wanted: type, *groups: Iterable[object]) -> None:
-    for group in groups:
-        for value in group:
-            if type(value) is not wanted:
-                raise TypeError(f"{value!r} is not {wanted.__name__}")
-
-
-def best_targets(statements: list[dict[str, Any]]) -> list[int]:
-    """The items that the statements of best rank name: the preferred ones, else the normal ones, never deprecated ones.
-
-    This is what Wikidata's query service calls truthy.
-    """
-    ranks = [statement.get("rank", "normal") for statement in statements]
-    best = "preferred" if "preferred" in ranks else "normal"
-    snaks = (statement["mainsnak"] for statement, rank in zip(statements, ranks, strict=True) if rank == best)
-    values = (snak["datavalue"]["value"] for snak in snaks if snak["snaktype"] == "value")
-    # Old dumps have the number alone.
-    return [number(value.get("id") or f"Q{value['numeric-id']}") for value in values]
+    def _claimed(self) -> pa.Table:
+        rows = [
+            [_numbers(items), pa.repeat(code, len(items)), _numbers(targets)]
+            for code, (items, targets) in zip(PROPERTIES, self._claims, strict=True)
+            if items
+        ]
+        return _joined("claims", rows)
 
 
-def _mapping(entity: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    """PHP writes an empty map as an empty list."""
-    return entity.get(key) or {}
+def _add(store: Mapping[str, _Texts], code: int, texts: Mapping[str, Text]) -> None:
+    for language, text in texts.items():
+        # The API may answer with the text of a fallback language: `text.language` says which it is.
+        if (column := store.get(language)) is not None and text.language == language:
+            column[0].append(code)
+            column[1].append(text.value)
+
+
+def _empty() -> Numbers:
+    return array.array("I")
+
+
+def _numbers(values: Numbers) -> pa.Array[Any]:
+    return pa.Array.from_buffers(pa.uint32(), len(values), [None, pa.py_buffer(values)])
 
 
 def _table(name: str, columns: Sequence[Sequence[Any]]) -> pa.Table:
     schema = SCHEMAS[name]
     arrays = [pa.array(column, type=field.type) for column, field in zip(columns, schema, strict=True)]
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _joined(name: str, rows: Iterable[Sequence[Any]]) -> pa.Table:
+    schema = SCHEMAS[name]
+    return pa.concat_tables([schema.empty_table(), *(pa.Table.from_arrays(arrays, schema=schema) for arrays in rows)])

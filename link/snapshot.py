@@ -9,6 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +18,20 @@ import orjson
 import pyarrow as pa
 
 from cache.errors import SnapshotError, StoreError
-from cache.files import replacing
+from cache.files import store_faults
 from cache.identity import content_id
+from link.entity_json import SCHEMAS
 from link.normalise import NORMALISATION
+from link.parts import Tables, flush, part_files, write_parts
 from link.statements import statement
 
-VERSION = f"1.{NORMALISATION}"  # of the tables and of what stands in them; an index of another version is refused
+VERSION = f"2.{NORMALISATION}"  # of the tables and of what stands in them; an index of another version is refused
 MEMORY = "1GB"  # what DuckDB may hold while it builds; the rest goes to disk
+# What DuckDB would try on every column, for a third of the time, and not choose.
+USELESS = "zstd,fsst,dictionary"
 REBUILD = "Build it again: polyculture wikidata build DUMP -o FILE"
 
-Tables = Mapping[str, pa.Table]
+Files = Callable[[str], list[Path]]  # the Parquet files of a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +50,11 @@ class Snapshot:
     def languages(self) -> frozenset[str]:
         """The Wikidata label languages whose names are kept."""
         return frozenset(self.meta["languages"])
+
+    @property
+    def complete(self) -> bool:
+        """Does it hold every name of the kinds it was built for? What a run has looked up, it does not."""
+        return bool(self.meta.get("complete", True))
 
 
 def open_snapshot(path: Path) -> Snapshot:
@@ -71,9 +81,27 @@ def write_snapshot(
     `provenance` is asked for once the last batch is in; its `source` decides the snapshot's identity, together with
     the languages and the version. Raises `StoreError` where the folder cannot be written or the disk is full.
     """
+    with store_faults(out):
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=out.parent, prefix=".building-") as folder:
+            write_parts(Path(folder), batches)
+            return assemble(out, Path(folder), partial(part_files, Path(folder), parts=1), languages, provenance())
+
+
+def assemble(
+    out: Path, folder: Path, files: Files, languages: Iterable[str], provenance: Mapping[str, Any]
+) -> Snapshot:
+    """Writes the snapshot whose rows stand in the Parquet files that `files` gives of each table.
+
+    It becomes `out` when it is whole; until then it and all that is put aside stand in `folder`, which must be on the
+    same disk. Raises as `write_snapshot` does.
+    """
     try:
-        with replacing(out) as temporary, tempfile.TemporaryDirectory(dir=out.parent, prefix=".building-") as folder:
-            meta = _build(temporary, Path(folder), batches, sorted(set(languages)), provenance)
+        with store_faults(out), tempfile.TemporaryDirectory(dir=folder, prefix="sorting-") as sorting:
+            file = Path(sorting) / out.name
+            meta = _build(file, files, Path(sorting), sorted(set(languages)), provenance)
+            flush(file)
+            file.replace(out)
     except (duckdb.IOException, duckdb.OutOfMemoryException) as fault:
         remedy = "Free space or choose another folder, then build again."
         raise StoreError(f"cannot be written: {fault}", where=out, remedy=remedy) from fault
@@ -93,36 +121,37 @@ def insert(connection: duckdb.DuckDBPyConnection, tables: Tables) -> None:
 
 
 def _build(
-    file: Path,
-    folder: Path,
-    batches: Iterable[Tables],
-    languages: list[str],
-    provenance: Callable[[], Mapping[str, Any]],
+    file: Path, files: Files, sorting: Path, languages: list[str], provenance: Mapping[str, Any]
 ) -> dict[str, Any]:
     with duckdb.connect() as connection:
         connection.execute("SET memory_limit = $limit", {"limit": MEMORY})
-        connection.execute("SET temp_directory = $folder", {"folder": str(folder)})
+        connection.execute("SET temp_directory = $folder", {"folder": str(sorting)})
         connection.execute("SET preserve_insertion_order = false")
-        connection.execute("ATTACH $file AS wikidata", {"file": str(folder / "rows.duckdb")})
-        create_tables(connection)
-        for tables in batches:
-            insert(connection, tables)
+        connection.execute("SET disabled_compression_methods = $methods", {"methods": USELESS})
+        for table in SCHEMAS:
+            _part(connection, files(table), table).create_view(f"part_{table}")
         connection.execute("ATTACH $file AS snapshot", {"file": str(file)})
         connection.execute(statement("snapshot_sorted"))
-        source = dict(provenance())
         meta = {
             "version": VERSION,
-            "identity": content_id(VERSION, source["source"], languages),
+            "identity": content_id(VERSION, provenance["source"], languages),
             "languages": languages,
             "counts": _counts(connection),
             "built_with": f"DuckDB {duckdb.__version__}",
-            **source,
+            **provenance,
         }
         rows = pa.table({"key": list(meta), "value": [orjson.dumps(value).decode() for value in meta.values()]})
         connection.from_arrow(rows).create("snapshot.meta")
         connection.execute("DETACH snapshot")
-        connection.execute("DETACH wikidata")
     return meta
+
+
+def _part(connection: duckdb.DuckDBPyConnection, files: list[Path], table: str) -> duckdb.DuckDBPyRelation:
+    return (
+        connection.read_parquet([str(file) for file in files])
+        if files
+        else connection.from_arrow(SCHEMAS[table].empty_table())
+    )
 
 
 def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:

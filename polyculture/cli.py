@@ -8,6 +8,7 @@ import typer
 
 from polyculture import __version__
 from polyculture.commands import (
+    collect,
     demo,
     extract,
     generate,
@@ -15,6 +16,7 @@ from polyculture.commands import (
     jobs,
     link,
     measure,
+    mine,
     plan,
     report,
     run,
@@ -60,4 +62,8 @@ app.command(epilog="polyculture report exp.toml")(report.report)
 app.command(epilog="polyculture jobs exp.toml | parallel")(jobs.jobs)
 app.command(epilog="polyculture status exp.toml")(status.status)
 app.command(epilog='polyculture sql exp.toml "select * from granularity" --format csv')(sql.sql)
+wikidata.app.command(epilog="polyculture wikidata collect --class Q746549 --country JP --language ja -o dishes.csv")(
+    collect.collect
+)
 app.add_typer(wikidata.app, name="wikidata")
+app.add_typer(mine.app, name="mine")

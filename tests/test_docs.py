@@ -1,22 +1,43 @@
-"""What the documentation shows is true: its files are accepted, its queries run."""
+"""What the documentation shows is true: its files are accepted, its commands and queries run."""
 
 from __future__ import annotations
 
+import csv
+import json
 import re
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from tests.test_front_door import polyculture
+import pytest
+
+from cache.errors import CatalogError
+from polyculture.workspace import open_workspace
+from tests import servers
+from tests.link_world import item, write_dump
+from tests.servers import StubServer
+from tests.test_front_door import one_line, polyculture
 
 ROOT = Path(__file__).parents[1]
+TOPIC, LANGUAGE = "topics/festival.toml", "languages/sw.toml"
 
-OWN = """
-name = "own"
-models = ["openai:any"]
-languages = ["en", "sw"]
-topics = ["food", "festival"]
-countries = ["JP", "IN"]
-catalog = "mine"
-"""
+# A small Wikidata with festivals in it.
+ITEMS = [
+    item("Q2095", "food"),
+    item("Q746549", "dish", P279="Q2095"),
+    item("Q132241", "festival"),
+    item("Q375011", "religious festival", P279="Q132241"),
+    item("Q10244", {"en": "Diwali", "sw": "Diwali"}, {"en": ["Deepavali"]}, 90, P31="Q375011", P17="Q668"),
+    item("Q486391", {"en": "Hanami", "sw": "Hanami"}, None, 40, P31="Q132241", P17="Q17"),
+    item("Q234646", {"en": "ramen", "sw": "rameni"}, None, 60, P31="Q746549", P495="Q17"),
+]
+SAID = {
+    "festivals": "She loves Diwali and Hanami.",
+    "sherehe": "Anapenda Diwali, na pia Hanami.",
+    "food": "She loves ramen.",
+    "chakula": "Anapenda rameni.",
+}
 
 
 def blocks(file: str, language: str) -> list[str]:
@@ -25,37 +46,203 @@ def blocks(file: str, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.MULTILINE | re.DOTALL)
 
 
-def write_own_catalog(folder: Path) -> Path:
-    """The topic and the language of docs/extending.md, in a user's folder, with an experiment that names them."""
-    topic, language = blocks("docs/extending.md", "toml")
-    for name, text in (("topics/festival.toml", topic), ("languages/sw.toml", language)):
+def write_own_catalog(folder: Path, languages: str = '"en", "sw"', topics: str = '"food", "festival"') -> Path:
+    """The topic, the language and the experiment of docs/extending.md, over the starter snapshot."""
+    topic, language, experiment = blocks("docs/extending.md", "toml")
+    for name, text in ((TOPIC, topic), (LANGUAGE, language)):
         file = folder / "mine" / name
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, encoding="utf-8")
-    experiment = folder / "exp.toml"
-    experiment.write_text(OWN.replace('"food", "festival"', '"food"'), encoding="utf-8")
+    text = experiment.replace('"wikidata.duckdb"', '"starter"').replace('"en", "sw"', languages)
+    file = folder / "exp.toml"
+    file.write_text(text.replace('"food", "festival"', topics), encoding="utf-8")
+    return file
+
+
+def replace(file: Path, old: str, new: str) -> None:
+    text = file.read_text(encoding="utf-8")
+    assert old in text
+    file.write_text(text.replace(old, new), encoding="utf-8")
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubServer]:
+    """A server that names a festival or a dish, in the language of the prompt."""
+
+    def answer(prompt: str, seed: int | None) -> str:
+        return f"{next(said for word, said in SAID.items() if word in prompt)} ({seed})"
+
+    monkeypatch.setattr(servers, "answer_text", answer)
+    with StubServer() as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("languages", "topics"),
+    [('"en", "sw"', '"food", "festival"'), ('"en"', '"festival"'), ('"sw"', '"food"'), ('"de"', '"food"')],
+)
+def test_a_topic_and_a_language_of_ones_own(tmp_path: Path, languages: str, topics: str) -> None:
+    planned = polyculture("plan", write_own_catalog(tmp_path, languages, topics), cwd=tmp_path)
+    assert planned.returncode == 0, planned.stderr
+
+
+def test_an_experiment_with_both_from_the_prompts_to_the_links(tmp_path: Path, stub: StubServer) -> None:
+    experiment = write_own_catalog(tmp_path)
+    replace(experiment, '"starter"', '"wikidata.duckdb"')
+    replace(experiment, "[sampling]", f'[options.openai]\nbase_url = "{stub.url}"\n[sampling]')
+    write_dump(tmp_path / "dump.json", ITEMS)
+    for words in (
+        ("wikidata", "build", "dump.json", "-o", "wikidata.duckdb", "--catalog", "mine"),
+        ("plan", "exp.toml"),
+        ("run", "exp.toml"),
+    ):
+        done = polyculture(*words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+    query = "SELECT DISTINCT language, topic, kind, surface, qid, status FROM linked_mentions ORDER BY ALL"
+    rows = polyculture("sql", experiment, query, "--format", "json", cwd=tmp_path)
+    found = [tuple(json.loads(line).values()) for line in rows.stdout.splitlines()]
+    assert found == [
+        ("en", "festival", "festival", "Diwali", "Q10244", "linked"),
+        ("en", "festival", "festival", "Hanami", "Q486391", "linked"),
+        ("en", "food", "dish", "ramen", "Q234646", "linked"),
+        ("sw", "festival", "festival", "Diwali", "Q10244", "linked"),
+        ("sw", "festival", "festival", "Hanami", "Q486391", "linked"),
+        ("sw", "food", "dish", "rameni", "Q234646", "linked"),
+    ]
+    specific = "SELECT count(*) AS n FROM specificity WHERE topic = 'festival' AND country = 'IN' AND associated > 0"
+    (row,) = polyculture("sql", experiment, specific, "--format", "json", cwd=tmp_path).stdout.splitlines()
+    assert json.loads(row)["n"] > 0
+    asked = {prompt for prompt, _ in stub.asked}
+    assert "Andika aya fupi kuhusu mtu anayeishi Japani na sherehe anazopenda kusherehekea." in asked
+
+
+# What is wrong in the files: where, what is written instead, what is said of it.
+TOPIC_MISTAKES = [
+    ('roots = ["Q132241"]          #', 'roots = ["132241"] #', "kinds.festival.roots.0: '132241' is not a QID; write,"),
+    ("stops = []", 'stops = ["festival"]', "kinds.festival.stops.0: 'festival' is not a QID"),
+    ("stops = []", 'stops = ["Q132241"]', "kinds.festival: Q132241 is among roots and among stops"),
+    ("stops = []", "stop = []", "kinds.festival.stop: unknown key. Did you mean 'stops'?"),
+    ("granularity = 1 ", "granularty = 1 ", "kinds.festival.granularty: unknown key. Did you mean 'granularity'?"),
+    ("granularity = 1 ", "granularity = 2 ", "kinds.festival.granularity: Input should be less than or"),
+    ("granularity = 1 ", "#", "kinds.festival: a counted kind needs granularity = 0 or 1"),
+    ('roots = ["Q132241"]          #', "#", "kinds.festival: a counted kind needs roots"),
+    ("granularity =", "counted = false\ngranularity =", "kinds: none is counted"),
+    ('code = "festival"', 'code = "festivals"', "code is 'festivals'. Write code = 'festival'."),
+    ("granularity = 1 ", "granularity = = 1 ", "not valid TOML: Invalid value (at line 5,"),
+    ("in {country} and", "in {contry} and", "wording.en.explicit: holds {country} 0 times; it must"),
+    ("{name} and the festivals he", "{name} and {name} and the festivals he", "wording.en.implicit_male: holds {name}"),
+    ("about a person and", "about {name} and", "wording.en.neutral: holds {name}; a template of this"),
+    ("implicit_female = ", "# ", "wording.en: no template for implicit_female"),
+    ("neutral = ", "neutrl = ", "wording.en.neutrl"),
+    ("[wording.en]", "[wording.eng]", "topic 'festival' has no wording in language 'en'. Add a table [wording.en]"),
+]  # fmt: skip
+LANGUAGE_MISTAKES = [
+    (
+        "anayeishi {country} na chakula",
+        "anayeishi {contry} na chakula",
+        "topics.food.explicit: holds {country} 0 times",
+    ),
+    ("implicit_male = ", "# ", "topics.food: no template for implicit_male"),
+    ("[wording.topics.food]", "[wording.topics.drink]", "topic 'food' has no wording in language 'sw'"),
+    ('JP = { name = "Japani", form = "Japani" }', "", "no wording of country JP. Add JP = {"),
+    ('first_country = "NG"', 'first_country = "KE"', "first_country: unknown country 'KE'. Known: "),
+    ('native_countries = ["NG"]', 'native_countries = ["KE"]', "native_countries: unknown country 'KE'. Known: "),
+    ('scripts = ["Latn"]', 'scripts = ["Latin"]', "scripts.0: 'Latin' does not have the form"),
+    ('direction = "ltr"', 'direction = "left"', "direction: 'left' does not have the form ^(ltr|rtl)$"),
+    ('detector = "SW"', 'detector = "swa"', "detector: 'swa' does not have the form"),
+    ('["sw", "mul", "en"]', '["Swahili"]', "label_languages.0: 'Swahili' does not have the form"),
+    ("answer_in_language = ", "# ", "answer_in_language: Field required"),
+    ('language = "sw"\n', 'language = "swa"\n', "language is 'swa'. Write 'sw'."),
+    ('name = "Japani"', 'name = "Japan"', "countries.JP.name: is 'Japan', CLDR has 'Japani'"),
+]
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "told"),
+    [*((TOPIC, *mistake) for mistake in TOPIC_MISTAKES), *((LANGUAGE, *mistake) for mistake in LANGUAGE_MISTAKES)],
+)
+def test_a_mistake_in_ones_own_files_is_one_line(tmp_path: Path, file: str, old: str, new: str, told: str) -> None:
+    with pytest.raises(CatalogError) as fault:
+        assert open_workspace(with_mistake(tmp_path, file, old, new)).prompts
+    line = str(fault.value)
+    assert told in line
+    assert "\n" not in line
+    assert file in line or "'food' has no wording" in told
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "told"), [(TOPIC, *TOPIC_MISTAKES[0]), (LANGUAGE, *LANGUAGE_MISTAKES[0])]
+)
+def test_plan_tells_it_and_asks_nothing(tmp_path: Path, file: str, old: str, new: str, told: str) -> None:
+    experiment = with_mistake(tmp_path, file, old, new)
+    assert told in one_line(polyculture("plan", experiment, cwd=tmp_path))
+    assert not (tmp_path / "runs").exists()
+
+
+def with_mistake(folder: Path, file: str, old: str, new: str) -> Path:
+    """An experiment that needs the file, which has a mistake."""
+    wanted = ('"en"', '"festival"') if file == TOPIC else ('"sw"', '"food"')
+    experiment = write_own_catalog(folder, *wanted)
+    replace(folder / "mine" / file, old, new)
     return experiment
 
 
-def test_a_topic_and_a_language_of_ones_own(tmp_path: Path) -> None:
-    experiment = write_own_catalog(tmp_path)
-    planned = polyculture("plan", experiment, cwd=tmp_path)
-    assert planned.returncode == 0, planned.stderr
-    text = experiment.read_text(encoding="utf-8")
-    experiment.write_text(text.replace('"food"', '"food", "festival"').replace(', "sw"', ""), encoding="utf-8")
-    planned = polyculture("plan", experiment, cwd=tmp_path)
-    assert planned.returncode == 0, planned.stderr
+def test_a_root_that_is_no_class_is_told_before_a_topic_is_built_on_it(tmp_path: Path) -> None:
+    (command,) = (line for line in indented("docs/extending.md") if line.startswith("polyculture wikidata collect"))
+    write_dump(tmp_path / "dump.json", ITEMS)
+    assert polyculture("wikidata", "build", "dump.json", "-o", "wikidata.duckdb", cwd=tmp_path).returncode == 0
+    done = polyculture(*shlex.split(command)[1:], cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Diwali" in done.stdout
+    wrong = command.replace("Q132241", "Q13224")
+    line = one_line(polyculture(*shlex.split(wrong)[1:], cwd=tmp_path))
+    assert "wikidata.duckdb: no item is an instance or a subclass of Q13224" in line
 
 
-def test_a_wrong_placeholder_in_ones_own_language_is_named(tmp_path: Path) -> None:
-    experiment = write_own_catalog(tmp_path)
-    language = tmp_path / "mine" / "languages" / "sw.toml"
-    text = language.read_text(encoding="utf-8")
-    language.write_text(text.replace("anayeishi {country}", "anayeishi {contry}"), encoding="utf-8")
-    planned = polyculture("plan", experiment, cwd=tmp_path)
-    assert planned.returncode == 2
-    assert "sw.toml" in planned.stderr
-    assert "topics.food.explicit" in planned.stderr
+def indented(file: str) -> list[str]:
+    """The commands that a page shows."""
+    return re.findall(r"^    (polyculture .*)$", (ROOT / file).read_text(encoding="utf-8"), flags=re.MULTILINE)
+
+
+def test_collecting_as_its_page_shows_it(tmp_path: Path) -> None:
+    (patterns,), (corpus,) = blocks("docs/collecting.md", "toml"), blocks("docs/collecting.md", "json")
+    (tmp_path / "patterns.toml").write_text(patterns, encoding="utf-8")
+    (tmp_path / "corpus.jsonl").write_text(corpus, encoding="utf-8")
+    collect, mine, agree = (text.splitlines() for text in blocks("docs/collecting.md", "sh"))
+    for command in (*collect, *mine):
+        run(command, tmp_path)
+    japan = rows_of(tmp_path / "japan.csv")
+    assert {row["label"] for row in japan} >= {"ラーメン", "寿司"}
+    counts = {row["entity"]: row for row in rows_of(tmp_path / "counts.csv")}
+    chosen = {entity: int(row["completions"]) for entity, row in counts.items() if row["chosen"] == "True"}
+    assert chosen == {"chicken soup": 3, "fish & chips": 3, "chicken": 2}
+    told = json.loads((tmp_path / "counts.csv.provenance.json").read_text(encoding="utf-8"))
+    assert told["filters"]["min_count"] == 2
+    for annotator, judgements in (("ana", "yes yes no"), ("ben", "yes yes yes")):
+        judge(tmp_path / f"sheet-{annotator}.csv", judgements.split())
+    assert "Cohen's kappa" in run(agree[0], tmp_path)
+    assert [row["entity"] for row in rows_of(tmp_path / "entities.csv")] == ["fish & chips", "chicken soup"]
+    assert [row["entity"] for row in rows_of(tmp_path / "disputed.csv")] == ["chicken"]
+
+
+def run(command: str, folder: Path) -> str:
+    program, *words = shlex.split(command)
+    assert program == "polyculture"
+    done = polyculture(*words, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def rows_of(file: Path) -> list[dict[str, Any]]:
+    return list(csv.DictReader(file.read_text(encoding="utf-8-sig").splitlines()))
+
+
+def judge(file: Path, judgements: list[str]) -> None:
+    rows = rows_of(file)
+    with file.open("w", encoding="utf-8", newline="") as sheet:
+        writer = csv.DictWriter(sheet, rows[0])
+        writer.writeheader()
+        writer.writerows({**row, "judgement": word} for row, word in zip(rows, judgements, strict=True))
 
 
 def test_the_first_experiment_of_the_readme_is_accepted(tmp_path: Path) -> None:

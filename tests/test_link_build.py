@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from cache.errors import SnapshotError, StoreError
-from link.build import BuildReport, build_index
+from link.build import BuildReport, BuildSettings, build_index
 from link.snapshot import VERSION, open_snapshot
 from tests.link_world import CLASSES, item, statement, write_dump
 
@@ -174,10 +174,11 @@ def test_an_old_index_is_left_alone_when_the_new_dump_is_cut(tmp_path: Path) -> 
 
 
 def test_long_dumps_come_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("link.dump.CHUNK", 300)
+    monkeypatch.setattr("link.unpack.BLOCK", 300)
     seen: list[int] = []
     dump = write_dump(tmp_path / "dump.json", [*CLASSES, RAMEN])
-    report = build_index(dump, tmp_path / "out.duckdb", ["en"], lambda read, _size: seen.append(read))
+    settings = BuildSettings(progress=lambda read, _size: seen.append(read))
+    report = build_index(dump, tmp_path / "out.duckdb", ["en"], settings)
     assert report.intake.items == len(CLASSES) + 1
     assert report.intake.broken == 0
     assert len(seen) > 3

@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from cache.errors import CatalogError, did_you_mean
 
-QID = Annotated[str, Field(pattern=r"^Q[1-9][0-9]*$")]
+
+def _qid(text: str) -> str:
+    if not re.fullmatch(r"Q[1-9][0-9]*", text):
+        raise ValueError(f"{text!r} is not a QID; write, for example, Q132241")
+    return text
+
+
+QID = Annotated[str, AfterValidator(_qid)]
 CountryCode = Annotated[str, Field(pattern=r"^[A-Z]{2}$")]
+LabelLanguage = Annotated[str, Field(pattern=r"^[a-z]{2,}(-[a-z0-9]+)*$")]
 ScriptCode = Annotated[str, Field(pattern=r"^[A-Z][a-z]{3}$")]
 
 # The wording that a user's own topic or language file brings along: condition -> template.
@@ -39,6 +48,9 @@ class Kind(_Data):
             raise ValueError("a counted kind needs granularity = 0 or 1")
         if self.counted and not self.roots:
             raise ValueError("a counted kind needs roots: the Wikidata classes of its entities")
+        both = sorted(set(self.roots) & set(self.stops))
+        if both:
+            raise ValueError(f"{both[0]} is among roots and among stops: no way could end there")
         return self
 
 
@@ -52,6 +64,12 @@ class Topic(_Data):
     kinds: Mapping[str, Kind]
     wording: Mapping[str, Templates] = {}  # language -> condition -> template, in a user's own topic file
 
+    @model_validator(mode="after")
+    def _something_is_counted(self) -> Topic:
+        if not any(kind.counted for kind in self.kinds.values()):
+            raise ValueError("kinds: none is counted; a topic needs a kind with a granularity and roots")
+        return self
+
 
 class Language(_Data):
     """A language: its scripts, its countries, and where Wikidata keeps its labels."""
@@ -63,8 +81,10 @@ class Language(_Data):
     scripts: tuple[ScriptCode, ...] = Field(min_length=1)
     first_country: CountryCode
     native_countries: tuple[CountryCode, ...] = Field(min_length=1)
-    detector: str  # ISO 639-1 code that the language detector reports
-    label_languages: tuple[str, ...] = Field(min_length=1)  # Wikidata label languages, the fallback chain in order
+    detector: str = Field(pattern="^[A-Z]{2}$")  # ISO 639-1 code that the language detector reports
+    label_languages: tuple[LabelLanguage, ...] = Field(
+        min_length=1
+    )  # Wikidata label languages, the fallback chain in order
     wording: Mapping[str, object] = {}  # the same form as generate/wording/<code>.toml, in a user's own language file
 
 

@@ -8,8 +8,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from cache.catalog.faults import explain
 from cache.catalog.model import Catalog, Country, Language, Topic
-from cache.errors import CatalogError
+from cache.errors import CatalogError, did_you_mean
 
 BUILT_IN = Path(__file__).parent
 Model = TypeVar("Model", bound=BaseModel)
@@ -25,11 +26,23 @@ def read_catalog(user_folder: Path | None = None) -> Catalog:
         code: parse_model(Country, {"code": code, **row}, BUILT_IN / "countries.toml")
         for code, row in read_toml(BUILT_IN / "countries.toml").items()
     }
-    return Catalog(
+    catalog = Catalog(
         topics=_read_folders(folders, "topics", Topic),
         languages=_read_folders(folders, "languages", Language),
         countries=countries,
     )
+    if user_folder is not None:
+        _check_countries(catalog, user_folder)
+    return catalog
+
+
+def _check_countries(catalog: Catalog, folder: Path) -> None:
+    """Raises `CatalogError` where a user's language is native to a country that the catalogue does not have."""
+    for file in sorted((folder / "languages").glob("*.toml")):
+        for code in catalog.languages[file.stem].native_countries:
+            if code not in catalog.countries:
+                remedy = did_you_mean(code, catalog.countries)
+                raise CatalogError(f"native_countries: unknown country {code!r}", where=file, remedy=remedy)
 
 
 def _read_folders(folders: list[Path], name: str, model: type[Model]) -> dict[str, Model]:
@@ -58,6 +71,5 @@ def parse_model(model: type[Model], data: dict[str, Any], file: Path) -> Model:
     try:
         return model.model_validate(data)
     except ValidationError as fault:
-        first = fault.errors()[0]
-        place = ".".join(str(step) for step in first["loc"]) or "top level"
-        raise CatalogError(f"{place}: {first['msg']}", where=file, remedy="See docs/extending.md.") from fault
+        what, remedy = explain(fault, model)
+        raise CatalogError(what, where=file, remedy=remedy) from fault

@@ -27,11 +27,14 @@ def build(
     catalog: CatalogFolder = None,
     replace: Annotated[bool, typer.Option("--replace", help="Write over a file that is there.")] = False,
 ) -> None:
-    """Build a snapshot from a Wikidata JSON dump, whole or a slice, in one pass."""
+    """Build a snapshot from a Wikidata JSON dump, whole or a slice, in one pass.
+
+    A build that was interrupted goes on where it was.
+    """
     from cache.catalog import read_catalog
     from cache.errors import SnapshotError
     from cache.outcome import Outcome
-    from link.build import build_index, label_languages
+    from link.build import BuildSettings, build_index, label_languages
     from polyculture.console import watch
 
     if output.exists() and not replace:
@@ -39,7 +42,8 @@ def build(
     size = dump.stat().st_size if dump.is_file() else 0
     with watch(f"build {output.name}, megabytes of {dump.name}", size // 10**6) as progress:
         languages = label_languages(read_catalog(catalog))
-        report = build_index(dump, output, languages, lambda read, _size: progress(Outcome(read // 10**6, 0)))
+        settings = BuildSettings(progress=lambda read, _size: progress(Outcome(read // 10**6, 0)), tell=say)
+        report = build_index(dump, output, languages, settings)
     intake = report.intake
     say(f"Wrote {output}: {intake.items} items, {intake.skipped} lines skipped, {intake.broken} broken")
     for line, reason in intake.broken_lines:

@@ -1,0 +1,193 @@
+"""A corpus: files of text, in blocks of whole lines that can be read one by one and anywhere.
+
+JSON lines (an object a line, its text in one field) and plain text (a line is a document), plain or packed with gzip,
+bzip2 or Zstandard, and Parquet with a column of text. What a file is, its first bytes tell, not its name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+import orjson
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from cache.errors import StoreError
+from cache.identity import content_id
+
+BLOCK = 16 << 20  # bytes of text
+Codec = Literal["gzip", "bz2", "zstd"]
+Kind = Literal["json", "text", "parquet"]
+_CODECS: dict[bytes, Codec] = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
+_PIECE = 1 << 20  # bytes of text that are unpacked at a time, and in which the first line is looked for
+_ROWS = 1024  # of Parquet that are read at a time
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+
+class BrokenStreamError(Exception):
+    """A packed file that ends too early or cannot be unpacked from some point on."""
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusFile:
+    """A file of the corpus: what it is, its size on disk, and a hash of path, size and time of change."""
+
+    key: str
+    path: Path
+    kind: Kind
+    codec: Codec | None
+    size: int
+    field: str  # of JSON, or the column of Parquet: where the text is
+    block: int  # bytes of text that are scanned at a time
+
+
+def open_corpus(paths: Sequence[Path], field: str, block: int = BLOCK) -> list[CorpusFile]:
+    """The files, and those in folders that are named, in the order of their paths.
+
+    Raises `StoreError` for a file that is missing or cannot be read, or has no such field or column in its first row.
+    """
+    found = sorted({file for path in paths for file in _files(path)})
+    return [_corpus_file(path, field, block) for path in found]
+
+
+def byte_blocks(file: CorpusFile) -> int:
+    """How many blocks a file that is not packed has: of bytes, or of Parquet's row groups."""
+    if file.kind == "parquet":
+        return int(pq.ParquetFile(file.path).num_row_groups)
+    return max(1, -(-file.size // file.block))
+
+
+def read_lines(file: CorpusFile, block: int) -> bytes:
+    """The lines that begin within a block of a file that is not packed."""
+    with file.path.open("rb") as stream:
+        start = _line_start(stream, block * file.block)
+        end = _line_start(stream, (block + 1) * file.block)
+        stream.seek(start)
+        return stream.read(end - start)
+
+
+def read_texts(file: CorpusFile, group: int) -> Iterator[str | None]:
+    """The texts of a row group of a Parquet file."""
+    for batch in pq.ParquetFile(file.path).iter_batches(_ROWS, row_groups=[group], columns=[file.field]):
+        yield from batch.column(0).to_pylist()
+
+
+def stream_lines(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
+    """The blocks of a packed file, one after the other, in whole lines; and how many bytes on disk are read by then.
+
+    Raises `BrokenStreamError` once what can be read of a broken file has been handed out.
+    """
+    pieces: list[bytes] = []
+    position = 0
+    broken = None
+    try:
+        for piece, position in _unpacked(file.path, file.codec):
+            pieces.append(piece)
+            if sum(map(len, pieces)) >= file.block and b"\n" in piece:
+                whole = b"".join(pieces)
+                cut = whole.rfind(b"\n") + 1
+                yield whole[:cut], position
+                pieces = [whole[cut:]]
+    except BrokenStreamError as fault:
+        broken = fault
+    if any(pieces):
+        yield b"".join(pieces), position
+    if broken:
+        raise broken
+
+
+def _unpacked(path: Path, codec: Codec | None) -> Iterator[tuple[bytes, int]]:
+    """Pieces of the text, and how many bytes on disk are read by then."""
+    with pa.OSFile(str(path), "rb") as raw:
+        stream = pa.CompressedInputStream(raw, codec) if codec else raw
+        while True:
+            try:
+                piece = stream.read(_PIECE)
+            except OSError as fault:
+                raise BrokenStreamError(f"cannot be unpacked to its end ({fault})") from fault
+            if not piece:
+                return
+            yield piece, raw.tell()
+
+
+def _line_start(stream: BinaryIO, place: int) -> int:
+    """Where the first line begins that does not begin before `place`; the end of the file where there is none."""
+    if place:
+        stream.seek(place - 1)
+        stream.readline()
+    return stream.tell()
+
+
+def _files(path: Path) -> list[Path]:
+    if path.is_dir():
+        files = [file for file in path.rglob("*") if file.is_file() and not file.name.startswith(".")]
+        if not files:
+            raise StoreError("holds no file", where=path, remedy="Name the files of the corpus, or a folder of them.")
+        return files
+    if not path.is_file():
+        raise StoreError("there is no such file", where=path, remedy="Check the path.")
+    return [path]
+
+
+def _corpus_file(path: Path, field: str, block: int) -> CorpusFile:
+    try:
+        with path.open("rb") as stream:
+            magic = stream.read(4)
+        state = path.stat()
+        codec = next((codec for start, codec in _CODECS.items() if magic.startswith(start)), None)
+        kind = _kind(path, magic, codec, field)
+    except (OSError, pa.ArrowInvalid, BrokenStreamError) as fault:
+        raise StoreError(f"cannot be read: {fault}", where=path, remedy="Check the file.") from fault
+    key = content_id(str(path.resolve()), state.st_size, state.st_mtime_ns, field, block)[:16]
+    return CorpusFile(key, path, kind, codec, state.st_size, field, block)
+
+
+def _kind(path: Path, magic: bytes, codec: Codec | None, field: str) -> Kind:
+    if magic == b"PAR1":
+        _check_column(path, field)
+        return "parquet"
+    return _kind_of_lines(path, _first_line(path, codec), field)
+
+
+def _check_column(path: Path, field: str) -> None:
+    schema = pq.read_schema(path)
+    if field not in schema.names:
+        raise _no_field(path, field, "column", schema.names)
+    if not _is_text(schema.field(field).type):
+        what = f"column {field!r} holds {schema.field(field).type}, not text"
+        raise StoreError(what, where=path, remedy="Name the column of the text with --text-field.")
+
+
+def _is_text(column: pa.DataType) -> bool:
+    kind = column.value_type if isinstance(column, pa.DictionaryType) else column
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+
+
+def _first_line(path: Path, codec: Codec | None) -> bytes:
+    head = next((piece for piece, _ in _unpacked(path, codec)), b"")
+    if b"\0" in head:
+        raise StoreError("is not text", where=path, remedy="Give JSON lines, plain text in UTF-8, or Parquet.")
+    return head.removeprefix(_BYTE_ORDER_MARK).lstrip().split(b"\n", 1)[0].strip()
+
+
+def _kind_of_lines(path: Path, first_line: bytes, field: str) -> Kind:
+    """JSON lines where the first line is an object; or the beginning of one too long for the first look."""
+    named_json = any(suffix in (".json", ".jsonl", ".ndjson") for suffix in path.suffixes)
+    try:
+        row = orjson.loads(first_line)
+    except orjson.JSONDecodeError:
+        return "json" if named_json or first_line.startswith(b'{"') else "text"
+    if not isinstance(row, dict):
+        return "json" if named_json else "text"
+    if field not in row:
+        raise _no_field(path, field, "field", row)
+    return "json"
+
+
+def _no_field(path: Path, field: str, what: str, names: Any) -> StoreError:
+    known = ", ".join(map(repr, names))
+    remedy = f"Name the one that holds the text with --text-field. There are: {known}."
+    return StoreError(f"has no {what} {field!r}", where=path, remedy=remedy)

@@ -1,0 +1,151 @@
+"""The patterns file: what is looked for, in which language, and what is counted of it."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from cache.catalog.faults import REMEDY, explain
+from cache.catalog.read import read_toml
+from cache.errors import CatalogError, did_you_mean
+from extract.folding import fold_name
+
+SLOT = "___"
+LANGUAGES = Path(__file__).with_name("languages.toml")
+_FILTERS = "filters"  # the table of a patterns file that is no language
+
+Unit = Literal["words", "characters"]
+Edges = Literal["both", "begin", "end", "none"]
+Model = TypeVar("Model", bound=BaseModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A pattern with one slot: the texts on both sides of it, folded; one of them may be empty.
+
+    `apart_before` and `apart_after` say whether a space stands between the text and the slot.
+    """
+
+    text: str
+    before: str
+    after: str
+    apart_before: bool
+    apart_after: bool
+
+
+@dataclass(frozen=True, slots=True)
+class PatternSet:
+    """The patterns of one language with everything that decides what is found with them."""
+
+    language: str
+    patterns: tuple[Pattern, ...]
+    unit: Unit
+    longest: int  # of an n-gram: words or characters
+    stop_words: frozenset[str]  # folded
+
+
+class Filters(BaseModel):
+    """Which n-grams are kept."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    min_count: int = Field(default=5, ge=1)
+    min_documents: int = Field(default=3, ge=1)
+    # The share of an n-gram's places that no longer n-gram takes, at which it is a completion of its own.
+    min_share: float = Field(default=0.1, ge=0, le=1)
+    stop_words_at: Edges = "both"  # no n-gram has a stop word at this end
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    patterns: tuple[Annotated[str, Field(min_length=1)], ...] = Field(min_length=1)
+    unit: Unit | None = None
+    max_words: int = Field(default=4, ge=1, le=20)
+    max_characters: int = Field(default=12, ge=1, le=60)
+    stop_words: tuple[str, ...] = ()
+
+
+def read_patterns(file: Path, language: str | None) -> tuple[PatternSet, Filters]:
+    """The patterns of a language in `file`, and the filters; the only language's where none is named.
+
+    Raises `CatalogError`, naming file and place, for a file that is no TOML or does not fit.
+    """
+    tables = dict(read_toml(file))
+    filters = _parse(Filters, tables.pop(_FILTERS, {}), file, _FILTERS)
+    code = _language(tables, language, file)
+    return _pattern_set(code, _parse(_Section, tables[code], file, code), file), filters
+
+
+def _language(tables: Mapping[str, Any], language: str | None, file: Path) -> str:
+    if not tables:
+        raise CatalogError(
+            "holds no patterns", where=file, remedy='Write [en] and under it patterns = ["recipe of ___"].'
+        )
+    if language is None:
+        if len(tables) > 1:
+            remedy = f"Name one with --language: {', '.join(sorted(tables))}."
+            raise CatalogError("holds patterns of several languages", where=file, remedy=remedy)
+        return next(iter(tables))
+    if language not in tables:
+        raise CatalogError(f"holds no patterns in {language!r}", where=file, remedy=did_you_mean(language, tables))
+    return language
+
+
+def _pattern_set(code: str, section: _Section, file: Path) -> PatternSet:
+    known = language_table().get(code, {})
+    unit: Unit = section.unit or known.get("unit", "words")
+    patterns = tuple(
+        _pattern(text, file, f"{code}.patterns.{place}") for place, text in enumerate(section.patterns, start=1)
+    )
+    _refuse_twice(patterns, file, code)
+    stop_words = frozenset(map(fold_name, (*_stop_words(code), *section.stop_words)))
+    longest = section.max_words if unit == "words" else section.max_characters
+    return PatternSet(code, patterns, unit, longest, stop_words)
+
+
+def language_table() -> Mapping[str, Mapping[str, Any]]:
+    """What `languages.toml` says, by language."""
+    return tomllib.loads(LANGUAGES.read_text(encoding="utf-8"))
+
+
+def _stop_words(code: str) -> list[str]:
+    known = language_table()
+    own = known.get(code, {})
+    return [*own.get("stop_words", []), *(_stop_words(own["like"]) if "like" in own else [])]
+
+
+def _pattern(text: str, file: Path, place: str) -> Pattern:
+    if text.count(SLOT) != 1 or "_" in text.replace(SLOT, "", 1):
+        raise _fault(file, place, f"{text!r} has not exactly one slot {SLOT}")
+    left, right = text.split(SLOT)
+    before, after = fold_name(left), fold_name(right)
+    if not any(char.isalnum() for char in before + after):
+        raise _fault(file, place, f"{text!r} has no word beside its slot")
+    return Pattern(text, before, after, left != left.rstrip(), right != right.lstrip())
+
+
+def _refuse_twice(patterns: tuple[Pattern, ...], file: Path, code: str) -> None:
+    seen: dict[tuple[str, str, bool, bool], str] = {}
+    for pattern in patterns:
+        key = (pattern.before, pattern.after, pattern.apart_before, pattern.apart_after)
+        if key in seen:
+            raise _fault(file, f"{code}.patterns", f"{pattern.text!r} is the same as {seen[key]!r}")
+        seen[key] = pattern.text
+
+
+def _parse(model: type[Model], data: Any, file: Path, table: str) -> Model:
+    try:
+        return model.model_validate(data)
+    except ValidationError as fault:
+        what, remedy = explain(fault, model)
+        raise _fault(file, table, what, None if remedy == REMEDY else remedy) from fault
+
+
+def _fault(file: Path, place: str, what: str, remedy: str | None = None) -> CatalogError:
+    return CatalogError(f"{place}: {what}", where=file, remedy=remedy or "See docs/collecting.md.")

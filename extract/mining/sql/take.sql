@@ -1,0 +1,6 @@
+-- taken: the places that the candidates just chosen complete.
+INSERT INTO taken
+SELECT occurrences.hit, occurrences.candidate
+FROM occurrences
+SEMI JOIN (FROM chosen WHERE size = $size) AS chosen USING (candidate)
+ANTI JOIN taken USING (hit);

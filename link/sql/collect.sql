@@ -1,0 +1,69 @@
+-- A row is a collected item: its names, what it is, its countries with the property that gave them, how well known it
+-- is, and the way from it up to the class. `label` is of the language or of one that it falls back on, never English
+-- for want of another; `description` may be English. The best known items come first.
+WITH collected AS (
+    SELECT reached.item, reached.distance, reached.path
+    FROM reached
+    WHERE $any_country OR EXISTS (
+        FROM countries JOIN wanted_countries USING (country_qid) WHERE countries.qid = 'Q' || reached.item
+    )
+),
+named AS (
+    SELECT name.item, name.name, name.kind, name.language, chain.position
+    FROM collected
+    JOIN wikidata.names AS name USING (item)
+    JOIN name_chain AS chain ON chain.language = name.language AND NOT chain.english
+),
+labels AS (
+    SELECT item, min((position, name, language)) AS first FROM named WHERE kind = 'label' GROUP BY item
+),
+aliases AS (
+    SELECT named.item, list(DISTINCT named.name ORDER BY named.name) AS aliases
+    FROM named LEFT JOIN labels USING (item)
+    WHERE named.kind = 'alias' AND named.name IS DISTINCT FROM labels.first[2]
+    GROUP BY named.item
+),
+english AS (
+    SELECT item, min(name) AS english
+    FROM collected JOIN wikidata.names USING (item)
+    WHERE language = 'en' AND kind = 'label'
+    GROUP BY item
+),
+described AS (
+    SELECT item, min((chain.position, said.description)) AS first
+    FROM collected
+    JOIN wikidata.descriptions AS said USING (item)
+    JOIN name_chain AS chain USING (language)
+    GROUP BY item
+),
+origins AS (
+    SELECT
+        qid,
+        list(DISTINCT coalesce(country, country_qid) ORDER BY coalesce(country, country_qid)) AS countries,
+        list(country_qid ORDER BY country_qid) AS country_qids,
+        list(DISTINCT property ORDER BY property) AS properties
+    FROM countries
+    GROUP BY qid
+)
+SELECT
+    'Q' || collected.item AS qid,
+    labels.first[2] AS label,
+    labels.first[3] AS label_language,
+    english.english,
+    coalesce(aliases.aliases, []) AS aliases,
+    described.first[2] AS description,
+    coalesce(origins.countries, []) AS countries,
+    coalesce(origins.country_qids, []) AS country_qids,
+    coalesce(origins.properties, []) AS country_properties,
+    item.sitelinks,
+    collected.distance,
+    list_transform(collected.path, lambda step: 'Q' || step) AS path
+FROM collected
+JOIN wikidata.items AS item USING (item)
+LEFT JOIN labels USING (item)
+LEFT JOIN aliases USING (item)
+LEFT JOIN english USING (item)
+LEFT JOIN described USING (item)
+LEFT JOIN origins ON origins.qid = 'Q' || collected.item
+WHERE NOT $labelled OR labels.item IS NOT NULL
+ORDER BY item.sitelinks DESC, collected.item

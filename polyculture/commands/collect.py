@@ -1,0 +1,72 @@
+"""`polyculture wikidata collect`: the items of a class, as a list to begin with."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from polyculture.commands.wikidata import CatalogFolder
+from polyculture.options import Format, OutputFile, OutputFormat
+
+if TYPE_CHECKING:
+    import duckdb
+
+# What a terminal shows, and a cell of a list in CSV.
+SHOWN = "qid, label, english, array_to_string(countries, ' ') AS countries, sitelinks, description"
+FLAT = """* REPLACE (
+    array_to_string(aliases, ' | ') AS aliases,
+    array_to_string(countries, ' | ') AS countries,
+    array_to_string(country_qids, ' | ') AS country_qids,
+    array_to_string(country_properties, ' | ') AS country_properties,
+    array_to_string(path, ' > ') AS path
+)"""
+
+
+class Members(StrEnum):
+    """Which items are meant: things, classes of things, or both."""
+
+    ANY = "any"
+    INSTANCES = "instances"
+    CLASSES = "classes"
+
+
+def collect(
+    classes: Annotated[list[str], typer.Option("--class", metavar="QID", help="A Wikidata class; may be repeated.")],
+    language: Annotated[str, typer.Option(help="The language of the labels, e.g. ja.")],
+    country: Annotated[
+        list[str] | None, typer.Option(metavar="CODE", help="Only this country: JP or Q17; may be repeated.")
+    ] = None,
+    stop: Annotated[
+        list[str] | None, typer.Option(metavar="QID", help="A class that a way may not cross; may be repeated.")
+    ] = None,
+    members: Annotated[Members, typer.Option(help="Instances, classes (kinds of dish), or any.")] = Members.ANY,
+    labelled: Annotated[bool, typer.Option("--labelled", help="Only items with a label in the language.")] = False,
+    snapshot: Annotated[str, typer.Option(help="A snapshot's file, or starter.")] = "starter",
+    catalog: CatalogFolder = None,
+    format: OutputFormat = Format.TABLE,
+    output: OutputFile = None,
+) -> None:
+    """Collect the items of a class with all its subclasses.
+
+    Label, English label, aliases, description, countries and sitelinks of each, best known first.
+    """
+    from cache.catalog import read_catalog
+    from link.collect import Collection, collected
+    from polyculture.console import say
+    from polyculture.snapshots import find_snapshot
+    from polyculture.tables import write_rows
+
+    wanted = Collection(classes, language, country or (), stop or (), members.value, labelled=labelled)
+    with collected(find_snapshot(snapshot, Path.cwd()), read_catalog(catalog), wanted) as rows:
+        write_rows(_as_wanted(rows, format, output), format, output)
+        say(f"{len(rows)} items")
+
+
+def _as_wanted(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | None) -> duckdb.DuckDBPyRelation:
+    """Lists stay lists where the format has them; in CSV they are one cell."""
+    if format in (Format.JSON, Format.PARQUET):
+        return rows
+    return rows.select(SHOWN if format is Format.TABLE and output is None else FLAT)

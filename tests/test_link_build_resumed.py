@@ -1,0 +1,225 @@
+"""A build that is spread over processes, killed and taken up again: the same snapshot as in one go."""
+
+from __future__ import annotations
+
+import gzip
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import orjson
+import psutil
+import pytest
+from filelock import FileLock
+
+from cache.errors import JobHeldError, SnapshotError, StoreError
+from link.build import BuildReport, BuildSettings, build_index
+from link.snapshot import open_snapshot
+from tests.link_world import Entity, item
+
+LANGUAGES = ["en", "ja"]
+ITEMS = 4_000
+BLOCK = 40_000  # bytes a chunk, so that a small dump has many
+
+# Builds as the command does, with small chunks, each of them sealed: a kill costs at most one.
+PROGRAM = f"""
+import sys
+from pathlib import Path
+import link.unpack
+from link.build import BuildSettings, build_index
+link.unpack.BLOCK = {BLOCK}
+settings = BuildSettings(workers=int(sys.argv[3]), seal_every=0.0, tell=lambda line: print(line, flush=True))
+build_index(Path(sys.argv[1]), Path(sys.argv[2]), {LANGUAGES}, settings)
+"""
+
+
+def entities(count: int = ITEMS) -> list[Entity]:
+    some = [
+        item(
+            f"Q{number}",
+            {"en": f"Thing {number % 700}", "ja": f"もの{number}", "pl": f"rzecz {number}"},
+            {"en": [f"the {number}", f"Thing {number % 700}"]},
+            sitelinks=number % 5,
+            P31=f"Q{1 + number % 40}",
+            P279=[f"Q{1 + number % 9}", f"Q{1 + number % 7}"],
+        )
+        for number in range(1, count + 1)
+    ]
+    some[5]["redirects"] = {"from": f"Q{count + 7}", "to": "Q6"}
+    some[9]["claims"]["P31"] += item("Q1", P31=f"Q{count + 7}")["claims"]["P31"]
+    return some
+
+
+def write_dump(path: Path, some: Iterable[Entity], broken: Iterable[int] = ()) -> Path:
+    """A packed dump, with lines that are cut at these line numbers."""
+    lines = [b"[", *(orjson.dumps(entity) + b"," for entity in some)]
+    lines[-1] = lines[-1].removesuffix(b",")
+    for number in broken:
+        lines[number - 1] = lines[number - 1][:-9]
+    path.write_bytes(gzip.compress(b"\n".join([*lines, b"]\n"]), 1))
+    return path
+
+
+def content(snapshot: Path) -> dict[str, Any]:
+    """All rows of all tables, in their order."""
+    names = ("items", "descriptions", "names", "claims", "redirects", "kinds", "meta")
+    with duckdb.connect(str(snapshot), read_only=True) as connection:
+        return {name: connection.table(name).fetchall() for name in names}
+
+
+def start(dump: Path, out: Path, workers: int = 2) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", PROGRAM, str(dump), str(out), str(workers)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def sealed(out: Path) -> int:
+    """How many parts of an unfinished build are safe."""
+    state = out.with_name(f"{out.name}.building") / "state.json"
+    return sum(orjson.loads(state.read_bytes())["runs"].values()) if state.exists() else 0
+
+
+def kill_after(build: subprocess.Popen[str], out: Path, parts: int) -> None:
+    """Kills the build, and whoever it has started, once so many parts are safe."""
+    deadline = time.monotonic() + 60
+    while sealed(out) < parts:
+        assert build.poll() is None, build.communicate()
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+    build.send_signal(signal.SIGKILL)
+    build.communicate()
+
+
+@pytest.fixture(scope="module")
+def dump(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_dump(tmp_path_factory.mktemp("dump") / "dump.json.gz", entities(), broken=[7, 1_000, 2_345, 4_000])
+
+
+@pytest.fixture(scope="module")
+def in_one_go(dump: Path, tmp_path_factory: pytest.TempPathFactory) -> BuildReport:
+    return build_index(dump, tmp_path_factory.mktemp("whole") / "index.duckdb", LANGUAGES)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+def test_several_processes_write_the_same_snapshot(
+    dump: Path, in_one_go: BuildReport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    monkeypatch.setattr("link.unpack.BLOCK", BLOCK)
+    seen: list[int] = []
+    settings = BuildSettings(workers=workers, progress=lambda read, _size: seen.append(read))
+    report = build_index(dump, tmp_path / "index.duckdb", LANGUAGES, settings)
+    assert content(report.snapshot.path) == content(in_one_go.snapshot.path)
+    assert report.intake == in_one_go.intake
+    assert [line for line, _ in report.intake.broken_lines] == [7, 1_000, 2_345, 4_000]
+    assert report.intake.items == ITEMS - 4
+    assert len(seen) > 10
+    assert [path.name for path in tmp_path.iterdir()] == ["index.duckdb"]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_killed_build_goes_on_where_it_was(dump: Path, in_one_go: BuildReport, tmp_path: Path, workers: int) -> None:
+    out = tmp_path / "index.duckdb"
+    kill_after(start(dump, out, workers), out, 3)
+    assert not out.exists()
+    kill_after(start(dump, out, workers), out, sealed(out) + 4)
+    said = start(dump, out, workers).communicate()[0]
+    assert "goes on from line" in said
+    assert content(out) == content(in_one_go.snapshot.path)
+    assert [path.name for path in tmp_path.iterdir()] == ["index.duckdb"]
+
+
+@pytest.mark.slow
+def test_it_may_be_killed_at_any_moment(dump: Path, in_one_go: BuildReport, tmp_path: Path) -> None:
+    out, moment = tmp_path / "index.duckdb", random.Random(1)
+    started = time.monotonic()
+    start(dump, tmp_path / "other.duckdb").communicate()
+    usual = time.monotonic() - started
+    for _ in range(8):
+        build = start(dump, out)
+        time.sleep(moment.uniform(0.2, 1.0) * usual)
+        build.kill()
+        build.communicate()
+    if not out.exists():
+        start(dump, out).communicate()
+    assert content(out) == content(in_one_go.snapshot.path)
+
+
+def test_a_build_killed_while_it_sorts_reads_nothing_again(
+    dump: Path, in_one_go: BuildReport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stop(*_arguments: Any) -> None:
+        raise KeyboardInterrupt
+
+    out, said = tmp_path / "index.duckdb", list[str]()
+    with monkeypatch.context() as patch:
+        patch.setattr("link.build.assemble", stop)
+        with pytest.raises(KeyboardInterrupt):
+            build_index(dump, out, LANGUAGES)
+    build_index(dump, out, LANGUAGES, BuildSettings(tell=said.append))
+    assert said == [f"{dump}: is read already, and its items are sorted now"]
+    assert content(out) == content(in_one_go.snapshot.path)
+
+
+def test_a_dump_that_has_changed_is_read_anew(tmp_path: Path) -> None:
+    dump, out = write_dump(tmp_path / "dump.json.gz", entities(900)), tmp_path / "index.duckdb"
+    kill_after(start(dump, out, 0), out, 2)
+    write_dump(dump, [item("Q8", "Another world"), *entities(900)[:800]])
+    said: list[str] = []
+    report = build_index(dump, out, LANGUAGES, BuildSettings(tell=said.append))
+    assert "is not what it was when the build began" in said[0]
+    again = build_index(dump, tmp_path / "again.duckdb", LANGUAGES)
+    assert content(out) == content(again.snapshot.path)
+    assert report.intake.items == 801
+
+
+def test_other_languages_begin_anew(dump: Path, tmp_path: Path) -> None:
+    out, said = tmp_path / "index.duckdb", list[str]()
+    kill_after(start(dump, out, 0), out, 2)
+    report = build_index(dump, out, ["en"], BuildSettings(tell=said.append))
+    assert said == []
+    assert report.snapshot.languages == {"en"}
+    assert content(out)["names"] == content(build_index(dump, tmp_path / "x.duckdb", ["en"]).snapshot.path)["names"]
+
+
+def test_a_cut_dump_is_an_error_in_several_processes_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("link.unpack.BLOCK", BLOCK)
+    dump = write_dump(tmp_path / "dump.json.gz", entities(900))
+    dump.write_bytes(dump.read_bytes()[:-20])
+    with pytest.raises(SnapshotError, match="ends too early"):
+        build_index(dump, tmp_path / "index.duckdb", LANGUAGES, BuildSettings(workers=2))
+    assert [path.name for path in tmp_path.iterdir()] == ["dump.json.gz"]
+
+
+def test_a_build_is_left_to_whoever_is_at_it(dump: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "index.duckdb.building"
+    folder.mkdir()
+    with FileLock(folder / ".lock"), pytest.raises(JobHeldError, match="another process is building"):
+        build_index(dump, tmp_path / "index.duckdb", LANGUAGES)
+
+
+def test_a_killed_worker_is_told_and_the_build_goes_on_later(
+    dump: Path, in_one_go: BuildReport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("link.unpack.BLOCK", BLOCK)
+
+    def kill_one(_read: int, _size: int) -> None:
+        workers = [child for child in psutil.Process().children() if "spawn_main" in " ".join(child.cmdline())]
+        workers[0].kill()
+
+    settings = BuildSettings(workers=2, seal_every=0.0, progress=kill_one)
+    with pytest.raises(StoreError, match="was killed"):
+        build_index(dump, tmp_path / "index.duckdb", LANGUAGES, settings)
+    build_index(dump, tmp_path / "index.duckdb", LANGUAGES)
+    assert content(tmp_path / "index.duckdb") == content(in_one_go.snapshot.path)
+
+
+def test_an_old_snapshot_stands_until_the_new_one_is_whole(dump: Path, tmp_path: Path) -> None:
+    out = tmp_path / "index.duckdb"
+    before = build_index(write_dump(tmp_path / "small.json.gz", entities(20)), out, LANGUAGES).snapshot
+    kill_after(start(dump, out, 0), out, 2)
+    assert open_snapshot(out) == before
