@@ -218,7 +218,7 @@ def test_a_real_model_keeps_to_the_schema(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_data_files_travel_with_the_package() -> None:
     folder = Path(__file__).parents[1] / "extract"
-    patterns = (".toml", ".txt", ".jsonl", ".md", ".py", ".typed")
+    patterns = (".toml", ".txt", ".jsonl", ".md", ".py", ".sql", ".typed")
     assert not [
         p for p in folder.rglob("*") if p.is_file() and p.suffix not in patterns and "__pycache__" not in p.parts
     ]
