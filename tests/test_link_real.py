@@ -15,7 +15,7 @@ import pytest
 from link.api_client import ApiSettings
 from link.api_source import ApiSource
 from link.build import build_index
-from link.entity_json import PROPERTIES, best_targets
+from link.entity_json import PROPERTIES
 from link.index_source import IndexSource
 from link.linker import TABLES, Linker
 from link.ontology import Ontology
@@ -82,9 +82,14 @@ def _some_entities(file: Path) -> list[Entity]:
         for entity in entities
         for code, statements in entity["claims"].items()
         if code in PROPERTIES
-        for target in best_targets(statements)
+        for target in map(_target, statements)
     }
     return [entity for entity in entities if entity["id"] in named or int(entity["id"][1:]) % 50 == 7]
+
+
+def _target(statement: dict[str, Any]) -> int | None:
+    value = statement["mainsnak"].get("datavalue", {}).get("value", {})
+    return int(value["id"][1:]) if "id" in value else value.get("numeric-id")
 
 
 def _sample(index: IndexSource, count: int) -> pa.Table:

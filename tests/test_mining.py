@@ -392,16 +392,17 @@ def test_stopped_by_ctrl_c_it_leaves_no_output_and_goes_on_later(tmp_path: Path)
     files = write_big_corpus(tmp_path)
     (tmp_path / "patterns.toml").write_text(PATTERNS, encoding="utf-8")
     command = ("mine", "--patterns", "patterns.toml", "--corpus", *files, "--language", "en", "-o", "counts.csv")
-    process = start_polyculture(*command, cwd=tmp_path)
     journal = tmp_path / ".counts.csv.mining" / "journal.jsonl"
-    deadline = time.monotonic() + 60
-    while not (journal.exists() and journal.stat().st_size) and time.monotonic() < deadline:
-        time.sleep(0.005)
-    process.send_signal(signal.SIGINT)
-    code = process.wait(timeout=30)
-    if code == 0:
-        pytest.skip("it was faster than the signal")
-    assert code == 130
+    codes: list[int] = []
+    while len(codes) < 8 and 130 not in codes:  # the scan may be faster than the signal
+        (tmp_path / "counts.csv").unlink(missing_ok=True)
+        process = start_polyculture(*command, "--processes", "1", cwd=tmp_path)
+        deadline = time.monotonic() + 60
+        while not (journal.exists() and journal.stat().st_size) and time.monotonic() < deadline:
+            time.sleep(0.001)
+        process.send_signal(signal.SIGINT)
+        codes.append(process.wait(timeout=30))
+    assert codes[-1] == 130
     assert not (tmp_path / "counts.csv").exists()
     done = len(journal.read_bytes().splitlines())
     assert polyculture(*command, cwd=tmp_path).returncode == 0
