@@ -113,6 +113,16 @@ class WikidataCache:
             for (entity,) in self._connection.execute(query, (self._service,)):
                 yield orjson.loads(entity)
 
+    def answers(self) -> Iterator[tuple[str, frozenset[str], dict[str, Any]]]:
+        """The QID asked for, the languages and the entity of every answer; those asked for by another QID come last."""
+        query = (
+            "SELECT qid, languages, entity FROM entities WHERE service = ? AND json_valid(entity) "
+            "ORDER BY qid <> json_extract(entity, '$.id'), length(qid), qid"
+        )
+        with self._faults():
+            for qid, languages, entity in self._connection.execute(query, (self._service,)):
+                yield qid, frozenset(orjson.loads(languages)), orjson.loads(entity)
+
     def _open(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=_PATIENCE)
         try:

@@ -43,9 +43,9 @@ class BuildSettings:
     """How the work is done; what comes out does not depend on it. `tell` is given what the user should know."""
 
     workers: int | None = None  # processes that read; None: as many as there are processors, for all but small dumps
-    seal_every: float = SEAL_EVERY
     progress: BuildProgress = lambda _read, _size: None
     tell: Callable[[str], None] = lambda _line: None
+    seal_every: float = SEAL_EVERY
 
     def workers_for(self, size: int) -> int:
         """How many processes read a dump of so many bytes, beside this one; 0: this one does it."""

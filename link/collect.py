@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import duckdb
@@ -30,7 +30,7 @@ from link.snapshot import Snapshot
 from link.statements import statement
 
 Members = Literal["any", "instances", "classes"]
-_TOPIC, _KIND = "collection", "item"
+TOPIC = "collection"  # the code of a collection as a topic
 MAX_DISTANCE = 12  # edges from an item to the class, as in a topic's file that says nothing else
 
 
@@ -61,8 +61,7 @@ def collected(snapshot: Snapshot, catalog: Catalog, wanted: Collection) -> Itera
     with duckdb.connect() as connection, IndexSource(snapshot).opened(connection):
         _lay_out_chain(connection, snapshot, catalog, wanted.language)
         _lay_out_wanted_countries(connection, catalog, wanted.countries)
-        topic = _as_topic(connection, snapshot, wanted)
-        ontology = Ontology(connection, catalog.model_copy(update={"topics": {_TOPIC: topic}}), [_TOPIC])
+        ontology = Ontology(connection, as_catalog(catalog, _resolved(connection, snapshot, wanted)), [TOPIC])
         ontology.climb()
         ontology.reach(connection.table("wikidata.items")).create("reached")
         connection.execute("CREATE TABLE linked AS SELECT item FROM reached")
@@ -73,24 +72,39 @@ def collected(snapshot: Snapshot, catalog: Catalog, wanted: Collection) -> Itera
         yield connection.table("collected")
 
 
-def _as_topic(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, wanted: Collection) -> Topic:
-    """The collection as a topic of one kind, so that its items are those that such a topic's file would get."""
-    roots, stops = (tuple(_item(connection, qid) for qid in qids) for qids in (wanted.classes, wanted.stops))
-    if unknown := unknown_classes(connection, roots):
+def as_catalog(catalog: Catalog, wanted: Collection) -> Catalog:
+    """The collection as the catalogue's one topic: its items are those that such a topic's file would get.
+
+    Raises `SnapshotError` for what is no QID, `CatalogError` for an unknown language.
+    """
+    roots, stops = (tuple(f"Q{_number(qid)}" for qid in qids) for qids in (wanted.classes, wanted.stops))
+    kind = Kind(granularity=1, description="", roots=roots, stops=stops, members=wanted.members)
+    topic = Topic(code=TOPIC, name=TOPIC, max_distance=wanted.max_distance, kinds={TOPIC: kind})
+    languages = {wanted.language: catalog.language(wanted.language)}
+    return catalog.model_copy(update={"topics": {TOPIC: topic}, "languages": languages})
+
+
+def _resolved(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, wanted: Collection) -> Collection:
+    """The same with the items that classes and stops were merged into; `SnapshotError` for a class that is none."""
+    classes, stops = ([_item(connection, qid) for qid in qids] for qids in (wanted.classes, wanted.stops))
+    if unknown := unknown_classes(connection, classes):
         what = f"no item is an instance or a subclass of {unknown[0]}"
         raise SnapshotError(what, where=snapshot.path, remedy=REMEDY)
-    kind = Kind(granularity=1, description="", roots=roots, stops=stops, members=wanted.members)
-    return Topic(code=_TOPIC, name=_TOPIC, max_distance=wanted.max_distance, kinds={_KIND: kind})
+    return replace(wanted, classes=classes, stops=stops)
 
 
 def _item(connection: duckdb.DuckDBPyConnection, qid: str) -> str:
     """The QID in capital letters, of the item that it was merged into if it was."""
+    params = {"item": _number(qid)}
+    moved = connection.execute("SELECT target FROM wikidata.redirects WHERE item = $item", params).fetchone()
+    return f"Q{moved[0] if moved else params['item']}"
+
+
+def _number(qid: str) -> int:
     try:
-        item = number(qid.upper())
+        return number(qid.upper())
     except ValueError as fault:
         raise SnapshotError(f"{qid!r} is not a QID", remedy="Write, for example, Q746549.") from fault
-    moved = connection.execute("SELECT target FROM wikidata.redirects WHERE item = $item", {"item": item}).fetchone()
-    return f"Q{moved[0] if moved else item}"
 
 
 def _lay_out_wanted_countries(

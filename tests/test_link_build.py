@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import pytest
 
 from cache.errors import SnapshotError, StoreError
 from link.build import BuildReport, BuildSettings, build_index
+from link.dump import ChangedDumpError, DumpReader
 from link.snapshot import VERSION, open_snapshot
 from tests.link_world import CLASSES, item, statement, write_dump
 
@@ -38,7 +40,7 @@ def array(*entities: dict[str, Any]) -> bytes:
     return b"[\n" + b",\n".join(map(orjson.dumps, entities)) + b"\n]\n"
 
 
-@pytest.mark.parametrize(
+PACKED = pytest.mark.parametrize(
     ("name", "pack"),
     [
         ("plain", lambda text: text),
@@ -49,6 +51,9 @@ def array(*entities: dict[str, Any]) -> bytes:
         ("zstd", lambda text: pa.compress(text, codec="zstd", asbytes=True)),
     ],
 )
+
+
+@PACKED
 @pytest.mark.parametrize("form", ["array", "lines", "one line"])
 def test_every_form_of_a_dump_gives_the_same_tables(
     tmp_path: Path, name: str, pack: Callable[[bytes], bytes], form: str
@@ -184,6 +189,42 @@ def test_long_dumps_come_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert len(seen) > 3
     assert seen == sorted(seen)
     assert seen[-1] == dump.stat().st_size
+
+
+@PACKED
+@pytest.mark.parametrize("readers", ["the best there are", "Arrow's alone", "all cores"])
+def test_a_dump_is_read_on_from_any_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, pack: Callable[[bytes], bytes], readers: str
+) -> None:
+    if readers == "Arrow's alone":
+        monkeypatch.setattr("link.unpack.find_spec", lambda _name: None)
+    if readers == "all cores":
+        monkeypatch.setattr("link.unpack.ALL_CORES", 0)
+    monkeypatch.setattr("link.unpack.BLOCK", 300)
+    text = array(*CLASSES, RAMEN, *[item(f"Q{number}", f"thing {number}") for number in range(9_000, 9_009)])
+    dump = tmp_path / "dump"
+    dump.write_bytes(pack(text))
+    with DumpReader(dump) as reader:
+        chunks = list(reader.chunks())
+        assert reader.read == dump.stat().st_size
+        assert reader.sha256 == hashlib.sha256(dump.read_bytes()).hexdigest()
+    assert b"".join(chunk.text for chunk in chunks) == text
+    assert [chunk.line for chunk in chunks] == [text[: text.index(chunk.text)].count(b"\n") + 1 for chunk in chunks]
+    for place in [chunks[0].end, chunks[len(chunks) // 2].end]:
+        with DumpReader(dump, place) as again:
+            rest = list(again.chunks())
+            assert b"".join(chunk.text for chunk in rest) == text[place.offset :]
+            assert rest[0].line == place.line
+            assert again.sha256 == reader.sha256
+    dump.write_bytes(b"x" + dump.read_bytes()[1:])
+    with pytest.raises(ChangedDumpError):
+        DumpReader(dump, chunks[0].end)
+
+
+def test_a_cut_bzip2_dump_is_seen_on_all_cores_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("link.unpack.ALL_CORES", 0)
+    with pytest.raises(SnapshotError, match="ends too early, or is damaged"):
+        build(tmp_path, bz2.compress(array(*CLASSES, RAMEN))[:-9])
 
 
 def test_a_missing_dump_and_a_folder_that_cannot_be_written(tmp_path: Path) -> None:

@@ -14,8 +14,11 @@ from cache.catalog.model import Catalog, Kind, Topic
 from cache.errors import CatalogError, SnapshotError
 from link.classes import check_classes
 from link.collect import Collection, collected
+from link.collect_pull import pulled
 from link.index_source import IndexSource
-from tests.link_world import CATALOG, index_of, item
+from link.pull_client import PullSettings
+from tests.link_world import CATALOG, CLASSES, index_of, item
+from tests.sparql_server import SparqlServer
 from tests.test_front_door import one_line, polyculture
 
 DISHES = [
@@ -122,6 +125,30 @@ def test_a_snapshot_without_the_language_is_told(index: IndexSource) -> None:
         collected(type(index.snapshot)(index.snapshot.path, meta), catalog, asked),
     ):
         pass
+
+
+def test_a_sparql_endpoint_gives_the_same_rows_and_is_asked_once(index: IndexSource, tmp_path: Path) -> None:
+    with SparqlServer([*CLASSES, *DISHES]) as server:
+        settings = PullSettings("us@example.org", server.url, requests_per_minute=1e6)
+        for wanted in (
+            Collection(("Q746549",), "ja", ("JP",)),
+            Collection(("Q746549",), "ja", labelled=True),
+            Collection(("Q100",), "ja", ("Q17",), stops=("Q108",), members="instances"),
+        ):
+            snapshot = pulled(CATALOG, wanted, tmp_path, settings)
+            with collected(snapshot, CATALOG, wanted) as online, collected(index.snapshot, CATALOG, wanted) as offline:
+                rows = online.fetchall()
+                assert rows == offline.fetchall()
+                assert rows
+        asked = len(server.queries)
+        assert pulled(CATALOG, wanted, tmp_path, settings).identity == snapshot.identity
+        assert len(server.queries) == asked
+        assert all("us@example.org" in agent for agent in server.agents)
+
+
+def test_an_endpoint_is_told_whom_to_write_to(tmp_path: Path) -> None:
+    words = ("wikidata", "collect", "--class", "Q1", "--language", "ja", "--endpoint", "http://127.0.0.1:9/sparql")
+    assert "--contact you@example.org" in one_line(polyculture(*words, cwd=tmp_path))
 
 
 def test_every_format_on_the_command_line(index: IndexSource, tmp_path: Path) -> None:

@@ -82,9 +82,7 @@ class Language(_Data):
     first_country: CountryCode
     native_countries: tuple[CountryCode, ...] = Field(min_length=1)
     detector: str = Field(pattern="^[A-Z]{2}$")  # ISO 639-1 code that the language detector reports
-    label_languages: tuple[LabelLanguage, ...] = Field(
-        min_length=1
-    )  # Wikidata label languages, the fallback chain in order
+    label_languages: tuple[LabelLanguage, ...] = Field(min_length=1)  # Wikidata's, the fallback chain in order
     wording: Mapping[str, object] = {}  # the same form as generate/wording/<code>.toml, in a user's own language file
 
 

@@ -14,6 +14,10 @@ from polyculture.options import Format, OutputFile, OutputFormat
 if TYPE_CHECKING:
     import duckdb
 
+    from cache.catalog import Catalog
+    from link.collect import Collection
+    from link.snapshot import Snapshot
+
 # What a terminal shows, and a cell of a list in CSV.
 SHOWN = "qid, label, english, array_to_string(countries, ' ') AS countries, sitelinks, description"
 FLAT = """* REPLACE (
@@ -45,6 +49,10 @@ def collect(
     members: Annotated[Members, typer.Option(help="Instances, classes (kinds of dish), or any.")] = Members.ANY,
     labelled: Annotated[bool, typer.Option("--labelled", help="Only items with a label in the language.")] = False,
     snapshot: Annotated[str, typer.Option(help="A snapshot's file, or starter.")] = "starter",
+    endpoint: Annotated[
+        str | None, typer.Option(metavar="URL", help="Ask this SPARQL endpoint over Wikidata instead of a snapshot.")
+    ] = None,
+    contact: Annotated[str | None, typer.Option(help="Whom the endpoint can write to: an address or a page.")] = None,
     catalog: CatalogFolder = None,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
@@ -56,13 +64,29 @@ def collect(
     from cache.catalog import read_catalog
     from link.collect import Collection, collected
     from polyculture.console import say
-    from polyculture.snapshots import find_snapshot
     from polyculture.tables import write_rows
 
     wanted = Collection(classes, language, country or (), stop or (), members.value, labelled=labelled)
-    with collected(find_snapshot(snapshot, Path.cwd()), read_catalog(catalog), wanted) as rows:
+    known = read_catalog(catalog)
+    source = _snapshot(snapshot) if endpoint is None else _pulled(known, wanted, endpoint, contact)
+    with collected(source, known, wanted) as rows:
         write_rows(_as_wanted(rows, format, output), format, output)
         say(f"{len(rows)} items")
+
+
+def _snapshot(name: str) -> Snapshot:
+    from polyculture.snapshots import find_snapshot
+
+    return find_snapshot(name, Path.cwd())
+
+
+def _pulled(catalog: Catalog, wanted: Collection, endpoint: str, contact: str | None) -> Snapshot:
+    from link.collect_pull import pulled
+    from link.pull_client import PullSettings
+    from polyculture.console import say
+    from polyculture.home import cache_folder
+
+    return pulled(catalog, wanted, cache_folder(), PullSettings(contact or "", endpoint, tell=say))
 
 
 def _as_wanted(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | None) -> duckdb.DuckDBPyRelation:

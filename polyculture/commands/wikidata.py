@@ -6,12 +6,16 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer._click.exceptions import UsageError
 
 from polyculture.console import say
 
+API = "https://www.wikidata.org/w/api.php"
+ENDPOINT = "https://query.wikidata.org/sparql"
+
 app = typer.Typer(
     no_args_is_help=True,
-    help="Build a local snapshot of Wikidata, or look into one.",
+    help="Build or pull a local snapshot of Wikidata, or look into one.",
     epilog="polyculture wikidata build latest-all.json.gz -o wikidata.duckdb",
 )
 
@@ -20,34 +24,105 @@ CatalogFolder = Annotated[
 ]
 
 
+Output = Annotated[Path, typer.Option("--output", "-o", help="The snapshot to write.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Write over a file that is there.")]
+
+
 @app.command(epilog="polyculture wikidata build latest-all.json.gz -o wikidata-2026-09.duckdb")
 def build(
-    dump: Annotated[Path, typer.Argument(metavar="DUMP", help="Wikidata's entity JSON: .json, .json.gz, .json.bz2.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="The snapshot to write.")],
+    output: Output,
+    dump: Annotated[
+        Path | None,
+        typer.Argument(metavar="[DUMP]", help="Wikidata's entity JSON: .json, .json.gz, .json.bz2 or .json.zst."),
+    ] = None,
+    from_cache: Annotated[
+        bool,
+        typer.Option("--from-cache", help="Read what the live API has answered before; DUMP may name another cache."),
+    ] = False,
+    service: Annotated[str, typer.Option(help="With --from-cache: the address of the API that was asked.")] = API,
     catalog: CatalogFolder = None,
-    replace: Annotated[bool, typer.Option("--replace", help="Write over a file that is there.")] = False,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes that read; as many as there are processors if not given.")
+    ] = None,
+    replace: Replace = False,
 ) -> None:
-    """Build a snapshot from a Wikidata JSON dump, whole or a slice, in one pass.
+    """Build a snapshot from a Wikidata JSON dump, whole or a slice, or from what the live API has answered before.
 
-    A build that was interrupted goes on where it was.
+    A build that was killed goes on where it was when the same command is given again.
+    """
+    _check_free(output, replace)
+    if from_cache:
+        _build_from_cache(dump, service, output, catalog)
+    elif dump is None:
+        raise UsageError("Missing argument 'DUMP'")
+    else:
+        _build_from_dump(dump, output, catalog, workers)
+
+
+@app.command(epilog="polyculture wikidata pull --topic food -o food.duckdb --contact you@example.org")
+def pull(
+    output: Output,
+    contact: Annotated[
+        str, typer.Option(help="An e-mail address or a page that the endpoint's operators can write to.")
+    ],
+    topic: Annotated[list[str] | None, typer.Option(help="A topic; may be given several times. Default: all.")] = None,
+    endpoint: Annotated[str, typer.Option(help="A SPARQL endpoint over Wikidata.")] = ENDPOINT,
+    requests_per_minute: Annotated[float, typer.Option(min=0.1, help="How many requests to send at most.")] = 60.0,
+    catalog: CatalogFolder = None,
+    replace: Replace = False,
+) -> None:
+    """Build a snapshot of what some topics need from a SPARQL endpoint: the Query Service, QLever.
+
+    What the endpoint has answered stays on disk: a pull that failed goes on where it was.
     """
     from cache.catalog import read_catalog
+    from link.pull import pull_index
+    from link.pull_client import PullSettings
+    from polyculture.console import watch
+
+    _check_free(output, replace)
+    known = read_catalog(catalog)
+    settings = PullSettings(contact, endpoint, requests_per_minute, tell=say)
+    report = pull_index(
+        known, topic or list(known.topics), output, settings, lambda total: watch(f"pull {output.name}, items", total)
+    )
+    items = report.snapshot.meta["counts"]["items"]
+    say(f"Wrote {output}: {items} items from {report.asked} pages, and {report.reused} that were there already")
+
+
+def _check_free(output: Path, replace: bool) -> None:
     from cache.errors import SnapshotError
+
+    if output.exists() and not replace:
+        raise SnapshotError("is there already", where=output, remedy="Name another file, or write over it: --replace")
+
+
+def _build_from_dump(dump: Path, output: Path, catalog: Path | None, workers: int | None) -> None:
+    from cache.catalog import read_catalog
     from cache.outcome import Outcome
     from link.build import BuildSettings, build_index, label_languages
     from polyculture.console import watch
 
-    if output.exists() and not replace:
-        raise SnapshotError("is there already", where=output, remedy="Name another file, or write over it: --replace")
+    languages = label_languages(read_catalog(catalog))
     size = dump.stat().st_size if dump.is_file() else 0
     with watch(f"build {output.name}, megabytes of {dump.name}", size // 10**6) as progress:
-        languages = label_languages(read_catalog(catalog))
-        settings = BuildSettings(progress=lambda read, _size: progress(Outcome(read // 10**6, 0)), tell=say)
-        report = build_index(dump, output, languages, settings)
-    intake = report.intake
+        settings = BuildSettings(workers, lambda read, _size: progress(Outcome(read // 10**6, 0)), say)
+        intake = build_index(dump, output, languages, settings).intake
     say(f"Wrote {output}: {intake.items} items, {intake.skipped} lines skipped, {intake.broken} broken")
     for line, reason in intake.broken_lines:
         say(f"  line {line}: {reason}")
+
+
+def _build_from_cache(cache: Path | None, service: str, output: Path, catalog: Path | None) -> None:
+    from cache.catalog import read_catalog
+    from link.build import label_languages
+    from link.from_cache import build_from_cache
+    from polyculture.home import cache_folder
+    from polyculture.linking import API_CACHE
+
+    languages = label_languages(read_catalog(catalog))
+    intake = build_from_cache(cache or cache_folder() / API_CACHE, service, output, languages).intake
+    say(f"Wrote {output}: {intake.items} items, {intake.redirects} redirects, {intake.left_out} answers left out")
 
 
 @app.command(epilog="polyculture wikidata show Q234646 --snapshot wikidata.duckdb")

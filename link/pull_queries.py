@@ -1,0 +1,67 @@
+"""The SPARQL queries of `sparql/*.rq`, filled in with what was checked: item numbers, languages, properties, counts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from string import Template
+from typing import Literal, Self
+
+from link.entity import LARGEST, PROPERTIES
+
+LIMIT = 20_000  # rows of a page
+_LEAST = 100  # rows below which no page is made smaller
+_FOLDER = Path(__file__).with_name("sparql")
+_LANGUAGE = re.compile(r"[a-z]{2,12}(-[a-z0-9]{1,12}){0,3}")
+
+Name = Literal["below", "idle", "facts"]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One page of a query. Raises `ValueError` for what is no item number, language or property."""
+
+    name: Name
+    items: tuple[int, ...]
+    code: str = "P31"  # the property of `below`
+    languages: tuple[str, ...] = ()  # of `facts`
+    limit: int = LIMIT
+    offset: int = 0
+
+    def __post_init__(self) -> None:
+        wrong = [str(item) for item in self.items if not 1 <= item <= LARGEST]
+        wrong += [code for code in self.languages if not _LANGUAGE.fullmatch(code)]
+        wrong += [] if self.code in PROPERTIES else [self.code]
+        if wrong or not self.items or self.limit < 1 or self.offset < 0:
+            raise ValueError(f"cannot ask for {wrong or self}")
+
+    @property
+    def text(self) -> str:
+        """The query, as it is sent."""
+        return _template(self.name).substitute(
+            items=" ".join(f"wd:Q{item}" for item in self.items),
+            languages=", ".join(f'"{code}"' for code in self.languages),
+            properties=" ".join(f"wdt:{code}" for code in PROPERTIES),
+            property=self.code,
+            limit=self.limit,
+            offset=self.offset,
+        )
+
+    def after(self, rows: int) -> Self:
+        """The page after this one, which had so many rows."""
+        return replace(self, offset=self.offset + rows)
+
+    @property
+    def smaller(self) -> list[Self]:
+        """Queries that together give the same and more, each with less work; none where there are no smaller ones."""
+        if len(self.items) > 1:
+            half = len(self.items) // 2
+            return [replace(self, items=items, offset=0) for items in (self.items[:half], self.items[half:])]
+        return [replace(self, limit=self.limit // 2)] if self.limit >= 2 * _LEAST else []
+
+
+@cache
+def _template(name: Name) -> Template:
+    return Template((_FOLDER / f"{name}.rq").read_text(encoding="utf-8"))

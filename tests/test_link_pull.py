@@ -1,0 +1,323 @@
+"""A snapshot from a SPARQL endpoint: the same links as one from a dump, politely asked for, however it behaves."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from cache.catalog import read_catalog
+from cache.errors import CatalogError, SnapshotError, WikidataError
+from link.build import build_index
+from link.index_source import IndexSource
+from link.linker import TABLES, Linker
+from link.pull import PullReport, pull_index
+from link.pull_client import PullSettings, SparqlClient
+from link.pull_pages import Pages
+from link.pull_queries import Query
+from link.snapshot import open_snapshot
+from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, item, statement, write_dump
+from tests.sparql_server import (
+    CUT,
+    FORBIDDEN,
+    HTML,
+    TIMED_OUT,
+    TOO_MANY,
+    TOO_MANY_UNTOLD,
+    UNAVAILABLE,
+    Fault,
+    SparqlServer,
+)
+
+TOPICS = ["food", "beverage", "music", "book"]
+
+
+def described(entity: Entity, text: str, revision: int, modified: str) -> Entity:
+    texts = {"en": {"language": "en", "value": text}, "pl": {"language": "pl", "value": "opis"}}
+    return {**entity, "descriptions": texts, "lastrevid": revision, "modified": modified}
+
+
+def ranked(entity: Entity, code: str, *statements: dict[str, Any]) -> Entity:
+    return {**entity, "claims": {**entity["claims"], code: list(statements)}}
+
+
+# All that a topic needs: classes, a class that was merged, instances, creators and a merged creator, countries.
+INSIDE: list[Entity] = [
+    item("Q10", "soup", P279="Q746549"),
+    item("Q11", {"en": "miso soup", "ja": "味噌汁", "zh": "味噌汤"}, {"en": ["misoshiru", "miso soup"]}, 5, P31="Q10"),
+    described(item("Q12", "Tango", sitelinks=4, P31="Q99"), "a drink", 77, "2026-03-01T00:00:00Z"),
+    item("Q13", "Tango", sitelinks=30, P31="Q2188189", P175=["Q20", "Q98"]),
+    item("Q14", "naengmyeon", {"ko": ["냉면"]}, P31=["Q10", "Q746549"], P495="Q884"),
+    ranked(item("Q15", "borscht", P31="Q10"), "P495", statement("Q212"), statement("Q159", "preferred")),
+    ranked(item("Q16", "goulash"), "P31", statement("Q746549"), statement("Q5", "deprecated")),
+    ranked(item("Q17", "Japan"), "P17", statement("Q5", "normal", "somevalue")),
+    item("Q20", "Ana", P31="Q5", P27="Q414", P106="Q177220"),
+    item("Q21", "Bela", P31="Q5", P27="Q28", P106="Q101"),
+    ranked(item("Q22", "Ceija", P31="Q5"), "P106", statement("Q177220", "normal", "somevalue")),
+    item("Q23", "Dora", P31="Q5"),
+    item("Q101", "folk singer", P279="Q177220"),
+    item("Q177220", "singer"),
+    item("Q36180", "writer"),
+    item("Q884", "South Korea"),
+]
+REDIRECTS = {"Q99": "Q40050", "Q98": "Q21"}
+# What no topic needs: of another class, below a stop, doing something else.
+OUTSIDE: list[Entity] = [
+    item("Q50", "a quiet park", P31="Q51"),
+    item("Q51", "municipal park", P279="Q52"),
+    item("Q53", "E number additive", P31="Q189567"),
+    item("Q189567", "food additive", P279="Q2095"),
+    item("Q54", "Egon the plumber", P31="Q5", P106="Q55"),
+    item("Q55", "plumber"),
+]
+NEEDED = [{"lastrevid": 1, **entity} for entity in [*CLASSES, *INSIDE] if entity["id"] != "Q42889"]  # a vehicle
+WORLD = [*NEEDED, *OUTSIDE]
+
+
+def asks_of(snapshot: Path, topics: Sequence[str] = TOPICS) -> pa.Table:
+    """Every name of a snapshot, asked for in its language in every kind of the topics."""
+    kinds = [(topic, name) for topic in topics for name, kind in CATALOG.topics[topic].kinds.items() if kind.roots]
+    with duckdb.connect(str(snapshot), read_only=True) as connection:
+        query = "SELECT DISTINCT language, name FROM names WHERE language IN (SELECT unnest($codes)) ORDER BY ALL"
+        names = connection.execute(query, {"codes": list(CATALOG.languages)}).fetchall()
+    return pa.Table.from_pylist(
+        [
+            {"language": language, "topic": topic, "kind": kind, "surface": name}
+            for language, name in names
+            for topic, kind in kinds
+        ]
+    )
+
+
+def from_dump(folder: Path, entities: Sequence[Entity], redirects: dict[str, str]) -> IndexSource:
+    by_id = {entity["id"]: entity for entity in entities}
+    merged = [{**by_id[target], "redirects": {"from": origin, "to": target}} for origin, target in redirects.items()]
+    dump = write_dump(folder / "dump.json", [*entities, *merged])
+    return IndexSource(build_index(dump, folder / "dumped.duckdb", LANGUAGES).snapshot)
+
+
+class Waits(list[float]):
+    """How long was slept, on a clock that nothing else moves."""
+
+    def sleep(self, seconds: float) -> None:
+        self.append(seconds)
+
+    def clock(self) -> float:
+        return sum(self)
+
+
+def pull(server: SparqlServer, out: Path, waits: Waits | None = None) -> PullReport:
+    pauses = Waits() if waits is None else waits
+    settings = PullSettings("test@example.org", server.url, 60_000, sleep=pauses.sleep, clock=pauses.clock)
+    return pull_index(CATALOG, TOPICS, out, settings)
+
+
+def content(snapshot: Path) -> dict[str, Any]:
+    names = ("items", "descriptions", "names", "claims", "redirects")
+    with duckdb.connect(str(snapshot), read_only=True) as connection:
+        return {name: connection.table(name).fetchall() for name in names}
+
+
+@pytest.fixture
+def server() -> Iterator[SparqlServer]:
+    with SparqlServer(WORLD, REDIRECTS) as running:
+        yield running
+
+
+@pytest.mark.parametrize("as_dump", [False, True], ids=["as the query service", "as the RDF dump"])
+def test_the_same_links_as_from_a_dump_row_for_row(tmp_path: Path, as_dump: bool) -> None:
+    index = from_dump(tmp_path, NEEDED, REDIRECTS)
+    with SparqlServer(NEEDED, REDIRECTS, as_dump=as_dump) as server:
+        report = pull(server, tmp_path / "pulled.duckdb")
+    rows = asks_of(index.snapshot.path)
+    by_dump = Linker(CATALOG, index).link(rows)
+    by_pull = Linker(CATALOG, IndexSource(report.snapshot)).link(rows)
+    assert all(by_pull[name].equals(by_dump[name]) for name in TABLES)
+    assert by_dump["links"].column("status").to_pylist().count("linked") > 20
+    assert {row["property"] for row in by_dump["entity_countries"].to_pylist()} >= {"P495", "P27", "P175/P27"}
+
+
+def test_what_no_topic_needs_is_not_there(server: SparqlServer, tmp_path: Path) -> None:
+    index = from_dump(tmp_path, WORLD, REDIRECTS)
+    report = pull(server, tmp_path / "pulled.duckdb")
+    items = {number for number, *_ in content(report.snapshot.path)["items"]}
+    assert items == {int(entity["id"][1:]) for entity in NEEDED}
+    rows = asks_of(index.snapshot.path)
+    by_dump = Linker(CATALOG, index).link(rows)["links"].to_pylist()
+    by_pull = Linker(CATALOG, IndexSource(report.snapshot)).link(rows)["links"].to_pylist()
+    reached = [(a, b) for a, b in zip(by_dump, by_pull, strict=True) if a["status"] not in ("no path", "no candidate")]
+    assert len(reached) > 20
+    assert all(a == b for a, b in reached)
+    assert {b["status"] for a, b in zip(by_dump, by_pull, strict=True) if a["status"] == "no path"} <= {
+        "no path",
+        "no candidate",
+    }
+
+
+def test_meta_says_where_it_comes_from(server: SparqlServer, tmp_path: Path) -> None:
+    report = pull(server, tmp_path / "pulled.duckdb")
+    meta = open_snapshot(report.snapshot.path).meta
+    assert meta["source"]["kind"] == "sparql"
+    assert meta["source"]["endpoint"] == server.url
+    assert meta["topics"] == TOPICS
+    assert meta["modified"] == "2026-03-01T00:00:00Z"
+    assert meta["pages"] == len(server.queries) == report.asked
+    assert report.snapshot.complete
+    assert content(report.snapshot.path)["redirects"] == [(98, 21), (99, 40050)]
+    assert (12, 4, 77) in content(report.snapshot.path)["items"]
+    again = pull(server, tmp_path / "again.duckdb")
+    assert again.snapshot.meta["source"]["sha256"] == meta["source"]["sha256"]
+
+
+def test_it_is_polite(server: SparqlServer, tmp_path: Path) -> None:
+    waits = Waits()
+    settings = PullSettings("test@example.org", server.url, 120, sleep=waits.sleep, clock=waits.clock)
+    pull_index(CATALOG, ["music"], tmp_path / "pulled.duckdb", settings)
+    assert (server.connections, server.most_at_once) == (1, 1)
+    assert all("test@example.org" in agent and agent.startswith("Polyculture/") for agent in server.agents)
+    assert waits == [0.5] * (len(server.queries) - 1)
+    assert len(server.queries) == len(set(server.queries))
+
+
+@pytest.mark.parametrize(
+    ("fault", "wait"),
+    [(TOO_MANY, 7.0), (TOO_MANY_UNTOLD, 60.0), (UNAVAILABLE, 1.0), (HTML, 1.0), ((200, {}, b'{"boolean": true}'), 1.0)],
+)
+def test_a_busy_endpoint_is_waited_for(server: SparqlServer, tmp_path: Path, fault: Fault, wait: float) -> None:
+    quiet = content(pull(server, tmp_path / "quiet.duckdb").snapshot.path)
+    server.faults, waits = [fault, fault], Waits()
+    assert content(pull(server, tmp_path / "busy.duckdb", waits).snapshot.path) == quiet
+    assert len([pause for pause in waits if pause >= wait]) == 2
+
+
+@pytest.mark.parametrize("fault", [TIMED_OUT, CUT, (504, {}, b"Gateway Time-out"), (503, {}, b"The query timed out")])
+def test_what_takes_too_long_is_asked_in_smaller_pages(server: SparqlServer, tmp_path: Path, fault: Fault) -> None:
+    quiet = content(pull(server, tmp_path / "quiet.duckdb").snapshot.path)
+    asked = len(server.queries)
+    server.faults = [fault] * 3
+    assert content(pull(server, tmp_path / "slow.duckdb").snapshot.path) == quiet
+    assert len(server.queries) - asked > asked + 3
+
+
+def test_an_endpoint_with_little_time(server: SparqlServer, tmp_path: Path) -> None:
+    quiet = content(pull(server, tmp_path / "quiet.duckdb").snapshot.path)
+    server.refuses = lambda query: query.count("wd:Q") > 12
+    assert content(pull(server, tmp_path / "slow.duckdb").snapshot.path) == quiet
+
+
+def test_an_endpoint_with_no_time_at_all(server: SparqlServer, tmp_path: Path) -> None:
+    server.refuses, waits = lambda query: "wdt:P31 ?above" in query, Waits()
+    with pytest.raises(WikidataError, match=r"not enough time for Q\d+.*wikidata build"):
+        pull(server, tmp_path / "pulled.duckdb", waits)
+    assert [pause for pause in waits if pause >= 30] == [30.0, 120.0]
+
+
+@pytest.mark.parametrize("limit", [100, 7, 1])
+def test_pages_together_hold_every_row(server: SparqlServer, tmp_path: Path, limit: int) -> None:
+    query = Query("below", (5, 10, 2095, 746549), "P31", limit=limit)
+    with SparqlClient(PullSettings("me@example.org", server.url, 60_000, sleep=lambda _: None)) as client:
+        rows = list(Pages(client, tmp_path, server.url).rows(query))
+    items = sorted(int(row["item"].value.rpartition("Q")[2]) for row in rows)
+    assert items == [11, 14, 14, 15, 16, 20, 21, 22, 23, 54]
+    assert len(server.queries) == 10 // limit + 1
+
+
+def test_what_was_answered_is_not_asked_again(server: SparqlServer, tmp_path: Path) -> None:
+    quiet = pull(server, tmp_path / "quiet.duckdb")
+    out = tmp_path / "pulled.duckdb"
+    server.faults = [None] * 5 + [FORBIDDEN]
+    with pytest.raises(WikidataError, match="HTTP 403"):
+        pull(server, out)
+    assert not out.exists()
+    report = pull(server, out)
+    assert report.reused == 5
+    assert report.asked == quiet.asked - 5
+    assert content(out) == content(quiet.snapshot.path)
+    assert not out.with_name("pulled.duckdb.pulling").exists()
+
+
+@pytest.mark.parametrize(
+    ("fault", "tries", "says"),
+    [
+        (TOO_MANY, 8, "HTTP 429"),
+        (HTML, 3, "no answer to a SPARQL query"),
+        ((404, {}, b"{}"), 1, "HTTP 404"),
+        ((400, {}, b"{}"), 1, "HTTP 400"),
+        ((429, {"Retry-After": "9000"}, b""), 1, "HTTP 429"),
+    ],
+)
+def test_an_endpoint_that_stays_away_ends_in_one_line(
+    server: SparqlServer, tmp_path: Path, fault: Fault, tries: int, says: str
+) -> None:
+    server.faults = [fault] * 20
+    with pytest.raises(WikidataError, match=says) as error:
+        pull(server, tmp_path / "pulled.duckdb")
+    assert len(server.queries) == tries
+    assert server.url in str(error.value)
+    assert error.value.exit_code == 2
+
+
+def test_bad_input_is_one_line(tmp_path: Path) -> None:
+    nobody = PullSettings("me@example.org", "http://127.0.0.1:9/sparql", sleep=lambda _: None)
+    with pytest.raises(WikidataError, match="does not answer"):
+        pull_index(CATALOG, ["food"], tmp_path / "x.duckdb", nobody)
+    with pytest.raises(WikidataError, match="no such contact"):
+        pull_index(CATALOG, ["food"], tmp_path / "x.duckdb", PullSettings(" "))
+    with pytest.raises(WikidataError, match="is not the address"):
+        pull_index(CATALOG, ["food"], tmp_path / "x.duckdb", PullSettings("me@example.org", "query.wikidata.org"))
+    with pytest.raises(CatalogError, match=r"unknown topic 'foot'.*'food'"):
+        pull_index(CATALOG, ["foot"], tmp_path / "x.duckdb", nobody)
+    with SparqlServer([]) as server, pytest.raises(SnapshotError, match="knows no item of these topics"):
+        pull(server, tmp_path / "x.duckdb")
+    assert not (tmp_path / "x.duckdb").exists()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"items": ()},
+        {"items": (0,)},
+        {"items": (10**9,)},
+        {"code": "P31 ?above } #"},
+        {"languages": ('en") || true',)},
+        {"languages": ("EN",)},
+        {"limit": 0},
+        {"offset": -1},
+    ],
+)
+def test_nothing_but_numbers_and_codes_goes_into_a_query(wrong: dict[str, Any]) -> None:
+    assert "wd:Q5 " in Query("facts", (5,), languages=("en", "zh-hant", "be-tarask")).text
+    with pytest.raises(ValueError, match="cannot ask"):
+        Query(**{"name": "facts", "items": (5,), **wrong})
+
+
+def test_the_command(server: SparqlServer, tmp_path: Path) -> None:
+    out = tmp_path / "pulled.duckdb"
+    command = [sys.executable, "-m", "polyculture", "wikidata", "pull", "--topic", "music", "-o", str(out)]
+    there = [*command, "--endpoint", server.url, "--contact", "me@example.org", "--requests-per-minute", "6000"]
+    done = subprocess.run(there, capture_output=True, text=True, check=True)
+    assert f"Wrote {out}: " in done.stderr
+    assert open_snapshot(out).meta["topics"] == ["music"]
+    for wrong, says in [
+        (there, "is there already"),
+        (command, "--contact"),
+        ([*there, "--replace", "--topic", "musik"], "unknown topic 'musik'"),
+        ([*there, "--replace", "--endpoint", "wdqs"], "is not the address of a SPARQL endpoint"),
+    ]:
+        failed = subprocess.run(wrong, capture_output=True, text=True, check=False)
+        assert failed.returncode == 2
+        assert says in failed.stderr
+        assert "Traceback" not in failed.stderr
+
+
+def test_a_language_that_wikidata_cannot_have_is_one_line(tmp_path: Path) -> None:
+    french = CATALOG.languages["en"].model_copy(update={"code": "fr", "label_languages": ("fr FR",)})
+    catalog = read_catalog().model_copy(update={"languages": {"fr": french}})
+    with pytest.raises(CatalogError, match="fr FR"):
+        pull_index(catalog, ["food"], tmp_path / "x.duckdb", PullSettings("me@example.org"))
