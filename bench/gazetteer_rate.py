@@ -19,8 +19,8 @@ from cache.catalog import read_catalog
 from extract.base import ResponseText
 from extract.gazetteer import Gazetteer
 from extract.gold import read_gold
-from link.lexicon import lexicon
-from link.starter import write_starter
+from link.index.lexicon import lexicon
+from link.index.starter import write_starter
 
 COPIES = 20
 TOPIC = "food"

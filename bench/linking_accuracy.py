@@ -22,12 +22,12 @@ from bench.linking_forms import Taken, displaced, inflected, invented, misspelt
 from bench.linking_report import print_causes, print_countries, print_matches, print_nils, print_sets, write_wrong
 from bench.linking_sets import Name, cube, fmlama, hard_cases, held_out, labels
 from cache.catalog import Catalog, read_catalog
-from link.audit import AuditResult, judge, score
-from link.build import build_index, label_languages
-from link.gold import GoldMention
-from link.snapshot import Snapshot, open_snapshot
-from link.starter import write_starter
-from link.verdict import Verdict
+from link.audit.audit import AuditResult, judge, score
+from link.audit.gold import GoldMention
+from link.audit.verdict import Verdict
+from link.dumps.build import build_index, label_languages
+from link.index.snapshot import Snapshot, open_snapshot
+from link.index.starter import write_starter
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 LABELS_A_KIND = 60

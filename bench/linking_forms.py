@@ -14,8 +14,8 @@ import duckdb
 from bench.linking_sets import GoldSet, Name
 from cache.catalog import Catalog
 from link.asks import label_chain
-from link.gold import GoldMention
-from link.snapshot import Snapshot
+from link.audit.gold import GoldMention
+from link.index.snapshot import Snapshot
 
 INFLECTIONS = Path(__file__).with_name("inflections.toml")
 SEED = 20261121

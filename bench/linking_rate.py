@@ -24,14 +24,14 @@ import pyarrow as pa
 from rapidfuzz import fuzz, process
 
 from cache.catalog import read_catalog
-from link.api_client import ApiSettings
-from link.api_source import ApiSource
-from link.build import build_index, label_languages
-from link.index_source import IndexSource
-from link.lexicon import lexicon
+from link.api.client import ApiSettings
+from link.api.source import ApiSource
+from link.dumps.build import build_index, label_languages
+from link.index.lexicon import lexicon
+from link.index.snapshot import open_snapshot
+from link.index.source import IndexSource
 from link.linker import Linker
 from link.normalise import normalise
-from link.snapshot import open_snapshot
 from tests.wikidata_server import WikidataServer
 
 SLICE = Path(__file__).parents[1].parent / "shared" / "data" / "wikidata" / "slice.json.gz"

@@ -12,12 +12,12 @@ import duckdb
 import pyarrow as pa
 
 from cache.catalog import Catalog
-from link.audit import AuditResult, AuditRow, score, wilson
-from link.index_source import IndexSource
+from link.audit.audit import AuditResult, AuditRow, score, wilson
+from link.audit.verdict import MATCHES, ONE_ITEM, SEVERAL, TOPIC_DECIDES, Verdict
+from link.index.snapshot import Snapshot
+from link.index.source import IndexSource
 from link.linker import lay_out_countries
-from link.snapshot import Snapshot
 from link.statements import statement
-from link.verdict import MATCHES, ONE_ITEM, SEVERAL, TOPIC_DECIDES, Verdict
 from polyculture.tables import print_table
 
 EXACT = ("label", "alias", "normalised", "english")

@@ -12,10 +12,10 @@ import duckdb
 import orjson
 
 from cache.catalog import Catalog
-from link.gold import HARD_CASES, GoldMention, counted_kinds, read_gold_mentions
-from link.index_source import IndexSource
+from link.audit.gold import HARD_CASES, GoldMention, counted_kinds, read_gold_mentions
+from link.index.snapshot import Snapshot
+from link.index.source import IndexSource
 from link.ontology import Ontology
-from link.snapshot import Snapshot
 
 LABELS = """
     SELECT name.item, min(name.name)

@@ -31,7 +31,7 @@ import orjson
 import psutil
 
 from cache.catalog import read_catalog
-from link.build import BuildReport, BuildSettings, build_index, label_languages
+from link.dumps.build import BuildReport, BuildSettings, build_index, label_languages
 
 MEGABYTES = 1_690  # of JSON: ten times the slice
 PEER_MEGABYTES = 200  # the peers are slow, and their rate is steady

@@ -54,7 +54,7 @@ def audit_extractor(
 
 def _gazetteer(catalog: Catalog, snapshot: str) -> Callable[[str, str], Extractor]:
     from extract.gazetteer import Gazetteer
-    from link.lexicon import lexicon
+    from link.index.lexicon import lexicon
 
     found = find_snapshot(snapshot, Path.cwd())
 

@@ -18,7 +18,7 @@ from polyculture.workspace import Workspace
 if TYPE_CHECKING:
     from extract.base import Extractor
     from generate.engines.base import Engine
-    from link.snapshot import Snapshot
+    from link.index.snapshot import Snapshot
 
 ExtractJob = Callable[[Job, Progress], Outcome]
 
@@ -90,7 +90,7 @@ class Extraction:
 
     def _gazetteer(self) -> Callable[[Job], Extractor]:
         from extract.gazetteer import Gazetteer
-        from link.lexicon import lexicon
+        from link.index.lexicon import lexicon
 
         @lru_cache(maxsize=1)
         def extractor(topic: str, language: str) -> Extractor:

@@ -12,7 +12,7 @@ from polyculture.options import Format, OutputFile, OutputFormat
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from link.audit import AuditResult, AuditRow
+    from link.audit.audit import AuditResult, AuditRow
 
 SHOWN_WRONG = 20
 SHARES = (
@@ -55,8 +55,8 @@ def audit(
     name, kind of match and status; then the wrong answers.
     """
     from cache.catalog import read_catalog
-    from link.audit import audit_links
-    from link.gold import read_gold_mentions
+    from link.audit.audit import audit_links
+    from link.audit.gold import read_gold_mentions
     from polyculture.console import watch
     from polyculture.snapshots import find_snapshot
 

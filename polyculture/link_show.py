@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from cache.catalog import Catalog
-    from link.explain import Explanation, Item, Judgement
+    from link.show.explain import Explanation, Item, Judgement
     from link.source import Source
 
 PIPE_WIDTH = 10_000  # where nobody watches, a line is as long as it is
@@ -57,8 +57,8 @@ def show(
     """Show what a surface is linked to, and why: what matched, its way to the topic, its countries, its rivals."""
     from cache.catalog import read_catalog
     from cache.outcome import silent
-    from link.explain import chosen_kinds, explain, normal_form
     from link.linker import Linker
+    from link.show.explain import chosen_kinds, explain, normal_form
     from polyculture.console import watch
 
     _check_text(surface)
@@ -86,7 +86,7 @@ def _check_text(surface: str) -> None:
 
 
 def _index(snapshot: str, catalog: Catalog, language: str) -> Source:
-    from link.index_source import IndexSource
+    from link.index.source import IndexSource
     from link.linker import languages_without_names
     from polyculture.console import say
     from polyculture.snapshots import find_snapshot

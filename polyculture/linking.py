@@ -56,12 +56,12 @@ def plan_linking(workspace: Workspace) -> Linking:
     section = workspace.experiment.link
     if section.source == "api":
         return Linking(workspace, _api_source(workspace), {"source": "api", "endpoint": section.endpoint})
-    from link.index_source import IndexSource
+    from link.index.source import IndexSource
 
     try:
         snapshot = find_snapshot(section.snapshot, workspace.file.parent)
     except SnapshotError as fault:
-        what = f"link.snapshot: {fault.where}: {fault.what}"
+        what = f"link.index.snapshot: {fault.where}: {fault.what}"
         raise ExperimentError(what, where=workspace.file, remedy=fault.remedy) from fault
     settings = {"source": "index", "snapshot": section.snapshot, "identity": snapshot.identity}
     return Linking(workspace, IndexSource(snapshot), settings)
@@ -84,9 +84,9 @@ def _api_source(workspace: Workspace) -> Source:
 
 def open_api(section: LinkSection, catalog: Catalog) -> Source:
     """The live service as `section` says, remembered in the user's cache folder. Raises `WikidataError`."""
-    from link.api_client import ApiSettings
-    from link.api_source import ApiSource
-    from link.build import label_languages
+    from link.api.client import ApiSettings
+    from link.api.source import ApiSource
+    from link.dumps.build import label_languages
 
     settings = ApiSettings(
         contact=section.contact or "",

@@ -9,7 +9,7 @@ from cache.errors import SnapshotError
 from polyculture.home import cache_folder
 
 if TYPE_CHECKING:
-    from link.snapshot import Snapshot
+    from link.index.snapshot import Snapshot
 
 STARTER = "starter"
 
@@ -20,8 +20,8 @@ def find_snapshot(name: str, beside: Path) -> Snapshot:
     The starter snapshot is built once and kept in the user's cache folder. Raises `SnapshotError` where the file is
     missing or is none.
     """
-    from link.snapshot import open_snapshot
-    from link.starter import starter_identity, write_starter
+    from link.index.snapshot import open_snapshot
+    from link.index.starter import starter_identity, write_starter
 
     if name != STARTER:
         return open_snapshot(beside / name)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from link.index_source import IndexSource
+    from link.index.source import IndexSource
 
 ROOT = Path(__file__).parents[1]
 
@@ -26,8 +26,8 @@ def shared_data() -> Path:
 @pytest.fixture(scope="session")
 def slice_index(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> IndexSource:
     """An index over the slice of Wikidata among the real data."""
-    from link.build import build_index
-    from link.index_source import IndexSource
+    from link.dumps.build import build_index
+    from link.index.source import IndexSource
     from tests.link_world import LANGUAGES
 
     out = tmp_path_factory.mktemp("slice") / "slice.duckdb"

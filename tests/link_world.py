@@ -10,8 +10,8 @@ import orjson
 import pyarrow as pa
 
 from cache.catalog import read_catalog
-from link.build import build_index, label_languages
-from link.index_source import IndexSource
+from link.dumps.build import build_index, label_languages
+from link.index.source import IndexSource
 from link.linker import Linker
 from link.rules import DEFAULT_RULES, Rules
 

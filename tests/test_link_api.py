@@ -24,10 +24,10 @@ import pytest
 from cache.errors import ExperimentError, StoreError, WikidataError
 from cache.outcome import Outcome
 from cache.wikidata_cache import DAY, WikidataCache
-from link.api_cache import AnswerCache
-from link.api_client import ApiClient, ApiSettings
-from link.api_source import ApiSource
-from link.at_once import at_once
+from link.api.at_once import at_once
+from link.api.cache import AnswerCache
+from link.api.client import ApiClient, ApiSettings
+from link.api.source import ApiSource
 from link.entity_json import PROPERTIES
 from link.linker import TABLES, Linker
 from link.retry_after import retry_after
@@ -476,8 +476,8 @@ def test_what_was_answered_is_kept_when_the_service_goes_away(server: WikidataSe
 KILLED = """
 import sys
 from pathlib import Path
-from link.api_client import ApiSettings
-from link.api_source import ApiSource
+from link.api.client import ApiSettings
+from link.api.source import ApiSource
 from link.linker import Linker
 from tests.link_world import CATALOG, LANGUAGES
 from tests.test_link_api import ASKS
@@ -684,7 +684,7 @@ def test_a_cache_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
 
 def test_entities_are_cached_in_the_form_of_a_dump(server: WikidataServer, tmp_path: Path) -> None:
     Linker(CATALOG, source(server, tmp_path)).link(ASKS)
-    from link.build import build_index
+    from link.dumps.build import build_index
 
     with WikidataCache(tmp_path / "cache.sqlite", server.url) as cache:
         (tmp_path / "dump.json").write_text("\n".join(json.dumps(entity) for entity in cache.all_entities()) + "\n")

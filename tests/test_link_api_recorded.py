@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 from cache.errors import WikidataError
-from link.api_answers import Hit, read_hits
-from link.api_client import ApiClient, ApiSettings
+from link.api.answers import Hit, read_hits
+from link.api.client import ApiClient, ApiSettings
 from link.entity_json import PROPERTIES
 from tests.api_recordings import recorded_bodies, recorded_exchanges
 from tests.wikidata_server import Answer, WikidataServer

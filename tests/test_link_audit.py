@@ -12,14 +12,14 @@ import pytest
 
 from cache.errors import StoreError
 from link.asks import label_chain
-from link.audit import AuditRow, audit_links, judge, score, wilson
-from link.gold import HARD_CASES, GoldMention, read_gold_mentions
-from link.index_source import IndexSource
+from link.audit.audit import AuditRow, audit_links, judge, score, wilson
+from link.audit.gold import HARD_CASES, GoldMention, read_gold_mentions
+from link.audit.verdict import MATCHES
+from link.index.snapshot import Snapshot, open_snapshot
+from link.index.source import IndexSource
+from link.index.starter import write_starter
 from link.normalise import fold_of, normalise
-from link.snapshot import Snapshot, open_snapshot
-from link.starter import write_starter
 from link.statements import statement
-from link.verdict import MATCHES
 from tests.link_world import CATALOG, index_of, item
 from tests.test_front_door import one_line, polyculture
 

@@ -12,11 +12,11 @@ import pytest
 
 from cache.catalog.model import Catalog, Kind, Topic
 from cache.errors import CatalogError, SnapshotError
-from link.classes import check_classes
-from link.collect import Collection, collected
-from link.collect_pull import pulled
-from link.index_source import IndexSource
-from link.pull_client import PullSettings
+from link.collect.collect import Collection, collected
+from link.collect.from_service import pulled
+from link.index.classes import check_classes
+from link.index.source import IndexSource
+from link.pull.client import PullSettings
 from tests.link_world import CATALOG, CLASSES, index_of, item
 from tests.sparql_server import SparqlServer
 from tests.test_front_door import one_line, polyculture

@@ -13,13 +13,13 @@ import duckdb
 import pytest
 
 from cache.errors import SnapshotError
-from link.api_client import ApiSettings
-from link.api_source import ApiSource
-from link.from_cache import build_from_cache
-from link.index_source import IndexSource
+from link.api.client import ApiSettings
+from link.api.from_cache import build_from_cache
+from link.api.source import ApiSource
+from link.index.snapshot import open_snapshot
+from link.index.source import IndexSource
 from link.linker import TABLES, Linker
 from link.rules import Rules
-from link.snapshot import open_snapshot
 from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, asks, item
 from tests.wikidata_server import WikidataServer
 

@@ -11,8 +11,8 @@ import pytest
 from cache.catalog import Catalog
 from cache.errors import CatalogError, SnapshotError
 from cache.schema import arrow_schema
-from link.build import build_index
-from link.index_source import IndexSource
+from link.dumps.build import build_index
+from link.index.source import IndexSource
 from link.linker import TABLES, Linker, languages_without_names
 from link.rules import Rules, linker_id
 from tests.link_world import CATALOG, asks, index_of, item, link_all, link_one, write_dump

@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cache.catalog import Catalog, Kind, Topic
+from link.index.snapshot import create_tables
 from link.ontology import Ontology
-from link.snapshot import create_tables
 from tests.link_world import CATALOG
 
 Claim = tuple[int, str, int]

@@ -14,14 +14,14 @@ import pytest
 
 from cache.catalog import read_catalog
 from cache.errors import CatalogError, SnapshotError, WikidataError
-from link.build import build_index
-from link.index_source import IndexSource
+from link.dumps.build import build_index
+from link.index.snapshot import open_snapshot
+from link.index.source import IndexSource
 from link.linker import TABLES, Linker
-from link.pull import PullReport, pull_index
-from link.pull_client import PullSettings, SparqlClient
-from link.pull_pages import Pages
-from link.pull_queries import Query
-from link.snapshot import open_snapshot
+from link.pull.client import PullSettings, SparqlClient
+from link.pull.pages import Pages
+from link.pull.pull import PullReport, pull_index
+from link.pull.queries import Query
 from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, item, statement, write_dump
 from tests.sparql_server import (
     CUT,

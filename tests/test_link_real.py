@@ -12,11 +12,11 @@ import orjson
 import pyarrow as pa
 import pytest
 
-from link.api_client import ApiSettings
-from link.api_source import ApiSource
-from link.build import build_index
+from link.api.client import ApiSettings
+from link.api.source import ApiSource
+from link.dumps.build import build_index
 from link.entity_json import PROPERTIES
-from link.index_source import IndexSource
+from link.index.source import IndexSource
 from link.linker import TABLES, Linker
 from link.ontology import Ontology
 from link.rules import Rules

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from cache.errors import CatalogError, SnapshotError
-from link.explain import Explanation, Item, explain
-from link.index_source import IndexSource
-from link.lexicon import lexicon
+from link.index.lexicon import lexicon
+from link.index.source import IndexSource
 from link.linker import Linker
-from link.show import describe
+from link.show.explain import Explanation, Item, explain
+from link.show.items import describe
 from tests.link_world import CATALOG, CLASSES, index_of, item
 from tests.test_front_door import one_line, polyculture
 from tests.wikidata_server import WikidataServer

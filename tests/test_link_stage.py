@@ -11,7 +11,7 @@ from cache.manifest import Manifest, read_manifest
 from cache.outcome import Outcome
 from cache.parquet import read_metadata, write_parquet
 from cache.run_folder import RunFolder
-from link.index_source import IndexSource
+from link.index.source import IndexSource
 from link.linker import TABLES
 from link.rules import Rules
 from link.stage import DIGEST, distinct_surfaces, link_run

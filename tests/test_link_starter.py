@@ -10,11 +10,11 @@ import pyarrow as pa
 import pytest
 
 from cache.errors import CatalogError
-from link.index_source import IndexSource
-from link.lexicon import lexicon
+from link.index.lexicon import lexicon
+from link.index.snapshot import Snapshot, open_snapshot
+from link.index.source import IndexSource
+from link.index.starter import UNCOUNTED, StarterItem, read_starter, starter_identity, write_starter
 from link.linker import Linker
-from link.snapshot import Snapshot, open_snapshot
-from link.starter import UNCOUNTED, StarterItem, read_starter, starter_identity, write_starter
 from tests.link_world import CATALOG
 
 ITEMS = list(read_starter())

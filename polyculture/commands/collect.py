@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import duckdb
 
     from cache.catalog import Catalog
-    from link.collect import Collection
-    from link.snapshot import Snapshot
+    from link.collect.collect import Collection
+    from link.index.snapshot import Snapshot
 
 # What a terminal shows, and a cell of a list in CSV.
 SHOWN = "qid, label, english, array_to_string(countries, ' ') AS countries, sitelinks, description"
@@ -62,7 +62,7 @@ def collect(
     Label, English label, aliases, description, countries and sitelinks of each, best known first.
     """
     from cache.catalog import read_catalog
-    from link.collect import Collection, collected
+    from link.collect.collect import Collection, collected
     from polyculture.console import say
     from polyculture.tables import write_rows
 
@@ -81,8 +81,8 @@ def _snapshot(name: str) -> Snapshot:
 
 
 def _pulled(catalog: Catalog, wanted: Collection, endpoint: str, contact: str | None) -> Snapshot:
-    from link.collect_pull import pulled
-    from link.pull_client import PullSettings
+    from link.collect.from_service import pulled
+    from link.pull.client import PullSettings
     from polyculture.console import say
     from polyculture.home import cache_folder
 

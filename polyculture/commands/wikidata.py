@@ -76,8 +76,8 @@ def pull(
     What the endpoint has answered stays on disk: a pull that failed goes on where it was.
     """
     from cache.catalog import read_catalog
-    from link.pull import pull_index
-    from link.pull_client import PullSettings
+    from link.pull.client import PullSettings
+    from link.pull.pull import pull_index
     from polyculture.console import watch
 
     _check_free(output, replace)
@@ -100,7 +100,7 @@ def _check_free(output: Path, replace: bool) -> None:
 def _build_from_dump(dump: Path, output: Path, catalog: Path | None, workers: int | None) -> None:
     from cache.catalog import read_catalog
     from cache.outcome import Outcome
-    from link.build import BuildSettings, build_index, label_languages
+    from link.dumps.build import BuildSettings, build_index, label_languages
     from polyculture.console import watch
 
     languages = label_languages(read_catalog(catalog))
@@ -115,8 +115,8 @@ def _build_from_dump(dump: Path, output: Path, catalog: Path | None, workers: in
 
 def _build_from_cache(cache: Path | None, service: str, output: Path, catalog: Path | None) -> None:
     from cache.catalog import read_catalog
-    from link.build import label_languages
-    from link.from_cache import build_from_cache
+    from link.api.from_cache import build_from_cache
+    from link.dumps.build import label_languages
     from polyculture.home import cache_folder
     from polyculture.linking import API_CACHE
 
@@ -133,7 +133,7 @@ def show(
 ) -> None:
     """Show what a snapshot knows of an item: names, claims, countries, and its path to each kind's classes."""
     from cache.catalog import read_catalog
-    from link.show import describe
+    from link.show.items import describe
     from polyculture.snapshots import find_snapshot
     from polyculture.tables import print_table
 
@@ -149,7 +149,7 @@ def audit(
 ) -> None:
     """Show where a snapshot comes from, and how many items and names it has per topic, kind and language."""
     from cache.catalog import read_catalog
-    from link.lexicon import lexicon
+    from link.index.lexicon import lexicon
     from polyculture.snapshots import find_snapshot
     from polyculture.tables import print_table
 

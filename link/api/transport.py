@@ -1,0 +1,236 @@
+"""One question to the Action API, asked as politely as Wikimedia wants, until there is an answer or no hope of one.
+
+A User-Agent with a contact, so many requests a minute and no more, few connections, `maxlag`, and `Retry-After`
+honoured by all connections together. See https://www.mediawiki.org/wiki/API:Etiquette,
+https://www.mediawiki.org/wiki/Wikimedia_APIs/Rate_limits, https://www.mediawiki.org/wiki/Manual:Maxlag_parameter and
+https://foundation.wikimedia.org/wiki/Policy:Wikimedia_Foundation_User-Agent_Policy.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any, TypeVar
+
+import httpx
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential_jitter
+
+from cache.errors import WikidataError
+from link.api.answers import Answer
+from link.api.settings import ApiSettings
+from link.pace import Pace
+from link.retry_after import retry_after
+
+TRIES = 8  # of a service that is busy
+TRIES_UNREACHED = 3  # of a service that is not there, or is something else
+LONGEST_PAUSE = 900.0  # seconds; whoever is told to wait longer comes back later
+LAG_PAUSES = (5.0, 60.0)  # seconds, the least and the most for a service that lags and does not say how long to wait
+TOLD_PAUSE = 10.0  # seconds from which on the user is told what is waited for
+_LONGEST_REASON = 300  # characters of what the service says
+_BUSY_CODES = ("maxlag", "ratelimited", "readonly", "concurrency-limit")
+_SIGN_IN_CODES = ("mwoauth-", "assert")
+
+T = TypeVar("T")
+
+
+class _TryAgainError(Exception):
+    """The service cannot answer now."""
+
+    def __init__(self, reason: str, after: float = 0.0, tries: int = TRIES) -> None:
+        super().__init__(reason)
+        self.after, self.tries = after, tries
+
+
+class ApiTransport:
+    """Sends questions; several threads may do so at once. Raises `WikidataError` where the settings are wrong."""
+
+    def __init__(self, settings: ApiSettings) -> None:
+        settings.check()
+        self.settings = settings
+        self._told: set[str] = set()
+        self._pace = Pace(settings.rate, sleep=settings.sleep, clock=settings.clock)
+        self._http = httpx.Client(
+            headers={"User-Agent": _agent(settings.contact)},
+            limits=httpx.Limits(max_connections=settings.concurrency),
+            timeout=settings.timeout,
+            follow_redirects=True,
+        )
+        self._retrying = Retrying(
+            retry=retry_if_exception_type(_TryAgainError),
+            wait=_wait,
+            sleep=self._pace.pause,  # whoever is sent away waits for all
+            before_sleep=self._tell_of_pause,
+            reraise=True,
+        )
+
+    @property
+    def requests(self) -> int:
+        """How many were sent."""
+        return self._pace.requests
+
+    def close(self) -> None:
+        self._http.close()
+
+    def stop(self) -> None:
+        """Makes an end of all questions that wait for their turn: they raise `StoppedError`."""
+        self._pace.stop()
+
+    def ask(self, params: Mapping[str, str], read: Callable[[Answer], T], allowed: Sequence[str] = ()) -> T:
+        """What `read` makes of the answer; it raises where that is none. Errors in `allowed` are answers too.
+
+        Raises `WikidataError` where the service refuses, or does not answer however often it is asked.
+        """
+        everywhere = {"format": "json", "maxlag": str(self.settings.maxlag)}
+        signed_in = {"assert": "user"} if self.settings.token_env else {}
+        try:
+            answer: T = self._retrying.copy(stop=_Patience())(
+                self._ask, {**params, **everywhere, **signed_in}, read, tuple(allowed)
+            )
+        except _TryAgainError as fault:
+            if fault.after > LONGEST_PAUSE:
+                what = f"the Wikidata service asks to wait {fault.after:.0f} seconds: {fault}"
+            else:
+                what = f"the Wikidata service does not answer: {fault}"
+            remedy = "What was answered is kept: run the same command again later, and it goes on from there."
+            raise self._error(what, remedy) from fault
+        return answer
+
+    def _ask(self, params: Mapping[str, str], read: Callable[[Answer], T], allowed: Sequence[str]) -> T:
+        response = self._send(params)
+        after = retry_after(response.headers)
+        if response.status_code == httpx.codes.TOO_MANY_REQUESTS or response.status_code >= 500:
+            raise _TryAgainError(self._status(response), after)
+        answer = _json_object(response)
+        if answer is not None and "error" in answer:
+            self._check_error(answer["error"], after, allowed)
+        elif response.is_error:
+            raise self._refusal(self._status(response))
+        if answer is None:
+            raise _TryAgainError("it sends something that is not JSON", after, TRIES_UNREACHED)
+        self._tell_warnings(answer)
+        try:
+            return read(answer)
+        except (KeyError, TypeError, ValueError, AttributeError) as fault:
+            raise _TryAgainError(
+                "it sends something that is no answer to the question", after, TRIES_UNREACHED
+            ) from fault
+
+    def _send(self, params: Mapping[str, str]) -> httpx.Response:
+        token = self.settings.token()  # not kept: what asks nothing needs none
+        secret = {"Authorization": f"Bearer {token}"} if token else {}
+        self._pace.take_turn()
+        try:
+            return self._http.get(self.settings.endpoint, params=params, headers=secret)
+        except httpx.ConnectError as fault:
+            raise _TryAgainError(str(fault) or "no connection", tries=TRIES_UNREACHED) from fault
+        except httpx.InvalidURL as fault:
+            raise self._refusal(str(fault)) from fault
+        except httpx.RequestError as fault:
+            raise _TryAgainError(str(fault) or type(fault).__name__) from fault
+
+    def _check_error(self, error: Any, after: float, allowed: Sequence[str]) -> None:
+        code, info = (str(error.get(key)) for key in ("code", "info")) if isinstance(error, dict) else ("", str(error))
+        if code in allowed:
+            return
+        reason = self._one_line(f"{code}: {info}".rstrip(". "))
+        # A lagging service has been seen to say so under HTTP 200.
+        if code == "maxlag":
+            raise _TryAgainError(reason, max(after, _lag(error)))
+        if code in _BUSY_CODES or code.startswith("internal_api_error"):
+            raise _TryAgainError(reason, after)
+        raise self._refusal(reason, signing_in=code.startswith(_SIGN_IN_CODES))
+
+    def _refusal(self, reason: str, signing_in: bool = False) -> WikidataError:
+        remedy = "Check the address of the service, the contact, and the languages of the catalogue."
+        if signing_in and self.settings.token_env:
+            remedy = f"Check the token in the environment variable {self.settings.token_env}."
+        return self._error(f"the Wikidata service refuses: {reason}", remedy)
+
+    def _error(self, what: str, remedy: str) -> WikidataError:
+        return WikidataError(what, where=self.settings.endpoint, remedy=remedy)
+
+    def _status(self, response: httpx.Response) -> str:
+        return self._one_line(f"HTTP {response.status_code} {response.reason_phrase}")
+
+    def _one_line(self, text: str) -> str:
+        """What a service said, fit for a terminal: without control characters, cut, and without our secret."""
+        if token := self.settings.token():
+            text = text.replace(token, "...")
+        plain = "".join(letter if letter.isprintable() else " " for letter in text)
+        return plain if len(plain) <= _LONGEST_REASON else f"{plain[:_LONGEST_REASON]}..."
+
+    def _tell_of_pause(self, state: RetryCallState) -> None:
+        pause = state.next_action.sleep if state.next_action else 0.0
+        if pause >= TOLD_PAUSE:
+            self.settings.tell(f"The Wikidata service is busy ({_fault(state)}): waiting {pause:.0f} s")
+
+    def _tell_warnings(self, answer: Answer) -> None:
+        for warning in _warnings(answer):
+            if warning not in self._told:
+                self._told.add(warning)
+                self.settings.tell(self._one_line(f"The Wikidata service warns: {warning}"))
+
+
+class _Patience:
+    """Stops asking one question: every kind of fault may happen so many times."""
+
+    def __init__(self) -> None:
+        self._seen: Counter[int] = Counter()
+
+    def __call__(self, state: RetryCallState) -> bool:
+        fault = _fault(state)
+        self._seen[fault.tries] += 1
+        return self._seen[fault.tries] >= fault.tries or fault.after > LONGEST_PAUSE
+
+
+_BACKOFF = wait_exponential_jitter(initial=1.0, max=60.0)
+
+
+def _wait(state: RetryCallState) -> float:
+    return max(_fault(state).after, _BACKOFF(state))
+
+
+def _fault(state: RetryCallState) -> _TryAgainError:
+    fault = state.outcome.exception() if state.outcome else None
+    return fault if isinstance(fault, _TryAgainError) else _TryAgainError("")
+
+
+def _lag(error: Mapping[str, Any]) -> float:
+    least, most = LAG_PAUSES
+    lag = error.get("lag")
+    return min(max(least, float(lag)), most) if isinstance(lag, int | float) else least
+
+
+def _agent(contact: str) -> str:
+    try:
+        ours = version("polyculture")
+    except PackageNotFoundError:
+        ours = "0"
+    return f"Polyculture/{ours} ({contact.strip()}) httpx/{httpx.__version__}"
+
+
+def _json_object(response: httpx.Response) -> Answer | None:
+    """The answer, or None where it is no JSON object."""
+    try:
+        answer = response.json()
+    except ValueError:
+        return None
+    return answer if isinstance(answer, dict) else None
+
+
+def _warnings(answer: Answer) -> list[str]:
+    """What the service warns of, as `module: text`; the forms differ from module to module."""
+    warnings = answer.get("warnings")
+    if not isinstance(warnings, dict):
+        return []
+    return [f"{module}: {_text(warning)}" for module, warning in warnings.items()]
+
+
+def _text(warning: Any) -> str:
+    texts = [warning]
+    if isinstance(warning, dict):
+        messages = warning.get("messages")
+        texts = [message.get("html") for message in messages if isinstance(message, dict)] if messages else [warning]
+        texts = [text.get("*", text) if isinstance(text, dict) else text for text in texts]
+    return "; ".join(str(text) for text in texts)

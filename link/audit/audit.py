@@ -1,0 +1,235 @@
+"""How well mentions are linked: the linker's answers to gold mentions, and the shares of them that are right.
+
+    result = audit_links(read_gold_mentions(file, catalog), catalog, snapshot)
+    result.all.accuracy
+
+A mention whose kind the gold does not name is asked in every counted kind of its topic and answered by the best of the
+links (`sql/audit.sql`), chosen as the linker ranks, never by what is right. `accuracy` is the share of the linkable
+mentions, those whose expected item the snapshot holds, that are linked to it; a mention whose item is not there is
+`outside`, and in no score. A link that says `ambiguous` is answered with its first item: accuracy is given over all,
+without those, and of those alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+from scipy.stats import binomtest
+
+from cache.catalog import Catalog
+from cache.outcome import Progress, silent
+from link.audit.gold import GoldMention, counted_kinds
+from link.audit.verdict import MATCHES, ONE_ITEM, SEVERAL, STATUSES, TOPIC_DECIDES, Verdict
+from link.index.snapshot import Snapshot
+from link.index.source import IndexSource
+from link.linker import Linker
+from link.ontology import Ontology
+from link.rules import DEFAULT_RULES, Rules
+from link.statements import statement
+
+CONFIDENCE = 0.95
+
+Interval = tuple[float, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """One line of the audit: all mentions, or those of one value of a grouping.
+
+    Every share comes with Wilson's interval at 95 %; both are None where there is nothing to take a share of.
+    """
+
+    by: str  # 'all' | 'language' | 'topic' | 'name' | 'match' | 'status', or a column of the gold
+    value: str
+    mentions: int
+    outside: int  # their item is not in the snapshot: in no score
+    linkable: int
+    accuracy: float | None
+    accuracy_interval: Interval
+    in_topic: int  # linkable, and the item belongs to a kind of the topic: the rest is the classes' doing
+    in_topic_accuracy: float | None
+    in_topic_interval: Interval
+    clear: int  # linkable and not answered 'ambiguous'
+    clear_accuracy: float | None
+    clear_interval: Interval
+    ambiguous: int  # linkable and answered 'ambiguous'
+    ambiguous_accuracy: float | None
+    ambiguous_interval: Interval
+    links: int  # answered with an item, rightly or not
+    precision: float | None  # the right ones of them
+    precision_interval: Interval
+    nil: int  # nothing is meant
+    nil_recall: float | None  # of them, left without a link
+    nil_recall_interval: Interval
+    unlinked: int  # answered without an item
+    nil_precision: float | None  # of them, those where nothing is meant
+    nil_precision_interval: Interval
+
+    def flat(self) -> dict[str, Any]:
+        """The line with each interval as two columns, `..._low` and `..._high`."""
+        flat: dict[str, Any] = {}
+        for name, value in asdict(self).items():
+            if name.endswith("_interval"):
+                share = name.removesuffix("_interval")
+                flat[f"{share}_low"], flat[f"{share}_high"] = value or (None, None)
+            else:
+                flat[name] = value
+        return flat
+
+
+@dataclass(frozen=True, slots=True)
+class AuditResult:
+    """The audit's lines, and every verdict in the order of the gold."""
+
+    rows: tuple[AuditRow, ...]
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def all(self) -> AuditRow:
+        """The line of all mentions."""
+        return next(row for row in self.rows if row.by == "all")
+
+    @property
+    def wrong(self) -> list[Verdict]:
+        """The wrong answers to mentions that are scored."""
+        return [one for one in self.verdicts if not one.right and (one.nil or one.linkable)]
+
+
+def audit_links(
+    gold: Sequence[GoldMention],
+    catalog: Catalog,
+    snapshot: Snapshot,
+    by: Sequence[str] = (),
+    rules: Rules = DEFAULT_RULES,
+    progress: Progress = silent,
+) -> AuditResult:
+    """Links `gold` against `snapshot` and scores the links, also by the gold's own columns named in `by`.
+
+    Raises what the linker raises.
+    """
+    return score(judge(gold, catalog, snapshot, rules, progress), by)
+
+
+def judge(
+    gold: Sequence[GoldMention],
+    catalog: Catalog,
+    snapshot: Snapshot,
+    rules: Rules = DEFAULT_RULES,
+    progress: Progress = silent,
+) -> list[Verdict]:
+    """The verdict on each gold mention, in the same order."""
+    if not gold:
+        return []
+    source = IndexSource(snapshot)
+    asked = _asked(gold, catalog)
+    links = Linker(catalog, source, rules).link(asked, progress)
+    with duckdb.connect() as connection, source.opened(connection):
+        connection.from_arrow(_gold_table(gold)).create("gold")
+        connection.from_arrow(asked.select(["number", "kind", "place"])).create("gold_kinds")
+        for name in ("links", "candidates"):
+            connection.from_arrow(links[name]).create_view(name)
+        connection.execute(statement("audit_items"))
+        _find_members(connection, catalog, {one.topic for one in gold})
+        order = {"matches": list(MATCHES), "statuses": list(STATUSES)}
+        rows = connection.sql(statement("audit"), params=order).fetchall()
+    return [Verdict(gold[number], tuple(expected), *rest) for number, expected, *rest in rows]
+
+
+def score(verdicts: Sequence[Verdict], by: Sequence[str] = ()) -> AuditResult:
+    """The shares of right verdicts: of all, by the usual groupings, and by the gold's own columns named in `by`."""
+    groups: dict[tuple[str, str], list[Verdict]] = {("all", "all"): []}
+    for one in verdicts:
+        for name, value in _GROUPS.items():
+            groups.setdefault((name, value(one)), []).append(one)
+        for name in by:
+            groups.setdefault((name, one.gold.other.get(name) or "none"), []).append(one)
+    names = [*_GROUPS, *by]
+    keys = sorted(groups, key=lambda key: (names.index(key[0]), _PLACES.get(key[1], -1), key[1]))
+    return AuditResult(tuple(_row(*key, groups[key]) for key in keys), tuple(verdicts))
+
+
+def wilson(hits: int, of: int) -> Interval:
+    """Wilson's interval of a share, at 95 %; None where there is nothing to take a share of."""
+    if not of:
+        return None
+    bounds = binomtest(hits, of).proportion_ci(CONFIDENCE, method="wilson")
+    return float(bounds.low), float(bounds.high)
+
+
+def _asked(gold: Sequence[GoldMention], catalog: Catalog) -> pa.Table:
+    """What the linker is asked: each mention in its kind, or in every counted kind of its topic."""
+    kinds = {code: counted_kinds(topic) for code, topic in catalog.topics.items()}
+    rows = [
+        (number, one.language, one.topic, kind, one.mention, place)
+        for number, one in enumerate(gold)
+        for place, kind in enumerate(kinds[one.topic])
+        if one.kind in (None, kind)
+    ]
+    names = ("number", "language", "topic", "kind", "surface", "place")
+    return pa.table({name: list(column) for name, column in zip(names, zip(*rows, strict=True), strict=True)})
+
+
+def _gold_table(gold: Sequence[GoldMention]) -> pa.Table:
+    return pa.table(
+        {
+            "number": pa.array(range(len(gold)), pa.int64()),
+            "surface": pa.array([one.mention for one in gold], pa.string()),
+            "language": pa.array([one.language for one in gold], pa.string()),
+            "topic": pa.array([one.topic for one in gold], pa.string()),
+            "expected": pa.array([list(one.expected) for one in gold], pa.list_(pa.string())),
+        }
+    )
+
+
+def _find_members(connection: duckdb.DuckDBPyConnection, catalog: Catalog, topics: Iterable[str]) -> None:
+    """Creates `gold_members`: the expected items that belong to a counted kind of their topic."""
+    chosen = sorted(topics)
+    ontology = Ontology(connection, catalog, chosen)
+    ontology.climb()
+    ontology.reach(connection.table("gold_items")).create("gold_reached")
+    scopes = sorted(
+        {(topic, ontology.scopes[topic, kind]) for topic in chosen for kind in counted_kinds(catalog.topic(topic))}
+    )
+    codes, numbers = pa.array([topic for topic, _ in scopes]), pa.array([scope for _, scope in scopes])
+    topic_scopes = pa.table([codes, numbers], names=["topic", "scope"])
+    connection.from_arrow(topic_scopes).create("topic_scopes")
+    connection.execute(statement("audit_members"))
+
+
+_GROUPS: Mapping[str, Callable[[Verdict], str]] = {
+    "all": lambda _: "all",
+    "language": lambda one: one.gold.language,
+    "topic": lambda one: one.gold.topic,
+    "name": lambda one: one.name,
+    "match": lambda one: one.match or "none",
+    "status": lambda one: one.status,
+}
+_PLACES = {value: place for place, value in enumerate((*MATCHES, *STATUSES, ONE_ITEM, TOPIC_DECIDES, SEVERAL))}
+
+
+def _row(by: str, value: str, verdicts: Sequence[Verdict]) -> AuditRow:
+    scored = [one for one in verdicts if one.linkable or one.nil]
+    linkable = [one for one in scored if one.linkable]
+    return AuditRow(
+        by,
+        value,
+        len(verdicts),
+        len(verdicts) - len(scored),
+        *_share(linkable),
+        *_share([one for one in linkable if one.in_topic]),
+        *_share([one for one in linkable if one.status != "ambiguous"]),
+        *_share([one for one in linkable if one.status == "ambiguous"]),
+        *_share([one for one in scored if one.qid is not None]),
+        *_share([one for one in scored if one.nil]),
+        *_share([one for one in scored if one.qid is None]),
+    )
+
+
+def _share(verdicts: Sequence[Verdict]) -> tuple[int, float | None, Interval]:
+    """Their number, the share of the right ones, and its interval."""
+    right = sum(one.right for one in verdicts)
+    return len(verdicts), (right / len(verdicts) if verdicts else None), wilson(right, len(verdicts))

@@ -1,0 +1,141 @@
+"""Mentions whose item is known: a table of tab-separated values, described in `gold/README.md`.
+
+The header names the columns: `mention`, `language`, `topic` and `expected` must be there, `kind` may be; all others are
+kept as they stand. `expected` holds a QID, several that are equally right with `|` between them, or NIL.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cache.catalog import Catalog, Topic
+from cache.errors import CatalogError, StoreError, did_you_mean
+
+HARD_CASES = Path(__file__).with_name("gold") / "hard.tsv"
+NIL = "NIL"
+REQUIRED = ("mention", "language", "topic", "expected")
+KIND = "kind"
+
+_OTHER_NAMES = {"surface": "mention", "lang": "language", "qid": "expected", "expected_qid": "expected"}
+_QID = re.compile(r"Q[1-9][0-9]*")
+_FORM = "See link/audit/gold/README.md."
+
+
+@dataclass(frozen=True, slots=True)
+class GoldMention:
+    """A mention and the items it may rightly be linked to; none where it must not be linked at all."""
+
+    mention: str
+    language: str
+    topic: str
+    expected: tuple[str, ...]
+    kind: str | None = None  # None: any of the topic's counted kinds
+    line: int = 0  # of its file
+    other: Mapping[str, str] = field(default_factory=dict)  # the file's other columns
+
+
+def read_gold_mentions(file: Path, catalog: Catalog, wanted: Iterable[str] = ()) -> list[GoldMention]:
+    """The gold mentions of a file, in its order; a line that stands there twice is two mentions.
+
+    `wanted` are further columns that must be there; lines before the header that begin with # are comments.
+    Raises `StoreError`, naming file and line, where the file cannot be read, a column is missing, a line does not have
+    the form or names what the catalogue lacks, or two lines give different answers to the same question.
+    """
+    lines = _read_lines(file)
+    first = next((number for number, line in lines if not line.startswith("#")), None)
+    if first is None:
+        raise StoreError("holds no gold mentions", where=file, remedy=_FORM)
+    columns = _columns(dict(lines)[first], f"{file}, line {first}")
+    for name in wanted:
+        if name not in columns:
+            raise StoreError(f"no column {name!r}", where=file, remedy=did_you_mean(name, columns))
+    gold = list(_rows(file, lines, first, columns, catalog))
+    if not gold:
+        raise StoreError("holds no gold mentions below its header", where=file, remedy=_FORM)
+    _check_contradictions(file, gold)
+    return gold
+
+
+def counted_kinds(topic: Topic) -> list[str]:
+    """The kinds of the topic that metrics count, in the order of its file."""
+    return [name for name, kind in topic.kinds.items() if kind.counted]
+
+
+def _read_lines(file: Path) -> list[tuple[int, str]]:
+    """Number and text of every line that holds anything."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as fault:
+        raise StoreError(f"is not UTF-8: {fault}", where=file, remedy="Save it as UTF-8.") from fault
+    except OSError as fault:
+        raise StoreError(
+            f"cannot be read: {fault.strerror}", where=file, remedy="Name a file of gold mentions."
+        ) from fault
+    lines = text.replace("\r\n", "\n").split("\n")
+    return [(number, line) for number, line in enumerate(lines, start=1) if line.strip()]
+
+
+def _columns(header: str, where: str) -> list[str]:
+    given = [name.strip().lower() for name in header.split("\t")]
+    columns = [_OTHER_NAMES.get(name, name) for name in given]
+    for name in REQUIRED:
+        if name not in columns:
+            remedy = f"The header must name {', '.join(REQUIRED)}, with tabs between them."
+            raise StoreError(f"no column {name!r}", where=where, remedy=remedy)
+    twice = next((name for name in columns if columns.count(name) > 1), None)
+    if twice is not None:
+        raise StoreError(f"two columns {twice!r}", where=where, remedy="Keep one of them.")
+    return columns
+
+
+def _rows(
+    file: Path, lines: Sequence[tuple[int, str]], header: int, columns: Sequence[str], catalog: Catalog
+) -> Iterator[GoldMention]:
+    for number, line in lines:
+        if number <= header:
+            continue
+        where, cells = f"{file}, line {number}", line.split("\t")
+        if len(cells) > len(columns) or len(cells) < 1 + max(columns.index(name) for name in REQUIRED):
+            what = f"{len(cells)} columns where the header has {len(columns)}"
+            raise StoreError(what, where=where, remedy="Put one tab between two columns, and none inside one.")
+        yield _row(dict(zip(columns, map(str.strip, cells), strict=False)), number, where, catalog)
+
+
+def _row(cells: Mapping[str, str], line: int, where: str, catalog: Catalog) -> GoldMention:
+    if not cells["mention"]:
+        raise StoreError("an empty mention", where=where, remedy="Write the mention, or delete the line.")
+    try:
+        language, topic = catalog.language(cells["language"]).code, catalog.topic(cells["topic"])
+    except CatalogError as fault:
+        raise StoreError(fault.what, where=where, remedy=fault.remedy) from fault
+    kind = cells.get(KIND) or None
+    if kind is not None and kind not in counted_kinds(topic):
+        what = f"{topic.code} has no counted kind {kind!r}"
+        raise StoreError(what, where=where, remedy=did_you_mean(kind, counted_kinds(topic)))
+    expected = _expected(cells["expected"], where)
+    other = {name: cell for name, cell in cells.items() if name not in (*REQUIRED, KIND)}
+    return GoldMention(cells["mention"], language, topic.code, expected, kind, line, other)
+
+
+def _expected(text: str, where: str) -> tuple[str, ...]:
+    if text.upper() == NIL:
+        return ()
+    qids = tuple(dict.fromkeys(part.strip().upper() for part in text.split("|")))
+    wrong = next((qid for qid in qids if not _QID.fullmatch(qid)), None)
+    if wrong is not None:
+        remedy = "Write a QID (Q234646), several with | between them, or NIL alone."
+        raise StoreError(f"{wrong!r} is not a QID" if wrong else "no expected QID", where=where, remedy=remedy)
+    return qids
+
+
+def _check_contradictions(file: Path, gold: Sequence[GoldMention]) -> None:
+    seen: dict[tuple[str, str, str, str | None], GoldMention] = {}
+    for one in gold:
+        other = seen.setdefault((one.mention, one.language, one.topic, one.kind), one)
+        if set(other.expected) != set(one.expected):
+            what = f"another answer for {one.mention!r} than in line {other.line}"
+            remedy = "Keep one of the two lines, or write both QIDs with | between them."
+            raise StoreError(what, where=f"{file}, line {one.line}", remedy=remedy)

@@ -1,0 +1,79 @@
+"""What the linker answers to a gold mention, beside what is right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from link.audit.gold import NIL, GoldMention
+
+MATCHES = ("label", "alias", "normalised", "english", "variant", "inflected", "fuzzy")  # strongest first
+STATUSES = ("linked", "ambiguous", "no path", "no candidate")
+ONE_ITEM, TOPIC_DECIDES, SEVERAL = "one item", "several, one in the topic", "several in the topic"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A gold mention with the linker's answer."""
+
+    gold: GoldMention
+    expected: tuple[str, ...]  # after redirects
+    in_snapshot: bool  # is any of them there?
+    in_topic: bool  # does any of them belong to a counted kind of the topic?
+    kind: str  # of the link that answers
+    status: str
+    qid: str | None
+    match: str | None
+    matched: str | None
+    candidates: int
+    survivors: int
+    reason: str | None  # what the linker says of the expected item, where that was a candidate
+
+    @property
+    def nil(self) -> bool:
+        """Must it not be linked at all?"""
+        return not self.gold.expected
+
+    @property
+    def linkable(self) -> bool:
+        """Is the item that it means in the snapshot?"""
+        return self.in_snapshot and not self.nil
+
+    @property
+    def right(self) -> bool:
+        """The expected item, or none where none is expected."""
+        return self.qid is None if self.nil else self.qid in self.expected
+
+    @property
+    def name(self) -> str:
+        """How many items bear the name, and how many of them the topic leaves."""
+        if self.survivors > 1:
+            return SEVERAL
+        return TOPIC_DECIDES if self.candidates > 1 else ONE_ITEM
+
+    @property
+    def why(self) -> str:
+        """What went wrong, in words."""
+        if self.nil:
+            return f"nothing is meant, and {self.matched!r} was found"
+        if not self.in_snapshot:
+            return "the expected item is not in the snapshot"
+        if not self.in_topic:
+            return f"the expected item belongs to no kind of {self.gold.topic}"
+        return self.reason or "the expected item was not found by this name"
+
+    def row(self) -> dict[str, Any]:
+        """One line of the list of wrong answers."""
+        return {
+            "mention": self.gold.mention,
+            "language": self.gold.language,
+            "topic": self.gold.topic,
+            "kind": self.kind,
+            "expected": "|".join(self.expected) or NIL,
+            "got": self.qid or NIL,
+            "status": self.status,
+            "match": self.match,
+            "matched": self.matched,
+            "why": self.why,
+            "line": self.gold.line,
+        }

@@ -1,0 +1,147 @@
+"""Reads a Wikidata JSON dump by lines: plain or packed; an array with an item a line, or an item a line.
+
+The format: https://www.wikidata.org/wiki/Wikidata:Database_download
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+import orjson
+
+from cache.errors import SnapshotError
+from link.dumps.unpack import HashedFile, PackedError, unpacked
+
+FORM = "Give a file of Wikidata's entity JSON: an array with an item a line, or an item a line."
+_NEWLINE = ord("\n")
+_REMEDY = "Fetch the file again: a part of a dump makes a smaller index that looks whole."
+
+
+class ChangedDumpError(Exception):
+    """The dump is not the one that was read before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How far a dump was read."""
+
+    line: int = 1  # the number of the next line
+    offset: int = 0  # where it begins, in bytes of JSON
+    read: int = 0  # bytes of the file
+    sha256: str = ""  # of these bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some whole lines of a dump, and the place after them."""
+
+    line: int  # the number of the first one, from 1
+    text: bytes
+    end: Place
+
+
+class DumpReader:
+    """One pass over a dump, from `start` on; what stands before is only unpacked.
+
+    `read` bytes of `size` are consumed so far; `sha256` holds when all are. Raises `SnapshotError` for a file that is
+    missing, is no dump, or ends too early; `ChangedDumpError` where it does not begin as it did up to `start`.
+    """
+
+    def __init__(self, path: Path, start: Place | None = None) -> None:
+        self.path, self._start = path, start or Place()
+        try:
+            self._file = HashedFile(path, self._start.read)
+        except OSError as fault:
+            raise SnapshotError(f"cannot be read: {fault.strerror}", where=path, remedy="Check the path.") from fault
+        if start and (self._file.hashed, self._file.sha256) != (start.read, start.sha256):
+            self._file.close()
+            raise ChangedDumpError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    @property
+    def size(self) -> int:
+        return self._file.size
+
+    @property
+    def read(self) -> int:
+        return max(self._file.position, self._start.read)
+
+    @property
+    def sha256(self) -> str:
+        return self._file.sha256
+
+    def chunks(self) -> Iterator[Chunk]:
+        """Yields all lines from the start on, blank ones too."""
+        line, rest, opening = self._start.line, b"", b""
+        offset = 0  # of the rest, in the JSON
+        for block in self._blocks():
+            opening = opening or self._opening(block)
+            text = rest + block
+            behind = min(len(text), max(0, self._start.offset - offset))
+            # What may be the dump's last line is kept back: the end tells whether the dump is whole.
+            kept = max(behind, text.rfind(b"\n", 0, len(text.rstrip())) + 1)
+            rest, offset = text[kept:], offset + kept
+            if kept > behind:
+                found = self._chunk(line, text[behind:kept], offset)
+                line = found.end.line
+                yield found
+        self._check_end(rest, opening)
+        if rest:
+            yield self._chunk(line, rest, offset + len(rest))
+
+    def _chunk(self, line: int, text: bytes, end: int) -> Chunk:
+        # Four times as fast as bytes.count, and it is one process that counts for all.
+        lines = int(np.count_nonzero(np.frombuffer(text, np.uint8) == _NEWLINE))
+        return Chunk(line, text, Place(line + lines, end, self._file.hashed, self._file.sha256))
+
+    def _blocks(self) -> Iterator[bytes]:
+        try:
+            yield from unpacked(self._file)
+        except PackedError as fault:
+            raise SnapshotError(str(fault), where=self.path, remedy=_REMEDY) from fault
+        except OSError as fault:
+            raise SnapshotError(f"cannot be read: {fault}", where=self.path, remedy="Check the disk.") from fault
+
+    def _opening(self, head: bytes) -> bytes:
+        first = head.lstrip()[:1]
+        if first not in (b"", b"[", b"{"):
+            raise SnapshotError("is not a Wikidata JSON dump", where=self.path, remedy=FORM)
+        return first
+
+    def _check_end(self, rest: bytes, opening: bytes) -> None:
+        last = rest.strip()
+        if not opening:
+            raise SnapshotError("is empty", where=self.path, remedy=_REMEDY)
+        whole = _closes_array(last) if opening == b"[" else rest.endswith(b"\n") or _is_json(last)
+        if not whole:
+            raise SnapshotError(
+                "ends too early: its last line is cut, or the bracket that closes the array is missing",
+                where=self.path,
+                remedy=_REMEDY,
+            )
+
+
+def _closes_array(last: bytes) -> bool:
+    if last == b"]":
+        return True
+    return last.endswith(b"]") and (_is_json(last) or _is_json(last[:-1].rstrip()))
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return False
+    return True

@@ -1,0 +1,42 @@
+"""The names by which a text may mention a topic's entities: what the gazetteer extractor looks for."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from cache.catalog import Catalog, Language
+from cache.database import connect
+from link.asks import label_chain
+from link.index.snapshot import Snapshot
+from link.index.source import IndexSource
+from link.ontology import Ontology
+from link.statements import statement
+
+
+def lexicon(snapshot: Snapshot, catalog: Catalog, topic: str, language: str) -> pa.Table:
+    """Labels and aliases of all items that reach one of the topic's counted kinds, in the languages of the chain.
+
+    The columns are surface, kind and qid, a row a surface. English names are among them only where the language is not
+    written in Latin letters: there they are names, while in a German text the English "gift" is poison.
+    """
+    source, chosen = IndexSource(snapshot), catalog.topic(topic)
+    kinds = [(name, kind) for name, kind in chosen.kinds.items() if kind.counted]
+    with connect() as connection, source.opened(connection):
+        ontology = Ontology(connection, catalog, [topic])
+        ontology.climb()
+        ontology.reach(connection.table("wikidata.items")).create("members")
+        rows = [
+            {"kind": name, "scope": ontology.scopes[topic, name], "granularity": kind.granularity, "place": place}
+            for place, (name, kind) in enumerate(kinds)
+        ]
+        connection.from_arrow(pa.Table.from_pylist(rows)).create("topic_kinds")
+        connection.from_arrow(_chain(catalog.language(language))).create("lexicon_chain")
+        found = connection.sql(statement("lexicon"), params={"topic": topic})
+        table: pa.Table = found.select("surface, best.kind AS kind, best.qid AS qid").to_arrow_table()
+        return table
+
+
+def _chain(language: Language) -> pa.Table:
+    steps = [(code, english) for _, code, _, english, _ in label_chain(language)]
+    wanted = [(code, english) for code, english in steps if not english or "Latn" not in language.scripts]
+    return pa.table({"name_language": [code for code, _ in wanted], "english": [english for _, english in wanted]})

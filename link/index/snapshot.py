@@ -1,0 +1,159 @@
+"""A local snapshot of Wikidata: one DuckDB file with the tables of `snapshot.sql` and where they come from.
+
+snapshot = open_snapshot(Path("wikidata-2026-09.duckdb"))
+snapshot.meta["counts"]["items"]
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import orjson
+import pyarrow as pa
+
+from cache.errors import SnapshotError, StoreError
+from cache.files import store_faults
+from cache.identity import content_id
+from link.entity_json import SCHEMAS
+from link.index.parts import Tables, flush, part_files, write_parts
+from link.normalise import NORMALISATION
+from link.statements import statement
+
+VERSION = f"2.{NORMALISATION}"  # of the tables and of what stands in them; an index of another version is refused
+MEMORY = "1GB"  # what DuckDB may hold while it builds; the rest goes to disk
+# What DuckDB would try on every column, for a third of the time, and not choose.
+USELESS = "zstd,fsst,dictionary"
+REBUILD = "Build it again: polyculture wikidata build DUMP -o FILE"
+
+Files = Callable[[str], list[Path]]  # the Parquet files of a table
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A snapshot that can be linked with: the file, and its `meta` (version, identity, provenance, ...)."""
+
+    path: Path
+    meta: Mapping[str, Any]
+
+    @property
+    def identity(self) -> str:
+        """A hash of all that decides what stands in the tables: source, languages, version."""
+        return str(self.meta["identity"])
+
+    @property
+    def languages(self) -> frozenset[str]:
+        """The Wikidata label languages whose names are kept."""
+        return frozenset(self.meta["languages"])
+
+    @property
+    def complete(self) -> bool:
+        """Does it hold every name of the kinds it was built for? What a run has looked up, it does not."""
+        return bool(self.meta.get("complete", True))
+
+
+def open_snapshot(path: Path) -> Snapshot:
+    """The snapshot in `path`. Raises `SnapshotError` where it is missing, no snapshot, or of another version."""
+    if not path.is_file():
+        raise SnapshotError("there is no snapshot here", where=path, remedy=REBUILD)
+    try:
+        with duckdb.connect(str(path), read_only=True) as connection:
+            rows = connection.execute("SELECT key, value FROM meta").fetchall()
+    except duckdb.Error as fault:
+        raise SnapshotError("is not a Wikidata snapshot of Polyculture", where=path, remedy=REBUILD) from fault
+    meta = {key: orjson.loads(value) for key, value in rows}
+    if meta.get("version") != VERSION:
+        what = f"is a snapshot of version {meta.get('version')}; this Polyculture reads version {VERSION}"
+        raise SnapshotError(what, where=path, remedy=REBUILD)
+    return Snapshot(path, meta)
+
+
+def write_snapshot(
+    out: Path, languages: Iterable[str], batches: Iterable[Tables], provenance: Callable[[], Mapping[str, Any]]
+) -> Snapshot:
+    """Writes a snapshot of all rows in `batches`, whole or not at all, in constant memory.
+
+    `provenance` is asked for once the last batch is in; its `source` decides the snapshot's identity, together with
+    the languages and the version. Raises `StoreError` where the folder cannot be written or the disk is full.
+    """
+    with store_faults(out):
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=out.parent, prefix=".building-") as folder:
+            write_parts(Path(folder), batches)
+            return assemble(out, Path(folder), partial(part_files, Path(folder), parts=1), languages, provenance())
+
+
+def assemble(
+    out: Path, folder: Path, files: Files, languages: Iterable[str], provenance: Mapping[str, Any]
+) -> Snapshot:
+    """Writes the snapshot whose rows stand in the Parquet files that `files` gives of each table.
+
+    It becomes `out` when it is whole; until then it and all that is put aside stand in `folder`, which must be on the
+    same disk. Raises as `write_snapshot` does.
+    """
+    try:
+        with store_faults(out), tempfile.TemporaryDirectory(dir=folder, prefix="sorting-") as sorting:
+            file = Path(sorting) / out.name
+            meta = _build(file, files, Path(sorting), sorted(set(languages)), provenance)
+            flush(file)
+            file.replace(out)
+    except (duckdb.IOException, duckdb.OutOfMemoryException) as fault:
+        remedy = "Free space or choose another folder, then build again."
+        raise StoreError(f"cannot be written: {fault}", where=out, remedy=remedy) from fault
+    return Snapshot(out, meta)
+
+
+def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
+    """Creates the empty tables of `snapshot.sql` in the connection's catalogue or schema `wikidata`."""
+    connection.execute(statement("snapshot"))
+
+
+def insert(connection: duckdb.DuckDBPyConnection, tables: Tables) -> None:
+    """Appends Arrow tables to those of the same name in `wikidata`."""
+    for name, table in tables.items():
+        if table.num_rows:
+            connection.from_arrow(table).insert_into(f"wikidata.{name}")
+
+
+def _build(
+    file: Path, files: Files, sorting: Path, languages: list[str], provenance: Mapping[str, Any]
+) -> dict[str, Any]:
+    with duckdb.connect() as connection:
+        connection.execute("SET memory_limit = $limit", {"limit": MEMORY})
+        connection.execute("SET temp_directory = $folder", {"folder": str(sorting)})
+        connection.execute("SET preserve_insertion_order = false")
+        connection.execute("SET disabled_compression_methods = $methods", {"methods": USELESS})
+        for table in SCHEMAS:
+            _part(connection, files(table), table).create_view(f"part_{table}")
+        connection.execute("ATTACH $file AS snapshot", {"file": str(file)})
+        connection.execute(statement("snapshot_sorted"))
+        meta = {
+            "version": VERSION,
+            "identity": content_id(VERSION, provenance["source"], languages),
+            "languages": languages,
+            "counts": _counts(connection),
+            "built_with": f"DuckDB {duckdb.__version__}",
+            **provenance,
+        }
+        rows = pa.table({"key": list(meta), "value": [orjson.dumps(value).decode() for value in meta.values()]})
+        connection.from_arrow(rows).create("snapshot.meta")
+        connection.execute("DETACH snapshot")
+    return meta
+
+
+def _part(connection: duckdb.DuckDBPyConnection, files: list[Path], table: str) -> duckdb.DuckDBPyRelation:
+    return (
+        connection.read_parquet([str(file) for file in files])
+        if files
+        else connection.from_arrow(SCHEMAS[table].empty_table())
+    )
+
+
+def _counts(connection: duckdb.DuckDBPyConnection) -> dict[str, int]:
+    names = ("items", "descriptions", "names", "claims", "redirects", "kinds")
+    return {name: len(connection.table(f"snapshot.{name}")) for name in names}

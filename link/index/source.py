@@ -1,0 +1,39 @@
+"""A local snapshot as a source: its file is attached, and everything is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import duckdb
+
+from cache.errors import SnapshotError
+from cache.outcome import Progress
+from link.index.snapshot import REBUILD, Snapshot
+
+
+class IndexSource:
+    """Links against the snapshot of `open_snapshot`."""
+
+    complete = True
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self.identity = snapshot.identity
+        self.languages = snapshot.languages
+        self.provenance: Mapping[str, Any] = {"source": "index", "snapshot": snapshot.path.name, **snapshot.meta}
+
+    @contextmanager
+    def opened(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+        try:
+            connection.execute("ATTACH $path AS wikidata (READ_ONLY)", {"path": str(self.snapshot.path)})
+        except duckdb.Error as fault:
+            raise SnapshotError(f"cannot be opened: {fault}", where=self.snapshot.path, remedy=REBUILD) from fault
+        yield
+
+    def find(self, connection: duckdb.DuckDBPyConnection, progress: Progress) -> None:
+        """Nothing to do: all items are there."""
+
+    def fetch(self, connection: duckdb.DuckDBPyConnection, items: Sequence[int]) -> None:
+        """Nothing to do: all items are there."""

@@ -1,0 +1,94 @@
+"""The starter snapshot: some hundred well-known entities, written by hand as facts in `starter/*.toml`.
+
+A table of a file is an item: its labels and aliases by language, the claims that linking needs, the kind of its topic
+(the file's name) that it is an example of, and how its QID was confirmed. From these files the same snapshot is built
+as from a dump.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from cache.catalog.model import QID
+from cache.catalog.read import parse_model, read_toml
+from cache.identity import content_id, file_sha256
+from link.entity_json import Rows
+from link.index.snapshot import VERSION, Snapshot, write_snapshot
+
+STARTER = Path(__file__).with_name("starter")
+UNCOUNTED = ("class", "country")  # kinds of items that stand here because others name them
+
+
+class StarterItem(BaseModel):
+    """An item of the starter snapshot, as its file has it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    confirmed: str | tuple[str, ...]  # "slice", or the sources that were looked up
+    description: str
+    kind: str
+    labels: Mapping[str, str] = Field(min_length=1)
+    aliases: Mapping[str, tuple[str, ...]] = {}
+    P31: tuple[QID, ...] = ()
+    P279: tuple[QID, ...] = ()
+    P361: tuple[QID, ...] = ()
+    P495: tuple[QID, ...] = ()
+    P17: tuple[QID, ...] = ()
+    P27: tuple[QID, ...] = ()
+    P50: tuple[QID, ...] = ()
+    P175: tuple[QID, ...] = ()
+    P136: tuple[QID, ...] = ()
+
+    @property
+    def claims(self) -> dict[str, tuple[str, ...]]:
+        """The items named by each property that is given."""
+        return {name: getattr(self, name) for name in type(self).model_fields if name[0] == "P" and getattr(self, name)}
+
+
+def starter_identity(folder: Path = STARTER) -> str:
+    """A hash of the starter's files and of the form of a snapshot: another hash, another snapshot."""
+    return content_id(VERSION, [(file.name, file_sha256(file)) for file in sorted(folder.glob("*.toml"))])
+
+
+def read_starter(folder: Path = STARTER) -> Iterator[tuple[str, str, StarterItem]]:
+    """Yields file name (without ending), QID and item. Raises `CatalogError` for a file that does not fit."""
+    for file in sorted(folder.glob("*.toml")):
+        for qid, table in read_toml(file).items():
+            yield file.stem, qid, parse_model(StarterItem, table, file)
+
+
+def write_starter(out: Path, folder: Path = STARTER) -> Snapshot:
+    """Builds the starter snapshot. Raises `StoreError` where `out` cannot be written."""
+    items = list(read_starter(folder))
+    languages = sorted({language for _, _, item in items for language in (*item.labels, *item.aliases)})
+    rows = Rows(languages)
+    for topic, qid, item in items:
+        rows.add(_entity(qid, item))
+        if item.kind not in UNCOUNTED:
+            rows.add_kind(qid, topic, item.kind)
+    source = {"kind": "starter", "identity": starter_identity(folder)}
+    return write_snapshot(out, languages, [rows.tables()], lambda: {"source": source})
+
+
+def _entity(qid: str, item: StarterItem) -> dict[str, Any]:
+    """The item in the form of a dump."""
+    return {
+        "type": "item",
+        "id": qid,
+        "labels": {language: _text(language, name) for language, name in item.labels.items()},
+        "aliases": {language: [_text(language, name) for name in names] for language, names in item.aliases.items()},
+        "descriptions": {"en": _text("en", item.description)},
+        "claims": {code: [_statement(target) for target in targets] for code, targets in item.claims.items()},
+    }
+
+
+def _text(language: str, value: str) -> dict[str, str]:
+    return {"language": language, "value": value}
+
+
+def _statement(target: str) -> dict[str, Any]:
+    return {"rank": "normal", "mainsnak": {"snaktype": "value", "datavalue": {"value": {"id": target}}}}

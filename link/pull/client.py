@@ -1,0 +1,218 @@
+"""A SPARQL endpoint over Wikidata, asked politely: one request at a time, unhurried, by someone who can be written to.
+
+What the Wikidata Query Service asks of its clients: https://www.mediawiki.org/wiki/Wikidata_Query_Service/User_Manual
+(60 seconds of work a minute, and a pause as long as `Retry-After` says, or a minute, after HTTP 429). The protocol:
+https://www.w3.org/TR/sparql11-protocol/ and https://www.w3.org/TR/sparql11-results-json/.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from types import TracebackType
+from typing import Self
+
+import httpx
+import msgspec
+from msgspec import Struct, field
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential_jitter
+
+from cache.errors import WikidataError
+from link.pace import Pace
+from link.retry_after import retry_after
+
+WIKIDATA_QUERY_SERVICE = "https://query.wikidata.org/sparql"
+TRIES = 8  # of an endpoint that is busy
+TRIES_UNREACHED = 3  # of one that is not there, or is something else
+LONGEST_PAUSE = 900.0  # seconds; whoever is told to wait longer comes back later
+_UNTOLD_PAUSE = 60.0  # seconds after HTTP 429 without Retry-After
+_TOLD_PAUSE = 10.0  # seconds from which on the user is told what is waited for
+_TIMED_OUT = re.compile(rb"time[d]?[ -]?out", re.IGNORECASE)
+_TIMED_OUT_CODES = (408, 413, 414, 504)  # too long an answer, or too long a question
+
+
+class TooLargeError(Exception):
+    """The endpoint cannot answer this in its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class PullSettings:
+    """How an endpoint is asked. `contact` (an e-mail address or a page) goes into the User-Agent and must be set."""
+
+    contact: str
+    endpoint: str = WIKIDATA_QUERY_SERVICE
+    requests_per_minute: float = 60.0
+    timeout: float = 90.0  # seconds without a byte; the Wikidata Query Service gives up after 60
+    tell: Callable[[str], None] = lambda _line: None
+    sleep: Callable[[float], object] = time.sleep  # for tests, as is `clock`
+    clock: Callable[[], float] = time.monotonic
+
+    def check(self) -> None:
+        """Raises `WikidataError` where there is no contact, or no address of an endpoint."""
+        contact = self.contact.strip()
+        if not contact or not contact.isascii() or not contact.isprintable():
+            what = "a SPARQL endpoint is to be told whom it can write to, and no such contact is given"
+            raise WikidataError(what, remedy="Give an e-mail address or a page: --contact you@example.org")
+        if not re.fullmatch(r"https?://[^\s/]+\S*", self.endpoint):
+            remedy = f"Give the whole address: --endpoint {WIKIDATA_QUERY_SERVICE}"
+            raise WikidataError("is not the address of a SPARQL endpoint", where=self.endpoint, remedy=remedy)
+
+
+class Term(Struct, gc=False):
+    """A value in an answer: an IRI or a literal, with the language of a text."""
+
+    value: str
+    type: str = "literal"
+    language: str = field(default="", name="xml:lang")
+
+
+Row = Mapping[str, Term]
+
+
+class _Bindings(Struct):
+    bindings: list[dict[str, Term]]
+
+
+class _Answer(Struct):
+    results: _Bindings
+
+
+def read_rows(body: bytes) -> list[dict[str, Term]]:
+    """The rows of an answer in SPARQL's JSON. Raises `ValueError` where it is none."""
+    return msgspec.json.decode(body, type=_Answer).results.bindings
+
+
+class _TryAgainError(Exception):
+    """The endpoint cannot answer now."""
+
+    def __init__(self, reason: str, after: float = 0.0, tries: int = TRIES) -> None:
+        super().__init__(reason)
+        self.after, self.tries = after, tries
+
+
+class SparqlClient:
+    """Asks an endpoint; `requests` counts what was sent.
+
+    Raises `WikidataError` where it cannot be reached or refuses, after retries.
+    """
+
+    def __init__(self, settings: PullSettings) -> None:
+        settings.check()
+        self._settings = settings
+        self._pace = Pace(settings.requests_per_minute, sleep=settings.sleep, clock=settings.clock)
+        self._http = httpx.Client(
+            headers={"User-Agent": _user_agent(settings.contact), "Accept": "application/sparql-results+json"},
+            limits=httpx.Limits(max_connections=1),
+            timeout=settings.timeout,
+            follow_redirects=True,
+        )
+        self._retrying = Retrying(
+            retry=retry_if_exception_type(_TryAgainError),
+            stop=lambda state: state.attempt_number >= _fault(state).tries or _fault(state).after > LONGEST_PAUSE,
+            wait=_wait,
+            sleep=self._pause,
+            before_sleep=self._tell_of_pause,
+            reraise=True,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._http.close()
+
+    @property
+    def requests(self) -> int:
+        return self._pace.requests
+
+    def ask(self, query: str) -> bytes:
+        """The answer to a SELECT query, in SPARQL's JSON. Raises `TooLargeError` where it takes too long."""
+        try:
+            answer: bytes = self._retrying(self._ask, query)
+        except _TryAgainError as fault:
+            remedy = "What was answered is kept: run the same command again later, and it goes on from there."
+            raise self._error(f"the SPARQL endpoint does not answer: {fault}", remedy) from fault
+        return answer
+
+    def too_large(self, what: str) -> WikidataError:
+        """What is to be told where even the smallest question takes too long."""
+        remedy = "Use an endpoint with more time, such as QLever's, or a dump: polyculture wikidata build DUMP -o FILE"
+        return self._error(f"the SPARQL endpoint has not enough time for {what}", remedy)
+
+    def _ask(self, query: str) -> bytes:
+        self._pace.take_turn()
+        try:
+            response = self._http.post(self._settings.endpoint, data={"query": query})
+        except httpx.ReadTimeout as fault:
+            raise TooLargeError from fault
+        except httpx.ConnectError as fault:
+            raise _TryAgainError(str(fault) or "no connection", tries=TRIES_UNREACHED) from fault
+        except httpx.InvalidURL as fault:
+            raise self._refusal(str(fault)) from fault
+        except httpx.RequestError as fault:
+            raise _TryAgainError(str(fault) or type(fault).__name__) from fault
+        self._check_status(response)
+        return self._checked(response.content)
+
+    def _check_status(self, response: httpx.Response) -> None:
+        if response.is_success:
+            return
+        reason, after = f"HTTP {response.status_code} {response.reason_phrase}", retry_after(response.headers)
+        if response.status_code == httpx.codes.TOO_MANY_REQUESTS:
+            raise _TryAgainError(reason, after or _UNTOLD_PAUSE)
+        if response.status_code in _TIMED_OUT_CODES or _TIMED_OUT.search(response.content):
+            raise TooLargeError
+        if response.status_code >= 500:
+            raise _TryAgainError(reason, after)
+        raise self._refusal(reason)
+
+    def _checked(self, body: bytes) -> bytes:
+        try:
+            read_rows(body)
+        except ValueError as fault:
+            # Blazegraph cuts an answer that it has begun to send when its time is over.
+            if body.lstrip().startswith(b"{") and _TIMED_OUT.search(body[-20_000:]):
+                raise TooLargeError from fault
+            what = "it sends something that is no answer to a SPARQL query"
+            raise _TryAgainError(what, tries=TRIES_UNREACHED) from fault
+        return body
+
+    def _refusal(self, reason: str) -> WikidataError:
+        remedy = "Check that the address is that of a SPARQL endpoint over Wikidata, and the contact."
+        return self._error(f"the SPARQL endpoint refuses: {reason}", remedy)
+
+    def _error(self, what: str, remedy: str) -> WikidataError:
+        return WikidataError(what, where=self._settings.endpoint, remedy=remedy)
+
+    def _pause(self, seconds: float) -> None:
+        self._pace.pause(seconds)
+
+    def _tell_of_pause(self, state: RetryCallState) -> None:
+        pause = state.next_action.sleep if state.next_action else 0.0
+        if pause >= _TOLD_PAUSE:
+            self._settings.tell(f"The SPARQL endpoint is busy ({_fault(state)}): waiting {pause:.0f} s")
+
+
+_BACKOFF = wait_exponential_jitter(initial=1.0, max=60.0)
+
+
+def _wait(state: RetryCallState) -> float:
+    return max(_fault(state).after, _BACKOFF(state))
+
+
+def _fault(state: RetryCallState) -> _TryAgainError:
+    fault = state.outcome.exception() if state.outcome else None
+    return fault if isinstance(fault, _TryAgainError) else _TryAgainError("")
+
+
+def _user_agent(contact: str) -> str:
+    try:
+        ours = version("polyculture")
+    except PackageNotFoundError:
+        ours = "0"
+    return f"Polyculture/{ours} ({contact.strip()}) httpx/{httpx.__version__}"

@@ -1,0 +1,109 @@
+"""From the rows of `facts.rq` to items as a dump has them, and what was merged into them."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from link.entity import PROPERTIES, Claims, Item, Text, naming, of_pages
+from link.pull.client import Row, Term
+
+_ENTITY = re.compile(r"https?://www\.wikidata\.org/entity/Q([1-9][0-9]{0,8})")
+_DIRECT = re.compile(r"https?://www\.wikidata\.org/prop/direct/(P[1-9][0-9]*)")
+_LABEL = "http://www.w3.org/2000/01/rdf-schema#label"
+_ALIAS = "http://www.w3.org/2004/02/skos/core#altLabel"
+_DESCRIPTION = "http://schema.org/description"
+_SITELINKS = "http://wikiba.se/ontology#sitelinks"
+_REVISION = "http://schema.org/version"
+_MODIFIED = "http://schema.org/dateModified"
+_MOVED = "http://www.w3.org/2002/07/owl#sameAs"
+_MERGED = "merged"
+
+
+@dataclass(slots=True)
+class Facts:
+    """What is known of one item. Where it was merged into another one, that is all: `moved_to`."""
+
+    number: int
+    labels: dict[str, str] = field(default_factory=dict)
+    aliases: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    descriptions: dict[str, str] = field(default_factory=dict)
+    targets: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
+    sitelinks: int = 0
+    revision: int = 0
+    modified: str = ""
+    merged: set[int] = field(default_factory=set)
+    moved_to: int | None = None
+
+    @property
+    def exists(self) -> bool:
+        """Is there an item of this number? Of those deleted nothing is said."""
+        return bool(self.revision or self.labels or self.targets or self.aliases or self.descriptions)
+
+    @property
+    def creators(self) -> set[int]:
+        """Authors and performers, whose countries are a work's."""
+        return self.targets["P50"] | self.targets["P175"]
+
+    def add(self, row: Row) -> None:
+        """Takes one row."""
+        name, value = row["property"].value, row["value"]
+        named, direct = item_of(value.value), _DIRECT.fullmatch(name)
+        if direct and direct[1] in PROPERTIES and named:
+            self.targets[direct[1]].add(named)
+        elif name in (_LABEL, _DESCRIPTION):
+            texts = self.labels if name == _LABEL else self.descriptions
+            # There is one a language; of several, as of two copies of the data, always the same is kept.
+            texts[_language(value)] = max(texts.get(_language(value), ""), value.value)
+        elif name == _ALIAS:
+            self.aliases[_language(value)].add(value.value)
+        elif name == _MERGED and named:
+            self.merged.add(named)
+        elif name == _MOVED and named:
+            self.moved_to = named
+        else:
+            self._add_number(name, value.value)
+
+    def item(self) -> Item:
+        """The item, as a dump has it."""
+        return Item(
+            type="item",
+            id=f"Q{self.number}",
+            labels={code: Text(code, name) for code, name in self.labels.items()},
+            aliases={code: [Text(code, name) for name in sorted(names)] for code, names in self.aliases.items()},
+            descriptions={code: Text(code, text) for code, text in self.descriptions.items()},
+            claims=Claims(**{code: tuple(map(naming, sorted(found))) for code, found in self.targets.items()}),
+            sitelinks=of_pages(self.sitelinks),
+            lastrevid=self.revision or None,
+            modified=self.modified or None,
+        )
+
+    def _add_number(self, name: str, value: str) -> None:
+        if name == _MODIFIED:
+            self.modified = max(self.modified, value)
+        elif name == _SITELINKS and value.isdecimal():
+            self.sitelinks = max(self.sitelinks, int(value))
+        elif name == _REVISION and value.isdecimal():
+            self.revision = max(self.revision, int(value))
+
+
+def gather(rows: Iterable[Row]) -> list[Facts]:
+    """What the rows say, by item, in the order of their numbers."""
+    found: dict[int, Facts] = {}
+    for row in rows:
+        number = item_of(row["item"].value)
+        if number is not None:
+            found.setdefault(number, Facts(number)).add(row)
+    return [found[number] for number in sorted(found)]
+
+
+def item_of(iri: str) -> int | None:
+    """The number of the item with this IRI; None for anything else, as an unknown value."""
+    match = _ENTITY.fullmatch(iri)
+    return int(match[1]) if match else None
+
+
+def _language(text: Term) -> str:
+    return text.language.lower()

@@ -1,0 +1,105 @@
+"""Which items the kinds of some topics need: the classes below their roots, and the instances of these.
+
+What `link/ontology.py` does with all claims at hand is done here by asking: breadth first from the roots, a level of
+all kinds at once, across no stop class. More may be found than the ontology lets pass, never less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from cache.catalog import Catalog
+from link.ontology import Scope, scope_of
+from link.pull.facts import item_of
+from link.pull.pages import Pages
+from link.pull.queries import Name, Query
+
+_AT_ONCE = 100  # items that one query names
+
+
+@dataclass(frozen=True, slots=True)
+class Members:
+    """Item numbers."""
+
+    classes: frozenset[int]
+    instances: frozenset[int]
+
+
+def scopes_of(catalog: Catalog, topics: Iterable[str]) -> list[Scope]:
+    """The scopes of the topics' kinds, and those of what their persons must do."""
+    kinds = [(topic, kind) for topic in map(catalog.topic, topics) for kind in topic.kinds.values() if kind.roots]
+    scopes = {scope_of(topic, kind) for topic, kind in kinds}
+    return sorted(scopes | {scope.trade for scope in scopes if scope.trade})
+
+
+def find_members(pages: Pages, scopes: Sequence[Scope], tell: Callable[[str], None]) -> Members:
+    """The classes of all scopes and their instances, as the endpoint has them now."""
+    trees = _climb(pages, scopes, tell)
+    classes = _union(trees.values())
+    instances = _instances(pages, trees)
+    tell(f"{len(classes)} classes, {len(instances)} instances of them")
+    return Members(classes, instances - classes)
+
+
+def _climb(pages: Pages, scopes: Sequence[Scope], tell: Callable[[str], None]) -> dict[Scope, set[int]]:
+    """The classes of each scope."""
+    trees = {scope: set(scope.roots) - set(scope.stops) for scope in scopes}
+    fronts, below = {scope: set(tree) for scope, tree in trees.items()}, _Below(pages)
+    for distance in range(max(scope.max_distance for scope in scopes)):
+        fronts = {scope: front for scope, front in fronts.items() if front and distance < scope.max_distance}
+        below.find("P279", _union(fronts.values()))
+        below.find("P361", _union(front for scope, front in fronts.items() if scope.part_of))
+        for scope, front in fronts.items():
+            fronts[scope] = below.of(front, scope.part_of) - trees[scope] - set(scope.stops)
+            trees[scope] |= fronts[scope]
+        tell(f"level {distance + 1} below the topics' classes: {len(_union(fronts.values()))} more")
+        if not any(fronts.values()):
+            break
+    return trees
+
+
+def _instances(pages: Pages, trees: dict[Scope, set[int]]) -> frozenset[int]:
+    wanted = [(scope, tree) for scope, tree in trees.items() if scope.members != "classes"]
+    any_instance = _union(tree for scope, tree in wanted if not scope.occupations)
+    persons = _union(tree for scope, tree in wanted if scope.occupations) - any_instance
+    trades = _union(trees[scope.trade] for scope, _ in wanted if scope.trade)
+    found = {item for _, item in _pairs(pages, "below", any_instance, "P31")}
+    found |= {item for _, item in _pairs(pages, "below", trades, "P106")}
+    found |= {item for _, item in _pairs(pages, "idle", persons, "P31")}
+    return frozenset(found)
+
+
+class _Below:
+    """What stands directly below classes, each asked for once."""
+
+    def __init__(self, pages: Pages) -> None:
+        self._pages = pages
+        self._found: dict[str, dict[int, set[int]]] = {"P279": {}, "P361": {}}
+
+    def find(self, code: str, classes: Iterable[int]) -> None:
+        """Asks for what names these classes by a property."""
+        known = self._found[code]
+        new = frozenset(classes) - known.keys()
+        known.update({item: set() for item in new})
+        for above, item in _pairs(self._pages, "below", new, code):
+            known[above].add(item)
+
+    def of(self, classes: Iterable[int], part_of: bool) -> set[int]:
+        """What stands below these classes, which were asked for."""
+        codes = ("P279", "P361") if part_of else ("P279",)
+        return {item for code in codes for above in classes for item in self._found[code].get(above, ())}
+
+
+def _pairs(pages: Pages, name: Name, items: Iterable[int], code: str) -> Iterator[tuple[int, int]]:
+    """Yields an item of `items`, and one that names it."""
+    ordered = sorted(items)
+    for start in range(0, len(ordered), _AT_ONCE):
+        for row in pages.rows(Query(name, tuple(ordered[start : start + _AT_ONCE]), code)):
+            above, item = item_of(row["above"].value), item_of(row["item"].value)
+            if above is not None and item is not None:
+                yield above, item
+
+
+def _union(groups: Iterable[Iterable[int]]) -> frozenset[int]:
+    return frozenset(item for group in groups for item in group)

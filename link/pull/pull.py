@@ -1,0 +1,166 @@
+"""Builds a snapshot from a SPARQL endpoint over Wikidata: the items that some topics need, and no more.
+
+settings = PullSettings("you@example.org", "https://query.wikidata.org/sparql")
+report = pull_index(catalog, ["food"], Path("food.duckdb"), settings)
+
+Asked for are the classes below the topics' roots, their instances, whoever made them, and the catalogue's countries.
+All else is not there: a name that is another thing's too, outside the topics, looks as if it were nothing's.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from filelock import FileLock, Timeout
+
+from cache.catalog import Catalog
+from cache.errors import CatalogError, JobHeldError, SnapshotError
+from cache.files import store_faults
+from cache.outcome import Outcome, Progress, silent
+from link.dumps.build import label_languages
+from link.entity_json import Rows, number
+from link.index.parts import Tables, part_files, write_parts
+from link.index.snapshot import Snapshot, assemble
+from link.pull.client import PullSettings, SparqlClient
+from link.pull.facts import Facts, gather
+from link.pull.members import find_members, scopes_of
+from link.pull.pages import Pages
+from link.pull.queries import Query
+
+_AT_ONCE = 100  # items whose facts one query asks for
+_NAMES = 40_000  # in memory
+
+# Given the number of items whose facts are to be asked for, a context with a progress over them.
+Watch = Callable[[int], AbstractContextManager[Progress]]
+
+
+@dataclass(frozen=True, slots=True)
+class PullReport:
+    """The snapshot that was built, how many pages were asked for, and how many were there already."""
+
+    snapshot: Snapshot
+    asked: int
+    reused: int
+
+
+def pull_index(
+    catalog: Catalog,
+    topics: Sequence[str],
+    out: Path,
+    settings: PullSettings,
+    watch: Watch = lambda _total: nullcontext(silent),
+) -> PullReport:
+    """Builds the snapshot `out` of what these topics of the catalogue need, in all its languages.
+
+    Every page stays on disk until the snapshot is whole: the same call after a failure goes on where it was. Raises
+    `CatalogError` for an unknown topic, `WikidataError` where the endpoint cannot be reached, refuses, or has not
+    enough time for the smallest question, `SnapshotError` where it knows no item of the topics, `StoreError` where
+    `out` cannot be written, `JobHeldError` where it is being pulled already.
+    """
+    pull = _Pull(catalog, list(dict.fromkeys(topics)), settings, watch)
+    with _folder(out) as folder, SparqlClient(settings) as client:
+        pages = Pages(client, folder, settings.endpoint, settings.sleep)
+        with tempfile.TemporaryDirectory(dir=folder, prefix="rows-") as name:
+            rows = Path(name)
+            write_parts(rows, pull.batches(pages))
+            files = partial(part_files, rows, parts=1)
+            snapshot = assemble(out, folder, files, pull.languages, pull.provenance(pages))
+        shutil.rmtree(folder)
+    return PullReport(snapshot, pages.asked, pages.reused)
+
+
+class _Pull:
+    """What is asked for, and what became of it."""
+
+    def __init__(self, catalog: Catalog, topics: list[str], settings: PullSettings, watch: Watch) -> None:
+        self.languages = label_languages(catalog)
+        self._topics, self._settings, self._watch = topics, settings, watch
+        self._scopes = scopes_of(catalog, topics)
+        try:
+            Query("facts", (1,), languages=tuple(sorted(self.languages)))
+        except ValueError as fault:
+            remedy = "See label_languages in the files of languages/."
+            raise CatalogError(f"{fault}, as for a language of Wikidata's labels", remedy=remedy) from fault
+        countries = catalog.countries.values()
+        self._countries = {number(qid) for country in countries for qid in (country.qid, *country.includes)}
+        self._begun = datetime.now(UTC)
+        self._digest, self._modified, self._items = hashlib.sha256(), "", 0
+
+    def batches(self, pages: Pages) -> Iterator[Tables]:
+        """Yields the rows of all items."""
+        members = find_members(pages, self._scopes, self._settings.tell)
+        wanted, rows = members.classes | members.instances | self._countries, Rows(self.languages)
+        for facts in self._facts(pages, wanted):
+            self._take(facts, rows)
+            if rows.names >= _NAMES:
+                yield rows.tables()
+                rows = Rows(self.languages)
+        yield rows.tables()
+        if not self._items:
+            remedy = "Check that the endpoint serves Wikidata, and the roots in the topics' files."
+            raise SnapshotError("knows no item of these topics", where=self._settings.endpoint, remedy=remedy)
+
+    def provenance(self, pages: Pages) -> dict[str, Any]:
+        """Where the rows come from, once all are there."""
+        endpoint, content = self._settings.endpoint, self._digest.hexdigest()
+        return {
+            "source": {"kind": "sparql", "endpoint": endpoint, "topics": self._topics, "sha256": content},
+            "topics": self._topics,
+            "pulled": self._begun.isoformat(timespec="seconds"),
+            "pages": pages.asked + pages.reused,
+            "modified": self._modified or None,
+        }
+
+    def _facts(self, pages: Pages, wanted: Iterable[int]) -> Iterator[Facts]:
+        """The facts of these items, of whoever made them, and of what any of these was merged into."""
+        asked, waiting, creators = set[int](), set(wanted), set[int]()
+        while waiting:
+            asked |= waiting
+            for facts in self._asked(pages, sorted(waiting)):
+                creators |= facts.creators if facts.number in wanted else set()
+                creators |= {facts.moved_to} if facts.moved_to else set()
+                yield facts
+            waiting = creators - asked
+
+    def _asked(self, pages: Pages, items: Sequence[int]) -> Iterator[Facts]:
+        languages = tuple(sorted(self.languages))
+        with self._watch(len(items)) as progress:
+            for start in range(0, len(items), _AT_ONCE):
+                query = Query("facts", tuple(items[start : start + _AT_ONCE]), languages=languages)
+                yield from gather(pages.rows(query))
+                progress(Outcome(min(start + _AT_ONCE, len(items)), 0))
+
+    def _take(self, facts: Facts, rows: Rows) -> None:
+        if facts.moved_to:
+            rows.add_redirect(facts.number, facts.moved_to)
+        for merged in sorted(facts.merged):
+            rows.add_redirect(merged, facts.number)
+        if facts.exists and not facts.moved_to:
+            item = facts.item()
+            rows.add_item(item)
+            self._items += 1
+            self._modified = max(self._modified, facts.modified)
+            self._digest.update(msgspec.json.encode((item, sorted(facts.merged)), order="sorted"))
+
+
+@contextmanager
+def _folder(out: Path) -> Iterator[Path]:
+    """The folder of the pages, held by this process."""
+    folder = out.with_name(f"{out.name}.pulling")
+    with store_faults(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(folder / ".lock", timeout=0):
+            yield folder
+    except Timeout:
+        raise JobHeldError(f"{folder}: another process is pulling this snapshot; it is left to it") from None

@@ -1,0 +1,165 @@
+"""Why a surface means what it means: its link with all evidence, in names that a person can read.
+
+explanations = explain(Linker(catalog, source), "เสื้อฮาวาย", "th", "clothing")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from cache.catalog import Catalog
+from cache.errors import CatalogError, did_you_mean
+from cache.outcome import Progress, silent
+from link.asks import ASK_COLUMNS
+from link.entity_json import number
+from link.linker import Linker
+from link.normalise import fold_of, normalise
+from link.show.items import property_names
+from link.statements import statement
+
+ENGLISH = ["en", "mul"]  # where an English reader's label stands
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An item with its names: None where the source has none."""
+
+    qid: str
+    label: str | None  # English
+    own_label: str | None  # in the surface's language, or one that it falls back on
+    description: str | None  # English
+
+
+@dataclass(frozen=True, slots=True)
+class Country:
+    """A country of the chosen item, and the property that gave it."""
+
+    item: Item
+    country: str | None  # ISO 3166 where it is one of the catalogue's
+    property: str
+    property_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A candidate, what matched, its way to the topic's classes if it has one, and why it won or lost."""
+
+    item: Item
+    match: str
+    matched: str
+    matched_language: str
+    score: float
+    rank: int | None  # None where it does not reach the topic
+    reached_kind: str | None
+    path: tuple[Item, ...]  # from the item's class up to the root
+    distance: int | None
+    sitelinks: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """What a surface means as one of a topic's kinds. `chosen` is None where no item is meant."""
+
+    kind: str
+    status: str  # a LinkStatus
+    candidates: int
+    survivors: int
+    chosen: Judgement | None
+    countries: tuple[Country, ...]
+    rivals: tuple[Judgement, ...]  # best first, at most as many as were wanted
+
+
+def normal_form(surface: str, language: str, catalog: Catalog) -> str:
+    """The form in which the surface is compared with the names of its own language."""
+    return normalise([surface], fold_of(catalog.language(language).label_languages[0]))[0]
+
+
+def chosen_kinds(catalog: Catalog, topic: str, kind: str | None) -> list[str]:
+    """The one kind, or every kind of the topic that counts. Raises `CatalogError` with the nearest name."""
+    kinds = catalog.topic(topic).kinds
+    linked = [name for name, it in kinds.items() if it.roots]
+    if kind is None:
+        return [name for name in linked if kinds[name].counted]
+    if kind not in kinds:
+        raise CatalogError(f"{topic} has no kind {kind!r}", remedy=did_you_mean(kind, linked))
+    if kind not in linked:
+        raise CatalogError(
+            f"{kind!r} of {topic} is a kind that is never linked", remedy=f"Linked: {', '.join(linked)}."
+        )
+    return [kind]
+
+
+def explain(
+    linker: Linker,
+    surface: str,
+    language: str,
+    topic: str,
+    kind: str | None = None,
+    *,
+    rivals: int = 5,
+    progress: Progress = silent,
+) -> list[Explanation]:
+    """The explanation of a surface for one kind of the topic, or for each that counts; at most so many rivals of each.
+
+    Raises `CatalogError` for an unknown language, topic or kind, with the nearest name, and what the source raises.
+    """
+    chain = list(linker.catalog.language(language).label_languages)
+    kinds = chosen_kinds(linker.catalog, topic, kind)
+    asks = [dict(zip(ASK_COLUMNS, (language, topic, kind, surface), strict=True)) for kind in kinds]
+    tables = {name: table.to_pylist() for name, table in linker.link(pa.Table.from_pylist(asks), progress).items()}
+    items = _items(linker, _mentioned(tables), chain)
+    by_kind = {link["kind"]: link for link in tables["links"]}
+    return [_explanation(by_kind[kind], tables, items, rivals) for kind in kinds]
+
+
+def _explanation(
+    link: Mapping[str, Any], tables: Mapping[str, list[dict[str, Any]]], items: Mapping[str, Item], most: int
+) -> Explanation:
+    judged = [_judgement(row, items) for row in tables["candidates"] if row["kind"] == link["kind"]]
+    chosen = next((candidate for candidate in judged if candidate.item.qid == link["qid"]), None)
+    countries = [row for row in tables["entity_countries"] if row["qid"] == link["qid"]]
+    return Explanation(
+        kind=link["kind"],
+        status=link["status"],
+        candidates=link["candidates"],
+        survivors=link["survivors"],
+        chosen=chosen,
+        countries=tuple(_country(row, items) for row in countries),
+        rivals=tuple([candidate for candidate in judged if candidate is not chosen][:most]),
+    )
+
+
+def _judgement(row: Mapping[str, Any], items: Mapping[str, Item]) -> Judgement:
+    kept = ("match", "matched", "matched_language", "score", "rank", "reached_kind", "distance", "sitelinks", "reason")
+    path = tuple(items[qid] for qid in row["path"] or ())
+    return Judgement(item=items[row["qid"]], path=path, **{name: row[name] for name in kept})
+
+
+def _country(row: Mapping[str, Any], items: Mapping[str, Item]) -> Country:
+    names = property_names()
+    told = " of ".join(names.get(code, code) for code in reversed(row["property"].split("/")))
+    return Country(items[row["country_qid"]], row["country"], row["property"], told)
+
+
+def _mentioned(tables: Mapping[str, list[dict[str, Any]]]) -> set[str]:
+    """Every item that an explanation speaks of."""
+    candidates = {row["qid"] for row in tables["candidates"]}
+    classes = {qid for row in tables["candidates"] for qid in row["path"] or ()}
+    return candidates | classes | {row["country_qid"] for row in tables["entity_countries"]}
+
+
+def _items(linker: Linker, qids: Iterable[str], chain: Sequence[str]) -> dict[str, Item]:
+    """The items by QID, with their names; also those that the source does not have."""
+    wanted = sorted(map(number, qids))
+    own = [code for code in chain if code not in ENGLISH]
+    with duckdb.connect() as connection, linker.source.opened(connection):
+        linker.source.fetch(connection, wanted)
+        connection.from_arrow(pa.table({"item": pa.array(wanted, pa.uint32())})).create_view("wanted")
+        rows = connection.execute(statement("show_items"), {"english": ENGLISH, "chain": own}).fetchall()
+    return {f"Q{item}": Item(f"Q{item}", *names) for item, *names in rows}

@@ -1,0 +1,120 @@
+"""What a snapshot knows of an item: for `polyculture wikidata show`."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import networkx as nx
+import pyarrow as pa
+
+from cache.catalog import Catalog
+from cache.errors import SnapshotError
+from link.entity_json import number
+from link.index.snapshot import Snapshot
+from link.index.source import IndexSource
+from link.linker import lay_out_countries
+from link.ontology import Ontology
+from link.statements import statement
+
+Table = tuple[str, tuple[str, ...], list[tuple[Any, ...]]]  # title, columns, rows
+
+
+@dataclass(frozen=True, slots=True)
+class Description:
+    """An item as a snapshot has it. `ways` holds every shortest way to a root, of each topic's kind it reaches."""
+
+    qid: str
+    label: str
+    facts: list[tuple[Any, ...]]  # what, value
+    names: list[tuple[Any, ...]]  # language, label, aliases
+    claims: list[tuple[Any, ...]]  # property, its name, target, its label
+    countries: list[tuple[Any, ...]]  # ISO 3166 code, country, property
+    ways: list[tuple[Any, ...]]  # topic, kind, steps, way
+
+    def tables(self) -> list[Table]:
+        """All of it as tables with titles."""
+        return [
+            (f"{self.qid} {self.label}", ("what", "value"), self.facts),
+            ("Names", ("language", "label", "aliases"), self.names),
+            ("Statements", ("property", "name", "item", "label"), self.claims),
+            ("Countries", ("country", "item", "property"), self.countries),
+            ("Kinds that it reaches", ("topic", "kind", "steps", "way"), self.ways),
+        ]
+
+
+def describe(snapshot: Snapshot, catalog: Catalog, qid: str) -> Description:
+    """All that the snapshot knows of the item. Raises `SnapshotError` where `qid` is none, or is not in it."""
+    with duckdb.connect() as connection, IndexSource(snapshot).opened(connection):
+        item = _known_item(connection, snapshot, qid)
+        connection.execute("CREATE TABLE linked AS SELECT $item::UINTEGER AS item", {"item": item})
+        lay_out_countries(connection, catalog)
+        ((_, label, _, description, sitelinks, revision),) = connection.sql(statement("entities")).fetchall()
+        claims = connection.sql(statement("show_claims"), params={"item": item}).fetchall()
+        countries = connection.sql(statement("entity_countries")).fetchall()
+        ways = list(_ways(connection, catalog, item))
+        labels = _labels(connection, [target for _, target in claims] + [step for *_, way in ways for step in way])
+        return Description(
+            qid=f"Q{item}",
+            label=label,
+            facts=[("description", description), ("sitelinks", sitelinks), ("revision", revision)],
+            names=connection.sql(statement("show_names"), params={"item": item}).fetchall(),
+            claims=[(code, property_names()[code], f"Q{target}", labels.get(target)) for code, target in claims],
+            countries=[(country, at, code) for _, country, at, code in countries],
+            ways=[(topic, kind, len(way) - 1, _written(way, labels)) for topic, kind, way in ways],
+        )
+
+
+def _known_item(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, qid: str) -> int:
+    try:
+        item = number(qid.upper())
+    except ValueError as fault:
+        raise SnapshotError(f"{qid!r} is not a QID", remedy="Write, for example, Q234646.") from fault
+    moved = connection.execute("SELECT target FROM wikidata.redirects WHERE item = $item", {"item": item}).fetchone()
+    item = moved[0] if moved else item
+    if not connection.execute("SELECT 1 FROM wikidata.items WHERE item = $item", {"item": item}).fetchone():
+        what = f"has no item {qid.upper()}"
+        raise SnapshotError(what, where=snapshot.path, remedy="Look into a larger snapshot with --snapshot FILE.")
+    return item
+
+
+def _ways(connection: duckdb.DuckDBPyConnection, catalog: Catalog, item: int) -> Iterator[tuple[str, str, list[int]]]:
+    """Every shortest way from the item to a root, of every topic's kinds."""
+    ontology = Ontology(connection, catalog, catalog.topics)
+    ontology.climb()
+    reached = ontology.reach(connection.table("linked")).fetchall()
+    distances = {scope: distance for scope, _, distance, _ in reached}
+    for (topic, kind), scope in ontology.scopes.items():
+        if scope in distances:
+            params = {"item": item, "scope": scope, "distance": distances[scope]}
+            steps = connection.sql(statement("show_steps"), params=params).fetchall()
+            for way in _shortest_ways(steps, item, distances[scope]):
+                yield topic, kind, way
+
+
+def _shortest_ways(steps: Sequence[tuple[int, int]], item: int, distance: int) -> list[list[int]]:
+    graph: nx.DiGraph[int] = nx.DiGraph(steps)
+    graph.add_node(item)
+    ends = (node for node, length in nx.single_source_shortest_path_length(graph, item).items() if length == distance)
+    return sorted(way for end in ends for way in nx.all_shortest_paths(graph, item, end))
+
+
+def _labels(connection: duckdb.DuckDBPyConnection, items: Sequence[int]) -> dict[int, str]:
+    wanted = pa.table({"item": pa.array(sorted(set(items)), pa.uint32())})
+    connection.from_arrow(wanted).create_view("linked_labels", replace=True)
+    return dict(connection.sql(statement("show_labels")).fetchall())
+
+
+def _written(way: Sequence[int], labels: dict[int, str]) -> str:
+    return " > ".join(f"{labels[step]} (Q{step})" if step in labels else f"Q{step}" for step in way)
+
+
+@cache
+def property_names() -> dict[str, str]:
+    """What the properties are called, by code: P495 is 'country of origin'."""
+    return tomllib.loads(Path(__file__).with_name("properties.toml").read_text(encoding="utf-8"))
