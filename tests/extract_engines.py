@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
 from typing import Self
 
 import orjson
 
-from generate.engines.base import Capabilities, Completion, Request, TokenScore
+from generate.engines.base import Capabilities, Completion, Request, Scored, ScoreRequest
 
 # The answer to a text, at an attempt from 0: JSON, anything else, or a whole completion.
 Script = Callable[[str, int], str | Completion]
@@ -38,7 +38,7 @@ class ScriptedEngine:
         for request in reversed(waiting):
             yield self._complete(request)
 
-    def score(self, prefix: str, continuations: Sequence[str]) -> Iterator[Sequence[TokenScore]]:
+    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
         return iter(())
 
     def _complete(self, request: Request) -> Completion:

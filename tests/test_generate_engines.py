@@ -376,4 +376,4 @@ def test_an_engine_that_cannot_score_says_so() -> None:
     engine = open_engine(ModelSpec("openai:x", {"base_url": "http://localhost:1/v1"}))
     assert not engine.capabilities.score
     with pytest.raises(EngineError, match="no log-probabilities"):
-        engine.score("a", ["b"])
+        engine.score([])

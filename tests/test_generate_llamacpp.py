@@ -128,4 +128,4 @@ def test_it_cannot_score() -> None:
     engine = open_engine(SMOLLM2)
     assert not engine.capabilities.score
     with pytest.raises(EngineError, match="no log-probabilities"):
-        engine.score("a", ["b"])
+        engine.score([])

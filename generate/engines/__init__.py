@@ -11,6 +11,8 @@ from generate.engines.base import (
     Message,
     ModelSpec,
     Request,
+    Scored,
+    ScoreRequest,
     TokenScore,
 )
 from generate.engines.options import OPTIONS, read_options
@@ -24,6 +26,8 @@ __all__ = [
     "Message",
     "ModelSpec",
     "Request",
+    "ScoreRequest",
+    "Scored",
     "TokenScore",
     "check_model",
     "open_engine",

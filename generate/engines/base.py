@@ -6,10 +6,11 @@ A model is named `engine:name`, e.g. `openai:gpt-4o-mini`. An engine is one file
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Literal, Protocol, Self, get_args
 
 from cache.errors import EngineError
 
@@ -59,11 +60,57 @@ class Completion:
 
 
 @dataclass(frozen=True, slots=True)
+class ScoreRequest:
+    """A context and the continuations that compete for its gap. What is scored is always the literal text
+    `prefix + continuation + suffix`; the suffix is read by masked models alone."""
+
+    request_id: str
+    prefix: str
+    continuations: tuple[str, ...]
+    suffix: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class TokenScore:
-    """A token of a continuation and its log-probability (natural logarithm) given all that stands before it."""
+    """A token of a continuation, as the vocabulary writes it, and its log-probability (natural logarithm): given all
+    that stands before it, or in a masked model all that is not masked."""
 
     token: str
     log_probability: float
+
+
+# How a continuation met its context. Both are tokenised together and split by character offsets.
+# - clean: the tokens of the context are those that it has alone
+# - moved space: the same, once the spaces at the end of the context were moved to the continuation
+# - merged: a token spans the boundary; it is charged to the continuation
+# - resplit: no token spans it, but the context before it falls into other tokens than it does alone
+Seam = Literal["clean", "moved space", "merged", "resplit"]
+SEAMS: tuple[Seam, ...] = get_args(Seam)
+BROKEN_SEAMS: frozenset[Seam] = frozenset({"merged", "resplit"})  # exact all the same, but worth a count
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """The tokens of one continuation of a request, or the reason why there are none. Never an empty score."""
+
+    request_id: str
+    index: int  # of the continuation in its request, from 0
+    tokens: tuple[TokenScore, ...] = ()
+    seam: Seam | None = None  # None where the pair was not tokenised
+    error: str | None = None  # one line; None when there are tokens
+    retryable: bool = False  # of a failure: asking again later may help
+    model_version: str | None = None
+
+    @property
+    def total(self) -> float | None:
+        """The log-probability of the whole continuation, the sum over its tokens (Camellia); None of a failure."""
+        return math.fsum(token.log_probability for token in self.tokens) if self.tokens else None
+
+    @property
+    def mean(self) -> float | None:
+        """The mean over its tokens (CAMeL); None of a failure. `len(scored.tokens)` is the count."""
+        total = self.total
+        return None if total is None else total / len(self.tokens)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,10 +153,12 @@ class Engine(Protocol):
         """
         ...
 
-    def score(self, prefix: str, continuations: Sequence[str]) -> Iterator[Sequence[TokenScore]]:
-        """Yields, for each continuation in order, its tokens' log-probabilities behind `prefix`.
+    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
+        """Yields one `Scored` per request and continuation, in the order in which they finish.
 
-        Raises `EngineError` where `capabilities.score` is false.
+        `requests` is consumed lazily, a few ahead of what has been yielded. A continuation that cannot be scored (it
+        tokenises to nothing or to unknown tokens, it is longer than the model's window) is a row with an `error`.
+        Raises `EngineError` where `capabilities.score` is false, at the call, before anything is consumed.
         """
         ...
 

@@ -9,7 +9,7 @@ llama.cpp keeps its slots full by itself and answers on a port of the loopback i
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any, Self
 
 from cache.errors import EngineError, MissingDependencyError
 from cache.identity import file_sha256
-from generate.engines.base import Capabilities, Completion, ModelSpec, Request, TokenScore, cannot_score
+from generate.engines.base import Capabilities, Completion, ModelSpec, Request, Scored, ScoreRequest, cannot_score
 from generate.engines.openai import OpenAIEngine
 from generate.engines.options import LlamaCppOptions, read_options
 
@@ -64,7 +64,7 @@ class LlamaCppEngine:
         for completion in self._client.sample(requests):
             yield completion if completion.text is None else replace(completion, model_version=self.model_version)
 
-    def score(self, prefix: str, continuations: Sequence[str]) -> Iterator[Sequence[TokenScore]]:  # noqa: ARG002
+    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:  # noqa: ARG002
         """llama.cpp's server gives no log-probabilities of a given text: raises `EngineError`."""
         raise cannot_score(self.spec)
 

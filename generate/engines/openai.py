@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Self
@@ -33,7 +33,7 @@ from tenacity.stop import stop_base
 
 from cache.errors import EngineError
 from generate.engines.background import Background, Limiter
-from generate.engines.base import Capabilities, Completion, ModelSpec, Request, TokenScore, cannot_score
+from generate.engines.base import Capabilities, Completion, ModelSpec, Request, Scored, ScoreRequest, cannot_score
 from generate.engines.chat_answer import ChatAnswer, Usage
 from generate.engines.faults import RequestError, Server, looks_like_html
 from generate.engines.options import OpenAIOptions, read_options
@@ -104,7 +104,7 @@ class OpenAIEngine:
         asks = (ask for request in requests for ask in self._asks(request))
         return self._background.map_unordered(self._answer, asks, self.options.concurrency)
 
-    def score(self, prefix: str, continuations: Sequence[str]) -> Iterator[Sequence[TokenScore]]:  # noqa: ARG002
+    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:  # noqa: ARG002
         """Chat completions give no log-probabilities of a given text: raises `EngineError`."""
         raise cannot_score(self.spec)
 
