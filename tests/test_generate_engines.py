@@ -80,7 +80,7 @@ def test_what_is_sent_is_what_was_asked() -> None:
 def test_openai_itself_is_not_sent_what_it_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     engine = OpenAIEngine(ModelSpec("openai:gpt-4o-mini"))
-    body = engine._body(request(max_tokens=33))
+    body = engine._api.body(request(max_tokens=33))
     assert "top_k" not in body
     assert "max_tokens" not in body
     assert body["max_completion_tokens"] == 33

@@ -16,19 +16,6 @@ Result = TypeVar("Result")
 START_WITHIN = 0.2
 
 
-class Limiter:
-    """How many requests may be on the wire at once, over all that share it: what a slower server would turn down."""
-
-    def __init__(self, limit: int) -> None:
-        self._free = asyncio.Semaphore(limit)
-
-    async def __aenter__(self) -> None:
-        await self._free.acquire()
-
-    async def __aexit__(self, *_: object) -> None:
-        self._free.release()
-
-
 class Background:
     """Runs coroutines for a synchronous caller. `close` stops the loop and joins its thread."""
 

@@ -24,7 +24,7 @@ class OpenAIOptions(Options):
 
     base_url: str = Field(default=OPENAI, pattern=r"^https?://[^/]")
     api_key_env: str | None = None  # the environment variable that holds the key; OPENAI_API_KEY unless told
-    concurrency: int = Field(default=64, ge=1)  # requests in flight
+    concurrency: int = Field(default=64, ge=1)  # requests in flight at most; fewer where the server turns some down
     timeout: float = Field(default=600.0, gt=0)  # seconds for one answer
     max_retries: int = Field(default=6, ge=0)
     extra_body: Mapping[str, Any] = {}  # sent along as it is

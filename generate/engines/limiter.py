@@ -1,0 +1,80 @@
+"""How many requests may be on the wire at once: as many as the server takes, found out by asking.
+
+The rule is TCP's (Jacobson 1988, Congestion avoidance and control): from `START` the limit doubles with every round
+trip until the server turns a request down (HTTP 429); then it is halved, and grows by one a round trip. One crowd of
+refusals is one piece of news: requests that left before the last cut do not cut again. Other faults say nothing about
+how many are too many, and move nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from dataclasses import dataclass
+
+START = 16  # requests in flight at first: within what every provider's smallest account bears
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """Leave to send one request; `cuts` is how often the limit had been cut by then."""
+
+    cuts: int
+
+
+class Limiter:
+    """Gives out permits, in the order in which they are asked for, and learns from what becomes of them.
+
+    Every permit goes back once, by `succeeded`, `refused` or `failed`. To be used within one event loop.
+    """
+
+    def __init__(self, most: int, start: int = START) -> None:
+        self._most = most
+        self._limit = float(min(start, most))
+        self._cuts = self._in_flight = 0
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    @property
+    def limit(self) -> int:
+        """Requests that may be in flight now."""
+        return int(self._limit)
+
+    async def acquire(self) -> Permit:
+        """Waits until one more request may leave."""
+        if self._in_flight >= self.limit or self._waiting:
+            place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            self._waiting.append(place)
+            try:
+                await place
+            except asyncio.CancelledError:
+                if place.done() and not place.cancelled():
+                    self._give_back()  # the permit had come already
+                raise
+        else:
+            self._in_flight += 1
+        return Permit(self._cuts)
+
+    def succeeded(self, permit: Permit) -> None:
+        """An answer came. The limit grows if it is what held requests back."""
+        if permit.cuts == self._cuts and self._in_flight >= self.limit:
+            self._limit = min(self._most, self._limit + (1 / self._limit if self._cuts else 1))
+        self._give_back()
+
+    def refused(self, permit: Permit) -> None:
+        """The server had too many (HTTP 429)."""
+        if permit.cuts == self._cuts:
+            self._limit = max(1.0, self._limit / 2)
+            self._cuts += 1
+        self._give_back()
+
+    def failed(self) -> None:
+        """There was no answer, for another reason."""
+        self._give_back()
+
+    def _give_back(self) -> None:
+        self._in_flight -= 1
+        while self._waiting and self._in_flight < self.limit:
+            place = self._waiting.popleft()
+            if not place.done():
+                self._in_flight += 1
+                place.set_result(None)
