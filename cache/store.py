@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
 from cache.database import connect
+from cache.dictionary import describe
 from cache.errors import StoreError
 from cache.files import replacing
 from cache.manifest import Manifest, read_manifest
@@ -21,10 +21,10 @@ from cache.shards import committed_parts
 # Tables that are written job by job, and the table whose part commits theirs.
 SHARDED = {"responses": "responses", "extractions": "extractions", "mentions": "extractions"}
 
-View = Path | Traversable
+VIEWS = Path(__file__).with_name("store.sql")
 
 
-def build_store(run: RunFolder, views: Sequence[View] = ()) -> Path:
+def build_store(run: RunFolder, views: Sequence[Path] = ()) -> Path:
     """Writes `store.duckdb` afresh: views over the run's files, then the SQL files in `views`, in order.
 
     The file holds no data of its own and may be deleted at any time. Raises `StoreError` where there is no run.
@@ -34,21 +34,23 @@ def build_store(run: RunFolder, views: Sequence[View] = ()) -> Path:
         raise StoreError("holds no run", where=run.root, remedy="Run `polyculture run` on an experiment file first.")
     with replacing(run.store) as temporary, connect(temporary) as connection:
         fill_store(connection, run, manifest, views)
+        rows = describe(connection, [VIEWS, *views])
+        _create_table(connection, "dictionary", pa.Table.from_pylist(rows))
     return run.store
 
 
 def fill_store(
-    connection: duckdb.DuckDBPyConnection, run: RunFolder, manifest: Manifest, views: Sequence[View] = ()
+    connection: duckdb.DuckDBPyConnection, run: RunFolder, manifest: Manifest, views: Sequence[Path] = ()
 ) -> None:
     """Creates the store's views: `stored_<table>` over all rows, then the current ones of `store.sql`, then `views`."""
     for table in TABLES:
         _create_stored(connection, run, table)
     _create_run(connection, manifest)
-    for view in (Path(__file__).with_name("store.sql"), *views):
+    for view in (VIEWS, *views):
         connection.execute(view.read_text(encoding="utf-8"))
 
 
-def open_store(run: RunFolder, views: Sequence[View] = ()) -> duckdb.DuckDBPyConnection:
+def open_store(run: RunFolder, views: Sequence[Path] = ()) -> duckdb.DuckDBPyConnection:
     """The store, built afresh and opened read-only; it can read the run's folder and no other file."""
     path = build_store(run, views)
     connection = connect(path, read_only=True)

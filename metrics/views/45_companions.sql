@@ -1,11 +1,6 @@
 -- diversity_companions: a row is a cell whose items are known; what can be compared between cells of different size.
 -- The units are responses: an item counts once in each that mentions it.
---   coverage          share of all the mentions that the model would make that fall on items seen here (Good and
---                     Turing; Chao and Jost 2012 for incidence data)
---   rarefied          expected distinct items in `rarefied_to` responses, the smallest number that any cell has
---   hill_0, _1, _2    Hill numbers: distinct items; those that are frequent (exponential of Shannon's entropy); those
---                     that are very frequent (inverse of Simpson's concentration)
---   once, twice       items that one response only, that exactly two responses mention
+-- Coverage is Good and Turing's, as Chao and Jost 2012 have it for incidence data.
 CREATE VIEW diversity_companions AS
 WITH smallest AS (SELECT min(responses) AS size FROM diversity WHERE diversity IS NOT NULL),
 incidence AS (

@@ -1,18 +1,5 @@
 -- health: a row is a cell; what was asked and what became of it, in counts. What is not asked, not extracted or not
 -- looked up yet can be seen, and is in no metric.
---   asked               prompts x samples
---   answered, failed    there is a text; there is a reason why not
---   empty               answered with nothing but blanks
---   cut                 answered up to the token limit
---   wrong_language      answered in another language than the prompt's; zh and zh-tw are one language here
---   other_variant       answered in zh for zh-tw, or in zh-tw for zh
---   undecided_language  answered, and the detector cannot say in what
---   wrong_script        answered with fewer than half of the letters in the scripts of the prompt's language
---   extracted           responses read whole by the extractor: what the metrics rest on
---   extraction_failed   responses that it could not read
---   mentions            mentions that count: linked, ambiguous, no_candidate, no_path or awaiting their look-up
---   hallucinated        mentions of counted kinds that do not occur in their response: in no metric
---   uncounted           mentions of kinds that are kept and never counted: places, persons
 CREATE VIEW health AS
 WITH counts AS (
     SELECT model, language, topic, condition, country, asked

@@ -8,10 +8,16 @@ import typer
 
 from polyculture.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 
+# Rows of other settings, and what the views are made of, are for those who look for them.
+DICTIONARY = """
+SELECT view, "column", type, meaning FROM dictionary WHERE view NOT SIMILAR TO '(stored|run)_.*' ORDER BY rowid
+"""
+
 
 def sql(
     experiment: ExperimentFile,
-    query: Annotated[str | None, typer.Argument(help="A query. Without one: the views and their columns.")] = None,
+    query: Annotated[str | None, typer.Argument(help="A query. Without one: as --schema.")] = None,
+    schema: Annotated[bool, typer.Option("--schema", help="The views, their columns and what each means.")] = False,
     runs: Runs = None,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
@@ -32,11 +38,7 @@ def sql(
     require_run(run)
     with open_store(run, views()) as store:
         try:
-            rows = (
-                store.sql(query)
-                if query
-                else store.sql("SELECT table_name, column_name, data_type FROM information_schema.columns ORDER BY ALL")
-            )
+            rows = store.sql(query if query and not schema else DICTIONARY)
             if rows is None:
                 raise StoreError("that statement returns no rows", remedy="The store is read-only: ask with SELECT.")
             write_rows(rows, format, output)

@@ -1,0 +1,99 @@
+"""The store's data dictionary: what a row of each view is, and what each of its columns means.
+
+    rows = describe(connection, [Path("store.sql"), *views])
+    rows[0]["meaning"]
+
+Nothing is written twice: a view is explained by the comment above it in its SQL file, a column of a table by the
+comment beside it in `schema.py`, and what is left by the `columns.toml` beside the SQL file.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import tokenize
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from cache import schema
+
+COLUMNS = "columns.toml"
+_HEADER = re.compile(r"^-- (\w+): ((?:.*\n--)*.*\n)", flags=re.MULTILINE)
+_QUERY = """
+SELECT table_name, column_name, data_type
+FROM duckdb_columns()
+WHERE NOT internal
+ORDER BY table_name, column_index
+"""
+
+
+def describe(connection: duckdb.DuckDBPyConnection, files: Sequence[Path]) -> list[dict[str, str]]:
+    """A row per view (its `column` is empty), followed by a row per column of it: view, column, type, meaning.
+
+    `files` are the SQL files that made the views.
+    """
+    headers = dict(_headers(files))
+    meanings = _meanings(files)
+    rows: list[dict[str, str]] = []
+    for view, column, type_name in connection.execute(_QUERY).fetchall():
+        if not rows or rows[-1]["view"] != view:
+            meaning = headers.get(view) or meanings["views"].get(view, {}).get("row") or _stored(view)
+            rows.append({"view": view, "column": "", "type": "", "meaning": meaning})
+        meaning = _meaning(view, column, meanings)
+        rows.append({"view": view, "column": column, "type": type_name, "meaning": meaning})
+    return rows
+
+
+def _meaning(view: str, column: str, meanings: Mapping[str, Any]) -> str:
+    own = meanings["views"].get(view, {})
+    declared = table_comments().get(view.removeprefix("stored_"), {})
+    return str(own.get(column) or declared.get(column) or meanings["columns"].get(column, ""))
+
+
+def _stored(view: str) -> str:
+    table = view.removeprefix("stored_")
+    return f"all rows of `{table}` on disk, also those made under other settings" if table in schema.TABLES else ""
+
+
+def _headers(files: Sequence[Path]) -> Iterator[tuple[str, str]]:
+    """What the comments that begin `-- name: ` say of a view, in one line each."""
+    for file in files:
+        for name, text in _HEADER.findall(file.read_text(encoding="utf-8")):
+            yield name, re.sub(r"\s*\n(--)?\s*", " ", text).strip()
+
+
+def _meanings(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
+    """What the `columns.toml` beside the files say: `columns` (column -> meaning), `views` (view -> the same)."""
+    found: dict[str, dict[str, Any]] = {"columns": {}, "views": {}}
+    for file in sorted({file.with_name(COLUMNS) for file in files}):
+        if file.exists():
+            said = tomllib.loads(file.read_text(encoding="utf-8"))
+            found = {part: {**found[part], **said.get(part, {})} for part in found}
+    return found
+
+
+@cache
+def table_comments() -> dict[str, dict[str, str]]:
+    """Per table of `schema.TABLES`, the comments that stand beside its columns there."""
+    return {table: dict(_field_comments(row)) for table, row in schema.TABLES.items()}
+
+
+def _field_comments(row: type[Any]) -> Iterator[tuple[str, str]]:
+    lines, _ = inspect.getsourcelines(row)
+    names = {token.start[0]: token.string for token in _tokens(lines) if _begins_line(token)}
+    for token in _tokens(lines):
+        if token.type == tokenize.COMMENT and token.start[0] in names:
+            yield names[token.start[0]], token.string.removeprefix("#").strip()
+
+
+def _begins_line(token: tokenize.TokenInfo) -> bool:
+    return token.type == tokenize.NAME and not token.line[: token.start[1]].strip()
+
+
+def _tokens(lines: list[str]) -> Iterator[tokenize.TokenInfo]:
+    return tokenize.generate_tokens(iter(lines).__next__)

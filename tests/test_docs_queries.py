@@ -1,0 +1,62 @@
+"""The worked queries of docs/queries.md, over a small store whose answers can be counted by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import duckdb
+import pytest
+
+from cache.store import open_store
+from metrics import views
+from tests.store_builder import StoreBuilder
+from tests.test_docs import blocks
+
+RAMEN, PIZZA, SUSHI = "Q234646", "Q177", "Q46383"
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyConnection]:
+    built = StoreBuilder(tmp_path_factory.mktemp("run"))
+    for language in ("en", "ja"):
+        japan, italy = built.ask(language, country="JP"), built.ask(language, country="IT")
+        neutral = built.ask(language)
+        # English names pizza for Japan, too; Japanese writes ramen in two ways, and once in English.
+        built.answer(japan, ["ramen", "pizza"] if language == "en" else ["ramen", "ラーメン", "sushi"])
+        built.answer(italy, ["pizza", "gnudi"])
+        built.answer(neutral, ["pizza", "ramen"])
+    built.answer(japan, ["ramen"], detected_language="en")
+    for surface, qid in (("ramen", RAMEN), ("ラーメン", RAMEN), ("pizza", PIZZA), ("sushi", SUSHI)):
+        built.link(surface, qid)
+    built.link("gnudi")
+    built.entity(RAMEN, "ramen", JP="P495")
+    built.entity(SUSHI, "sushi", JP="P495")
+    built.entity(PIZZA, "pizza", IT="P495")
+    with open_store(built.write(), views()) as connection:
+        yield connection
+
+
+# Of each query's answer: how many rows, and the first.
+ANSWERS: list[tuple[int, tuple[Any, ...]]] = [
+    (4, ("m", "en", "pizza", PIZZA, 1)),
+    (1, ("m", "food", PIZZA, "pizza", 2, 3)),
+    (2, ("m", "food", "JP", "ja", 1.0, 0.5, 0.5)),
+    (1, ("m", "ja", "food", "explicit", "JP", 2, 0.5)),
+    (2, ("food", "en", pytest.approx(1 / 6), 6)),
+    (2, ("en", "food", "gnudi", "no candidate", 1)),
+    (1, ("ja", "food", RAMEN, "ramen", 2, ["ramen", "ラーメン"])),
+    (3, (RAMEN, "ramen", 1, 3)),
+    (4, ("m", "en", "food", "IT", 0.5, 1, 2)),
+    (6, ("m", "en", "JP", "ramen", "a text", "food in JP?")),
+]
+
+
+@pytest.mark.parametrize("number", range(10))
+def test_a_worked_query(store: duckdb.DuckDBPyConnection, number: int) -> None:
+    queries = blocks("docs/queries.md", "sql")
+    assert len(queries) == len(ANSWERS)
+    rows = store.sql(queries[number]).fetchall()
+    size, first = ANSWERS[number]
+    assert rows[0] == first
+    assert len(rows) == size
