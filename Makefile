@@ -12,7 +12,7 @@ demo: $(VENV)/.installed  ## the whole pipeline on the embedded model, offline o
 	$(BIN)/polyculture demo --folder $(DEMO)
 
 test: $(VENV)/.installed-dev browser lint  ## format, lint, types, all tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses logical --dist loadfile
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
