@@ -3,6 +3,7 @@
 - PolycultureError: the root; the front door prints its one line and exits with `exit_code`
   - UserError: a mistake that the user can mend: names what, where and the remedy (exit code 2)
     - CatalogError: a topic, language or country file that does not hold what it must
+      - DataSetError: a data set that is not there, or whose files do not hold what they must
     - ExperimentError: an experiment file that cannot be run as it is written
     - ChangedExperimentError: an experiment that no longer fits the shards it left behind
     - MissingDependencyError: an optional package that is not installed, with the install line
@@ -61,6 +62,10 @@ class MissingDependencyError(UserError):
 
 class EngineError(UserError):
     """A model that cannot be opened or reached, or cannot do what is asked."""
+
+
+class DataSetError(CatalogError):
+    """A data set that is not there, or whose files do not hold what they must."""
 
 
 class StoreError(UserError):

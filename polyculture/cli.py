@@ -9,6 +9,7 @@ import typer
 from polyculture import __version__
 from polyculture.commands import (
     collect,
+    data,
     demo,
     extract,
     generate,
@@ -67,3 +68,4 @@ wikidata.app.command(epilog="polyculture wikidata collect --class Q746549 --coun
 )
 app.add_typer(wikidata.app, name="wikidata")
 app.add_typer(mine.app, name="mine")
+app.add_typer(data.app, name="data")

@@ -40,6 +40,18 @@ def write_rows(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | Non
         file.writelines(text)
 
 
+def write_values(columns: Sequence[str], rows: Sequence[Sequence[Any]], format: Format, output: Path | None) -> None:
+    """Writes rows that are no query's as `write_rows` does; a column of nothing but None is text."""
+    import pyarrow as pa
+
+    from cache.database import connect
+
+    cells = [pa.array([row[number] for row in rows]) for number in range(len(columns))]
+    typed = [column.cast(pa.string()) if pa.types.is_null(column.type) else column for column in cells]
+    with connect() as connection:
+        write_rows(connection.from_arrow(pa.table(typed, names=list(columns))), format, output)
+
+
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None) -> None:
     """A table on standard output, as wide as the terminal allows."""
     from rich import box

@@ -18,7 +18,7 @@ ROOMS = ("polyculture", "reports", "metrics", "link", "extract", "generate", "ca
 MAY_IMPORT = {
     "polyculture": {"reports", "metrics", "link", "extract", "generate", "cache"},
     "reports": {"metrics", "cache"},
-    "metrics": {"cache"},
+    "metrics": {"cache", "generate.engines"},
     "link": {"cache"},
     "extract": {"cache", "generate.engines"},
     "generate": {"cache"},

@@ -1,0 +1,117 @@
+"""What a data set holds once it is read: contexts with one gap, entities that may fill it, and what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from cache.identity import content_id
+
+MASK = "[MASK]"
+BOTH = "both"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where something stands: a file within the data set's folder, a sheet of it, a row as a person counts it."""
+
+    file: str
+    sheet: str | None = None
+    row: int | None = None
+
+    def __str__(self) -> str:
+        sheet = f" sheet {self.sheet!r}" if self.sheet else ""
+        return f"{self.file}{sheet}" + (f" row {self.row}" if self.row else "")
+
+
+@dataclass(frozen=True, slots=True)
+class CulturalEntity:
+    """A name in one language that belongs to one culture."""
+
+    dataset: str
+    language: str
+    culture: str
+    entity_type: str  # 'food', 'names', 'locations', ...
+    surface: str
+    english: str | None
+    gender: str | None  # 'female' | 'male' | 'both' of names and clothing
+    country: str | None  # as the publisher writes it
+    qid: str | None  # where the publisher gives one
+    place: Place
+
+    @property
+    def entity_id(self) -> str:
+        return content_id(self.dataset, self.language, self.culture, self.entity_type, self.surface)
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedContext:
+    """A text with one gap, `MASK`, that an entity of one type fits."""
+
+    dataset: str
+    language: str
+    culture: str  # the native culture of the comparison
+    entity_type: str
+    gender: str | None
+    setting: str  # 'grounded' | 'neutral' | 'qa', or a user's own
+    form: str  # 'causal': what matters stands before the gap; 'masked': anywhere
+    text: str
+    english: str | None
+    sentiment: str | None
+    place: Place
+
+    @property
+    def context_id(self) -> str:
+        kind = (self.entity_type, self.gender, self.setting, self.form)
+        return content_id(self.dataset, self.language, self.culture, *kind, self.text)
+
+    @property
+    def prefix(self) -> str:
+        return self.text.partition(MASK)[0]
+
+    @property
+    def suffix(self) -> str:
+        return self.text.partition(MASK)[2]
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Something in the files that is not part of the data set as it is used, or not as it stands, and why."""
+
+    place: Place
+    reason: str
+    text: str | None = None
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A data set as it was found in a folder."""
+
+    name: str
+    reference: str  # the culture that native ones are compared with: 'Western'
+    folder: Path
+    entities: tuple[CulturalEntity, ...]
+    contexts: tuple[MaskedContext, ...]
+    left_out: tuple[LeftOut, ...] = field(default=())
+
+    def fitting(self, context: MaskedContext) -> list[CulturalEntity]:
+        """The entities that compete for a context's gap: native and reference, of its language, type and gender."""
+        cultures = (context.culture, self.reference)
+        return [
+            entity
+            for entity in self._by_kind.get((context.language, context.entity_type), ())
+            if entity.culture in cultures and _agree(context.gender, entity.gender)
+        ]
+
+    @cached_property
+    def _by_kind(self) -> Mapping[tuple[str, str], list[CulturalEntity]]:
+        kinds: dict[tuple[str, str], list[CulturalEntity]] = {}
+        for entity in self.entities:
+            kinds.setdefault((entity.language, entity.entity_type), []).append(entity)
+        return kinds
+
+
+def _agree(wanted: str | None, gender: str | None) -> bool:
+    return wanted in (None, BOTH) or gender in (None, BOTH) or wanted == gender

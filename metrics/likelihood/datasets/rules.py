@@ -1,0 +1,112 @@
+"""The rules by which a data set's files are read: a TOML file each, checked by pydantic.
+
+A block names files by a pattern, relative to the data set's folder. `{culture}`, `{type}`, `{setting}` and `{form}`
+take what stands there, `*` takes anything but a slash. What a block does not say (which culture, which type, ...) is
+taken from the path, else from a column. Columns are named by lists, the first that is there counts; case and spaces do
+not. `{language}` and `{code}` in a column's name stand for each language of the culture.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from cache.catalog.read import parse_model, read_toml
+from cache.errors import DataSetError, did_you_mean
+
+RULES = Path(__file__).parent / "rules"
+Columns = tuple[str, ...]
+
+
+class _Data(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Block(_Data):
+    """Files of one form."""
+
+    files: str
+    text: Columns  # the entity, or the context with its gap
+    english: Columns = ()
+    language: Columns = ()  # columns that say what is not fixed and not in the path
+    culture: Columns = ()
+    type: Columns = ()
+    gender: Columns = ()
+    country: Columns = ()
+    qid: Columns = ()
+    setting: Columns = ()
+    form: Columns = ()
+    sentiment: Columns = ()
+    of_culture: str | None = None  # fixed for all rows
+    of_type: str | None = None
+    of_setting: str | None = None
+    of_form: str | None = None
+
+    @property
+    def pattern(self) -> re.Pattern[str]:
+        """The files' pattern as a regular expression over paths with forward slashes."""
+        parts = re.split(r"(\{\w+\}|\*)", self.files)
+        return re.compile("".join(_piece(part) for part in parts))
+
+
+class Rules(_Data):
+    """A data set: who publishes it, what is in it, and how its files are read."""
+
+    name: str
+    title: str
+    licence: str
+    citation: str = ""
+    repository: str | None = None  # a git repository that is read over https
+    commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] | None = None
+    pinned: str = ""  # how sure the commit is, and what of the data set it holds
+    published: Mapping[str, int] = {}  # what the paper says there is: entities, contexts
+    reference: str = "Western"
+    masks: tuple[str, ...] = ("[MASK]",)  # the first is right; the others are read as it, and listed
+    cultures: Mapping[str, tuple[str, ...]] = {}  # culture -> its languages
+    others: tuple[str, ...] = ()  # cultures that are kept and are neither native nor the reference
+    languages: Mapping[str, str] = {}  # code -> the name that columns use
+    words: Mapping[
+        str, Mapping[str, str]
+    ] = {}  # 'type', 'culture', 'setting', ...: spelling (lower case) -> word of ours
+    entities: tuple[Block, ...]
+    contexts: tuple[Block, ...] = ()
+
+    def word(self, kind: str, spelling: str) -> str:
+        """A type, culture, setting or form as we write it; what the rules do not know stays as it is, in lower case."""
+        plain = " ".join(spelling.split())
+        known = self.words.get(kind, {}).get(plain.casefold())
+        return known or (plain if kind == "culture" else plain.casefold())
+
+
+def _piece(part: str) -> str:
+    if part == "*":
+        return "[^/]*"
+    return f"(?P<{part[1:-1]}>[^/]+?)" if part.startswith("{") else re.escape(part)
+
+
+def known_data_sets() -> dict[str, Rules]:
+    """The data sets whose rules come along, by name."""
+    return {file.stem: read_rules(file) for file in sorted(RULES.glob("*.toml"))}
+
+
+def rules_of(name: str) -> Rules:
+    """The rules of a data set, by name or by the path of a rules file of the user's own.
+
+    Raises `DataSetError` where there are none.
+    """
+    if name.endswith(".toml"):
+        return read_rules(Path(name))
+    file = RULES / f"{name}.toml"
+    if not file.exists():
+        known = [path.stem for path in RULES.glob("*.toml")]
+        raise DataSetError(f"there is no data set {name!r}", remedy=did_you_mean(name, known))
+    return read_rules(file)
+
+
+def read_rules(file: Path) -> Rules:
+    """The rules in a file. Raises `DataSetError`, naming file and place, where it is no TOML or does not fit."""
+    return parse_model(Rules, read_toml(file, DataSetError), file)

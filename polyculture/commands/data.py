@@ -1,0 +1,92 @@
+"""`polyculture data`: the published data sets of contexts and entities."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from polyculture.options import Format, OutputFile, OutputFormat
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="camellia, camel, camel2, own, or a rules file of yours.")]
+Folder = Annotated[Path | None, typer.Option(help="Where its files lie, if not where `data fetch` puts them.")]
+English = Annotated[bool, typer.Option("--english", help="The publisher's English translation.")]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Contexts and entities for `polyculture cbs`: list, fetch, check and show data sets.",
+    epilog="polyculture data fetch camellia",
+)
+
+
+@app.command("list", epilog="polyculture data list")
+def list_() -> None:
+    """Which data sets there are, under which licence, and where they lie."""
+    from metrics.likelihood.datasets.rules import known_data_sets
+    from polyculture.likelihood_data import list_rows
+    from polyculture.tables import print_table
+
+    print_table(("name", "title", "licence", "published", "folder"), list_rows(known_data_sets().values()))
+
+
+@app.command(epilog="polyculture data fetch camellia --commit 0123456789abcdef0123456789abcdef01234567")
+def fetch(
+    name: Name,
+    folder: Folder = None,
+    commit: Annotated[str | None, typer.Option(help="Another commit than the pinned one, 40 digits.")] = None,
+    repository: Annotated[str | None, typer.Option(help="A mirror: any address that git can read.")] = None,
+) -> None:
+    """Get a data set from its publisher, at one commit."""
+    from metrics.likelihood.datasets.fetch import fetch as get
+    from metrics.likelihood.datasets.rules import rules_of
+    from polyculture.console import say
+    from polyculture.likelihood_data import data_folder
+
+    rules = rules_of(name)
+    target = folder or data_folder(rules.name)
+    got = get(rules, target, commit, repository)
+    say(f"{rules.title}: {repository or rules.repository} at {got}, in {target}")
+    say(f"Licence: {rules.licence}. Please cite: {rules.citation}")
+    if got == rules.commit and rules.pinned:
+        say(f"The pinned commit is {rules.pinned}")
+
+
+@app.command(epilog="polyculture data check camellia --format csv -o left-out.csv")
+def check(
+    name: Name,
+    folder: Folder = None,
+    english: English = False,
+    format: OutputFormat = Format.TABLE,
+    output: OutputFile = None,
+) -> None:
+    """List what is left out of a data set or read otherwise than written: file, sheet, row, reason."""
+    from cache.errors import DataSetError
+    from metrics.likelihood.datasets.fetch import changed_files
+    from polyculture.console import say
+    from polyculture.likelihood_data import left_out_rows, open_data_set
+    from polyculture.tables import write_values
+
+    dataset = open_data_set(name, folder, english=english)
+    write_values(("file", "sheet", "row", "reason", "text"), left_out_rows(dataset), format, output)
+    say(f"{len(dataset.entities)} entities and {len(dataset.contexts)} contexts; {len(dataset.left_out)} lines above")
+    changed = changed_files(dataset.folder)
+    if changed:
+        remedy = f"Fetch it again: polyculture data fetch {dataset.name}"
+        raise DataSetError(f"{len(changed)} files are not as they were received: {changed[0]}", where=dataset.folder,
+                           remedy=remedy)  # fmt: skip
+
+
+@app.command(epilog="polyculture data show camellia")
+def show(name: Name, folder: Folder = None, english: English = False) -> None:
+    """Count the entities and contexts of a data set, beside what its publisher says."""
+    from metrics.likelihood.datasets.rules import rules_of
+    from polyculture.likelihood_data import context_rows, entity_rows, open_data_set
+    from polyculture.tables import print_table
+
+    rules, dataset = rules_of(name), open_data_set(name, folder, english=english)
+    print_table(("language", "type", "culture", "entities"), entity_rows(dataset), title=rules.title)
+    print_table(("language", "culture", "setting", "form", "type", "contexts"), context_rows(dataset))
+    found = {"entities": len(dataset.entities), "contexts": len(dataset.contexts)}
+    rows = [(what, number, rules.published.get(what)) for what, number in found.items()]
+    print_table(("", "found", "published"), [*rows, ("left out", len(dataset.left_out), None)])
