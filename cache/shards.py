@@ -10,7 +10,6 @@ last table's part is the commit: parts of other tables without it are not part o
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -20,10 +19,10 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from filelock import FileLock, Timeout
 
 from cache.errors import JobHeldError
 from cache.files import store_faults
+from cache.hold import Hold
 from cache.parquet import SUFFIX, rows_to_table, write_parquet
 from cache.run_folder import Job, RunFolder
 from cache.schema import arrow_schema
@@ -49,7 +48,7 @@ class JobShards:
         self._folders = {table: run.shards(table, job) for table in tables}
         self._commit = self._folders[self.tables[-1]]
         self._journal_path = self._commit / JOURNAL
-        self._lock = FileLock(self._commit / ".lock", timeout=0)
+        self._hold = Hold(self._commit, f"job {job}")
         self._journal: BinaryIO | None = None
         self._pending: list[Record] = []
         self._pending_rows = 0
@@ -58,11 +57,11 @@ class JobShards:
         with store_faults(self._commit):
             for folder in self._folders.values():
                 folder.mkdir(parents=True, exist_ok=True)
-            self._acquire()
+            self._hold.acquire()
         try:
             self._recover()
         except BaseException:
-            self._lock.release()
+            self._hold.release()
             raise
         return self
 
@@ -70,12 +69,13 @@ class JobShards:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            if kind is None or not issubclass(kind, OSError):
+            # What was taken over by another process is sealed by that one.
+            if kind is None or not issubclass(kind, (OSError, JobHeldError)):
                 self.seal()
         finally:
             if self._journal is not None:
                 self._journal.close()
-            self._lock.release()
+            self._hold.release()
 
     def append(self, record: Record) -> None:
         """Keeps one finished unit of work, durable against the death of this process when the call returns."""
@@ -83,6 +83,7 @@ class JobShards:
 
     def append_many(self, records: Sequence[Record]) -> None:
         """Keeps many finished units of work with one write."""
+        self._hold.check()
         lines = b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)
         with store_faults(self._journal_path):
             _write_whole(self._open_journal(), lines)
@@ -103,6 +104,7 @@ class JobShards:
 
     def append_part(self, tables: Mapping[str, pa.Table]) -> None:
         """Writes finished Arrow tables as a part of their own, past the journal: for work done in bulk."""
+        self._hold.check()
         name = self._next_part()
         for table in self.tables:
             write_parquet(tables[table], self._folders[table] / name)
@@ -131,15 +133,6 @@ class JobShards:
             kept = rows.filter(pc.invert(pc.is_in(rows[self.key], value_set=doomed)))
             if kept.num_rows < rows.num_rows:
                 write_parquet(kept, part)
-
-    def _acquire(self) -> None:
-        holder = self._commit / ".holder"
-        try:
-            self._lock.acquire()
-        except Timeout:
-            who = holder.read_text(encoding="utf-8") if holder.exists() else "another process"
-            raise JobHeldError(f"job {self.job} is held by {who}; it is left to it") from None
-        holder.write_text(f"process {os.getpid()} on {os.uname().nodename}", encoding="utf-8")
 
     def _recover(self) -> None:
         for folder in self._folders.values():
@@ -193,9 +186,10 @@ def _write_whole(file: BinaryIO, data: bytes) -> None:
 
 def _read_journal(path: Path) -> list[Record]:
     """The journal's whole lines; a line that a kill or a full disk cut is not a record."""
-    if not path.exists():
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except FileNotFoundError:  # none, or sealed this moment
         return []
-    lines = path.read_bytes().split(b"\n")
     return [orjson.loads(line) for line in lines[:-1]]
 
 

@@ -60,8 +60,8 @@ app.add_typer(extract.app, name="extract")
 app.add_typer(link.app, name="link")
 app.command(epilog="polyculture measure exp.toml")(measure.measure)
 app.command(epilog="polyculture report exp.toml")(report.report)
-app.command(epilog="polyculture jobs exp.toml | parallel")(jobs.jobs)
-app.command(epilog="polyculture status exp.toml")(status.status)
+app.command(epilog="polyculture jobs exp.toml --left | parallel --jobs 4")(jobs.jobs)
+app.command(epilog="polyculture status exp.toml --live")(status.status)
 app.command(epilog='polyculture sql exp.toml "select * from granularity" --format csv')(sql.sql)
 wikidata.app.command(epilog="polyculture wikidata collect --class Q746549 --country JP --language ja -o dishes.csv")(
     collect.collect

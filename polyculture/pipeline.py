@@ -35,7 +35,7 @@ class Pipeline:
     extraction: Extraction
     linking: Linking
     failed: list[str] = field(default_factory=list)  # what is missing, a line each
-    held: list[str] = field(default_factory=list)  # jobs that other processes work on
+    held: dict[Job, str] = field(default_factory=dict)  # jobs that other processes work on, and who they are
 
     @classmethod
     def prepare(cls, workspace: Workspace, *, accept_changes: bool = False) -> Self:
@@ -70,22 +70,23 @@ class Pipeline:
                 if missing_samples(run, job, prompts, sampling):
                     to_ask.append((job, prompts))
                 else:  # what runs beside this one have is taken over without opening the model
-                    self._work(f"generate {job}", len(prompts) * sampling.n, _ordered(work, job, prompts))
+                    self._job("generate", job, len(prompts) * sampling.n, _ordered(work, job, prompts))
             if not to_ask:
                 continue
             with open_engine(spec) as engine:
                 for job, prompts in to_ask:
                     asking = partial(work, engine=engine)
-                    self._work(f"generate {job}", len(prompts) * sampling.n, _ordered(asking, job, prompts))
+                    self._job("generate", job, len(prompts) * sampling.n, _ordered(asking, job, prompts))
         self.manifest = add_model_versions(self.workspace, self.manifest)
 
     def extract(self, jobs: Sequence[Job]) -> None:
         """Finds the mentions in the responses of these jobs that are not extracted yet."""
+        jobs = [job for job in jobs if job not in self.held]  # whoever samples them now extracts them, too
         self._recover(jobs)
         with self.extraction.opened() as extract_job:
             for job in jobs:
                 total = len(self.workspace.prompts_of(job)) * self.workspace.sampling.n
-                self._work(f"extract {job}", total, partial(extract_job, job))
+                self._job("extract", job, total, partial(extract_job, job))
 
     def link(self) -> None:
         """Links all distinct surfaces of the run."""
@@ -105,20 +106,22 @@ class Pipeline:
         if self.failed:
             raise IncompleteError(f"not complete: {'; '.join(self.failed)}; {again}")
         if self.held:
-            raise JobHeldError("; ".join(self.held))
+            raise JobHeldError("; ".join(self.held.values()))
 
     def _recover(self, jobs: Sequence[Job]) -> None:
         for job in jobs:
             recover(self.workspace.run, job, ["responses"])
 
-    def _work(self, label: str, total: int, work: Work) -> None:
+    def _job(self, stage: str, job: Job, total: int, work: Work) -> None:
         try:
-            with watch(label, total) as progress:
-                outcome = work(progress)
+            self._work(f"{stage} {job}", total, work)
         except JobHeldError as held:
-            say(f"{label}: {held}")
-            self.held.append(str(held))
-            return
+            say(f"{stage} {job}: {held}")
+            self.held[job] = str(held)
+
+    def _work(self, label: str, total: int, work: Work) -> None:
+        with watch(label, total) as progress:
+            outcome = work(progress)
         say(f"{label}: {outcome.done} done, {outcome.reused} of them before, {outcome.failed} failed")
         if outcome.failed:
             self.failed.append(f"{label}: {outcome.failed} failed")

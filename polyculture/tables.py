@@ -12,6 +12,7 @@ from polyculture.options import Format
 
 if TYPE_CHECKING:
     import duckdb
+    from rich.table import Table
 
     from cache.run_folder import RunFolder
 
@@ -54,14 +55,25 @@ def write_values(columns: Sequence[str], rows: Sequence[Sequence[Any]], format: 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None) -> None:
     """A table on standard output, as wide as the terminal allows."""
+    print_rich(make_table(columns, rows, title))
+
+
+def make_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None) -> Table:
+    """Rows as a table of rich's."""
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
     table = Table(*columns, title=title, box=box.SIMPLE_HEAD, title_justify="left")
     for row in rows:
         table.add_row(*(Text(_cell(value)) for value in row))
+    return table
+
+
+def print_rich(table: Table) -> None:
+    """A table of rich's on standard output."""
+    from rich.console import Console
+
     width = None if sys.stdout.isatty() else 200
     Console(width=width).print(table)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -33,10 +34,16 @@ def polyculture(*words: str | Path, cwd: Path, **environment: str) -> subprocess
     return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=550, env=variables)
 
 
-def start_polyculture(*words: str | Path, cwd: Path) -> subprocess.Popen[bytes]:
-    """The command line, left running."""
+def start_polyculture(
+    *words: str | Path, cwd: Path, stdout: int = subprocess.DEVNULL, stderr: int = subprocess.DEVNULL
+) -> subprocess.Popen[bytes]:
+    """The command line, left running. Ctrl-C reaches it even where the tests run as a shell's background job."""
     command, variables = _command(words, {})
-    return subprocess.Popen(command, cwd=cwd, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=variables)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a child inherits only whether it is ignored
+    try:
+        return subprocess.Popen(command, cwd=cwd, stdout=stdout, stderr=stderr, env=variables)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _command(words: Sequence[str | Path], environment: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:

@@ -3,21 +3,41 @@
 from __future__ import annotations
 
 import shlex
+from enum import StrEnum
+from typing import Annotated
 
 import typer
 
 from polyculture.options import ExperimentFile, Runs
 
 
-def jobs(experiment: ExperimentFile, runs: Runs = None) -> None:
-    """Print one command per job, for a job array.
+class JobCommand(StrEnum):
+    """What can be done job by job."""
 
-    Run them anywhere and in any order, then `polyculture run` once for the rest.
+    RUN = "run"
+    GENERATE = "generate"
+    EXTRACT = "extract"
+
+
+def jobs(
+    experiment: ExperimentFile,
+    runs: Runs = None,
+    left: Annotated[bool, typer.Option("--left", help="Only the jobs that have something left to do.")] = False,
+    command: Annotated[JobCommand, typer.Option(help="What each line does with its job.")] = JobCommand.RUN,
+) -> None:
+    """Print one command per job (model, language, topic), for a job array.
+
+    Run them anywhere and in any order, many at once over one file system, then `polyculture run` once for the rest.
+    With --left nothing is printed where nothing is left.
     """
+    from polyculture.standing import take_standing
     from polyculture.workspace import open_workspace
 
     workspace = open_workspace(experiment, runs)
     total = len(workspace.jobs)
+    open_jobs = {one.job for one in take_standing(workspace).jobs if one.open} if left else set(workspace.jobs)
     beside = ["--runs", str(runs)] if runs else []
-    for number in range(1, total + 1):
-        typer.echo(shlex.join(["polyculture", "run", str(experiment), *beside, "--job", f"{number}/{total}"]))
+    for number, job in enumerate(workspace.jobs, start=1):
+        if job in open_jobs:
+            line = shlex.join(["polyculture", command, str(experiment), *beside, "--job", f"{number}/{total}"])
+            typer.echo(line)

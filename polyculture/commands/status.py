@@ -2,49 +2,36 @@
 
 from __future__ import annotations
 
-from polyculture.options import ExperimentFile, Runs
+from typing import Annotated
 
-QUERY = """
-SELECT model, language, topic,
-       count(*) FILTER (WHERE status = 'ok') AS answered,
-       count(*) FILTER (WHERE status = 'failed') AS failed
-FROM {table} GROUP BY ALL
-"""
+import typer
+
+from polyculture.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 
 
-def status(experiment: ExperimentFile, runs: Runs = None) -> None:
-    """Print how far each job is.
+def status(
+    experiment: ExperimentFile,
+    runs: Runs = None,
+    live: Annotated[
+        bool, typer.Option("--live", help="Show it anew every two seconds, until nothing is left.")
+    ] = False,
+    format: OutputFormat = Format.TABLE,
+    output: OutputFile = None,
+) -> None:
+    """Print what is done, running, failed and left, per stage and job.
 
-    Responses asked, answered, failed, left and extracted.
+    Reads only: it works before the first run, while others write, and on a full disk. As CSV or JSON it is a row per
+    job and stage.
     """
-    from cache.shards import JobShards
-    from cache.store import open_store
-    from polyculture.tables import print_table
-    from polyculture.workspace import open_workspace, require_run, warn_of_changes
+    from polyculture.status_table import print_standing, watch_standing, write_standing
+    from polyculture.workspace import open_workspace, warn_of_changes
 
     workspace = open_workspace(experiment, runs)
-    require_run(workspace.run)
-    with open_store(workspace.run) as store:
-        counts = {
-            table: {row[:3]: row[3:] for row in store.sql(QUERY.format(table=table)).fetchall()}
-            for table in ("responses", "extractions")
-        }
+    if live:
+        watch_standing(workspace)
+        return
     warn_of_changes(workspace)
-    rows = []
-    for job in workspace.jobs:
-        key = (job.model, job.language, job.topic)
-        asked = len(workspace.prompts_of(job)) * workspace.sampling.n
-        answered, failed = counts["responses"].get(key, (0, 0))
-        # What a running or killed process has answered stands in the job's journal.
-        journal = [
-            r for record in JobShards(workspace.run, job, ["responses"]).read_journal() for r in record["responses"]
-        ]
-        answered += sum(row["status"] == "ok" for row in journal)
-        failed += sum(row["status"] != "ok" for row in journal)
-        extracted, not_extracted = counts["extractions"].get(key, (0, 0))
-        left = asked - answered - failed
-        rows.append((*key, asked, answered, failed, left, extracted, not_extracted))
-    columns = ("model", "language", "topic", "asked", "answered", "failed", "left", "extracted", "extraction failed")
-    print_table(columns, rows, title=str(workspace.run.root))
-    if any(row[6] for row in rows):
-        print_table(("to go on",), [(f"polyculture run {experiment}",)])
+    if format is Format.TABLE and output is None:
+        print_standing(workspace)
+    else:
+        write_standing(workspace, format, output)

@@ -1,0 +1,13 @@
+-- A row is a job in a stage: how many of its responses, or extractions, are done, failed, and failed so that the next
+-- run tries them again. What stands in a journal is counted beside.
+SELECT 'generate' AS stage, model, language, topic,
+    count(*) FILTER (WHERE status = 'ok') AS done,
+    count(*) FILTER (WHERE status = 'failed') AS failed,
+    count(*) FILTER (WHERE status = 'failed' AND retryable IS DISTINCT FROM false) AS again
+FROM responses GROUP BY ALL
+UNION ALL
+SELECT 'extract', model, language, topic,
+    count(*) FILTER (WHERE status = 'ok'),
+    count(*) FILTER (WHERE status = 'failed'),
+    count(*) FILTER (WHERE status = 'failed' AND retryable IS DISTINCT FROM false)
+FROM extractions GROUP BY ALL
