@@ -15,7 +15,7 @@ from generate.engines.base import (
     ScoreRequest,
     TokenScore,
 )
-from generate.engines.options import OPTIONS, read_options
+from generate.engines.options import OPTIONS, VllmOptions, read_options
 
 __all__ = [
     "ENGINES",
@@ -37,7 +37,6 @@ ENGINES = tuple(OPTIONS)
 
 # Engines of the design that are not here yet, and the way to the same model today.
 _INSTEAD = {
-    "vllm": "Start `vllm serve {name}` and name the model 'openai:{name}' with base_url = \"http://localhost:8000/v1\".",
     "transformers": "Take a GGUF of it, 'llamacpp:FILE.gguf', or start `vllm serve {name}` and use 'openai:{name}'.",
 }
 
@@ -53,6 +52,10 @@ def open_engine(spec: ModelSpec) -> Engine:
         from generate.engines.openai import OpenAIEngine
 
         return OpenAIEngine(spec)
+    if spec.engine == "vllm":
+        from generate.engines.vllm.engine import VllmEngine
+
+        return VllmEngine(spec)
     from generate.engines.llamacpp import LlamaCppEngine
 
     return LlamaCppEngine(spec)
@@ -71,4 +74,8 @@ def check_model(spec: ModelSpec) -> None:
         raise EngineError(
             f"unknown engine {spec.engine!r} in {spec.model!r}", remedy=did_you_mean(spec.engine, ENGINES)
         )
-    read_options(OPTIONS[spec.engine], spec)
+    options = read_options(OPTIONS[spec.engine], spec)
+    if isinstance(options, VllmOptions):
+        from generate.engines.vllm.arguments import check_what_can_be_checked
+
+        check_what_can_be_checked(spec, options)

@@ -39,8 +39,27 @@ class LlamaCppOptions(Options):
     gpu_layers: int | None = Field(default=None, ge=0)  # with a GPU build of xllamacpp; as many as fit unless told
 
 
+class VllmOptions(Options):
+    """Options of the `vllm` engine. All that is not named here is an engine argument of vLLM's."""
+
+    model_config = ConfigDict(extra="allow")
+
+    python: str | None = None  # of the environment where vLLM is installed; this one's unless told
+    chat_template: str | None = None  # a Jinja file; the model's own unless told
+    chat_template_kwargs: Mapping[str, Any] = {}  # what the template may be told: enable_thinking, ...
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """What is handed to vLLM."""
+        return self.model_extra or {}
+
+
 # What each engine can be told.
-OPTIONS: Mapping[str, type[Options]] = {"openai": OpenAIOptions, "llamacpp": LlamaCppOptions}
+OPTIONS: Mapping[str, type[Options]] = {
+    "openai": OpenAIOptions,
+    "llamacpp": LlamaCppOptions,
+    "vllm": VllmOptions,
+}
 
 Model = TypeVar("Model", bound=Options)
 

@@ -1,0 +1,161 @@
+"""Why a model did not open in vLLM, in one line that says what would help. vLLM says it in pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from re import Match
+
+from cache.errors import EngineError
+from generate.engines.base import ModelSpec
+
+_LONGEST = 300  # characters of vLLM's own words
+_SMALLER = "a larger tensor_parallel_size, a quantization such as 'fp8', or a smaller model"
+
+Explain = Callable[[Match[str]], tuple[str, str]]
+
+
+def _cache_too_small(found: Match[str]) -> tuple[str, str]:
+    length, needed, there, fits = found["length"], float(found["needed"]), float(found["there"]), found["fits"]
+    what = (
+        f"does not fit: a text of max_model_len = {length} tokens needs {needed:g} GiB of cache, "
+        f"{there:g} GiB are free, {needed - there:.2f} GiB are missing"
+    )
+    shorter = f"max_model_len = {fits} fits" if fits else "a smaller max_model_len needs less"
+    return what, f"In [options.vllm], {shorter}; or take a higher gpu_memory_utilization, or {_SMALLER}."
+
+
+def _no_cache(_: Match[str]) -> tuple[str, str]:
+    what = "does not fit: with its weights loaded no memory is left for a single token of text"
+    return what, f"Take a higher gpu_memory_utilization, {_SMALLER}."
+
+
+def _taken(found: Match[str]) -> tuple[str, str]:
+    free, total, share, wanted = (float(found[key]) for key in ("free", "total", "share", "wanted"))
+    what = (
+        f"does not fit beside what else runs there: {free:g} of {total:g} GiB are free, vLLM would take {wanted:g} GiB "
+        f"(gpu_memory_utilization = {share:g}), {wanted - free:.2f} GiB are missing"
+    )
+    fits = int(100 * free / total) / 100
+    return what, f"End what else uses the memory, or set gpu_memory_utilization = {fits:g} or less in [options.vllm]."
+
+
+def _out_of_memory(found: Match[str]) -> tuple[str, str]:
+    wanted, unit = found["wanted"], found["unit"]
+    total = f" of {found['total']} {found['total_unit']}" if found["total"] else ""
+    free = f"; {found['free']} {found['free_unit']}{total} were free" if found["free"] else ""
+    what = f"does not fit: the device had no room for another {wanted} {unit}{free}"
+    return what, f"Take {_SMALLER}; or a smaller max_model_len or max_num_seqs, if its weights alone fit."
+
+
+def _unknown_model(_: Match[str]) -> tuple[str, str]:
+    what = "there is no such model: neither a folder here nor a name on the model hub"
+    return what, "Check its spelling; for a gated model, accept its terms there and set HF_TOKEN."
+
+
+def _unreachable(_: Match[str]) -> tuple[str, str]:
+    what = "is not on this machine, and the model hub cannot be reached"
+    return what, "Fetch it where there is a network (hf download NAME), or name the folder that holds it."
+
+
+def _no_config(_: Match[str]) -> tuple[str, str]:
+    return "holds no model: there is no config.json in it", "Name the folder with config.json and the weights."
+
+
+def _architecture(found: Match[str]) -> tuple[str, str]:
+    return f"is of a kind that this vLLM cannot run: {found['names']}", "Try a newer vLLM, or another engine."
+
+
+def _too_long(found: Match[str]) -> tuple[str, str]:
+    what = f"max_model_len = {found['asked']} is more than the model was made for, {found['most']} tokens"
+    return what, f"Set max_model_len = {found['most']} or less in [options.vllm]."
+
+
+# What vLLM, PyTorch and the hub's client write, most telling first.
+_KNOWN: tuple[tuple[re.Pattern[str], Explain], ...] = (
+    (
+        re.compile(
+            r"max seq len \((?P<length>\d+)\), \((?P<needed>[\d.]+) GiB KV cache is needed.*?"
+            r"\((?P<there>[\d.]+) GiB\)\.(?: Based on the available memory, the estimated maximum model length is "
+            r"(?P<fits>\d+))?",
+            re.DOTALL,
+        ),
+        _cache_too_small,
+    ),
+    (re.compile(r"No available memory for the cache blocks"), _no_cache),
+    (
+        re.compile(
+            r"\((?P<free>[\d.]+)/(?P<total>[\d.]+) GiB\) on startup is less than desired \w+ memory utilization "
+            r"\((?P<share>[\d.]+), (?P<wanted>[\d.]+) GiB\)"
+        ),
+        _taken,
+    ),
+    (
+        re.compile(
+            r"out of memory\. Tried to allocate (?P<wanted>[\d.]+) (?P<unit>\w+)"
+            r"(?:.*?total capacity of (?P<total>[\d.]+) (?P<total_unit>\w+) of which (?P<free>[\d.]+) "
+            r"(?P<free_unit>\w+) is free)?"
+        ),
+        _out_of_memory,
+    ),
+    (
+        re.compile(
+            r"can't allocate memory: you tried to allocate (?P<wanted>\d+) (?P<unit>bytes)"
+            r"(?P<free>)(?P<free_unit>)(?P<total>)(?P<total_unit>)"
+        ),
+        _out_of_memory,
+    ),
+    (
+        re.compile(r"max_model_len \((?P<asked>\d+)\) is greater than the derived max_model_len \(\D*(?P<most>\d+)"),
+        _too_long,
+    ),
+    (re.compile(r"Model architectures (?P<names>\[.*?\]) (?:are not supported|failed)"), _architecture),
+    (
+        re.compile(
+            r"outgoing traffic has been disabled|offline mode is enabled|couldn't connect to|ConnectError"
+            r"|Failed to resolve|Max retries exceeded|LocalEntryNotFoundError"
+        ),
+        _unreachable,
+    ),
+    (
+        re.compile(
+            r"RepositoryNotFound|404 Client Error|is not a local folder and is not a valid model|Repo id must"
+            r"|401 Client Error|GatedRepo"
+        ),
+        _unknown_model,
+    ),
+    (
+        re.compile(r"Invalid repository ID or local directory|no file named config\.json|config\.json not found"),
+        _no_config,
+    ),
+)
+
+
+def why_it_did_not_open(spec: ModelSpec, said: str, logged: str) -> EngineError | None:
+    """The error that names the cause and a remedy, or `None` where the cause is none that is known here.
+
+    `said` is the exception that vLLM raised, `logged` all that it logged: the cause often stands only there.
+    """
+    for text in (said, logged):
+        for pattern, explain in _KNOWN:
+            found = pattern.search(text)
+            if found:
+                what, remedy = explain(found)
+                return EngineError(what, where=spec.model, remedy=remedy)
+    return None
+
+
+def in_short(words: str) -> str:
+    """The first line of what vLLM said, cut where it goes on."""
+    line = " ".join(words.split())
+    return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
+
+
+def missing_folder(spec: ModelSpec) -> EngineError | None:
+    """The error of a name that can only be a folder, and is none."""
+    looks_local = spec.name.startswith(("/", "./", "../", "~"))
+    if not looks_local or Path(spec.name).expanduser().is_dir():
+        return None
+    remedy = "Name a folder with config.json and the weights, or a model of the hub: 'vllm:Qwen/Qwen2.5-7B-Instruct'."
+    return EngineError("there is no such folder", where=Path(spec.name).expanduser(), remedy=remedy)

@@ -1,0 +1,87 @@
+"""The other process, in which vLLM runs: started, spoken to, and ended with all that it started itself."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import tempfile
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, cast
+
+import orjson
+
+_WORKER = Path(__file__).with_name("worker.py")
+_GRACE = 10.0  # seconds to stop in order, before it is killed
+
+Line = dict[str, Any]
+
+
+class WorkerDiedError(Exception):
+    """The process ended by itself. What it said last stands in its log."""
+
+
+class Process:
+    """`worker.py` in the interpreter `python`. Its log is a file without a name, which nobody has to remove.
+
+    It is the head of a session of its own: a Ctrl-C at the terminal does not reach it, and one signal reaches it and
+    all processes that vLLM starts. It notices by itself when this process is gone, however that came.
+    """
+
+    def __init__(self, python: str) -> None:
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the process
+        self._process = subprocess.Popen(  # noqa: S603 - the interpreter that the experiment file names, or this one
+            [python, "-P", str(_WORKER)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            start_new_session=True,
+        )
+        self._to = cast("IO[bytes]", self._process.stdin)
+        self._from = cast("IO[bytes]", self._process.stdout)
+
+    def send(self, line: Line) -> None:
+        """Says one thing. Raises `WorkerDiedError` where nobody is there to hear it."""
+        try:
+            self._to.write(orjson.dumps(line) + b"\n")
+            self._to.flush()
+        except OSError as fault:
+            raise WorkerDiedError from fault
+
+    def read(self) -> Line:
+        """The next thing that it says. Raises `WorkerDiedError` where it ended instead."""
+        said = self._from.readline()
+        if not said.endswith(b"\n"):
+            raise WorkerDiedError
+        line: Line = orjson.loads(said)
+        return line
+
+    def read_log(self) -> str:
+        """All that vLLM has logged."""
+        return os.pread(self._log.fileno(), os.fstat(self._log.fileno()).st_size, 0).decode("utf-8", "replace")
+
+    def keep_log(self) -> Path:
+        """The log under a name, for whoever must read it."""
+        handle, name = tempfile.mkstemp(prefix="polyculture-vllm-", suffix=".log")
+        with os.fdopen(handle, "w", encoding="utf-8") as kept:
+            kept.write(self.read_log())
+        return Path(name)
+
+    def close(self) -> None:
+        """Ends it and everything that it started; asks first, and kills what has not gone after some seconds."""
+        for pipe in (self._to, self._from):
+            with suppress(OSError):  # what was still to be said has no hearer
+                pipe.close()
+        try:
+            self._process.wait(_GRACE)
+        except subprocess.TimeoutExpired:
+            pass  # it is killed
+        finally:
+            self._kill()
+            self._log.close()
+
+    def _kill(self) -> None:
+        with suppress(ProcessLookupError):  # nothing of it is left
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()

@@ -1,0 +1,218 @@
+"""vLLM in a process of its own: this file runs in the interpreter where vLLM is installed, and needs nothing of ours.
+
+It reads lines of JSON and writes lines of JSON. First come the settings; when the model is loaded it says `ready`.
+Then each line asks for samples or for a score, and each answer is written when it is finished, whatever else is under
+way. It ends when nobody listens any more: when its input closes, or when the process that started it is gone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any, TextIO
+
+GRACE = 15.0  # seconds that vLLM may take to stop its own processes
+_SAY_AGAIN = 1.0  # seconds between two looks for the process that started this one
+
+Line = dict[str, Any]
+
+
+class Worker:
+    """One loaded model, and the requests that are under way in it."""
+
+    def __init__(self, settings: Line, out: TextIO) -> None:
+        from vllm.engine.arg_utils import EngineArgs
+        from vllm.usage.usage_lib import UsageContext
+        from vllm.v1.engine.llm_engine import LLMEngine
+
+        arguments = {"disable_log_stats": True, **settings["arguments"]}
+        self._engine = LLMEngine.from_engine_args(EngineArgs(**arguments), usage_context=UsageContext.LLM_CLASS)
+        self._template = {"chat_template": settings["chat_template"], **settings["chat_template_kwargs"]}
+        self._out = out
+        self._asked: dict[str, Line] = {}
+
+    def ready(self) -> Line:
+        """What the other side wants to know of the model."""
+        import vllm
+
+        config = self._engine.vllm_config
+        model = config.model_config
+        return {
+            "vllm": vllm.__version__,
+            "revision": getattr(model.hf_config, "_commit_hash", None) or model.revision,
+            "dtype": str(model.dtype).removeprefix("torch."),
+            "quantization": model.quantization,
+            "max_num_seqs": config.scheduler_config.max_num_seqs,
+            "max_model_len": model.max_model_len,
+            "chat_template": bool(
+                self._template["chat_template"] or getattr(self._engine.get_tokenizer(), "chat_template", True)
+            ),
+            "block_size": config.cache_config.block_size,
+        }
+
+    def serve(self, inbox: SimpleQueue[Line]) -> None:
+        """Works on what is asked, and takes in what is new between two steps of the model."""
+        while True:
+            while not self._asked or not inbox.empty():
+                self._take(inbox.get())
+            answers = [answer for output in self._engine.step() for answer in self._answers(output)]
+            self._write(answers)
+
+    def _take(self, line: Line) -> None:
+        if "abort" in line:
+            names = [str(number) for number in line["abort"] if str(number) in self._asked]
+            self._engine.abort_request(names)
+            for name in names:
+                del self._asked[name]
+            return
+        from vllm.v1.engine.exceptions import EngineDeadError
+
+        name = str(line["id"])
+        try:
+            prompt, params = self._sampling(line) if "messages" in line else self._scoring(line)
+            number = self._engine.add_request(name, prompt, params)
+        except EngineDeadError:
+            raise
+        except Exception as fault:  # noqa: BLE001 - a request that vLLM does not take: too long, no schema, ...
+            self._write([{"id": line["id"], "error": str(fault)}])
+            return
+        self._asked[name] = line
+        self._hand_over_each(number)
+
+    def _sampling(self, line: Line) -> tuple[Any, Any]:
+        from vllm import SamplingParams
+        from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
+
+        params = SamplingParams(
+            n=line["n"],
+            seed=line["seed"],
+            temperature=line["temperature"],
+            top_p=line["top_p"],
+            top_k=line["top_k"] or 0,
+            max_tokens=line["max_tokens"],
+            structured_outputs=StructuredOutputsParams(json=line["schema"]) if line["schema"] else None,
+            output_kind=RequestOutputKind.FINAL_ONLY,
+        )
+        tokens = self._engine.get_tokenizer().apply_chat_template(
+            line["messages"], tokenize=True, add_generation_prompt=True, return_dict=False, **self._template
+        )
+        return {"prompt_token_ids": list(tokens)}, params
+
+    def _scoring(self, line: Line) -> tuple[Any, Any]:
+        """One pass over `tokens`. With `cached`, what stands in the prefix cache is not computed again."""
+        from vllm import SamplingParams
+        from vllm.sampling_params import RequestOutputKind
+
+        params = SamplingParams(
+            max_tokens=1,
+            prompt_logprobs=0,
+            flat_logprobs=True,
+            detokenize=False,
+            skip_reading_prefix_cache=not line["cached"],
+            output_kind=RequestOutputKind.FINAL_ONLY,
+        )
+        return {"prompt_token_ids": line["tokens"]}, params
+
+    def _hand_over_each(self, number: str) -> None:
+        """Of a request for n texts vLLM gives each when it is finished, not all when the last one is."""
+        from vllm.sampling_params import RequestOutputKind
+
+        parent = self._engine.output_processor.parent_requests.get(number)
+        if parent is not None:
+            parent.sampling_params = parent.sampling_params.clone()
+            parent.sampling_params.output_kind = RequestOutputKind.DELTA
+
+    def _answers(self, output: Any) -> Iterator[Line]:
+        line = self._asked.get(output.request_id)
+        if line is None:
+            return
+        if output.finished:
+            del self._asked[output.request_id]
+        if "messages" not in line:
+            yield _score(line, output)
+            return
+        for completion in output.outputs:
+            yield {
+                "id": line["id"],
+                "seed": line["seed"] + completion.index,
+                "text": completion.text,
+                "finish_reason": completion.finish_reason,
+                "prompt_tokens": len(output.prompt_token_ids),
+                "completion_tokens": len(completion.token_ids),
+            }
+
+    def _write(self, answers: list[Line]) -> None:
+        if answers:
+            self._out.write("".join(json.dumps(answer) + "\n" for answer in answers))
+            self._out.flush()
+
+    def close(self) -> None:
+        """Stops vLLM's own processes."""
+        self._engine.engine_core.shutdown()
+
+
+def _score(line: Line, output: Any) -> Line:
+    """The log-probabilities of the tokens from `start` on, and from which position on they hold.
+
+    Positions that came from the prefix cache were not computed, what vLLM says of them means nothing.
+    """
+    found, tokens = output.prompt_logprobs, line["tokens"]
+    values = [found[position][tokens[position]].logprob for position in range(line["start"], len(tokens))]
+    # The last cached position is the first whose successor is scored by this pass.
+    return {"id": line["id"], "log_probabilities": values, "from": output.num_cached_tokens + 1}
+
+
+def _read(inbox: SimpleQueue[Line]) -> None:
+    """Takes lines in as they come, so that the other side never waits to be heard."""
+    for line in sys.stdin:
+        inbox.put(json.loads(line))
+    _end()
+
+
+def _watch(parent: int) -> None:
+    """Ends this process when the one that started it is gone, even where another holds its end of the pipe."""
+    while os.getppid() == parent:
+        time.sleep(_SAY_AGAIN)
+    _end()
+
+
+def _end() -> None:
+    """Stops in order; and if that does not come to an end, all that belongs to this process is killed."""
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(GRACE)
+    os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+def main() -> None:
+    """Serves until nobody listens."""
+    # Only answers go to the other side; what vLLM prints goes where its log goes.
+    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
+    settings = json.loads(sys.stdin.readline())
+    inbox: SimpleQueue[Line] = SimpleQueue()
+    Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
+    Thread(target=_read, args=(inbox,), daemon=True).start()
+    try:
+        worker = Worker(settings, out)
+    except Exception as fault:  # whatever keeps the model from loading is told on the other side
+        out.write(json.dumps({"fatal": f"{type(fault).__name__}: {fault}"}) + "\n")
+        out.flush()
+        raise
+    try:
+        out.write(json.dumps({"ready": worker.ready()}) + "\n")
+        out.flush()
+        worker.serve(inbox)
+    finally:
+        worker.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""A run on a real vLLM that is killed: nothing of it is left running, and its next run ends as if nothing had been."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from cache.run_folder import Job, RunFolder
+from cache.shards import JobShards
+from generate.engines import ModelSpec, Request
+from generate.engines.vllm.engine import VllmEngine
+from generate.sampling import Sampling, chat
+
+pytestmark = pytest.mark.vllm
+ROOT = Path(__file__).parents[2]
+EXPERIMENT = """
+name = "killed"
+models = ["{model}"]
+languages = ["en"]
+topics = ["food"]
+countries = ["IT", "JP"]
+conditions = ["neutral", "explicit"]
+[sampling]
+n = 24
+max_tokens = 40
+[options.vllm]
+"""
+
+
+def generate(folder: Path) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "polyculture", "generate", str(folder / "exp.toml")]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def answers(folder: Path, model: str) -> dict[tuple[str, int], dict[str, Any]]:
+    """What is on disk, by prompt and seed: in parts, and in the journal of a process that writes or was killed."""
+    shards = JobShards(RunFolder(folder / "runs" / "killed"), Job(model, "en", "food"), ["responses"])
+    rows = shards.read("responses").to_pylist() + [
+        row for record in shards.read_journal() for row in record["responses"]
+    ]
+    return {(row["prompt_id"], row["seed"]): row for row in rows}
+
+
+def wait_for(condition: Any, seconds: float) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def test_a_killed_run_leaves_no_process_and_the_next_one_ends_as_if_undisturbed(
+    engine: VllmEngine, spec: ModelSpec, tmp_path: Path
+) -> None:
+    options = "\n".join(f"{name} = {json.dumps(value)}" for name, value in spec.options.items())
+    (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model=spec.model) + options, encoding="utf-8")
+    first = generate(tmp_path)
+    assert wait_for(lambda: len(answers(tmp_path, spec.model)) >= 5 or first.poll() is not None, 300)
+    family = psutil.Process(first.pid).children(recursive=True)
+    assert len(family) >= 2  # vLLM's front and its engine
+    first.send_signal(signal.SIGKILL)
+    first.wait()
+    assert wait_for(lambda: not any(one.is_running() and one.status() != "zombie" for one in family), 60), family
+    kept = answers(tmp_path, spec.model)
+    assert 5 <= len(kept) < 72
+
+    second = generate(tmp_path)
+    assert second.wait(300) == 0
+    rows = answers(tmp_path, spec.model)
+    assert len(rows) == 72
+    assert {key: rows[key]["text"] for key in kept} == {key: row["text"] for key, row in kept.items()}
+    assert {key: row["text"] for key, row in rows.items()} == undisturbed(engine, tmp_path)
+
+
+def undisturbed(engine: VllmEngine, folder: Path) -> dict[tuple[str, int], str | None]:
+    """The texts of the same experiment from a model that was never disturbed."""
+    from cache.catalog import read_catalog
+    from generate.prompts import build_prompts
+
+    sampling = Sampling(n=24, max_tokens=40)
+    prompts = build_prompts(read_catalog(), ["en"], ["food"], ["IT", "JP"], ("neutral", "explicit"))
+    asked = [
+        Request(
+            prompt.prompt_id,
+            chat(prompt.text),
+            sampling.decoding,
+            tuple(sampling.base_seed(prompt.text) + sample for sample in range(24)),
+        )
+        for prompt in prompts
+    ]
+    return {(answer.request_id, answer.seed): answer.text for answer in engine.sample(asked)}

@@ -1,0 +1,161 @@
+"""Sampling with a real vLLM: seeds, company, schemas, failures, and the same model behind `vllm serve`."""
+
+from __future__ import annotations
+
+import json
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cache.errors import EngineError
+from generate.engines import Completion, Decoding, Engine, Message, ModelSpec, Request, open_engine
+from generate.engines.vllm.engine import VllmEngine
+from tests.vllm.conftest import ARGUMENTS
+
+pytestmark = pytest.mark.vllm
+QUESTION = "Write a short paragraph about a person and the food this person likes to eat."
+SCHEMA = {
+    "type": "object",
+    "properties": {"drink": {"type": "string", "enum": ["tea", "coffee"]}, "cups": {"type": "boolean"}},
+    "required": ["drink", "cups"],
+    "additionalProperties": False,
+}
+
+
+def request(text: str = QUESTION, seeds: Iterable[int] = range(5, 13), **decoding: Any) -> Request:
+    return Request(text, (Message("user", text),), Decoding(**{"max_tokens": 24, **decoding}), tuple(seeds))
+
+
+def texts(completions: Iterable[Completion]) -> dict[tuple[str, int], str | None]:
+    return {(completion.request_id, completion.seed): completion.text for completion in completions}
+
+
+def test_the_same_seed_gives_the_same_text_in_any_company(engine: VllmEngine) -> None:
+    first = texts(engine.sample([request()]))
+    assert len(set(first.values())) == 8
+    assert all(first.values())
+    company = [request("Name a drink.", range(40)), request(seeds=(12, 6, 7, 9)), request("Name a car.", range(9))]
+    second = texts(engine.sample(company))
+    assert len(second) == 40 + 4 + 9
+    assert {seed: second[QUESTION, seed] for seed in (6, 7, 9, 12)} == {s: first[QUESTION, s] for s in (6, 7, 9, 12)}
+
+
+def test_texts_come_one_by_one_and_requests_are_taken_when_there_is_room(engine: VllmEngine) -> None:
+    taken = []
+
+    def many() -> Iterator[Request]:
+        for number in range(200):
+            taken.append(number)
+            yield request(f"Count to {number}.", range(4), max_tokens=4)
+
+    answers = engine.sample(many())
+    next(answers)
+    assert len(taken) <= 2 * ARGUMENTS["max_num_seqs"] / 4 + 1
+    answers.close()
+    # Samples of one request that end at different times do not wait for each other.
+    ends = [answer.seed for answer in engine.sample([request(seeds=range(6), max_tokens=200, schema=SCHEMA)])]
+    assert sorted(ends) == list(range(6))
+    assert len(texts(engine.sample([request()]))) == 8  # what was closed before left nothing behind
+
+
+def test_reason_tokens_and_version_are_kept(engine: VllmEngine, model: Path) -> None:
+    (cut,) = engine.sample([request(seeds=(1,), max_tokens=12)])
+    assert (cut.finish_reason, cut.completion_tokens, cut.error) == ("length", 12, None)
+    assert cut.prompt_tokens is not None
+    assert cut.prompt_tokens > 10
+    assert cut.model_version is not None
+    assert cut.model_version.startswith(f"{model} float32 vllm 0.")
+
+
+def test_a_schema_constrains_the_answer(engine: VllmEngine) -> None:
+    for completion in engine.sample([request("Which drink?", (1, 2, 3), max_tokens=60, schema=SCHEMA)]):
+        answer = json.loads(completion.text or "")
+        assert answer["drink"] in ("tea", "coffee")
+        assert isinstance(answer["cups"], bool)
+
+
+def test_where_nothing_is_left_to_chance_all_seeds_have_one_text(engine: VllmEngine) -> None:
+    greedy = texts(engine.sample([request(seeds=(3, 9), temperature=0.0)]))
+    narrow = texts(engine.sample([request(seeds=(3, 9), top_k=1)]))
+    assert len(set(greedy.values())) == 1
+    assert greedy == narrow
+
+
+def test_a_request_that_cannot_be_is_a_failure_of_its_own(engine: VllmEngine) -> None:
+    long = "many words " * 600
+    found = {
+        (answer.request_id, answer.seed): answer
+        for answer in engine.sample(
+            [request(long, (1, 2)), request(seeds=(1,)), request("x", (1,), schema={"type": 7})]
+        )
+    }
+    assert len(found) == 4
+    assert found[QUESTION, 1].error is None
+    for failed in (found[long, 1], found[long, 2], found["x", 1]):
+        assert (failed.text, failed.retryable) == (None, False)
+        assert failed.error
+        assert "\n" not in failed.error
+    assert "maximum context length is 1024 tokens" in (found[long, 1].error or "")
+
+
+def test_a_model_that_does_not_fit_says_how_much_is_missing(spec: ModelSpec) -> None:
+    narrow = ModelSpec(spec.model, {**spec.options, "max_model_len": 8192, "kv_cache_memory_bytes": 50_000_000})
+    with pytest.raises(EngineError, match=r"max_model_len = 8192 .* GiB are missing.*max_model_len = \d+ fits") as told:
+        open_engine(narrow).__enter__()
+    assert "\n" not in str(told.value)
+
+
+def test_a_folder_without_a_model_is_one_line(spec: ModelSpec, tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match=r"holds no model: there is no config\.json"):
+        open_engine(ModelSpec(f"vllm:{tmp_path}", spec.options)).__enter__()
+
+
+@pytest.fixture
+def served(python: str, model: Path) -> Iterator[Engine]:
+    """The same model behind `vllm serve`, asked by the `openai` engine."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in ARGUMENTS.items() if value is not True]
+    flags += [f"--{name.replace('_', '-')}" for name, value in ARGUMENTS.items() if value is True]
+    command = [python, "-m", "vllm.entrypoints.openai.api_server", f"--model={model}", f"--port={port}"]
+    command += ["--served-model-name=small", "--host=127.0.0.1", *flags]
+    with subprocess.Popen(command, stdout=sys.stderr, stderr=sys.stderr) as server:
+        try:
+            _wait_until_it_answers(f"http://127.0.0.1:{port}/health", server)
+            options = {"base_url": f"http://127.0.0.1:{port}/v1", "concurrency": 32}
+            with open_engine(ModelSpec("openai:small", options)) as client:
+                yield client
+        finally:
+            server.terminate()
+
+
+def test_the_model_served_over_http_gives_the_same_texts(engine: VllmEngine, served: Engine) -> None:
+    asked = [
+        request(),
+        request("Nombra una bebida.", range(100, 104), temperature=1.0, top_p=0.8, top_k=None),
+        request("Name a car.", (1,), temperature=0.0),
+        request("Which drink?", (1, 2), max_tokens=60, schema=SCHEMA),
+    ]
+    here, there = texts(engine.sample(asked)), texts(served.sample(asked))
+    assert len(here) == 8 + 4 + 1 + 2
+    assert here == there
+
+
+def _wait_until_it_answers(url: str, server: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 300
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except (OSError, urllib.error.URLError):
+            time.sleep(0.5)
+    pytest.fail(f"vllm serve does not answer; it ended with {server.poll()}")
