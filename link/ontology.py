@@ -3,6 +3,8 @@
 Any path over P31, P279 and P361 in any order reaches nearly everything from nearly everywhere, and tells nothing. A
 way starts at the item as an instance (P31) or as a class itself (a kind may want one of the two only), climbs P279
 (and P361 only where the topic asks for it), crosses no stop class, and has at most the topic's `max_distance` edges.
+Of some classes Wikidata says by P31 what they are: bread is a type of food, the yacht a ship type. A kind's `types`
+are such classes of classes; what is an instance of one, or of a class below it, is as good as a root.
 The classes below the roots are found breadth first for all kinds at once, so that cycles do no harm and every way is
 a shortest one; of equally short ways the one with the smallest item number is kept. A kind of persons may name
 occupations: whoever has others (P106), and none of these or below them, is no member.
@@ -32,6 +34,7 @@ class Scope:
     part_of: bool
     max_distance: int
     occupations: tuple[int, ...] = ()
+    types: tuple[int, ...] = ()
 
     @property
     def trade(self) -> Scope | None:
@@ -41,10 +44,10 @@ class Scope:
 
 def scope_of(topic: Topic, kind: Kind) -> Scope:
     """The scope of a topic's kind."""
-    roots, stops, occupations = (
-        tuple(sorted({number(qid) for qid in qids})) for qids in (kind.roots, kind.stops, kind.occupations)
+    roots, stops, occupations, types = (
+        tuple(sorted({number(qid) for qid in qids})) for qids in (kind.roots, kind.stops, kind.occupations, kind.types)
     )
-    return Scope(roots, stops, kind.members, topic.part_of, topic.max_distance, occupations)
+    return Scope(roots, stops, kind.members, topic.part_of, topic.max_distance, occupations, types)
 
 
 class Ontology:
@@ -64,13 +67,13 @@ class Ontology:
         self._lay_out()
 
     def climb(self) -> None:
-        """Fills the table `classes`: every class below a root, with its way up."""
-        self._connection.execute("DELETE FROM classes")
+        """Fills the table `classes`: every class below a root or of one of the types, with its way up."""
+        self._connection.execute("DELETE FROM classes; DELETE FROM metaclasses")
         self._connection.execute(statement("ontology_roots"))
-        step = statement("ontology_step")
+        steps = statement("ontology_step"), statement("ontology_types_step")
         for distance in range(max((scope.max_distance for scope in self._scopes), default=0)):
-            row = self._connection.execute(step, {"distance": distance}).fetchone()
-            if row == (0,):
+            rows = [self._connection.execute(step, {"distance": distance}).fetchone() for step in steps]
+            if rows == [(0,), (0,)]:
                 return
 
     def reach(self, wanted: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
@@ -94,7 +97,7 @@ class Ontology:
             names = ("scope", "members", "part_of", "max_distance", "occupation")
             columns = {name: list(column) for name, column in zip(names, zip(*rules, strict=True), strict=True)}
             self._insert("scopes", columns)
-        for table in ("roots", "stops"):
+        for table in ("roots", "stops", "types"):
             pairs = [(index, item) for index, scope in enumerate(self._scopes) for item in getattr(scope, table)]
             self._insert(table, {"scope": [scope for scope, _ in pairs], "item": [item for _, item in pairs]})
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Literal
 
@@ -21,12 +21,15 @@ Claim = tuple[int, str, int]
 Members = Literal["any", "instances", "classes"]
 
 
-def topic(roots: set[int], stops: set[int], members: Members, part_of: bool, max_distance: int) -> Topic:
+def topic(
+    roots: set[int], stops: set[int], members: Members, part_of: bool, max_distance: int, types: Iterable[int] = ()
+) -> Topic:
     kind = Kind(
         granularity=1,
         description="",
         roots=tuple(f"Q{root}" for root in roots),
         stops=tuple(f"Q{stop}" for stop in stops),
+        types=tuple(f"Q{each}" for each in types),
         members=members,
     )
     return Topic(code="t", name="t", part_of=part_of, max_distance=max_distance, kinds={"k": kind})
@@ -53,26 +56,33 @@ def reached(claims: list[Claim], *topics: Topic) -> dict[tuple[int, int], tuple[
 
 
 def ways(claims: list[Claim], item: int, t: Topic) -> Iterator[list[int]]:
-    """Every allowed way from an item to a root, without the item: the rule as it is told, walked step by step."""
+    """Every allowed way from an item to a root or a type, without the item: the rule as it is told, walked by steps.
+
+    A class of classes is a node of its own, the negative number.
+    """
     kind = t.kinds["k"]
-    roots, stops = ({int(qid[1:]) for qid in qids} for qids in (kind.roots, kind.stops))
+    roots, stops, types = ({int(qid[1:]) for qid in qids} for qids in (kind.roots, kind.stops, kind.types))
+    ends = (roots | {-each for each in types}) - stops
     up: nx.DiGraph[int] = nx.DiGraph()
-    up.add_nodes_from([item, *roots])
+    up.add_nodes_from([item, *ends])
     up.add_edges_from((a, b) for a, code, b in claims if code == "P279" or (code == "P361" and t.part_of))
-    up.remove_nodes_from(stops - {item})
+    up.add_edges_from((-a, -b) for a, code, b in claims if code == "P279")
+    up.add_edges_from((a, -b) for a, code, b in claims if code == "P31")
+    up.remove_nodes_from(stops - {item} | {-stop for stop in stops})
     starts = {b for a, code, b in claims if a == item and code == "P31"} if kind.members != "classes" else set()
-    for root in roots - stops:
+    for end in ends & set(up):
         for start in starts - stops:
-            if start == root:
-                yield [root]
+            if start == end:
+                yield [end]
             elif start in up:
                 graph = up.subgraph(set(up) - (stops & {item}))
-                yield from map(list, nx.all_simple_paths(graph, start, root)) if start in graph else []
+                if start in graph:
+                    yield from ([abs(step) for step in way] for way in nx.all_simple_paths(graph, start, end))
         if kind.members != "instances" and item not in stops:
-            if item == root:
+            if item == end:
                 yield []
             else:
-                yield from (path[1:] for path in nx.all_simple_paths(up, item, root))
+                yield from ([abs(step) for step in way[1:]] for way in nx.all_simple_paths(up, item, end))
 
 
 numbers = st.integers(1, 9)
@@ -87,11 +97,18 @@ claim = st.tuples(numbers, st.sampled_from(["P31", "P279", "P279", "P361"]), num
     st.sampled_from(["any", "instances", "classes"]),
     st.booleans(),
     st.integers(1, 4),
+    st.sets(numbers, max_size=1),
 )
 def test_as_a_walk_over_every_path(
-    claims: list[Claim], roots: set[int], stops: set[int], members: Members, part_of: bool, max_distance: int
+    claims: list[Claim],
+    roots: set[int],
+    stops: set[int],
+    members: Members,
+    part_of: bool,
+    max_distance: int,
+    types: set[int],
 ) -> None:
-    t = topic(roots, stops - roots, members, part_of, max_distance)
+    t = topic(roots, stops - roots - types, members, part_of, max_distance, types)
     found = reached(claims, t)
     for item in range(1, 10):
         allowed = [way for way in ways(claims, item, t) if len(way) <= max_distance]
@@ -101,13 +118,22 @@ def test_as_a_walk_over_every_path(
         distance, path = found[0, item]
         assert distance == len(path) == min(map(len, allowed))
         assert path == min(way for way in allowed if len(way) == distance)
-        assert all((a, "P279", b) in claims or (part_of and (a, "P361", b) in claims) for a, b in pairwise(path))
+        climbs = [(a, "P279", b) in claims or (part_of and (a, "P361", b) in claims) for a, b in pairwise(path)]
+        assert all(climbs) if path == [] or path[-1] in roots else climbs.count(False) <= 1
 
 
 def test_instance_of_is_a_first_step_only() -> None:
     claims = [(10, "P31", 11), (11, "P31", 1), (12, "P279", 11), (13, "P31", 14), (14, "P279", 1)]
     found = reached(claims, topic({1}, set(), "any", False, 12))
     assert {item for _, item in found} == {1, 11, 13, 14}
+
+
+def test_an_instance_of_a_type_is_as_good_as_a_root() -> None:
+    # Chocolate mousse (11) is a subclass of mousse (10), an instance of type of dish (3), a subclass of food type (2).
+    claims = [(3, "P279", 2), (10, "P31", 3), (11, "P279", 10), (12, "P31", 11), (13, "P31", 12)]
+    found = reached(claims, topic({1}, set(), "classes", False, 12, types={2}))
+    assert found == {(0, 1): (0, []), (0, 10): (2, [3, 2]), (0, 11): (3, [10, 3, 2])}
+    assert {item for _, item in reached(claims, topic({1}, set(), "any", False, 12, types={2}))} == {1, 10, 11, 12}
 
 
 def test_part_of_only_where_the_topic_asks_for_it() -> None:

@@ -38,6 +38,8 @@ class Kind(_Data):
     description: str  # one line, for the extractor's prompt
     roots: tuple[QID, ...] = ()  # Wikidata classes that its entities are instances or subclasses of
     stops: tuple[QID, ...] = ()  # classes that a path to a root may not cross
+    # Classes of classes (type of food or dish, ship type, music genre): each of their instances is a class of the kind.
+    types: tuple[QID, ...] = ()
     # Of persons, what one of them must do (P106, subclasses included), where Wikidata says at all what the person does.
     occupations: tuple[QID, ...] = ()
     members: Literal["any", "instances", "classes"] = "any"  # titles and persons are instances, vehicle types classes
@@ -48,9 +50,10 @@ class Kind(_Data):
             raise ValueError("a counted kind needs granularity = 0 or 1")
         if self.counted and not self.roots:
             raise ValueError("a counted kind needs roots: the Wikidata classes of its entities")
-        both = sorted(set(self.roots) & set(self.stops))
-        if both:
-            raise ValueError(f"{both[0]} is among roots and among stops: no way could end there")
+        for name, ends in (("roots", self.roots), ("types", self.types)):
+            both = sorted(set(ends) & set(self.stops))
+            if both:
+                raise ValueError(f"{both[0]} is among {name} and among stops: no way could end there")
         return self
 
 

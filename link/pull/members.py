@@ -1,4 +1,4 @@
-"""Which items the kinds of some topics need: the classes below their roots, and the instances of these.
+"""Which items the kinds of some topics need: the classes below their roots and of their types, and their instances.
 
 What `link/ontology.py` does with all claims at hand is done here by asking: breadth first from the roots, a level of
 all kinds at once, across no stop class. More may be found than the ontology lets pass, never less.
@@ -43,20 +43,26 @@ def find_members(pages: Pages, scopes: Sequence[Scope], tell: Callable[[str], No
 
 
 def _climb(pages: Pages, scopes: Sequence[Scope], tell: Callable[[str], None]) -> dict[Scope, set[int]]:
-    """The classes of each scope."""
+    """The classes of each scope, and the classes of classes that it names as types."""
     trees = {scope: set(scope.roots) - set(scope.stops) for scope in scopes}
-    fronts, below = {scope: set(tree) for scope, tree in trees.items()}, _Below(pages)
+    types = {scope: set(scope.types) - set(scope.stops) for scope in scopes}
+    fronts, type_fronts, below = dict(trees), dict(types), _Below(pages)
     for distance in range(max(scope.max_distance for scope in scopes)):
-        fronts = {scope: front for scope, front in fronts.items() if front and distance < scope.max_distance}
-        below.find("P279", _union(fronts.values()))
-        below.find("P361", _union(front for scope, front in fronts.items() if scope.part_of))
-        for scope, front in fronts.items():
-            fronts[scope] = below.of(front, scope.part_of) - trees[scope] - set(scope.stops)
-            trees[scope] |= fronts[scope]
-        tell(f"level {distance + 1} below the topics' classes: {len(_union(fronts.values()))} more")
-        if not any(fronts.values()):
+        climbing = [scope for scope in scopes if distance < scope.max_distance]
+        below.find("P279", _union(fronts[scope] | type_fronts[scope] for scope in climbing))
+        below.find("P361", _union(fronts[scope] for scope in climbing if scope.part_of))
+        below.find("P31", _union(type_fronts[scope] for scope in climbing))
+        for scope in climbing:
+            found = below.of(fronts[scope], *(("P279", "P361") if scope.part_of else ("P279",)))
+            fronts[scope] = (found | below.of(type_fronts[scope], "P31")) - trees[scope] - set(scope.stops)
+            type_fronts[scope] = below.of(type_fronts[scope], "P279") - types[scope] - set(scope.stops)
+            trees[scope] = trees[scope] | fronts[scope]
+            types[scope] = types[scope] | type_fronts[scope]
+        level = _union(fronts[scope] | type_fronts[scope] for scope in climbing)
+        tell(f"level {distance + 1} below the topics' classes: {len(level)} more")
+        if not level:
             break
-    return trees
+    return {scope: trees[scope] | types[scope] for scope in scopes}
 
 
 def _instances(pages: Pages, trees: dict[Scope, set[int]]) -> frozenset[int]:
@@ -75,7 +81,7 @@ class _Below:
 
     def __init__(self, pages: Pages) -> None:
         self._pages = pages
-        self._found: dict[str, dict[int, set[int]]] = {"P279": {}, "P361": {}}
+        self._found: dict[str, dict[int, set[int]]] = {"P279": {}, "P361": {}, "P31": {}}
 
     def find(self, code: str, classes: Iterable[int]) -> None:
         """Asks for what names these classes by a property."""
@@ -85,9 +91,8 @@ class _Below:
         for above, item in _pairs(self._pages, "below", new, code):
             known[above].add(item)
 
-    def of(self, classes: Iterable[int], part_of: bool) -> set[int]:
-        """What stands below these classes, which were asked for."""
-        codes = ("P279", "P361") if part_of else ("P279",)
+    def of(self, classes: Iterable[int], *codes: str) -> set[int]:
+        """What names these classes, which were asked for, by one of the properties."""
         return {item for code in codes for above in classes for item in self._found[code].get(above, ())}
 
 

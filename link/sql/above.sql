@@ -1,9 +1,9 @@
 -- A row is an item one step above those in `below`, on a way that some scope may take. Instance-of and occupation are
--- first steps only.
+-- first steps; where a scope has types, a class may also be an instance of one.
 SELECT DISTINCT claim.target AS item
 FROM below JOIN wikidata.claims AS claim USING (item)
 WHERE claim.property = 'P279'
    OR (claim.property = 'P361' AND (SELECT bool_or(part_of) FROM scopes))
-   OR (claim.property = 'P31' AND $first)
+   OR (claim.property = 'P31' AND ($first OR (SELECT count(*) > 0 FROM types)))
    OR (claim.property = 'P106' AND $first AND (SELECT count(occupation) > 0 FROM scopes))
 ORDER BY item

@@ -4,14 +4,18 @@
 -- scopes: a row is one scope. `occupation` is the scope of what its persons must do, where there is such a rule.
 CREATE TABLE scopes (scope USMALLINT, members VARCHAR, part_of BOOLEAN, max_distance INTEGER, occupation USMALLINT);
 
--- roots, stops: a row is a class that a way may end in, or may not touch.
+-- roots, stops, types: a row is a class that a way may end in, may not touch, or whose instances are classes to end in.
 CREATE TABLE roots (scope USMALLINT, item UINTEGER);
 CREATE TABLE stops (scope USMALLINT, item UINTEGER);
+CREATE TABLE types (scope USMALLINT, item UINTEGER);
 
 -- classes: a row is a class from which a root is reached by subclass-of alone (and part-of, where the topic wants it).
 -- `path` holds the shortest way, from the class up to the root, both included; of equally short ways the one with the
 -- smallest item at the first fork.
 CREATE TABLE classes (scope USMALLINT, item UINTEGER, distance INTEGER, path UINTEGER[]);
+
+-- metaclasses: a row is one of the types, or a class from which one is reached by subclass-of; as in `classes`.
+CREATE TABLE metaclasses (scope USMALLINT, item UINTEGER, distance INTEGER, path UINTEGER[]);
 
 -- doing_else: a row is a person who by P106 does something, but nothing that a scope asks for.
 CREATE MACRO doing_else(people) AS TABLE

@@ -1,14 +1,21 @@
--- classes, one step further down: what stands directly below the classes at $distance and was not reached before.
+-- classes, one step further down: what stands directly below the classes at $distance, or is an instance of a metaclass
+-- there, and was not reached before.
 INSERT INTO classes
-SELECT scope, item, $distance + 1 AS distance, list_prepend(item, min_by(path, above)) AS path
+SELECT scope, item, $distance + 1 AS distance, list_prepend(item, min(path)) AS path
 FROM (
-    SELECT class.scope, claim.item, class.item AS above, class.path
+    SELECT class.scope, claim.item, class.path
     FROM classes AS class
     JOIN wikidata.claims AS claim ON claim.target = class.item
     JOIN scopes ON scopes.scope = class.scope
     WHERE class.distance = $distance
       AND class.distance < scopes.max_distance
       AND (claim.property = 'P279' OR (claim.property = 'P361' AND scopes.part_of))
+    UNION ALL
+    SELECT metaclass.scope, claim.item, metaclass.path
+    FROM metaclasses AS metaclass
+    JOIN wikidata.claims AS claim ON claim.target = metaclass.item AND claim.property = 'P31'
+    JOIN scopes ON scopes.scope = metaclass.scope
+    WHERE metaclass.distance = $distance AND metaclass.distance < scopes.max_distance
 ) AS step
 ANTI JOIN classes AS seen USING (scope, item)
 ANTI JOIN stops USING (scope, item)
