@@ -69,16 +69,17 @@ def ways(claims: list[Claim], item: int, t: Topic) -> Iterator[list[int]]:
     up.add_edges_from((-a, -b) for a, code, b in claims if code == "P279")
     up.add_edges_from((a, -b) for a, code, b in claims if code == "P31")
     up.remove_nodes_from(stops - {item} | {-stop for stop in stops})
+    up.remove_edges_from([(a, b) for a, b in up.edges if b in types - roots])
     starts = {b for a, code, b in claims if a == item and code == "P31"} if kind.members != "classes" else set()
     for end in ends & set(up):
-        for start in starts - stops:
+        for start in starts - stops - (types - roots):
             if start == end:
                 yield [end]
             elif start in up:
                 graph = up.subgraph(set(up) - (stops & {item}))
                 if start in graph:
                     yield from ([abs(step) for step in way] for way in nx.all_simple_paths(graph, start, end))
-        if kind.members != "instances" and item not in stops:
+        if kind.members != "instances" and item not in stops | (types - roots):
             if item == end:
                 yield []
             else:

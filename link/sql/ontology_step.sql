@@ -1,5 +1,5 @@
 -- classes, one step further down: what stands directly below the classes at $distance, or is an instance of a metaclass
--- there, and was not reached before.
+-- there, and was not reached before. A type is no member itself, though Wikidata calls type of dish a subclass of dish.
 INSERT INTO classes
 SELECT scope, item, $distance + 1 AS distance, list_prepend(item, min(path)) AS path
 FROM (
@@ -19,4 +19,5 @@ FROM (
 ) AS step
 ANTI JOIN classes AS seen USING (scope, item)
 ANTI JOIN stops USING (scope, item)
+ANTI JOIN types USING (scope, item)
 GROUP BY scope, item;
