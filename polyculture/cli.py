@@ -9,6 +9,7 @@ import typer
 from polyculture import __version__
 from polyculture.commands import (
     collect,
+    compare,
     data,
     demo,
     extract,
@@ -59,6 +60,7 @@ app.command(epilog="polyculture generate exp.toml --language ja")(generate.gener
 app.add_typer(extract.app, name="extract")
 app.add_typer(link.app, name="link")
 app.command(epilog="polyculture measure exp.toml")(measure.measure)
+app.command(epilog="polyculture compare exp.toml openai:gpt-4o openai:gpt-4o-mini --by language")(compare.compare)
 app.command(epilog="polyculture report exp.toml")(report.report)
 app.command(epilog="polyculture jobs exp.toml --left | parallel --jobs 4")(jobs.jobs)
 app.command(epilog="polyculture status exp.toml --live")(status.status)

@@ -1,0 +1,1 @@
+"""Two models, two languages or two conditions, paired; and native against other languages."""

@@ -1,0 +1,125 @@
+"""Compares two sides of a run: models, languages or conditions, paired; or native with other languages.
+
+with open_store(run, views()) as store:
+    rows = compare(store, sides_of(store, "openai:one", "openai:two"), by=["topic"])
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from cache.errors import StoreError, did_you_mean
+from metrics.comparison.effect import Effect, adjusted, paired_effect
+
+_Pair = tuple[str, float | None, float | None]  # block, a, b
+_SQL = Path(__file__).with_name("sql")
+DIMENSIONS = ("model", "language", "condition")
+METRICS = ("granularity", "diversity", "specificity", "specificity_gain", "consensus")
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """What is compared with what."""
+
+    dimension: str  # one of `DIMENSIONS`, or 'native'
+    a: str
+    b: str
+
+
+NATIVE = Sides("native", "native language", "other languages")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of a comparison: one metric, over all pairs of its group."""
+
+    metric: str
+    group: tuple[str, ...]  # the values of the columns that the comparison is by
+    effect: Effect | None  # None where no pair has both numbers
+    missing: int  # pairs of which a number is missing
+    q: float | None  # p after Benjamini and Hochberg, over all rows of the comparison
+
+
+def sides_of(store: duckdb.DuckDBPyConnection, a: str, b: str) -> Sides:
+    """What `a` and `b` are: both models, both languages or both conditions of the run, and not the same.
+
+    Raises `StoreError` with the nearest name where they are not.
+    """
+    if a == b:
+        raise StoreError(f"{a!r} is compared with itself", remedy="Name two models, two languages or two conditions.")
+    known = {dimension: _values(store, dimension) for dimension in DIMENSIONS}
+    for dimension, values in known.items():
+        if a in values and b in values:
+            return Sides(dimension, a, b)
+    everything = sorted(set().union(*known.values()))
+    for side in (a, b):
+        if side not in everything:
+            raise StoreError(f"the run has no {side!r} to compare", remedy=did_you_mean(side, everything))
+    raise StoreError(
+        f"{a!r} and {b!r} are of different sorts", remedy="Name two models, two languages or two conditions."
+    )
+
+
+def lay_out_native(store: duckdb.DuckDBPyConnection, pairs: Iterable[tuple[str, str]]) -> None:
+    """Makes the table `native_languages` visible to `store`: a row is a language and a country whose language it is."""
+    rows = list(pairs)
+    table = pa.table({"language": [row[0] for row in rows], "country": [row[1] for row in rows]})
+    store.register("native_languages", table)
+
+
+def compare(
+    store: duckdb.DuckDBPyConnection,
+    sides: Sides,
+    by: Sequence[str] = (),
+    metrics: Sequence[str] = METRICS,
+    seed: int = 1,
+) -> list[Row]:
+    """A row per metric and group of pairs; all of them are the family over which p is adjusted.
+
+    `by` names columns of the pairs: model, language, topic, condition, country, but for the one that is compared. A
+    native comparison needs `lay_out_native` first. Raises `StoreError` for a column that the pairs do not have.
+    """
+    pairs = _pairs(store, sides)
+    known = [name for name in pairs.columns if name not in ("metric", "block", "a", "b")]
+    for column in by:
+        if column not in known:
+            what = f"a comparison of {sides.a} with {sides.b} has no column {column!r}"
+            raise StoreError(what, remedy=did_you_mean(column, known))
+    groups: dict[tuple[str, ...], list[_Pair]] = defaultdict(list)
+    for row in pairs.fetchall():
+        pair = dict(zip(pairs.columns, row, strict=True))
+        group = (pair["metric"], *(str(pair[column] or "") for column in by))
+        groups[group].append((pair["block"], pair["a"], pair["b"]))
+    rows = [_row(group, groups[group], seed) for group in sorted(groups, key=_in_order) if group[0] in metrics]
+    q_values = adjusted([row.effect.p if row.effect else None for row in rows])
+    return [replace(row, q=q) for row, q in zip(rows, q_values, strict=True)]
+
+
+def _in_order(group: tuple[str, ...]) -> tuple[int | str, ...]:
+    return (METRICS.index(group[0]), *group[1:])
+
+
+def _row(group: tuple[str, ...], pairs: Sequence[_Pair], seed: int) -> Row:
+    known = [pair for pair in pairs if pair[1] is not None and pair[2] is not None]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(pair[0] for pair in known))}
+    block = np.array([numbers[pair[0]] for pair in known], dtype=np.int64)
+    a, b = (np.array([pair[side] for pair in known], dtype=np.float64) for side in (1, 2))
+    return Row(group[0], group[1:], paired_effect(a, b, block, seed), len(pairs) - len(known), None)
+
+
+def _pairs(store: duckdb.DuckDBPyConnection, sides: Sides) -> duckdb.DuckDBPyRelation:
+    """The pairs, in a fixed order, so that the same store gives the same p."""
+    name = sides.dimension if sides == NATIVE else f"{sides.dimension}s"
+    query = (_SQL / f"{name}.sql").read_text(encoding="utf-8")
+    return store.sql(query, params={} if sides == NATIVE else {"a": sides.a, "b": sides.b})
+
+
+def _values(store: duckdb.DuckDBPyConnection, dimension: str) -> set[str]:
+    return {row[0] for row in store.table("cells").project(dimension).distinct().fetchall()}

@@ -1,0 +1,59 @@
+"""`polyculture compare`: two models, languages or conditions, paired on the prompt."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from polyculture.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
+
+
+class Metric(StrEnum):
+    """What can be compared."""
+
+    GRANULARITY = "granularity"
+    DIVERSITY = "diversity"
+    SPECIFICITY = "specificity"
+    SPECIFICITY_GAIN = "specificity_gain"
+    CONSENSUS = "consensus"
+
+
+def compare(
+    experiment: ExperimentFile,
+    a: Annotated[str | None, typer.Argument(help="A model, language or condition of the run.")] = None,
+    b: Annotated[str | None, typer.Argument(help="Another one of the same sort.")] = None,
+    native: Annotated[
+        bool, typer.Option("--native", help="Each country in its own language against the other languages.")
+    ] = False,
+    by: Annotated[
+        list[str] | None,
+        typer.Option("--by", help="A line per model, language, topic, condition or country; may be repeated."),
+    ] = None,
+    metric: Annotated[list[Metric] | None, typer.Option("--metric", help="Only this metric; may be repeated.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the permutations, where not all can be tried.")] = 1,
+    runs: Runs = None,
+    format: OutputFormat = Format.TABLE,
+    output: OutputFile = None,
+) -> None:
+    """Compare two models, languages or conditions, paired on the prompt.
+
+    Mean difference, 95 % interval, p by permutation, and q: p adjusted (Benjamini and Hochberg) over all lines shown.
+    """
+    from cache.store import open_store
+    from metrics import views
+    from metrics.comparison.compare import METRICS
+    from metrics.comparison.compare import compare as compare_sides
+    from polyculture.comparison import choose_sides, write_comparison
+    from polyculture.workspace import open_workspace, require_run, warn_of_changes
+
+    workspace = open_workspace(experiment, runs)
+    require_run(workspace.run)
+    warn_of_changes(workspace)
+    # A line per country is what the native comparison is for.
+    columns = by or (["country"] if native else [])
+    with open_store(workspace.run, views()) as store:
+        sides = choose_sides(store, workspace, a, b, native)
+        rows = compare_sides(store, sides, columns, metric or METRICS, seed)
+    write_comparison(sides, columns, rows, format, output)
