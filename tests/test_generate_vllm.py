@@ -115,6 +115,8 @@ def test_an_interpreter_of_another_environment(tmp_path: Path) -> None:
 def test_what_is_wrong_with_files_is_told_before_anything_is_loaded(installed: Path, tmp_path: Path) -> None:
     with pytest.raises(EngineError, match=r"absent: there is no such folder"):
         open_engine(ModelSpec(f"vllm:{tmp_path}/absent"))
+    with pytest.raises(EngineError, match=r"vllm: holds no model: there is no config\.json"):
+        open_engine(ModelSpec(f"vllm:{installed}"))
     with pytest.raises(EngineError, match=r"chat_template: .*no\.jinja cannot be read"):
         open_engine(ModelSpec(QWEN, {"chat_template": str(tmp_path / "no.jinja")}))
 

@@ -29,8 +29,8 @@ topics = ["food"]
 countries = ["IT", "JP"]
 conditions = ["neutral", "explicit"]
 [sampling]
-n = 24
-max_tokens = 40
+n = 16
+max_tokens = 32
 [options.vllm]
 """
 
@@ -71,12 +71,12 @@ def test_a_killed_run_leaves_no_process_and_the_next_one_ends_as_if_undisturbed(
     first.wait()
     assert wait_for(lambda: not any(one.is_running() and one.status() != "zombie" for one in family), 60), family
     kept = answers(tmp_path, spec.model)
-    assert 5 <= len(kept) < 72
+    assert 5 <= len(kept) < 48
 
     second = generate(tmp_path)
     assert second.wait(300) == 0
     rows = answers(tmp_path, spec.model)
-    assert len(rows) == 72
+    assert len(rows) == 48
     assert {key: rows[key]["text"] for key in kept} == {key: row["text"] for key, row in kept.items()}
     assert {key: row["text"] for key, row in rows.items()} == undisturbed(engine, tmp_path)
 
@@ -86,14 +86,14 @@ def undisturbed(engine: VllmEngine, folder: Path) -> dict[tuple[str, int], str |
     from cache.catalog import read_catalog
     from generate.prompts import build_prompts
 
-    sampling = Sampling(n=24, max_tokens=40)
+    sampling = Sampling(n=16, max_tokens=32)
     prompts = build_prompts(read_catalog(), ["en"], ["food"], ["IT", "JP"], ("neutral", "explicit"))
     asked = [
         Request(
             prompt.prompt_id,
             chat(prompt.text),
             sampling.decoding,
-            tuple(sampling.base_seed(prompt.text) + sample for sample in range(24)),
+            tuple(sampling.base_seed(prompt.text) + sample for sample in range(16)),
         )
         for prompt in prompts
     ]

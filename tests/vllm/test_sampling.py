@@ -113,11 +113,6 @@ def test_a_model_that_does_not_fit_says_how_much_is_missing(spec: ModelSpec) -> 
     assert "\n" not in str(told.value)
 
 
-def test_a_folder_without_a_model_is_one_line(spec: ModelSpec, tmp_path: Path) -> None:
-    with pytest.raises(EngineError, match=r"holds no model: there is no config\.json"):
-        open_engine(ModelSpec(f"vllm:{tmp_path}", spec.options)).__enter__()
-
-
 @pytest.fixture
 def served(python: str, model: Path) -> Iterator[Engine]:
     """The same model behind `vllm serve`, asked by the `openai` engine."""

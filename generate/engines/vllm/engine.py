@@ -12,20 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import count, groupby
+from itertools import groupby
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from cache.errors import EngineError
-from generate.engines.base import Capabilities, Completion, ModelSpec, Request, Scored, ScoreRequest, cannot_score
+from generate.engines.base import Capabilities, Completion, ModelSpec, Request, Scored, ScoreRequest
 from generate.engines.options import VllmOptions, read_options
 from generate.engines.vllm.arguments import check_arguments, find_vllm
-from generate.engines.vllm.faults import in_short, missing_folder, why_it_did_not_open
-from generate.engines.vllm.process import Line, Process, WorkerDiedError
-
-# Texts under way for each that vLLM writes at the same time: while one is kept here, the next stands ready there.
-_AHEAD = 2
+from generate.engines.vllm.client import AHEAD, Client
+from generate.engines.vllm.faults import in_short, wrong_folder
+from generate.engines.vllm.process import Line
+from generate.engines.vllm.scoring import score
+from generate.engines.vllm.verify import verified
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class _Run:
 class VllmEngine:
     """A model in vLLM. Loaded when entered; leaving it ends vLLM's processes and frees the GPU."""
 
-    capabilities = Capabilities(schema=True, seed=True, top_k=True, score=False)
+    capabilities = Capabilities(schema=True, seed=True, top_k=True, score=True)
 
     def __init__(self, spec: ModelSpec) -> None:
         self.spec = spec
@@ -65,25 +65,24 @@ class VllmEngine:
         self._installed = find_vllm(spec, self.options)
         check_arguments(spec, self.options.arguments, self._installed)
         self._template = self._read_template()
-        absent = missing_folder(spec)
-        if absent:
-            raise absent
+        wrong = wrong_folder(spec)
+        if wrong:
+            raise wrong
 
     def __enter__(self) -> Self:
-        self._numbers = count()
-        self._process = Process(self._installed.python)
-        try:
-            self._facts = self._load()
-        except BaseException:
-            self._process.close()
-            raise
-        self.model_version = self._version()
+        settings = {
+            "arguments": {**self.options.arguments, "model": str(Path(self.spec.name).expanduser())},
+            "chat_template": self._template,
+            "chat_template_kwargs": self.options.chat_template_kwargs,
+        }
+        self._client = Client(self.spec, self._installed.python, settings)
+        self.model_version = self._client.model_version
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._process.close()
+        self._client.close()
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
         """Yields a completion per request and seed as each is finished.
@@ -95,32 +94,39 @@ class VllmEngine:
         runs = (run for request in requests for run in _runs(request))
         asked: dict[int, _Run] = {}
         left: dict[int, int] = {}  # texts that are still to come
-        room = _AHEAD * int(self._facts["max_num_seqs"])
+        under_way, room = 0, AHEAD * self._client.facts.max_num_seqs
         try:
             while True:
-                while sum(left.values()) < room and (run := next(runs, None)) is not None:
+                while under_way < room and (run := next(runs, None)) is not None:
                     self._need_template()
-                    number = next(self._numbers)
+                    number = self._client.number()
                     asked[number], left[number] = run, run.n
-                    self._send(run.line(number))
+                    under_way += run.n
+                    self._client.send(run.line(number))
                 if not asked:
                     return
-                answer = self._read()
+                answer = self._client.read()
                 number = answer["id"]
                 if number not in asked:  # of an iterator that was closed before it came
                     continue
                 run = asked[number]
-                left[number] -= run.n if "error" in answer else 1
+                came = run.n if "error" in answer else 1
+                under_way -= came
+                left[number] -= came
                 if not left[number]:
                     del asked[number], left[number]
                 yield from self._completions(run, answer)
         finally:
             if asked:
-                self._abort(list(asked))
+                self._client.abort(list(asked))
 
-    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:  # noqa: ARG002
-        """Not yet: raises `EngineError`."""
-        raise cannot_score(self.spec)
+    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
+        """Yields a row per continuation, in the order in which they finish; the context is read once.
+
+        Raises `EngineError` where a sample of the scores is not what the model gives without that short cut, or, with
+        `verify_scores`, not what the transformers engine gives.
+        """
+        return score(self._client, verified(self._client, requests, self.options.verify_scores))
 
     def _completions(self, run: _Run, answer: Line) -> Iterator[Completion]:
         name = run.request.request_id
@@ -139,25 +145,6 @@ class VllmEngine:
                 model_version=self.model_version,
             )
 
-    def _load(self) -> Line:
-        arguments = {**self.options.arguments, "model": str(Path(self.spec.name).expanduser())}
-        settings = {
-            "arguments": arguments,
-            "chat_template": self._template,
-            "chat_template_kwargs": self.options.chat_template_kwargs,
-        }
-        self._send(settings)
-        answer = self._read()
-        if "fatal" in answer:
-            raise self._did_not_open(answer["fatal"])
-        facts: Line = answer["ready"]
-        return facts
-
-    def _version(self) -> str:
-        facts = self._facts
-        parts = (self.spec.name, facts["revision"], facts["dtype"], facts["quantization"], f"vllm {facts['vllm']}")
-        return " ".join(part for part in parts if part)
-
     def _read_template(self) -> str | None:
         """The chat template of the experiment's own, where its file names one."""
         if self.options.chat_template is None:
@@ -171,42 +158,12 @@ class VllmEngine:
 
     def _need_template(self) -> None:
         """Raises `EngineError` where a chat cannot be put into the model's words."""
-        if not self._facts["chat_template"]:
+        if not self._client.facts.chat_template:
             remedy = (
                 "It is a base model: take its chat version ('-Instruct', '-it'), or name a Jinja file with "
                 "chat_template in [options.vllm]."
             )
             raise EngineError("has no chat template", where=self.spec.model, remedy=remedy)
-
-    def _did_not_open(self, said: str) -> EngineError:
-        known = why_it_did_not_open(self.spec, said, self._process.read_log())
-        return known or self._unknown(f"vLLM cannot open it: {in_short(said)}")
-
-    def _died(self) -> EngineError:
-        known = why_it_did_not_open(self.spec, "", self._process.read_log())
-        return known or self._unknown("vLLM's process has ended")
-
-    def _unknown(self, what: str) -> EngineError:
-        remedy = f"Its log says why: {self._process.keep_log()}. The same command run again resumes."
-        return EngineError(what, where=self.spec.model, remedy=remedy)
-
-    def _send(self, line: Line) -> None:
-        try:
-            self._process.send(line)
-        except WorkerDiedError as fault:
-            raise self._died() from fault
-
-    def _read(self) -> Line:
-        try:
-            return self._process.read()
-        except WorkerDiedError as fault:
-            raise self._died() from fault
-
-    def _abort(self, numbers: list[int]) -> None:
-        try:
-            self._process.send({"abort": numbers})
-        except WorkerDiedError:
-            return  # nothing is under way any more
 
 
 def _runs(request: Request) -> Iterator[_Run]:

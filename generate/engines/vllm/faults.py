@@ -13,6 +13,8 @@ from generate.engines.base import ModelSpec
 _LONGEST = 300  # characters of vLLM's own words
 _SMALLER = "a larger tensor_parallel_size, a quantization such as 'fp8', or a smaller model"
 
+_FOLDER = "Name a folder with config.json and the weights, or a model of the hub: 'vllm:Qwen/Qwen2.5-7B-Instruct'."
+
 Explain = Callable[[Match[str]], tuple[str, str]]
 
 
@@ -57,10 +59,6 @@ def _unknown_model(_: Match[str]) -> tuple[str, str]:
 def _unreachable(_: Match[str]) -> tuple[str, str]:
     what = "is not on this machine, and the model hub cannot be reached"
     return what, "Fetch it where there is a network (hf download NAME), or name the folder that holds it."
-
-
-def _no_config(_: Match[str]) -> tuple[str, str]:
-    return "holds no model: there is no config.json in it", "Name the folder with config.json and the weights."
 
 
 def _architecture(found: Match[str]) -> tuple[str, str]:
@@ -125,10 +123,6 @@ _KNOWN: tuple[tuple[re.Pattern[str], Explain], ...] = (
         ),
         _unknown_model,
     ),
-    (
-        re.compile(r"Invalid repository ID or local directory|no file named config\.json|config\.json not found"),
-        _no_config,
-    ),
 )
 
 
@@ -152,10 +146,12 @@ def in_short(words: str) -> str:
     return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
 
 
-def missing_folder(spec: ModelSpec) -> EngineError | None:
-    """The error of a name that can only be a folder, and is none."""
-    looks_local = spec.name.startswith(("/", "./", "../", "~"))
-    if not looks_local or Path(spec.name).expanduser().is_dir():
+def wrong_folder(spec: ModelSpec) -> EngineError | None:
+    """The error of a name that can only be a folder and is none, or of a folder that holds no model."""
+    folder = Path(spec.name).expanduser()
+    if not folder.is_dir():
+        looks_local = spec.name.startswith(("/", "./", "../", "~"))
+        return EngineError("there is no such folder", where=folder, remedy=_FOLDER) if looks_local else None
+    if any((folder / name).exists() for name in ("config.json", "params.json")):
         return None
-    remedy = "Name a folder with config.json and the weights, or a model of the hub: 'vllm:Qwen/Qwen2.5-7B-Instruct'."
-    return EngineError("there is no such folder", where=Path(spec.name).expanduser(), remedy=remedy)
+    return EngineError("holds no model: there is no config.json in it", where=folder, remedy=_FOLDER)

@@ -13,8 +13,9 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from copy import deepcopy
 from queue import SimpleQueue
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any, TextIO
 
 GRACE = 15.0  # seconds that vLLM may take to stop its own processes
@@ -33,8 +34,11 @@ class Worker:
 
         arguments = {"disable_log_stats": True, **settings["arguments"]}
         self._engine = LLMEngine.from_engine_args(EngineArgs(**arguments), usage_context=UsageContext.LLM_CLASS)
+        self._tokenizer = self._engine.get_tokenizer()
         self._template = {"chat_template": settings["chat_template"], **settings["chat_template_kwargs"]}
-        self._out = out
+        self._out, self._writing = out, Lock()
+        # One of its own for the thread that reads: it need not wait for a step of the model.
+        self._own_tokenizer = deepcopy(self._tokenizer)
         self._asked: dict[str, Line] = {}
 
     def ready(self) -> Line:
@@ -50,10 +54,11 @@ class Worker:
             "quantization": model.quantization,
             "max_num_seqs": config.scheduler_config.max_num_seqs,
             "max_model_len": model.max_model_len,
-            "chat_template": bool(
-                self._template["chat_template"] or getattr(self._engine.get_tokenizer(), "chat_template", True)
-            ),
+            "chat_template": bool(self._template["chat_template"] or getattr(self._tokenizer, "chat_template", True)),
             "block_size": config.cache_config.block_size,
+            # Where the tokenizer is told to begin texts with it, and its own template may not say so.
+            "bos_token_id": self._tokenizer.bos_token_id if getattr(self._tokenizer, "add_bos_token", False) else None,
+            "unk_token_id": getattr(self._tokenizer, "unk_token_id", None),
         }
 
     def serve(self, inbox: SimpleQueue[Line]) -> None:
@@ -99,7 +104,7 @@ class Worker:
             structured_outputs=StructuredOutputsParams(json=line["schema"]) if line["schema"] else None,
             output_kind=RequestOutputKind.FINAL_ONLY,
         )
-        tokens = self._engine.get_tokenizer().apply_chat_template(
+        tokens = self._tokenizer.apply_chat_template(
             line["messages"], tokenize=True, add_generation_prompt=True, return_dict=False, **self._template
         )
         return {"prompt_token_ids": list(tokens)}, params
@@ -135,7 +140,8 @@ class Worker:
         if output.finished:
             del self._asked[output.request_id]
         if "messages" not in line:
-            yield _score(line, output)
+            tokens = self._tokenizer.convert_ids_to_tokens(line["tokens"][line["start"] :])
+            yield {**_score(line, output), "tokens": tokens}
             return
         for completion in output.outputs:
             yield {
@@ -147,10 +153,21 @@ class Worker:
                 "completion_tokens": len(completion.token_ids),
             }
 
+    def tokenize(self, line: Line) -> None:
+        """Answers at once how texts fall into tokens. Called from the thread that reads."""
+        try:
+            encoded = self._own_tokenizer(line["tokenize"], **line["options"])
+        except Exception as fault:  # noqa: BLE001 - told on the other side
+            self._write([{"id": line["id"], "error": str(fault)}])
+            return
+        self._write([{"id": line["id"], "encoded": {name: encoded[name] for name in encoded}}])
+
     def _write(self, answers: list[Line]) -> None:
         if answers:
-            self._out.write("".join(json.dumps(answer) + "\n" for answer in answers))
-            self._out.flush()
+            text = "".join(json.dumps(answer) + "\n" for answer in answers)
+            with self._writing:
+                self._out.write(text)
+                self._out.flush()
 
     def close(self) -> None:
         """Stops vLLM's own processes."""
@@ -160,18 +177,26 @@ class Worker:
 def _score(line: Line, output: Any) -> Line:
     """The log-probabilities of the tokens from `start` on, and from which position on they hold.
 
-    Positions that came from the prefix cache were not computed, what vLLM says of them means nothing.
+    Of positions that came from the prefix cache nothing was computed; what vLLM says of them means nothing.
     """
     found, tokens = output.prompt_logprobs, line["tokens"]
-    values = [found[position][tokens[position]].logprob for position in range(line["start"], len(tokens))]
-    # The last cached position is the first whose successor is scored by this pass.
-    return {"id": line["id"], "log_probabilities": values, "from": output.num_cached_tokens + 1}
+    # The token behind the last cached one is scored by that one's pass, which did not take place.
+    first = output.num_cached_tokens + 1
+    scored = range(line["start"], len(tokens))
+    values = [found[position][tokens[position]].logprob if position >= first else 0.0 for position in scored]
+    return {"id": line["id"], "log_probabilities": values, "from": first}
 
 
-def _read(inbox: SimpleQueue[Line]) -> None:
+def _read(inbox: SimpleQueue[Line], worker: SimpleQueue[Worker]) -> None:
     """Takes lines in as they come, so that the other side never waits to be heard."""
-    for line in sys.stdin:
-        inbox.put(json.loads(line))
+    loaded = None
+    for text in sys.stdin:
+        line = json.loads(text)
+        if "tokenize" in line:
+            loaded = loaded or worker.get()
+            loaded.tokenize(line)
+        else:
+            inbox.put(line)
     _end()
 
 
@@ -199,13 +224,15 @@ def main() -> None:
     settings = json.loads(sys.stdin.readline())
     inbox: SimpleQueue[Line] = SimpleQueue()
     Thread(target=_watch, args=(os.getppid(),), daemon=True).start()
-    Thread(target=_read, args=(inbox,), daemon=True).start()
+    loaded: SimpleQueue[Worker] = SimpleQueue()
+    Thread(target=_read, args=(inbox, loaded), daemon=True).start()
     try:
         worker = Worker(settings, out)
     except Exception as fault:  # whatever keeps the model from loading is told on the other side
         out.write(json.dumps({"fatal": f"{type(fault).__name__}: {fault}"}) + "\n")
         out.flush()
         raise
+    loaded.put(worker)
     try:
         out.write(json.dumps({"ready": worker.ready()}) + "\n")
         out.flush()

@@ -1,0 +1,155 @@
+"""Log-probabilities of continuations from vLLM, with its prefix cache.
+
+vLLM computes the log-probabilities of a prompt's own tokens, and leaves the prefix cache alone for it: every
+continuation pays for its context again. Told to read the cache all the same, it computes what stands behind the cached
+part, and says nothing of the rest. That is enough, as long as the cached part ends within the context. Where it reaches
+into the continuation, an earlier one of the same context began with the same tokens, and their values are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from cache.errors import EngineError
+from generate.engines.base import Scored, ScoreRequest, TokenScore
+from generate.engines.seam import Pair, split_pairs
+from generate.engines.vllm.client import AHEAD, Client
+from generate.engines.vllm.faults import in_short
+from generate.engines.vllm.process import Line
+
+# Scores that are computed both ways before the first is handed out, and how far they may differ (natural logarithm).
+# A value of another position is off by whole numbers; rounding is all that may differ.
+CHECKED = 4
+TOLERANCE = {"float32": 1e-3}
+TOLERANCE_HALF = 0.2  # of 16 bits and fewer
+
+
+@dataclass(slots=True)
+class _Context:
+    """A request whose continuations are being scored, and what is known behind it: by the tokens up to there."""
+
+    request: ScoreRequest
+    known: dict[tuple[int, ...], float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ask:
+    """One pass over a text."""
+
+    context: _Context
+    pair: Pair
+    cached: bool  # reads the prefix cache
+
+
+def score(client: Client, requests: Iterable[ScoreRequest], *, cached: bool = True) -> Iterator[Scored]:
+    """Yields a row per continuation as each is finished. See `Engine.score`.
+
+    The first few are computed with and without the cache; raises `EngineError` where they differ. With `cached`
+    false the cache is never read: vLLM's own way, for whoever wants to compare.
+    """
+    return _Scoring(client, cached).run(requests)
+
+
+class _Scoring:
+    """Passes under way, at most `AHEAD` times as many as vLLM works on at the same time."""
+
+    def __init__(self, client: Client, cached: bool) -> None:
+        self._client, self._cached = client, cached
+        self._asked: dict[int, _Ask] = {}
+        self._check = _Check(client)
+
+    def run(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
+        pairs = self._pairs(requests)
+        room = AHEAD * self._client.facts.max_num_seqs
+        try:
+            while True:
+                while len(self._asked) < room and (one := next(pairs, None)) is not None:
+                    context, pair = one
+                    if pair.error is None:
+                        self._ask(_Ask(context, pair, self._cached))
+                    else:
+                        yield Scored(context.request.request_id, pair.index, error=pair.error)
+                if not self._asked:
+                    return
+                yield from self._take(self._client.read())
+        finally:
+            if self._asked:
+                self._client.abort(list(self._asked))
+
+    def _pairs(self, requests: Iterable[ScoreRequest]) -> Iterator[tuple[_Context, Pair]]:
+        for request in requests:
+            context = _Context(request)
+            for pair in split_pairs(self._client, request, bos=self._client.facts.bos_token_id):
+                yield context, pair
+
+    def _ask(self, ask: _Ask) -> None:
+        number = self._client.number()
+        self._asked[number] = ask
+        pair = ask.pair
+        line = {"id": number, "tokens": pair.ids[: pair.end], "start": pair.start, "cached": ask.cached}
+        self._client.send(line)
+
+    def _take(self, answer: Line) -> Iterator[Scored]:
+        ask = self._asked.pop(answer["id"], None)
+        if ask is None:  # of an iterator that was closed before it came
+            return
+        request, pair = ask.context.request, ask.pair
+        if "error" in answer:
+            yield Scored(request.request_id, pair.index, seam=pair.seam, error=in_short(answer["error"]))
+            return
+        values = self._fill(ask, answer)
+        if values is None or (ask.cached and answer["from"] > 1 and self._check.wants()):
+            self._check.remember(ask, values)
+            self._ask(_Ask(ask.context, pair, cached=False))
+            return
+        self._check.compare(ask, values)
+        tokens = tuple(map(TokenScore, answer["tokens"], values))
+        yield Scored(request.request_id, pair.index, tokens, pair.seam, model_version=self._client.model_version)
+
+    def _fill(self, ask: _Ask, answer: Line) -> list[float] | None:
+        """The values of all tokens, those in the cache from what is known; none where one of them is not."""
+        pair, known = ask.pair, ask.context.known
+        values: list[float] = answer["log_probabilities"]
+        first = max(answer["from"] - pair.start, 0)  # the first token whose value was computed
+        continuation = pair.ids[pair.start : pair.end]
+        for position in range(first):
+            value = known.get(continuation[: position + 1])
+            if value is None:
+                return None
+            values[position] = value
+        # Only whole blocks are cached: what can be asked for later ends with the block that the context ends in.
+        rest = -pair.start % self._client.facts.block_size
+        for position in range(first, min(rest, len(values))):
+            known[continuation[: position + 1]] = values[position]
+        return values
+
+
+class _Check:
+    """Compares the first scores with those of a pass that computes everything."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._left = CHECKED
+        self._first: dict[tuple[str, int], list[float]] = {}
+
+    def wants(self) -> bool:
+        """Whether a score that rests on the cache is to be computed again without it."""
+        return self._left > 0
+
+    def remember(self, ask: _Ask, values: list[float] | None) -> None:
+        if values is not None:
+            self._left -= 1
+            self._first[ask.context.request.request_id, ask.pair.index] = values
+
+    def compare(self, ask: _Ask, values: list[float]) -> None:
+        """Raises `EngineError` where the two ways give different values."""
+        first = self._first.pop((ask.context.request.request_id, ask.pair.index), values)
+        most = max(abs(one - other) for one, other in zip(first, values, strict=True))
+        if most > TOLERANCE.get(self._client.facts.dtype, TOLERANCE_HALF):
+            continuation = ask.context.request.continuations[ask.pair.index]
+            raise EngineError(
+                f"with its prefix cache this vLLM gives {continuation!r} another probability, by {most:.3g}",
+                where=self._client.spec.model,
+                remedy="Set enable_prefix_caching = false in [options.vllm]; scoring is slower then, and right.",
+            )
