@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from cache.catalog import Catalog
 from cache.errors import IncompleteError, JobHeldError
@@ -18,12 +19,22 @@ from cache.schema import Prompt
 from cache.shards import recover
 from polyculture.changes import refuse_costly
 from polyculture.console import say, watch
-from polyculture.extraction import Extraction
+from polyculture.extraction import Extraction, ExtractJob
 from polyculture.linking import Linking, plan_linking
 from polyculture.provenance import add_model_versions
-from polyculture.workspace import Workspace
+from polyculture.workspace import Workspace, require_run
+
+if TYPE_CHECKING:
+    from generate.engines import Engine, ModelSpec
 
 Work = Callable[[Progress], Outcome]
+OpenEngine = Callable[["ModelSpec"], AbstractContextManager["Engine"]]
+
+
+def _open_engine(spec: ModelSpec) -> AbstractContextManager[Engine]:
+    from generate.engines import open_engine
+
+    return open_engine(spec)
 
 
 @dataclass
@@ -36,6 +47,7 @@ class Pipeline:
     linking: Linking
     failed: list[str] = field(default_factory=list)  # what is missing, a line each
     held: dict[Job, str] = field(default_factory=dict)  # jobs that other processes work on, and who they are
+    open_engine: OpenEngine = _open_engine  # how a model is loaded; whoever keeps it loaded for later says so here
 
     @classmethod
     def prepare(cls, workspace: Workspace, *, accept_changes: bool = False) -> Self:
@@ -54,9 +66,19 @@ class Pipeline:
         workspace.write(manifest)
         return cls(workspace, manifest, extraction, linking)
 
+    @classmethod
+    def join(cls, workspace: Workspace, open_engine: OpenEngine) -> Self:
+        """A part of a run that another process has prepared: it works on jobs, and writes nothing but their shards."""
+        manifest = require_run(workspace.run)
+        return cls(workspace, manifest, Extraction(workspace), plan_linking(workspace), open_engine=open_engine)
+
     def generate(self, jobs: Sequence[Job]) -> None:
+        """Samples what is missing of these jobs, and notes what the models were."""
+        self.sample(jobs)
+        self.manifest = add_model_versions(self.workspace, self.manifest)
+
+    def sample(self, jobs: Sequence[Job]) -> None:
         """Samples what is missing of these jobs; a model is loaded once, and only if it has something to do."""
-        from generate.engines import open_engine
         from generate.stage import generate_job, missing_samples
 
         run, sampling, catalog = self.workspace.run, self.workspace.sampling, self.workspace.catalog
@@ -73,20 +95,23 @@ class Pipeline:
                     self._job("generate", job, len(prompts) * sampling.n, _ordered(work, job, prompts))
             if not to_ask:
                 continue
-            with open_engine(spec) as engine:
+            with self.open_engine(spec) as engine:
                 for job, prompts in to_ask:
                     asking = partial(work, engine=engine)
                     self._job("generate", job, len(prompts) * sampling.n, _ordered(asking, job, prompts))
-        self.manifest = add_model_versions(self.workspace, self.manifest)
 
     def extract(self, jobs: Sequence[Job]) -> None:
         """Finds the mentions in the responses of these jobs that are not extracted yet."""
+        with self.extraction.opened() as extract_job:
+            self.extract_with(extract_job, jobs)
+
+    def extract_with(self, extract_job: ExtractJob, jobs: Sequence[Job]) -> None:
+        """The same with an extractor that is open already, and stays so."""
         jobs = [job for job in jobs if job not in self.held]  # whoever samples them now extracts them, too
         self._recover(jobs)
-        with self.extraction.opened() as extract_job:
-            for job in jobs:
-                total = len(self.workspace.prompts_of(job)) * self.workspace.sampling.n
-                self._job("extract", job, total, partial(extract_job, job))
+        for job in jobs:
+            total = len(self.workspace.prompts_of(job)) * self.workspace.sampling.n
+            self._job("extract", job, total, partial(extract_job, job))
 
     def link(self) -> None:
         """Links all distinct surfaces of the run."""

@@ -1,0 +1,141 @@
+"""The replicas of one model, and the jobs that they share."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cache.errors import PolycultureError
+from cache.hold import BEAT, LEASE
+from polyculture.cluster.replica import Order, Replica, Result
+from polyculture.console import say
+from polyculture.pipeline import Pipeline
+
+LOST_AT_MOST = 3  # times that a job's worker may be lost before the job itself is taken for the reason
+LOOK_EVERY = 0.2  # seconds
+
+
+class ClusterError(PolycultureError):
+    """What a replica met that ends the run, with the exit code that it has on one machine."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(result.fault)
+        self.exit_code = result.exit_code
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a replica takes of the cluster, and how many there are at most; None: as many as fit."""
+
+    gpus: float
+    replicas: int | None
+
+
+class Crew:
+    """Hands orders to replicas until all are done. An order whose replica is lost goes to another one.
+
+    A replica is an actor of Ray's: it stays where its model is loaded. It gets its next order when it is done with the
+    last, so that whoever is fast does more.
+    """
+
+    def __init__(self, ray: Any, pipeline: Pipeline, orders: Sequence[Order], need: Need) -> None:
+        self._ray, self._pipeline, self._need = ray, pipeline, need
+        self._waiting = deque(orders)
+        self._later: list[tuple[float, Order]] = []  # held by a worker that was lost: not before this moment
+        self._lost: Counter[Order] = Counter()
+        self._freed: dict[Order, float] = {}  # when the lease of the worker that was lost has surely ended
+        self._coming: dict[Any, Any] = {}  # future of `ready` -> replica
+        self._working: dict[Any, tuple[Any, Order]] = {}  # future of the result -> replica and what it works on
+        self._idle: list[Any] = []
+        self._most = min(len(orders), need.replicas or self._fitting())
+
+    def step(self) -> bool:
+        """Waits a moment for news and acts on them. Says whether there is more to come."""
+        self._bring_back()
+        self._hand_out()
+        futures = [*self._coming, *self._working]
+        if futures:
+            done, _ = self._ray.wait(futures, num_returns=1, timeout=LOOK_EVERY)
+            for future in done:
+                self._arrived(future) if future in self._coming else self._finished(future)
+        elif self._later:
+            time.sleep(LOOK_EVERY)
+        if self._waiting or self._working or self._later:
+            return True
+        self.dismiss()
+        return False
+
+    def dismiss(self) -> None:
+        """Ends all replicas; the second time it does nothing."""
+        for replica in [*self._idle, *self._coming.values(), *(replica for replica, _ in self._working.values())]:
+            self._ray.kill(replica)
+        self._idle, self._coming, self._working = [], {}, {}
+
+    def _fitting(self) -> int:
+        """As many as the cluster's GPUs serve; without GPUs one a CPU, where the work is done on them."""
+        resources = self._ray.cluster_resources()
+        fitting = resources.get("GPU", 0) / self._need.gpus if self._need.gpus else resources.get("CPU", 1)
+        return max(int(fitting), 1)
+
+    def _bring_back(self) -> None:
+        now = time.monotonic()
+        self._waiting.extend(order for moment, order in self._later if moment <= now)
+        self._later = [(moment, order) for moment, order in self._later if moment > now]
+
+    def _hand_out(self) -> None:
+        while self._waiting and self._idle:
+            replica, order = self._idle.pop(), self._waiting.popleft()
+            self._working[replica.work.remote(order)] = (replica, order)
+        while len(self._waiting) > len(self._coming) and len(self._coming) + len(self._working) < self._most:
+            self._hire()
+        while self._idle and not self._later:  # its place is free for another model
+            self._ray.kill(self._idle.pop())
+
+    def _hire(self) -> None:
+        actor = self._ray.remote(num_cpus=1, num_gpus=self._need.gpus, max_restarts=0, scheduling_strategy="SPREAD")
+        replica = actor(Replica).remote()
+        self._coming[replica.ready.remote()] = replica
+
+    def _arrived(self, future: Any) -> None:
+        replica = self._coming.pop(future)
+        try:
+            self._ray.get(future)
+        except self._ray.exceptions.RayActorError:  # lost before it began: another one is hired
+            return
+        self._idle.append(replica)
+
+    def _finished(self, future: Any) -> None:
+        replica, order = self._working.pop(future)
+        try:
+            result: Result = self._ray.get(future)
+        except self._ray.exceptions.RayTaskError:
+            raise
+        except self._ray.exceptions.RayError as fault:
+            self._lose(order, type(fault).__name__)
+            return
+        self._idle.append(replica)
+        self._note(order, result)
+
+    def _lose(self, order: Order, reason: str) -> None:
+        self._lost[order] += 1
+        self._freed[order] = time.monotonic() + LEASE + 3 * BEAT
+        what = f"{order.stage} {order.job}: its worker was lost ({reason})"
+        if self._lost[order] < LOST_AT_MOST:
+            say(f"{what}; another one takes the job")
+            self._waiting.append(order)
+        else:
+            self._pipeline.failed.append(f"{what} {LOST_AT_MOST} times")
+
+    def _note(self, order: Order, result: Result) -> None:
+        if result.fault is not None:
+            raise ClusterError(result)
+        self._pipeline.failed.extend(result.failed)
+        if result.held is None:
+            return
+        if time.monotonic() < self._freed.get(order, 0.0):  # by whoever was lost: its lease ends soon
+            self._later.append((time.monotonic() + BEAT, order))
+        else:
+            self._pipeline.held[order.job] = result.held

@@ -1,0 +1,77 @@
+"""What works on a cluster: one loaded model, or extractor, and one job of it after the other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cache.errors import PolycultureError
+from cache.run_folder import Job
+from polyculture.extraction import ExtractJob
+from polyculture.pipeline import Pipeline
+from polyculture.workspace import open_workspace
+
+if TYPE_CHECKING:
+    from generate.engines import Engine, ModelSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A job to be done in a stage: all that a replica on another machine must be told."""
+
+    file: Path  # the experiment file and the folder of runs, as every machine sees them
+    runs: Path
+    stage: str  # 'generate' | 'extract'
+    job: Job
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of an order. Faults are words, since not every exception survives the way back."""
+
+    failed: tuple[str, ...] = ()  # what is missing, a line each
+    held: str | None = None  # who holds the job
+    fault: str | None = None  # what ends the whole run, one line
+    exit_code: int = 0  # of the fault
+
+
+class Replica:
+    """A process of the cluster. It loads its model when the first job asks for it, and keeps it."""
+
+    def __init__(self) -> None:
+        self._open = ExitStack()
+        self._engines: dict[str, Engine] = {}
+        self._extract: ExtractJob | None = None
+
+    def ready(self) -> int:
+        """The replica has its place in the cluster; the number of its process."""
+        return os.getpid()
+
+    def work(self, order: Order) -> Result:
+        """Does one job of a stage, as `polyculture run --job` would."""
+        try:
+            return self._work(order)
+        except PolycultureError as fault:
+            return Result(fault=str(fault), exit_code=fault.exit_code)
+
+    def _work(self, order: Order) -> Result:
+        pipeline = Pipeline.join(open_workspace(order.file, order.runs), self._kept)
+        if order.stage == "generate":
+            pipeline.sample([order.job])
+        else:
+            self._extract = self._extract or self._open.enter_context(pipeline.extraction.opened())
+            pipeline.extract_with(self._extract, [order.job])
+        return Result(tuple(pipeline.failed), pipeline.held.get(order.job))
+
+    @contextmanager
+    def _kept(self, spec: ModelSpec) -> Iterator[Engine]:
+        """The engine of a model, opened once; it stays open when the block ends."""
+        from generate.engines import open_engine
+
+        if spec.model not in self._engines:
+            self._engines[spec.model] = self._open.enter_context(open_engine(spec))
+        yield self._engines[spec.model]

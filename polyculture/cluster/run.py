@@ -1,0 +1,77 @@
+"""`polyculture run --ray`: generate and extract on a cluster; what needs all jobs at once is done here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from cache.run_folder import Job
+from generate.engines import ModelSpec
+from polyculture.cluster.connection import connected
+from polyculture.cluster.crew import Crew, Need
+from polyculture.cluster.replica import Order
+from polyculture.console import say
+from polyculture.pipeline import Pipeline
+from polyculture.provenance import add_model_versions
+
+ON_GPUS = "vllm"  # the engine that is of no use without one
+
+
+def run_on_cluster(
+    pipeline: Pipeline, jobs: Sequence[Job], address: str, *, gpus: float | None = None, replicas: int | None = None
+) -> None:
+    """Samples and extracts these jobs on the cluster at `address`, which shares the run's folder with this machine.
+
+    What is missing and who holds what is noted in `pipeline`, as a run on this machine does. Raises the fault that
+    ends the run, with its exit code.
+    """
+    with connected(address) as ray:
+        say(f"cluster: {_inventory(ray)}")
+        crews = [
+            Crew(ray, pipeline, _orders(pipeline, "generate", mine), _need(pipeline, model, gpus, replicas))
+            for model, mine in _by_model(jobs)
+        ]
+        _work(crews)
+        left = [job for job in jobs if job not in pipeline.held]
+        need = _need(pipeline, pipeline.extraction.name, gpus, replicas)
+        _work([Crew(ray, pipeline, _orders(pipeline, "extract", left), need)])
+    pipeline.manifest = add_model_versions(pipeline.workspace, pipeline.manifest)
+
+
+def _work(crews: Sequence[Crew]) -> None:
+    """All crews side by side: where one has no more to do, its place in the cluster is free for the others."""
+    try:
+        while [crew for crew in crews if crew.step()]:
+            pass
+    finally:
+        for crew in crews:
+            crew.dismiss()
+
+
+def _orders(pipeline: Pipeline, stage: str, jobs: Sequence[Job]) -> list[Order]:
+    workspace = pipeline.workspace
+    file, runs = workspace.file.resolve(), workspace.run.root.resolve().parent
+    return [Order(file, runs, stage, job) for job in jobs]
+
+
+def _by_model(jobs: Sequence[Job]) -> list[tuple[str, list[Job]]]:
+    ordered = sorted(jobs, key=lambda job: job.model)
+    return [(model, list(mine)) for model, mine in groupby(ordered, key=lambda job: job.model)]
+
+
+def _need(pipeline: Pipeline, model: str, gpus: float | None, replicas: int | None) -> Need:
+    """What a replica of a model, or of the gazetteer, takes of the cluster."""
+    if ":" not in model:
+        return Need(0, replicas)
+    return Need(_gpus(pipeline.workspace.experiment.model_spec(model)) if gpus is None else gpus, replicas)
+
+
+def _gpus(spec: ModelSpec) -> float:
+    return float(spec.options.get("tensor_parallel_size", 1)) if spec.engine == ON_GPUS else 0.0
+
+
+def _inventory(ray: Any) -> str:
+    nodes = sum(node["Alive"] for node in ray.nodes())
+    resources = ray.cluster_resources()
+    return f"{nodes} nodes, {resources.get('CPU', 0):g} CPUs, {resources.get('GPU', 0):g} GPUs"
