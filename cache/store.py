@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import errno
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
@@ -32,11 +35,31 @@ def build_store(run: RunFolder, views: Sequence[Path] = ()) -> Path:
     manifest = read_manifest(run.manifest)
     if manifest is None:
         raise StoreError("holds no run", where=run.root, remedy="Run `polyculture run` on an experiment file first.")
-    with replacing(run.store) as temporary, connect(temporary) as connection:
+    with replacing(run.store) as temporary, _disk_faults(run.store), connect(temporary) as connection:
         fill_store(connection, run, manifest, views)
         rows = describe(connection, [VIEWS, *views])
         _create_table(connection, "dictionary", pa.Table.from_pylist(rows))
     return run.store
+
+
+@contextmanager
+def _disk_faults(path: Path) -> Iterator[None]:
+    """DuckDB has a fault of its own for a full disk."""
+    full = os.strerror(errno.ENOSPC)
+    try:
+        yield
+    except duckdb.Error as fault:
+        if full not in str(fault):
+            raise
+        raise OSError(errno.ENOSPC, full, str(path)) from fault
+
+
+@contextmanager
+def current_store(run: RunFolder, manifest: Manifest) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The store's views in memory, under `manifest`: nothing is written, whoever else writes."""
+    with connect() as connection:
+        fill_store(connection, run, manifest)
+        yield connection
 
 
 def fill_store(

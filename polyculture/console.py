@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from cache.outcome import Outcome, Progress
@@ -31,32 +31,62 @@ def watch(label: str, total: int) -> Iterator[Progress]:
 @contextmanager
 def _bar(label: str, total: int) -> Iterator[Progress]:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
     from rich.progress import Progress as Bar
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[pace]}"))
     with Bar(*columns, console=Console(stderr=True), refresh_per_second=1 / BAR_EVERY) as bar:
-        task = bar.add_task(label, total=total)
+        task, pace = bar.add_task(label, total=total, pace=""), Pace(total)
 
         def progress(outcome: Outcome) -> None:
             failed = f" ({outcome.failed} failed)" if outcome.failed else ""
-            bar.update(task, completed=outcome.done + outcome.failed, description=label + failed)
+            finished = outcome.done + outcome.failed
+            bar.update(task, completed=finished, description=label + failed, pace=pace.tell(finished))
 
         yield progress
 
 
 def _plain(label: str, total: int) -> Progress:
-    started = last = time.monotonic()
+    last, pace = time.monotonic(), Pace(total)
 
     def progress(outcome: Outcome) -> None:
         nonlocal last
-        now = time.monotonic()
-        if now - last < PLAIN_EVERY:
-            return
-        last = now
         finished = outcome.done + outcome.failed
-        rate = max(finished - outcome.reused, 0) / (now - started)
-        left = f", {(total - finished) / rate:.0f} s left" if rate else ""
-        say(f"{label}: {finished} of {total}, {outcome.failed} failed, {rate:.1f} a second{left}")
+        told = pace.tell(finished)
+        if time.monotonic() - last < PLAIN_EVERY:
+            return
+        last = time.monotonic()
+        say(f"{label}: {finished} of {total}, {outcome.failed} failed{told and ', '}{told}")
 
     return progress
+
+
+class Pace:
+    """How fast a job goes in this process, and how long it has to go: '3.4 a second, 2 min 10 s left'.
+
+    What was there when the job began, done or failed, is not counted: it took no time. A `total` of 0 is unknown.
+    """
+
+    def __init__(self, total: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self._total, self._clock = total, clock
+        self._began: tuple[float, int] | None = None  # when, and how much was finished then
+
+    def tell(self, finished: int) -> str:
+        """In words; nothing before there is something to go by."""
+        now = self._clock()
+        if self._began is None:
+            self._began = (now, finished)
+        began, before = self._began
+        if finished <= before or now <= began:
+            return ""
+        rate = (finished - before) / (now - began)
+        left = f", {_duration((self._total - finished) / rate)} left" if self._total >= finished else ""
+        return f"{rate:.1f} a second{left}"
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cache.manifest import Manifest
-from cache.store import open_store
+from cache.store import current_store
 from polyculture.workspace import Workspace
 
 VERSIONS = """
@@ -14,7 +14,7 @@ FROM responses WHERE model_version IS NOT NULL GROUP BY model ORDER BY model
 
 def add_model_versions(workspace: Workspace, manifest: Manifest) -> Manifest:
     """The manifest with what each engine says it ran; several versions of one model stand side by side."""
-    with open_store(workspace.run) as store:
+    with current_store(workspace.run, manifest) as store:
         versions = dict(store.sql(VERSIONS).fetchall())
     if versions == manifest.model_versions:
         return manifest

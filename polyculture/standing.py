@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cache.database import connect
 from cache.hold import is_held
 from cache.run_folder import Job, RunFolder
 from cache.shards import JobShards
-from cache.store import fill_store
+from cache.store import current_store
 from polyculture.workspace import Workspace
 
 DATA = Path(__file__).parent / "data"
@@ -81,8 +80,7 @@ def _standings(workspace: Workspace, counts: Counts) -> Iterator[Standing]:
 def _count(workspace: Workspace) -> tuple[Counts, int, int]:
     if workspace.before is None:
         return {}, 0, 0
-    with connect() as connection:
-        fill_store(connection, workspace.run, workspace.before)
+    with current_store(workspace.run, workspace.before) as connection:
         rows = connection.sql(_query("standing")).fetchall()
         linked, unlinked = connection.sql(_query("standing_links")).fetchall()[0]
     counts = {(stage, Job(*job)): Counter(done=done, failed=failed, again=again)

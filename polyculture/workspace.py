@@ -18,7 +18,7 @@ from cache.manifest import Manifest, read_manifest, write_manifest
 from cache.parquet import objects_to_table, write_parquet
 from cache.run_folder import Job, RunFolder
 from cache.schema import Prompt
-from cache.store import open_store
+from cache.store import current_store
 from generate.integrity import check_prompts, check_wording, refuse
 from generate.prompts import build_prompts
 from generate.sampling import Sampling
@@ -108,11 +108,11 @@ class Workspace:
         write_manifest(manifest, self.run.manifest)
 
     def costly_rows(self) -> dict[str, int]:
-        """How many of the last run's rows a model made, by stage."""
+        """How many of the last run's rows a model would have to make again, by stage."""
         if self.before is None:
             return {}
-        by_model = ":" in str(self.before.extractor.get("with", ""))
-        with open_store(self.run) as store:
+        by_model = ":" in self.experiment.extract.with_  # what it would cost is for the new one to say
+        with current_store(self.run, self.before) as store:
             responses, extractions = (len(store.table(name)) for name in ("responses", "extractions"))
         return {"generate": responses, "extract": extractions if by_model else 0}
 

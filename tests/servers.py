@@ -25,6 +25,7 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
     reset: bool = False  # the connection breaks in the middle of the body
     content_type: str = "application/json"
+    slow: float = 0.0  # seconds over which the body drips out
 
 
 def failure(status: int, message: str = "so it is told", code: str | None = None, **headers: str) -> Reply:
@@ -33,6 +34,7 @@ def failure(status: int, message: str = "so it is told", code: str | None = None
     return Reply(status, body, {name.replace("_", "-"): value for name, value in headers.items()})
 
 
+PIECES = 5  # of a body that comes slowly
 RESET = Reply(body=b'{"choices": [', reset=True)
 TRUNCATED = Reply(body=b'{"id": "1", "choices": [{"index": 0, "mess')
 HTML = Reply(body=b"<!DOCTYPE html><html><body>Welcome to nginx!</body></html>", content_type="text/html")
@@ -127,7 +129,7 @@ class StubServer:
         finally:
             with self._lock:
                 self.in_flight -= 1
-        await self._send(writer, reply or Reply(body=_completion(body, prompt, seed)))
+        await self._send(writer, reply or Reply(body=completion(body, prompt, seed)))
         if reply is None:
             with self._lock:
                 self.answered.append((prompt, seed))
@@ -137,11 +139,19 @@ class StubServer:
         length = len(reply.body) + (100 if reply.reset else 0)
         lines = [f"HTTP/1.1 {reply.status} Stub", f"content-type: {reply.content_type}", f"content-length: {length}"]
         lines += [f"{name}: {value}" for name, value in reply.headers.items()]
-        writer.write("\r\n".join([*lines, "", ""]).encode() + reply.body)
-        await writer.drain()
+        writer.write("\r\n".join([*lines, "", ""]).encode())
+        for piece in _pieces(reply):
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(reply.slow / PIECES)
 
 
-def _completion(body: Mapping[str, Any], prompt: str, seed: int | None) -> bytes:
+def _pieces(reply: Reply) -> list[bytes]:
+    size = len(reply.body) // PIECES + 1 if reply.slow else max(len(reply.body), 1)
+    return [reply.body[start : start + size] for start in range(0, len(reply.body), size)]
+
+
+def completion(body: Mapping[str, Any], prompt: str, seed: int | None) -> bytes:
     message = {"role": "assistant", "content": answer_text(prompt, seed)}
     answer = {
         "id": "stub",

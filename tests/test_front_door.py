@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from polyculture.console import Pace
+
 ROOT = Path(__file__).parents[1]
 
 EXPERIMENT = """
@@ -170,3 +172,14 @@ def test_an_extractor_that_is_none_is_named_with_the_nearest(tmp_path: Path) -> 
 def test_jobs_prints_a_command_per_job(experiment: Path) -> None:
     printed = polyculture("jobs", experiment, cwd=experiment.parent)
     assert printed.stdout.splitlines() == [f"polyculture run {experiment} --job 1/1"]
+
+
+def test_pace_counts_what_this_process_did() -> None:
+    """The rate once counted what earlier runs had done, and promised an end that was minutes too early."""
+    moments = iter([0.0, 10.0, 100.0, 200.0, 200.0])
+    pace = Pace(10_000, clock=lambda: next(moments))
+    assert pace.tell(4_000) == ""
+    assert pace.tell(4_000) == ""
+    assert pace.tell(4_100) == "1.0 a second, 1 h 38 min left"
+    assert pace.tell(9_900) == "29.5 a second, 3 s left"
+    assert pace.tell(10_000) == "30.0 a second, 0 s left"

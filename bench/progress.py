@@ -1,0 +1,105 @@
+"""What it costs to say how far a job is: the share of a job's time that goes into progress, on a terminal and without.
+
+python -m bench.progress
+
+A job of 20,000 answers, taken as fast as the store writes them: far faster than any model answers, so that the share is
+the largest that can be. The peer is the same job with nobody watching.
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from cache.catalog import read_catalog
+from cache.outcome import Outcome, Progress
+from cache.run_folder import Job, RunFolder
+from generate.engines import ModelSpec
+from generate.prompts import build_prompts
+from generate.sampling import Sampling
+from generate.stage import generate_job
+from polyculture.console import watch
+from tests.extract_engines import ScriptedEngine
+
+ANSWERS = 20_000
+CATALOG = read_catalog()
+PROMPTS = build_prompts(CATALOG, ["en"], ["food"], ["JP"], ("neutral",))
+
+
+class Watched:
+    """A progress that notes what it takes."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress, self.seconds, self.calls = progress, 0.0, 0
+
+    def __call__(self, outcome: Outcome) -> None:
+        started = time.thread_time()
+        self.progress(outcome)
+        self.seconds += time.thread_time() - started
+        self.calls += 1
+
+
+def run_job(progress: Progress) -> float:
+    """Seconds of this process's CPU, all threads, for the whole job."""
+    with tempfile.TemporaryDirectory() as folder:
+        started = time.process_time()
+        engine = ScriptedEngine(lambda _text, seed: f"She loves ramen. ({seed})")
+        generate_job(
+            RunFolder(Path(folder) / "runs" / "x"),
+            Job("stub:model", "en", "food"),
+            PROMPTS,
+            ModelSpec("stub:model"),
+            Sampling(n=ANSWERS),
+            progress,
+            engine,
+            catalog=CATALOG,
+        )
+        return time.process_time() - started
+
+
+@contextmanager
+def terminal() -> Iterator[None]:
+    """Standard error is a terminal that somebody reads."""
+    ours, theirs = pty.openpty()
+    reader = threading.Thread(target=_drain, args=(ours,), daemon=True)
+    reader.start()
+    before = sys.stderr
+    with os.fdopen(theirs, "w") as sys.stderr:
+        yield
+    sys.stderr = before
+
+
+def _drain(descriptor: int) -> None:
+    while True:
+        try:
+            if not os.read(descriptor, 65536):
+                return
+        except OSError:
+            return
+
+
+def main() -> None:
+    """Prints the share of progress in a job's CPU time, and the ratio to a job that nobody watches."""
+    run_job(lambda _: None)  # the language detector loads its models
+    silent = run_job(lambda _: None)
+    with watch("generate", ANSWERS) as progress:
+        plain = Watched(progress)
+        plain_total = run_job(plain)
+    with terminal(), watch("generate", ANSWERS) as progress:
+        bar = Watched(progress)
+        bar_total = run_job(bar)
+    print(f"{ANSWERS} answers, nobody watching: {silent:.2f} s of CPU")
+    for name, watched, total in (("plain lines", plain, plain_total), ("terminal", bar, bar_total)):
+        share = watched.seconds / total
+        print(f"{name}: {total:.2f} s, ratio {total / silent:.3f}; {watched.calls} reports, {share:.3%} in them")
+
+
+if __name__ == "__main__":
+    main()
