@@ -5,11 +5,14 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from cache.errors import StoreError
+
+ABANDONED = 3600.0  # seconds after which nobody writes to a temporary file any more
 
 
 @contextmanager
@@ -25,6 +28,14 @@ def replacing(path: Path) -> Iterator[Path]:
             temporary.replace(path)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def sweep(folder: Path) -> None:
+    """Removes what killed processes left behind of files that were being written to `folder`."""
+    for temporary in folder.glob(".*.tmp"):
+        with suppress(OSError):  # another process sweeps, too
+            if time.time() - temporary.stat().st_mtime > ABANDONED:
+                temporary.unlink()
 
 
 @contextmanager

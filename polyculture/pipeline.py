@@ -59,8 +59,8 @@ class Pipeline:
         extraction = Extraction(workspace)
         manifest = workspace.manifest().model_copy(update={**extraction.provenance, **linking.provenance})
         changes = workspace.changes(manifest)
-        if not accept_changes:
-            refuse_costly(changes, workspace.costly_rows(), workspace.file)
+        if changes and not accept_changes:
+            refuse_costly(changes, workspace.costly_rows(manifest), workspace.file)
         for change in changes:
             say(f"{change}: what {change.stage} and the stages after it made is out of date, and is made anew")
         workspace.write(manifest)

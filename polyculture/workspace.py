@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from cache.catalog import Catalog, read_catalog
 from cache.errors import ExperimentError, StoreError, did_you_mean
-from cache.files import replacing
+from cache.files import replacing, sweep
 from cache.manifest import Manifest, read_manifest, write_manifest
 from cache.parquet import objects_to_table, write_parquet
 from cache.run_folder import Job, RunFolder
@@ -22,11 +22,17 @@ from cache.store import current_store
 from generate.integrity import check_prompts, check_wording, refuse
 from generate.prompts import build_prompts
 from generate.sampling import Sampling
+from generate.stock import missing_samples
 from polyculture import __version__
 from polyculture.changes import Change, find_changes
 from polyculture.console import say
 from polyculture.experiment import Experiment, check_models, check_names, read_experiment
 
+# The extracted responses that none of the extractors has read.
+UNREAD = """
+SELECT DISTINCT response_id FROM extractions AS e WHERE NOT EXISTS (
+    FROM stored_extractions AS s WHERE s.response_id = e.response_id AND list_contains($extractors, s.extractor_id))
+"""
 RUNS = "runs"  # beside the experiment file
 TRACED_PACKAGES = ("duckdb", "lingua-language-detector", "openai", "opencc", "pandas", "rapidfuzz", "xllamacpp")
 
@@ -102,19 +108,31 @@ class Workspace:
 
     def write(self, manifest: Manifest) -> None:
         """Makes `manifest` and the present prompts those of the run: from here on they decide which rows count."""
+        sweep(self.run.root)
         write_parquet(objects_to_table("prompts", self.prompts), self.run.table("prompts"))
         with replacing(self.run.experiment) as temporary:
             shutil.copyfile(self.file, temporary)
         write_manifest(manifest, self.run.manifest)
 
-    def costly_rows(self) -> dict[str, int]:
-        """How many of the last run's rows a model would have to make again, by stage."""
+    def costly_rows(self, now: Manifest) -> dict[str, int]:
+        """How many of the last run's rows a model would have to make again under `now`, by stage.
+
+        What was made under these settings before, and stands on disk, need not be made again.
+        """
         if self.before is None:
             return {}
-        by_model = ":" in self.experiment.extract.with_  # what it would cost is for the new one to say
+        new_ids = list(now.extractor_ids.values())
+        by_model = ":" in self.experiment.extract.with_  # what it costs is for the new extractor to say
         with current_store(self.run, self.before) as store:
-            responses, extractions = (len(store.table(name)) for name in ("responses", "extractions"))
-        return {"generate": responses, "extract": extractions if by_model else 0}
+            responses = len(store.table("responses"))
+            unread = len(store.sql(UNREAD, params={"extractors": new_ids}))
+        return {"generate": min(responses, self._unasked(self.before)), "extract": unread if by_model else 0}
+
+    def _unasked(self, before: Manifest) -> int:
+        """Of the jobs of the last run, the samples that no stored answer fits now."""
+        sampling = replace(self.sampling, n=min(self.sampling.n, before.n))
+        jobs = [job for job in self.jobs if job.model in before.models]
+        return sum(missing_samples(self.run, job, self.prompts_of(job), sampling) for job in jobs)
 
     def _reworded(self) -> int:
         path = self.run.table("prompts")
