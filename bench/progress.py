@@ -2,7 +2,7 @@
 
 python -m bench.progress
 
-A job of 20,000 answers, taken as fast as the store writes them: far faster than any model answers, so that the share is
+A job of 10,000 answers, taken as fast as the store writes them: far faster than any model answers, so that the share is
 the largest that can be. The peer is the same job with nobody watching.
 """
 
@@ -28,7 +28,7 @@ from generate.stage import generate_job
 from polyculture.console import watch
 from tests.extract_engines import ScriptedEngine
 
-ANSWERS = 20_000
+ANSWERS = 10_000
 CATALOG = read_catalog()
 PROMPTS = build_prompts(CATALOG, ["en"], ["food"], ["JP"], ("neutral",))
 
