@@ -2,7 +2,7 @@
 
 python -m bench.progress
 
-A job of 10,000 answers, taken as fast as the store writes them: far faster than any model answers, so that the share is
+A job of 20,000 answers, taken as fast as the store writes them: far faster than any model answers, so that the share is
 the largest that can be. The peer is the same job with nobody watching.
 """
 
@@ -14,21 +14,22 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from cache.catalog import read_catalog
 from cache.outcome import Outcome, Progress
 from cache.run_folder import Job, RunFolder
-from generate.engines import ModelSpec
+from generate.engines import Completion, ModelSpec, Request
 from generate.prompts import build_prompts
 from generate.sampling import Sampling
 from generate.stage import generate_job
 from polyculture.console import watch
 from tests.extract_engines import ScriptedEngine
 
-ANSWERS = 10_000
+ANSWERS = 20_000
 CATALOG = read_catalog()
 PROMPTS = build_prompts(CATALOG, ["en"], ["food"], ["JP"], ("neutral",))
 
@@ -46,11 +47,20 @@ class Watched:
         self.calls += 1
 
 
+class AtOnce(ScriptedEngine):
+    """Answers as fast as it is asked."""
+
+    def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
+        for request in requests:
+            for seed in request.seeds:
+                yield self._complete(replace(request, seeds=(seed,)))
+
+
 def run_job(progress: Progress) -> float:
     """Seconds of this process's CPU, all threads, for the whole job."""
     with tempfile.TemporaryDirectory() as folder:
         started = time.process_time()
-        engine = ScriptedEngine(lambda _text, seed: f"She loves ramen. ({seed})")
+        engine = AtOnce(lambda _text, seed: f"She loves ramen. ({seed})")
         generate_job(
             RunFolder(Path(folder) / "runs" / "x"),
             Job("stub:model", "en", "food"),
