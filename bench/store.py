@@ -75,16 +75,19 @@ def main() -> None:
     """Prints seconds, peaks of memory and the ratio to pandas."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--responses", type=int, default=1_000_000, help="about how many (default: 1,000,000)")
+    parser.add_argument("--bulk", action="store_true", help="write as Arrow tables only: for stores of full size")
+    asked = parser.parse_args()
     size = LargeRun(
         models=("openai:one", "openai:two"),
         languages=LANGUAGES,
         topics=TOPICS,
         countries=COUNTRIES,
-        n=max(1, parser.parse_args().responses // (2 * len(LANGUAGES) * len(TOPICS) * (1 + len(COUNTRIES)))),
+        n=max(1, asked.responses // (2 * len(LANGUAGES) * len(TOPICS) * (1 + len(COUNTRIES)))),
         items=2000,
     )
     with tempfile.TemporaryDirectory() as folder:
-        for name, write in (("through the journal", write_records), ("as Arrow tables", write_tables)):
+        ways = [("through the journal", write_records), ("as Arrow tables", write_tables)]
+        for name, write in ways[asked.bulk :]:
             root = Path(folder) / write.__name__
             done, peak = in_own_process(write, size, root)
             print(f"written {name}: {done.responses:,} responses, {done.mentions:,} mentions in {done.took}", end=", ")

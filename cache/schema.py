@@ -195,7 +195,23 @@ class Interval:
     cells: int  # numbers averaged; 1 for a cell
 
 
-Row = Prompt | Response | Extraction | Mention | Link | Candidate | Entity | EntityCountry | Interval
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a person said of a mention and its link, or of what a response lacks (`polyculture audit`)."""
+
+    judge: str  # the name of the sheet
+    extraction_id: str
+    ordinal: int | None  # of the mention; None where the whole response is judged
+    language: str
+    topic: str
+    mention: str | None  # 'right' | 'wrong'; None where it was not judged
+    specific: int | None  # 1 or 0 where the judge corrected the granularity
+    qid: str | None  # the item that the mention was linked to when it was judged
+    link: str | None  # 'right' | 'wrong' | 'none': no item is meant; None where it was not judged
+    missed: int | None  # of the whole response: things that it names and that no mention stands for
+
+
+Row = Prompt | Response | Extraction | Mention | Link | Candidate | Entity | EntityCountry | Interval | Judgement
 
 TABLES: dict[str, type[Any]] = {
     "prompts": Prompt,
@@ -207,6 +223,7 @@ TABLES: dict[str, type[Any]] = {
     "entities": Entity,
     "entity_countries": EntityCountry,
     "intervals": Interval,
+    "judgements": Judgement,
 }
 
 _ARROW: dict[Any, pa.DataType] = {

@@ -80,6 +80,9 @@ def open_store(run: RunFolder, views: Sequence[Path] = ()) -> duckdb.DuckDBPyCon
     connection.execute("SET allowed_directories = [$folder]", {"folder": str(run.root.resolve())})
     connection.execute("SET enable_external_access = false")
     connection.execute("SET enable_progress_bar = false")
+    # DuckDB 2.0.0 ends a join over millions of mentions with an internal error ("global dictionary column 0 changed
+    # identity") where it gathers small chunks between operators; without that, it answers.
+    connection.execute("SET debug_enable_caching_operators = false")
     connection.execute("SET lock_configuration = true")
     return connection
 

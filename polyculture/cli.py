@@ -8,6 +8,7 @@ import typer
 
 from polyculture import __version__
 from polyculture.commands import (
+    audit,
     collect,
     compare,
     data,
@@ -61,6 +62,7 @@ app.add_typer(extract.app, name="extract")
 app.add_typer(link.app, name="link")
 app.command(epilog="polyculture measure exp.toml")(measure.measure)
 app.command(epilog="polyculture compare exp.toml openai:gpt-4o openai:gpt-4o-mini --by language")(compare.compare)
+app.add_typer(audit.app, name="audit")
 app.command(epilog="polyculture report exp.toml")(report.report)
 app.command(epilog="polyculture jobs exp.toml --left | parallel --jobs 4")(jobs.jobs)
 app.command(epilog="polyculture status exp.toml --live")(status.status)

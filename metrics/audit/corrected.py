@@ -1,0 +1,150 @@
+"""The metrics with the errors of extraction and linking carried in, as far as a judged sample knows them.
+
+The sample tells, per language, how far a metric computed from the machine's labels is from the same metric computed
+from the judge's: the difference of the two (for diversity their ratio) is estimated from the sample and applied to the
+number of the whole run. This is prediction-powered inference (Angelopoulos et al. 2023, Science 382, 669) with
+responses as units: the machine's labels give the precision, the judge's the truth, and the interval holds the
+uncertainty of both.
+
+- granularity: the mean label of right mentions, as the judge has it, less the mean label of all judged mentions
+- specificity (prompts that name the country): of right links, less that of all judged links
+- diversity: the share of right items among the linked items of a cell, each item counted once
+
+What it cannot know: things that the extractor missed have no label here, and errors are taken to be alike for all
+models and topics of a language. Consensus is not corrected: that needs judgements of both languages on the same items.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics.intervals.estimate import student
+
+Numbers = NDArray[np.float64]
+_SQL = Path(__file__).with_name("sql")
+FEWEST = 10  # judged responses; with fewer, nothing is corrected
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """By how much the judge's numbers differ from the machine's, with its standard error."""
+
+    value: float  # a difference; of diversity a ratio
+    error: float
+    responses: int
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """A mean of a model and language: as it is reported, and with the errors carried in (None: too little judged)."""
+
+    metric: str
+    model: str
+    language: str
+    reported: float
+    reported_low: float | None
+    reported_high: float | None
+    corrected: float | None
+    low: float | None
+    high: float | None
+    judged_responses: int
+
+
+def corrected_metrics(store: duckdb.DuckDBPyConnection) -> list[Corrected]:
+    """Granularity, diversity and specificity of every model and language of which something was judged."""
+    shifts = _shifts(store)
+    rows = store.execute((_SQL / "reported.sql").read_text(encoding="utf-8")).fetchall()
+    return [
+        _corrected(metric, model, language, estimate, low, high, shifts[language, metric])
+        for metric, model, language, estimate, low, high in rows
+        if (language, metric) in shifts
+    ]
+
+
+def _corrected(
+    metric: str, model: str, language: str, value: float, low: float | None, high: float | None, shift: Shift
+) -> Corrected:
+    nothing = Corrected(metric, model, language, value, low, high, None, None, None, shift.responses)
+    if shift.responses < FEWEST or math.isnan(shift.value):
+        return nothing
+    scale = shift.value if metric == "diversity" else 1.0
+    corrected = value * shift.value if metric == "diversity" else value + shift.value
+    reach = student(shift.responses - 1) * shift.error * (value if metric == "diversity" else 1.0)
+    highest = math.inf if metric == "diversity" else 1.0
+    below, above = (0.0 if limit is None else abs(limit - value) * scale for limit in (low, high))
+    limits = (corrected - math.hypot(below, reach), corrected + math.hypot(above, reach))
+    return Corrected(
+        metric, model, language, value, low, high,
+        min(max(corrected, 0.0), highest), max(limits[0], 0.0), min(limits[1], highest), shift.responses,
+    )  # fmt: skip
+
+
+def _shifts(store: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], Shift]:
+    """Per language and metric."""
+    columns = store.execute((_SQL / "judged.sql").read_text(encoding="utf-8")).fetchnumpy()
+    table = {
+        name: np.asarray(np.ma.filled(values, np.nan) if name == "weight" else values)
+        for name, values in columns.items()
+    }
+    found = {}
+    for language in sorted(set(table["language"])):
+        own = {name: values[table["language"] == language] for name, values in table.items()}
+        for metric, shift in _of_language(own).items():
+            found[str(language), metric] = shift
+    return found
+
+
+def _of_language(rows: Mapping[str, NDArray[Any]]) -> dict[str, Shift]:
+    right = rows["mention_right"].astype(float)
+    links = (rows["linked"] & rows["link_judged"]).astype(float)
+    true_links = links * rows["link_right"].astype(float)
+    named = rows["explicit"].astype(float)
+    associated = rows["associated"].astype(float)
+    weight = np.nan_to_num(rows["weight"].astype(float)) * links
+    one = np.ones(len(right))
+    return {
+        "granularity": _shift(
+            rows["response_id"], [right * _numbers(rows["specific"]), right, _numbers(rows["label"]), one]
+        ),
+        "specificity": _shift(
+            rows["response_id"],
+            [true_links * named * associated, true_links * named, links * named * associated, links * named],
+        ),
+        "diversity": _shift(rows["response_id"], [true_links * weight, weight], of=_ratio),
+    }
+
+
+def _numbers(values: NDArray[Any]) -> Numbers:
+    return np.nan_to_num(np.asarray(np.ma.filled(np.ma.asarray(values, dtype=float), 0.0)))
+
+
+def _difference(sums: Numbers) -> Numbers:
+    return np.asarray(sums[0] / sums[1] - sums[2] / sums[3])
+
+
+def _ratio(sums: Numbers) -> Numbers:
+    return np.asarray(sums[0] / sums[1])
+
+
+def _shift(response: NDArray[Any], parts: Sequence[Numbers], of: Callable[[Numbers], Numbers] = _difference) -> Shift:
+    """A function of sums over mentions, with the jackknife's standard error over the responses that hold any."""
+    _, owner = np.unique(response, return_inverse=True)
+    per_response = np.array([np.bincount(owner, weights=part) for part in parts])
+    per_response = per_response[:, per_response[-1] > 0]
+    size, total = per_response.shape[1], per_response.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = float(of(total)) if size else math.nan
+        without_one = of(total[:, None] - per_response)
+    known = without_one[np.isfinite(without_one)]
+    if size < 2 or len(known) < size:
+        return Shift(math.nan, math.nan, size)
+    error = math.sqrt((size - 1) / size * float(((known - known.mean()) ** 2).sum()))
+    return Shift(value, error, size)

@@ -1,0 +1,113 @@
+"""The sheet of an audit: what is written for a judge, and what is read back after a spreadsheet has been at it.
+
+A row is a mention of a sampled response, or, after them, the response itself. The judge writes into four columns:
+
+- `mention`: right or wrong: is this a thing of that kind that the text names?
+- `specific`: 1 or 0, only where the label beside it is wrong
+- `link`: right, wrong, or none: of a linked mention whether the item is the one that is meant (none: no item is); of
+  one without a link, right where Wikidata has no item for it, wrong where it has
+- `missed`: in the response's own row, how many things of the topic the text names that stand in no row
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from cache.errors import StoreError
+from cache.schema import Judgement
+from cache.spreadsheet import read_sheet_rows
+
+_SQL = Path(__file__).with_name("sql")
+JUDGED = ("mention", "specific", "link", "missed")
+SHOWN = ("model", "language", "topic", "condition", "country", "prompt", "response", "surface", "kind", "granularity")
+LINKED = ("status", "qid", "label", "description")
+COLUMNS = ("id", *JUDGED, "note", *SHOWN, *LINKED)
+WORDS: Mapping[str, tuple[str, ...]] = {
+    "mention": ("right", "wrong"),
+    "specific": ("0", "1"),
+    "link": ("right", "wrong", "none"),
+}
+_REMEDY = "Give a sheet of polyculture audit export, with all of its columns."
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """The rows of a sheet, each with all of `COLUMNS`, and how many responses they are of."""
+
+    rows: list[dict[str, Any]]
+    responses: int
+
+
+def sample(store: duckdb.DuckDBPyConnection, per: int, seed: int) -> Sampled:
+    """The rows of `per` responses of every language and topic, the same for the same store and seed."""
+    found = store.execute((_SQL / "sample.sql").read_text(encoding="utf-8"), {"per": per, "seed": seed})
+    names = [column[0] for column in found.description or ()]
+    rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+    return Sampled([_sheet_row(row) for row in rows], sum(row["ordinal"] is None for row in rows))
+
+
+def read_judgements(store: duckdb.DuckDBPyConnection, path: Path) -> list[Judgement]:
+    """The judgements of a sheet, by the judge after whom the file is named; rows that nobody judged are left out.
+
+    Raises `StoreError` naming file and row where the sheet is none, has a row twice, a word that is no judgement, or a
+    mention that the store does not hold: of another run, or made anew since.
+    """
+    rows = read_sheet_rows(path, ("id", *JUDGED), _REMEDY)
+    known = _known(store, [row["id"] for row in rows])
+    found = dict[str, Judgement]()
+    for row in rows:
+        where = f"{path}, row {row['id']}"
+        if row["id"] in found:
+            raise StoreError("stands there twice", where=where, remedy="Remove one of the two.")
+        if row["id"] not in known:
+            remedy = "Export the sheet again: the mentions were made anew since, or it is another run's."
+            raise StoreError("is no mention of this run", where=where, remedy=remedy)
+        found[row["id"]] = _judgement(path.stem, row, known[row["id"]], where)
+    return [one for one in found.values() if any(getattr(one, name) is not None for name in JUDGED)]
+
+
+def _known(store: duckdb.DuckDBPyConnection, ids: list[str]) -> dict[str, dict[str, Any]]:
+    """What the store holds under these ids."""
+    extractions = sorted({one.split(":")[1] for one in ids if one.count(":") == 2})
+    found = store.execute((_SQL / "known.sql").read_text(encoding="utf-8"), {"extractions": extractions})
+    names = [column[0] for column in found.description or ()]
+    rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+    return {row_id(row["extraction_id"], row["ordinal"]): row for row in rows}
+
+
+def row_id(extraction_id: str, ordinal: int | None) -> str:
+    """How a row is known in a sheet: no spreadsheet takes it for a number, a date or a formula."""
+    return f"m:{extraction_id}:{'missed' if ordinal is None else ordinal}"
+
+
+def _sheet_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    own = {"id": row_id(row["extraction_id"], row["ordinal"]), **dict.fromkeys(JUDGED, ""), "note": ""}
+    return {**own, **{name: "" if row[name] is None else row[name] for name in (*SHOWN, *LINKED)}}
+
+
+def _judgement(judge: str, row: Mapping[str, str], known: Mapping[str, Any], where: str) -> Judgement:
+    said = {name: row[name].strip().casefold() or None for name in JUDGED}
+    for name, words in WORDS.items():
+        if said[name] is not None and said[name] not in words:
+            remedy = f"Write {' or '.join(words)}, or leave it empty."
+            raise StoreError(f"{name} is {row[name]!r}", where=where, remedy=remedy)
+    missed = said["missed"]
+    if missed is not None and not missed.isdecimal():
+        raise StoreError(f"missed is {row['missed']!r}", where=where, remedy="Write how many, 0 or more.")
+    return Judgement(
+        judge=judge,
+        extraction_id=known["extraction_id"],
+        ordinal=known["ordinal"],
+        language=known["language"],
+        topic=known["topic"],
+        mention=said["mention"],
+        specific=None if said["specific"] is None else int(said["specific"]),
+        qid=known["qid"],
+        link=said["link"],
+        missed=None if missed is None else int(missed),
+    )

@@ -1,0 +1,256 @@
+"""Audits: the sheet out and in, precision and recall counted by hand, metrics corrected where the truth is known."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cache.parquet import objects_to_table, write_parquet
+from cache.run_folder import RunFolder
+from cache.schema import Judgement
+from cache.store import open_store
+from metrics import views
+from metrics.audit.corrected import corrected_metrics
+from metrics.audit.scores import Share, audit_scores, share
+from metrics.audit.sheet import COLUMNS, read_judgements, sample
+from metrics.measure import measure
+from polyculture.judging import import_sheets
+from tests.store_builder import StoreBuilder
+from tests.test_front_door import polyculture
+
+
+def build(folder: Path) -> StoreBuilder:
+    """Twelve Japanese responses: ramen (right), udon (linked to a person of that name), nothing (a word, no dish)."""
+    built = StoreBuilder(folder / "runs" / "pilot", models=("openai:one",), n=12)
+    prompt = built.ask("ja", country="JP")
+    for _ in range(12):
+        built.answer(
+            prompt,
+            [{"surface": "=ramen"}, {"surface": "udon", "granularity": 1}, {"surface": "word", "granularity": 0}],
+        )
+    built.link("=ramen", "Q1")
+    built.link("udon", "Q2")
+    built.link("word")
+    built.entity("Q1", "ramen", JP="P495")
+    built.entity("Q2", "Udon, a person", IT="P27")
+    return built
+
+
+@pytest.fixture
+def experiment(tmp_path: Path) -> Path:
+    build(tmp_path).write()
+    file = tmp_path / "exp.toml"
+    file.write_text(
+        'name = "pilot"\nmodels = ["openai:one"]\nlanguages = ["ja"]\ntopics = ["food"]\ncountries = ["JP"]\n',
+        encoding="utf-8",
+    )
+    return file
+
+
+def export(experiment: Path, judge: str, fill: Callable[[dict[str, str]], None], *words: str) -> Path:
+    """A sheet as a judge gives it back: filled in, and saved by a spreadsheet that prefers semicolons."""
+    sheet = experiment.parent / f"{judge}.csv"
+    done = polyculture("audit", "export", experiment, "-o", sheet, *words, cwd=experiment.parent)
+    assert done.returncode == 0, done.stderr
+    with sheet.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        fill(row)
+    with sheet.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, delimiter=";")
+        writer.writeheader()
+        writer.writerows(reversed(rows))
+    return sheet
+
+
+def judged(row: dict[str, str]) -> None:
+    """Right: ramen and its link, udon but not its link; wrong: the word. Every response lacks one thing."""
+    if row["id"].endswith(":missed"):
+        row["missed"] = "1"
+        return
+    row["mention"] = "wrong" if row["surface"] == "word" else "Right "
+    row["link"] = {"'=ramen": "right", "udon": "wrong"}.get(row["surface"], "")
+
+
+def test_from_the_sheet_to_precision_and_recall(experiment: Path) -> None:
+    sheet = export(experiment, "ana", judged, "--per", "10")
+    done = polyculture("audit", "import", experiment, sheet, cwd=experiment.parent)
+    assert done.returncode == 0, done.stderr
+    assert "ana: 40 rows judged" in done.stderr
+    shown = polyculture("audit", "show", experiment, "-f", "csv", cwd=experiment.parent)
+    rows = {
+        (row["what"], row["language"], row["topic"]): (int(row["hits"]), int(row["of"]))
+        for row in csv.DictReader(shown.stdout.splitlines())
+    }
+    for place in (("", ""), ("ja", ""), ("ja", "food")):
+        assert rows["extraction precision", *place] == (20, 30)
+        assert rows["extraction recall", *place] == (20, 30)
+        assert rows["link precision", *place] == (10, 20)
+        assert rows["link recall", *place] == (10, 20)
+
+
+def test_the_same_seed_gives_the_same_sheet_and_cells_are_no_formulas(experiment: Path) -> None:
+    sheets = [
+        export(experiment, name, lambda _: None, "--per", "5", "--seed", seed)
+        for name, seed in (("a", "1"), ("b", "1"), ("c", "2"))
+    ]
+    one, same, other = (sheet.read_text(encoding="utf-8-sig") for sheet in sheets)
+    assert one == same
+    assert one != other
+    assert ";'=ramen;" in one
+    again = polyculture("audit", "export", experiment, "-o", sheets[0], cwd=experiment.parent)
+    assert again.returncode == 2
+    assert "is there already" in again.stderr
+
+
+def test_two_judges_and_what_they_differ_on(experiment: Path) -> None:
+    def milder(row: dict[str, str]) -> None:
+        judged(row)
+        row["mention"] = "right" if row["surface"] == "word" else row["mention"]
+
+    sheets = [export(experiment, name, fill, "--per", "10") for name, fill in (("ana", judged), ("ben", milder))]
+    done = polyculture("audit", "import", experiment, *sheets, cwd=experiment.parent)
+    assert done.returncode == 0, done.stderr
+    assert "ana, ben" in done.stdout
+    with open_store(run_of(experiment), views()) as store:
+        (counts,) = store.sql("SELECT judged, right_mentions, disputed FROM audit_counts").fetchall()
+    assert counts == (20, 20, 10)  # the words are disputed, and in no score
+
+
+def test_a_judgement_of_a_link_that_has_changed_does_not_count(experiment: Path, tmp_path: Path) -> None:
+    import_sheets(run_of(experiment), [export(experiment, "ana", judged, "--per", "10")])
+    relinked = build(tmp_path)
+    relinked.rows["links"] = [row for row in relinked.rows["links"] if row["surface"] != "udon"]
+    relinked.link("udon", "Q3")
+    relinked.entity("Q3", "udon", JP="P495")
+    for table in ("responses", "mentions", "extractions"):
+        relinked.rows[table] = []
+    relinked.write()
+    with open_store(run_of(experiment), views()) as store:
+        found = {one.what: (one.hits, one.of) for one in audit_scores(store) if one.language is None}
+    assert found["link precision"] == (10, 10)
+
+
+MISTAKES = [
+    ("mention", "yes", "mention is 'yes'. Write right or wrong"),
+    ("missed", "-1", "missed is '-1'"),
+    ("id", "m:nobody:0", "is no mention of this run"),
+    ("specific", "2", "specific is '2'"),
+]
+
+
+@pytest.mark.parametrize(("column", "value", "said"), MISTAKES)
+def test_a_mistake_in_a_sheet_names_its_row(experiment: Path, column: str, value: str, said: str) -> None:
+    done = 0
+
+    def spoil(row: dict[str, str]) -> None:
+        nonlocal done
+        if not done:
+            row[column] = value
+            done += 1
+
+    sheet = export(experiment, "ana", spoil, "--per", "2")
+    result = polyculture("audit", "import", experiment, sheet, cwd=experiment.parent)
+    assert result.returncode == 2
+    assert said in result.stderr
+    assert "row m:" in result.stderr
+    assert not run_of(experiment).table("judgements").exists()
+
+
+def test_nothing_is_judged_yet(experiment: Path) -> None:
+    shown = polyculture("audit", "show", experiment, cwd=experiment.parent)
+    assert shown.returncode == 2
+    assert "holds no judgements" in shown.stderr
+    assert share("link precision", None, None, 0, 0) == Share("link precision", None, None, 0, 0, None, None, None)
+
+
+def run_of(experiment: Path) -> RunFolder:
+    return RunFolder(experiment.parent / "runs" / "pilot")
+
+
+def test_corrected_numbers_cover_the_truth(tmp_path: Path) -> None:
+    """Models whose mentions are often wrong: what is reported is far off, what is corrected covers the truth."""
+    random, covered, off, worlds = np.random.default_rng(11), 0, 0, 12
+    for world in range(worlds):
+        built = StoreBuilder(tmp_path / str(world), models=("m",), n=300)
+        prompt = built.ask("en", country="JP")
+        truth: dict[tuple[int, int], tuple[bool, int, bool]] = {}
+        for response in range(300):
+            mentions = []
+            for ordinal in range(1 + random.poisson(2)):
+                # A true thing is specific in 3 of 10, a wrong mention always labelled so.
+                right = bool(random.random() < 0.7)
+                specific = int(random.random() < 0.3)
+                truth[response, ordinal] = (right, specific, right)
+                label = specific if right else 1
+                mentions.append({"surface": "right" if right else "wrong", "granularity": label})
+            built.answer(prompt, mentions)
+        built.link("right", "Q1")
+        built.link("wrong", "Q2")
+        built.entity("Q1", JP="P495")
+        built.entity("Q2", IT="P495")
+        run = built.write()
+        answer(run, truth)
+        measure(run)
+        with open_store(run, views()) as store:
+            found = {one.metric: one for one in corrected_metrics(store)}
+        granularity, specificity = found["granularity"], found["specificity"]
+        assert granularity.low is not None
+        assert granularity.high is not None
+        assert granularity.reported_low is not None
+        covered += granularity.low <= 0.3 <= granularity.high
+        off += granularity.reported_low > 0.3
+        assert specificity.low is not None
+        assert specificity.high is not None
+        assert specificity.low <= 1.0 <= specificity.high + 0.03  # every right link is associated
+        assert specificity.reported < 0.8
+        diversity = found["diversity"]  # of two items one is right
+        assert diversity.low is not None
+        assert diversity.high is not None
+        assert diversity.low <= 1.0 <= diversity.high < 2.0
+    assert off == worlds
+    assert covered >= 10  # of 12 at 95 %: fewer than ten in one of 3,000 series
+
+
+def answer(run: RunFolder, truth: dict[tuple[int, int], tuple[bool, int, bool]]) -> None:
+    """A judge who knows the truth judges 80 responses."""
+    with open_store(run, views()) as store:
+        rows = sample(store, 80, 1).rows
+    judgements = []
+    for row in rows:
+        _, extraction, ordinal = row["id"].split(":")
+        if ordinal == "missed":
+            continue
+        right, specific, link = truth[int(extraction[1:7]), int(ordinal)]
+        judgements.append(
+            Judgement(
+                "judge",
+                extraction,
+                int(ordinal),
+                "en",
+                "food",
+                "right" if right else "wrong",
+                specific,
+                row["qid"],
+                "right" if link else "wrong",
+                None,
+            )
+        )
+    write_parquet(objects_to_table("judgements", judgements), run.table("judgements"))
+
+
+def test_a_sheet_is_read_as_it_was_written(experiment: Path) -> None:
+    sheet = export(experiment, "ana", judged, "--per", "3")
+    with open_store(run_of(experiment), views()) as store:
+        found = read_judgements(store, sheet)
+    assert {(one.mention, one.link, one.qid, one.missed) for one in found} == {
+        ("right", "right", "Q1", None),
+        ("right", "wrong", "Q2", None),
+        ("wrong", None, None, None),
+        (None, None, None, 1),
+    }
+    assert {one.judge for one in found} == {"ana"}
