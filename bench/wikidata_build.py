@@ -1,20 +1,21 @@
 """How fast a snapshot is built from a Wikidata dump, all told: unpacked, read, folded, written, sorted.
 
-    python -m bench.wikidata_build            # both dumps, some minutes
-    python -m bench.wikidata_build real 400   # one of them, with so many megabytes of JSON
+    python -m bench.wikidata_build                       # everything, some minutes
+    python -m bench.wikidata_build real gzip zstd 400    # some of it, with so many megabytes of JSON
 
-Two dumps are made of the real data beside the checkout. `slice` is the slice of 193,325 items over and over, with new
-item numbers: nearly all of its JSON is kept, ten times as much of a megabyte as in Wikidata's own dump. `real` is the
-complete items as Wikidata writes them, with 300 languages, qualifiers and references, over and over: what most of a
-real dump is like.
+Two dumps are made of the real data beside the checkout, as gzip, plain and Zstandard. `slice` is the slice of 193,325
+items over and over, with new item numbers: nearly all of its JSON is kept, ten times as much of a megabyte as in
+Wikidata's own dump. `real` is items as Wikidata writes them, with 300 languages, qualifiers and references: of those
+at hand the ones of up to 25,000 bytes, whose mean length is the dump's (1.84 TB of some 115 million items), over and
+over.
 
-The peers only read, in one process, and keep nothing: gzip and orjson, which is what one writes first, and the dump
-reader of the package qwikidata (pip install qwikidata), if it is there.
+The peers only parse, in one process, from memory, and keep nothing: `json`, `orjson` and `msgspec` line by line.
 """
 
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import resource
 import sys
@@ -25,16 +26,25 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import IO, Any, Self
 
+import msgspec
 import orjson
 import psutil
+import pyarrow as pa
 
 from cache.catalog import read_catalog
 from link.dumps.build import BuildReport, BuildSettings, build_index, label_languages
 
 MEGABYTES = 1_690  # of JSON: ten times the slice
-PEER_MEGABYTES = 200  # the peers are slow, and their rate is steady
+PEER_ITEMS = 20_000  # the peers' rate is steady
+LONGEST = 25_000  # bytes of an item in `real`
+PACKINGS = {"gzip": "gz", "plain": "json", "zstd": "zst"}
+PEERS: dict[str, Callable[[bytes], object]] = {
+    "json": json.loads,
+    "orjson": orjson.loads,
+    "msgspec": msgspec.json.decode,
+}
 FIRST_NEW = 200_000_000  # item numbers that neither dump holds
 DATA = Path(os.environ.get("POLYCULTURE_SHARED", Path(__file__).parents[2] / "shared")) / "data" / "wikidata"
 
@@ -81,11 +91,11 @@ def slice_lines() -> Iterator[bytes]:
 
 
 def real_lines() -> Iterator[bytes]:
-    """Complete items as Wikidata writes them, a line each."""
+    """Complete items as Wikidata writes them, a line each, of a dump's mean length."""
     with gzip.open(DATA / "entity-json" / "wdsub" / "100lines.json.gz", "rb") as lines:
-        yield from _items(lines)
+        yield from (line for line in _items(lines) if len(line) <= LONGEST)
     with (DATA / "entity-json" / "wikibase-dump-filter" / "entities.ndjson").open("rb") as lines:
-        yield from _items(lines)
+        yield from (line for line in _items(lines) if len(line) <= LONGEST)
 
 
 def _items(lines: Iterator[bytes]) -> Iterator[bytes]:
@@ -95,17 +105,34 @@ def _items(lines: Iterator[bytes]) -> Iterator[bytes]:
             yield text
 
 
-def write_dump(path: Path, lines: Iterator[bytes], megabytes: int) -> None:
-    """A packed dump of so many megabytes of JSON: the lines over and over, each time with new item numbers."""
+def numbered(lines: Iterator[bytes], megabytes: int) -> Iterator[bytes]:
+    """Lines of so many megabytes: the same over and over, each time with new item numbers."""
     parts = [_around_id(line) for line in lines]
     size, number = 0, FIRST_NEW
-    with gzip.open(path, "wb", compresslevel=1) as file:
-        file.write(b"[")
-        while size < megabytes * 10**6:
-            for before, after in parts:
-                number += 1
-                size += file.write(b"%s\n%sQ%d%s" % (b"," if size else b"", before, number, after))
+    while size < megabytes * 10**6:
+        for before, after in parts:
+            number += 1
+            line = b"%s%d%s" % (before, number, after)
+            size += len(line)
+            yield line
+            if size >= megabytes * 10**6:
+                return
+
+
+def write_dump(path: Path, lines: Iterator[bytes]) -> None:
+    """A dump of these items, packed as its name says."""
+    with _opened(path) as file:
+        file.write(b"[\n")
+        file.write(next(lines))
+        for line in lines:
+            file.write(b",\n" + line)
         file.write(b"\n]\n")
+
+
+def _opened(path: Path) -> IO[bytes] | Any:
+    if path.suffix == ".gz":
+        return gzip.open(path, "wb", compresslevel=1)
+    return pa.CompressedOutputStream(str(path), "zstd") if path.suffix == ".zst" else path.open("wb")
 
 
 def _around_id(line: bytes) -> tuple[bytes, bytes]:
@@ -113,7 +140,7 @@ def _around_id(line: bytes) -> tuple[bytes, bytes]:
     own = b'"id":"%s"' % orjson.loads(line)["id"].encode()
     # The slice has it at the beginning of the line, a real dump at the beginning or the end.
     at = line.index(own) if line.index(own) < 50 else line.rindex(own)
-    return line[: at + len(b'"id":"')], line[at + len(own) - 1 :]
+    return line[: at + len(b'"id":"Q')], line[at + len(own) - 1 :]
 
 
 def ours(dump: Path, folder: Path) -> tuple[BuildReport, Use, float]:
@@ -131,77 +158,46 @@ def ours(dump: Path, folder: Path) -> tuple[BuildReport, Use, float]:
     return report, use, read_at - started
 
 
-def with_orjson(dump: Path) -> Iterator[object]:
-    """What one writes first."""
-    with gzip.open(dump, "rb") as lines:
-        for line in lines:
-            if len(line) > 3:
-                yield orjson.loads(line.strip().rstrip(b","))
-
-
-def with_qwikidata(dump: Path) -> Iterator[object]:
-    """A package that reads dumps."""
-    from qwikidata.json_dump import WikidataJsonDump
-
-    yield from WikidataJsonDump(str(dump))
-
-
-def rate(read: Callable[[Path], Iterator[object]], dump: Path) -> float:
-    """Megabytes of JSON a CPU second, over the first items."""
-    items, size = _first(dump)
+def parsing(parse: Callable[[bytes], object], items: list[bytes]) -> float:
+    """Megabytes of JSON a CPU second of parsing alone."""
     started = time.process_time()
-    done = sum(1 for _ in islice(read(dump), items))
-    if done != items:
-        raise SystemExit(f"{done} of {items} items were read")
-    return size / 1e6 / (time.process_time() - started)
+    for item in items:
+        parse(item)
+    return sum(map(len, items)) / 1e6 / (time.process_time() - started)
 
 
-def _first(dump: Path) -> tuple[int, int]:
-    """How many items come first, and how many bytes they have."""
-    items = size = 0
-    with gzip.open(dump, "rb") as lines:
-        for line in lines:
-            if len(line) > 3:
-                items, size = items + 1, size + len(line)
-            if size >= PEER_MEGABYTES * 10**6:
-                break
-    return items, size
-
-
-def measure(name: str, lines: Iterator[bytes], megabytes: int, folder: Path) -> None:
-    """Prints the figures of one dump."""
-    dump = folder / f"{name}.json.gz"
-    write_dump(dump, lines, megabytes)
+def measure(name: str, packing: str, lines: Iterator[bytes], folder: Path) -> tuple[float, float]:
+    """Prints the figures of one dump; megabytes a second and a CPU second."""
+    dump = folder / f"{name}.{PACKINGS[packing]}"
+    write_dump(dump, lines)
     report, use, read = ours(dump, folder)
     size, counts = report.intake.json_bytes / 1e6, report.snapshot.meta["counts"]
-    print(f"{name}: {size:,.0f} MB of JSON, {dump.stat().st_size / 1e6:,.0f} MB packed, {report.intake.items:,} items")
-    print(f"  kept: {counts['names']:,} names, {counts['claims']:,} claims, {counts['descriptions']:,} descriptions")
-    print(
-        f"  {use.seconds:.1f} s (read {read:.1f} s, sorted {use.seconds - read:.1f} s): {size / use.seconds:.0f} MB/s"
-    )
-    print(f"  {use.cpu:.1f} s of CPU: {size / use.cpu:.0f} MB a CPU second; peak memory {use.peak / 2**20:,.0f} MiB")
-    print(f"  snapshot {report.snapshot.path.stat().st_size / 1e6:,.0f} MB")
-    for peer, read_with in (("gzip + orjson.loads", with_orjson), ("qwikidata", with_qwikidata)):
-        try:
-            theirs = rate(read_with, dump)
-        except ImportError:
-            print(f"  {peer}: not installed (pip install qwikidata)")
-            continue
-        print(
-            f"  {peer}, which keeps nothing: {theirs:.0f} MB a CPU second; ours is {size / use.cpu / theirs:.2f} of it,"
-        )
-        print(f"    and {size / use.seconds / theirs:.2f} by the clock, on {len(os.sched_getaffinity(0))} processors")
+    print(f"{name}, {packing}: {size:,.0f} MB of JSON, {dump.stat().st_size / 1e6:,.0f} on disk", end="; ")
+    print(f"{report.intake.items:,} items, {counts['names']:,} names, {counts['claims']:,} claims")
+    print(f"  {use.seconds:.1f} s (read {read:.1f}, sorted {use.seconds - read:.1f}): {size / use.seconds:.0f} MB/s")
+    print(f"  {use.cpu:.1f} s of CPU: {size / use.cpu:.0f} MB a CPU second; peak {use.peak / 2**20:,.0f} MiB", end="; ")
+    print(f"snapshot {report.snapshot.path.stat().st_size / 1e6:,.0f} MB", flush=True)
+    for left in (dump, report.snapshot.path):
+        left.unlink()
+    return size / use.seconds, size / use.cpu
 
 
 def main() -> None:
-    """Prints a block per dump."""
+    """Prints a block per dump, and each rate as a multiple of the peers'."""
     dumps = {"slice": slice_lines, "real": real_lines}
-    wanted = [name for name in sys.argv[1:] if name in dumps] or list(dumps)
+    names = [name for name in sys.argv[1:] if name in dumps] or list(dumps)
+    packings = [name for name in sys.argv[1:] if name in PACKINGS] or list(PACKINGS)
     megabytes = next((int(word) for word in sys.argv[1:] if word.isdecimal()), MEGABYTES)
-    print(f"load {os.getloadavg()[0]:.1f} at the beginning")
-    for name in wanted:
-        with tempfile.TemporaryDirectory() as folder:
-            measure(name, dumps[name](), megabytes, Path(folder))
+    print(f"{len(os.sched_getaffinity(0))} processors, load {os.getloadavg()[0]:.1f} at the beginning")
+    for name in names:
+        items = list(islice(numbered(dumps[name](), megabytes), PEER_ITEMS))
+        peers = {peer: parsing(parse, items) for peer, parse in PEERS.items()}
+        print(f"{name}: items of {sum(map(len, items)) / len(items):,.0f} bytes")
+        for packing in packings:
+            with tempfile.TemporaryDirectory() as folder:
+                wall, cpu = measure(name, packing, numbered(dumps[name](), megabytes), Path(folder))
+            told = (f"{peer} {rate:.0f} ({wall / rate:.2f}, {cpu / rate:.2f})" for peer, rate in peers.items())
+            print(f"  parsing alone, MB a CPU second (ours by the clock, by CPU): {', '.join(told)}")
     print(f"load {os.getloadavg()[0]:.1f} at the end")
 
 

@@ -6,8 +6,9 @@ The form: https://doc.wikimedia.org/Wikibase/master/php/docs_topics_json.html. P
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Annotated, Any, Literal, TypeAlias, cast
 
 import msgspec
 from msgspec import Meta, Struct
@@ -63,6 +64,7 @@ class Moved(Struct, gc=False, rename={"origin": "from", "target": "to"}):
 
 
 Statements = tuple[Statement, ...]
+_Texts = tuple[Text, ...]
 
 
 class Claims(Struct, gc=False):
@@ -84,7 +86,7 @@ PROPERTIES = Claims.__struct_fields__
 
 
 class Item(Struct, gc=False):
-    """An item as it stands in a dump."""
+    """An item as it stands in a dump. What `decoder` reads has its texts in structs, a field for each language."""
 
     type: str
     id: str
@@ -98,26 +100,47 @@ class Item(Struct, gc=False):
     redirects: Moved | None = None
 
 
-_DECODER = msgspec.json.Decoder(Item)
-
-
 class _Kind(Struct, gc=False):
     type: str | None = None
 
 
-def decode(text: bytes) -> Item:
-    """The item in a piece of JSON.
+Decode: TypeAlias = Callable[[bytes], Item]
 
-    Raises `NotAnItemError` where it holds another kind of entity, `ValueError` with the reason for all else.
+
+@cache
+def decoder(languages: tuple[str, ...]) -> Decode:
+    """Reads the item in a piece of JSON, with its texts in these languages, in their order; others are skipped unread.
+
+    What it gives back raises `NotAnItemError` where the JSON holds another kind of entity, `ValueError` with the reason
+    for all else.
     """
-    try:
-        item = _DECODER.decode(text)
-    except msgspec.ValidationError:
-        _check_kind(msgspec.json.decode(text, type=_Kind).type)
-        raise
-    if item.type != "item":
-        raise NotAnItemError(item.type)
-    return item
+    read = msgspec.json.Decoder(_form(languages)).decode
+
+    def decode(text: bytes) -> Item:
+        try:
+            item = read(text)
+        except msgspec.ValidationError:
+            _check_kind(msgspec.json.decode(text, type=_Kind).type)
+            raise
+        if item.type != "item":
+            raise NotAnItemError(item.type)
+        return item
+
+    return decode
+
+
+def _form(languages: tuple[str, ...]) -> type[Item]:
+    """`Item` with a field a language in place of the maps: no key and no text of another language becomes an object."""
+    one, several = _by_language(languages, Text | None, None), _by_language(languages, _Texts, ())
+    texts = {"labels": one, "aliases": several, "descriptions": one}
+    fields: list[tuple[str, Any, Any]] = [(name, form | _Empty | None, None) for name, form in texts.items()]
+    form: Any = msgspec.defstruct("ItemInLanguages", fields, bases=(Item,), kw_only=True, gc=False)
+    return cast(type[Item], form)
+
+
+def _by_language(languages: tuple[str, ...], kind: Any, missing: Any) -> Any:
+    names = {f"language_{place}": language for place, language in enumerate(languages)}
+    return msgspec.defstruct("Texts", [(name, kind, missing) for name in names], rename=names, gc=False)
 
 
 def convert(entity: Mapping[str, Any]) -> Item:

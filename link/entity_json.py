@@ -4,36 +4,39 @@ from __future__ import annotations
 
 import array
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress, repeat
 from typing import Any, TypeAlias
 
 import pyarrow as pa
+from msgspec import Struct
 from msgspec.structs import astuple
 
-from link.entity import PROPERTIES, Claims, Item, NotAnItemError, Text, best_targets, convert, number
+from link.entity import PROPERTIES, Claims, Item, NotAnItemError, Text, best_targets, convert, decoder, number
 from link.normalise import fold_of, normalise_array
 
 __all__ = ["PROPERTIES", "SCHEMAS", "NotAnItemError", "Rows", "best_targets", "number"]
 
+_FEW = pa.dictionary(pa.int8(), pa.string())  # of few values, each of them written once
 _COLUMNS: dict[str, list[tuple[str, pa.DataType]]] = {
     "items": [("item", pa.uint32()), ("sitelinks", pa.uint32()), ("revision", pa.uint64())],
-    "descriptions": [("item", pa.uint32()), ("language", pa.string()), ("description", pa.string())],
+    "descriptions": [("item", pa.uint32()), ("language", _FEW), ("description", pa.string())],
     "names": [
         ("item", pa.uint32()),
-        ("language", pa.string()),
+        ("language", _FEW),
         ("name", pa.string()),
-        ("kind", pa.string()),
+        ("kind", _FEW),
         ("normalised", pa.string()),
     ],
-    "claims": [("item", pa.uint32()), ("property", pa.string()), ("target", pa.uint32())],
+    "claims": [("item", pa.uint32()), ("property", _FEW), ("target", pa.uint32())],
     "redirects": [("item", pa.uint32()), ("target", pa.uint32())],
     "kinds": [("item", pa.uint32()), ("topic", pa.string()), ("kind", pa.string())],
 }
+NAME_KINDS = ("label", "alias")
 SCHEMAS = {name: pa.schema(columns) for name, columns in _COLUMNS.items()}
 
 Numbers: TypeAlias = "array.array[int]"  # of items
-_Texts: TypeAlias = "tuple[Numbers, list[str]]"  # items, and a text of each
+_Texts: TypeAlias = "tuple[str, Numbers, list[str]]"  # a language, items, and a text of each
 _Pairs: TypeAlias = "tuple[Numbers, Numbers]"  # items, and a target of each
-_NONE: Mapping[str, Text] = {}
 
 
 class Rows:
@@ -41,7 +44,7 @@ class Rows:
 
     def __init__(self, languages: Iterable[str]) -> None:
         self.modified = ""  # the latest time of change seen, ISO 8601
-        self._languages = sorted(set(languages))
+        self._languages = tuple(sorted(set(languages)))
         self._items: tuple[list[int], list[int], list[int | None]] = ([], [], [])
         self._redirects: tuple[list[int], list[int]] = ([], [])
         self._kinds: tuple[list[int], list[str], list[str]] = ([], [], [])
@@ -54,11 +57,15 @@ class Rows:
     @property
     def names(self) -> int:
         """How many labels and aliases there are."""
-        return sum(len(items) for store in (self._labels, self._aliases) for items, _ in store.values())
+        return sum(len(items) for store in (self._labels, self._aliases) for _, items, _ in store)
 
     def add(self, entity: Mapping[str, Any]) -> None:
         """Takes an entity as JSON has it, whole or not at all. Raises as `add_item` does."""
         self.add_item(convert(entity))
+
+    def add_json(self, text: bytes) -> None:
+        """Takes an entity in JSON, whole or not at all. Raises as `add_item` does."""
+        self.add_item(decoder(self._languages)(text))
 
     def add_item(self, item: Item) -> None:
         """Takes one item, whole or not at all.
@@ -102,8 +109,8 @@ class Rows:
             "kinds": _table("kinds", self._kinds),
         }
 
-    def _by_language(self) -> dict[str, _Texts]:
-        return {language: (_empty(), []) for language in self._languages}
+    def _by_language(self) -> list[_Texts]:
+        return [(language, _empty(), []) for language in self._languages]
 
     def _found_claims(self, item: Item) -> list[tuple[_Pairs, list[int]]]:
         if not isinstance(item.claims, Claims):
@@ -112,70 +119,83 @@ class Rows:
         return [(column, best_targets(statements)) for column, statements in named if statements]
 
     def _add_texts(self, code: int, item: Item) -> None:
-        labels = item.labels if isinstance(item.labels, dict) else _NONE
+        labels = self._in_order(item.labels)
         _add(self._labels, code, labels)
-        if isinstance(item.descriptions, dict):
-            _add(self._descriptions, code, item.descriptions)
-        if isinstance(item.aliases, dict):
-            self._add_aliases(code, item.aliases, labels)
+        _add(self._descriptions, code, self._in_order(item.descriptions))
+        _add_aliases(self._aliases, code, self._in_order(item.aliases), labels)
 
-    def _add_aliases(self, code: int, aliases: Mapping[str, list[Text]], labels: Mapping[str, Text]) -> None:
-        """Adds each alias once, and none that is the label too."""
-        for language, texts in aliases.items():
-            column = self._aliases.get(language)
-            if column is not None:
-                names = {text.value: None for text in texts if text.language == language}
-                if (label := labels.get(language)) is not None and label.language == language:
-                    names.pop(label.value, None)
-                column[0].extend([code] * len(names))
-                column[1].extend(names)
+    def _in_order(self, texts: Any) -> Sequence[Any]:
+        """What an item has in each language, or None; nothing where it has no texts at all."""
+        if isinstance(texts, Struct):
+            return astuple(texts)
+        return [texts.get(language) for language in self._languages] if texts else ()
 
     def _described(self) -> pa.Table:
         rows = [
-            [_numbers(items), pa.repeat(language, len(items)), pa.array(texts, pa.string())]
-            for language, (items, texts) in self._descriptions.items()
+            [_numbers(items), _all(place, len(items), self._languages), pa.array(texts, pa.string())]
+            for place, (_, items, texts) in enumerate(self._descriptions)
             if items
         ]
         return _joined("descriptions", rows)
 
     def _named(self) -> pa.Table:
         stored = [
-            (kind, language, _numbers(items), pa.array(texts, pa.string()))
-            for kind, store in (("label", self._labels), ("alias", self._aliases))
-            for language, (items, texts) in store.items()
+            (kind, place, language, _numbers(items), pa.array(texts, pa.string()))
+            for kind, store in enumerate((self._labels, self._aliases))
+            for place, (language, items, texts) in enumerate(store)
             if items
         ]
         rows = [
             [
                 items,
-                pa.repeat(code, len(items)),
+                _all(place, len(items), self._languages),
                 names,
-                pa.repeat(kind, len(items)),
-                normalise_array(names, fold_of(code)),
+                _all(kind, len(items), NAME_KINDS),
+                normalise_array(names, fold_of(language)),
             ]
-            for kind, code, items, names in stored
+            for kind, place, language, items, names in stored
         ]
         return _joined("names", rows)
 
     def _claimed(self) -> pa.Table:
         rows = [
-            [_numbers(items), pa.repeat(code, len(items)), _numbers(targets)]
-            for code, (items, targets) in zip(PROPERTIES, self._claims, strict=True)
+            [_numbers(items), _all(place, len(items), PROPERTIES), _numbers(targets)]
+            for place, (items, targets) in enumerate(self._claims)
             if items
         ]
         return _joined("claims", rows)
 
 
-def _add(store: Mapping[str, _Texts], code: int, texts: Mapping[str, Text]) -> None:
-    for language, text in texts.items():
-        # The API may answer with the text of a fallback language: `text.language` says which it is.
-        if (column := store.get(language)) is not None and text.language == language:
-            column[0].append(code)
-            column[1].append(text.value)
+# The API may answer with the text of a fallback language: `text.language` says which it is.
+def _add(store: Sequence[_Texts], code: int, texts: Sequence[Text | None]) -> None:
+    for (language, items, found), text in zip(compress(store, texts), filter(None, texts), strict=True):
+        if text.language == language:
+            items.append(code)
+            found.append(text.value)
+
+
+def _add_aliases(
+    store: Sequence[_Texts], code: int, aliases: Sequence[Sequence[Text] | None], labels: Sequence[Text | None]
+) -> None:
+    """Adds each alias once, and none that is the label too."""
+    own = compress(labels or repeat(None), aliases)
+    for (language, items, found), texts, label in zip(
+        compress(store, aliases), filter(None, aliases), own, strict=False
+    ):
+        names = {text.value: None for text in texts if text.language == language}
+        if label is not None and label.language == language:
+            names.pop(label.value, None)
+        items.extend([code] * len(names))
+        found.extend(names)
 
 
 def _empty() -> Numbers:
     return array.array("I")
+
+
+def _all(place: int, count: int, words: Sequence[str]) -> pa.Array[Any]:
+    """One of a few words, so many times."""
+    return pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(place, pa.int8()), count), pa.array(words, pa.string()))
 
 
 def _numbers(values: Numbers) -> pa.Array[Any]:

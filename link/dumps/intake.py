@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from link.entity import NotAnItemError, decode
+from link.entity import NotAnItemError
 from link.entity_json import Rows
 
 NAMED_LINES = 100  # broken lines that are named one by one, the first of them; beyond that they are counted
@@ -56,7 +56,7 @@ def take_lines(text: bytes, first: int, rows: Rows) -> Intake:
 
 def _take(entity: bytes, line: int, rows: Rows, intake: Intake) -> None:
     try:
-        rows.add_item(decode(entity))
+        rows.add_json(entity)
     except NotAnItemError:
         intake.skipped += 1
     except msgspec.ValidationError as fault:
