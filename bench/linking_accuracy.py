@@ -25,7 +25,7 @@ from cache.catalog import Catalog, read_catalog
 from link.audit.audit import AuditResult, judge, score
 from link.audit.gold import GoldMention
 from link.audit.verdict import Verdict
-from link.dumps.build import build_index, label_languages
+from link.dumps.build import build_index
 from link.index.snapshot import Snapshot, open_snapshot
 from link.index.starter import write_starter
 
@@ -65,7 +65,7 @@ def _snapshot(given: Path | None, data: Path, catalog: Catalog) -> Iterator[Snap
         return
     with tempfile.TemporaryDirectory() as folder:
         dump = data / "wikidata" / "slice.json.gz"
-        yield build_index(dump, Path(folder) / "slice.duckdb", label_languages(catalog)).snapshot
+        yield build_index(dump, Path(folder) / "slice.duckdb", catalog.label_languages).snapshot
 
 
 def _score(snapshot: Snapshot, catalog: Catalog, data: Path) -> Iterator[tuple[str, AuditResult]]:

@@ -26,7 +26,7 @@ from rapidfuzz import fuzz, process
 from cache.catalog import read_catalog
 from link.api.client import ApiSettings
 from link.api.source import ApiSource
-from link.dumps.build import build_index, label_languages
+from link.dumps.build import build_index
 from link.index.lexicon import lexicon
 from link.index.snapshot import open_snapshot
 from link.index.source import IndexSource
@@ -90,7 +90,7 @@ def api_rate(sample: list[dict[str, str]]) -> float:
     catalog = read_catalog()
     with WikidataServer([]) as server, tempfile.TemporaryDirectory() as folder:
         settings = ApiSettings("bench@example.org", server.url, requests_per_minute=1_000_000)
-        linker = Linker(catalog, ApiSource(settings, Path(folder) / "c.sqlite", label_languages(catalog)))
+        linker = Linker(catalog, ApiSource(settings, Path(folder) / "c.sqlite", catalog.label_languages))
         started = time.perf_counter()
         for row in sample:
             linker.link(pa.Table.from_pylist([row]))
@@ -106,7 +106,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         index = arguments.index or Path(folder) / "slice.duckdb"
         if not index.exists():
-            build_index(SLICE, index, label_languages(read_catalog()))
+            build_index(SLICE, index, read_catalog().label_languages)
         table = mentions(index, arguments.mentions)
         rate = 0.0
         for share in (10, 1):

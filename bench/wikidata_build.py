@@ -34,7 +34,7 @@ import psutil
 import pyarrow as pa
 
 from cache.catalog import read_catalog
-from link.dumps.build import BuildReport, BuildSettings, build_index, label_languages
+from link.dumps.build import BuildReport, BuildSettings, build_index
 
 MEGABYTES = 1_690  # of JSON: ten times the slice
 PEER_ITEMS = 20_000  # the peers' rate is steady
@@ -153,7 +153,7 @@ def ours(dump: Path, folder: Path) -> tuple[BuildReport, Use, float]:
 
     with Use() as use:
         report = build_index(
-            dump, folder / "index.duckdb", label_languages(read_catalog()), BuildSettings(progress=progress)
+            dump, folder / "index.duckdb", read_catalog().label_languages, BuildSettings(progress=progress)
         )
     return report, use, read_at - started
 

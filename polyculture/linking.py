@@ -61,7 +61,7 @@ def plan_linking(workspace: Workspace) -> Linking:
     try:
         snapshot = find_snapshot(section.snapshot, workspace.file.parent)
     except SnapshotError as fault:
-        what = f"link.index.snapshot: {fault.where}: {fault.what}"
+        what = f"link.snapshot: {fault.where}: {fault.what}"
         raise ExperimentError(what, where=workspace.file, remedy=fault.remedy) from fault
     settings = {"source": "index", "snapshot": section.snapshot, "identity": snapshot.identity}
     return Linking(workspace, IndexSource(snapshot), settings)
@@ -86,7 +86,6 @@ def open_api(section: LinkSection, catalog: Catalog) -> Source:
     """The live service as `section` says, remembered in the user's cache folder. Raises `WikidataError`."""
     from link.api.client import ApiSettings
     from link.api.source import ApiSource
-    from link.dumps.build import label_languages
 
     settings = ApiSettings(
         contact=section.contact or "",
@@ -96,4 +95,4 @@ def open_api(section: LinkSection, catalog: Catalog) -> Source:
         token_env=section.token_env,
         tell=say,
     )
-    return ApiSource(settings, cache_folder() / API_CACHE, label_languages(catalog))
+    return ApiSource(settings, cache_folder() / API_CACHE, catalog.label_languages)

@@ -10,13 +10,13 @@ import orjson
 import pyarrow as pa
 
 from cache.catalog import read_catalog
-from link.dumps.build import build_index, label_languages
+from link.dumps.build import build_index
 from link.index.source import IndexSource
 from link.linker import Linker
 from link.rules import DEFAULT_RULES, Rules
 
 CATALOG = read_catalog()
-LANGUAGES = label_languages(CATALOG)
+LANGUAGES = CATALOG.label_languages
 Entity = dict[str, Any]
 
 

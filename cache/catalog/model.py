@@ -105,6 +105,11 @@ class Catalog(_Data):
     languages: Mapping[str, Language]
     countries: Mapping[str, Country]
 
+    @property
+    def label_languages(self) -> frozenset[str]:
+        """The Wikidata languages whose labels any of the languages falls back on."""
+        return frozenset(code for language in self.languages.values() for code in language.label_languages)
+
     def topic(self, code: str) -> Topic:
         """The topic of this code; `CatalogError` with the nearest name where there is none."""
         if code not in self.topics:

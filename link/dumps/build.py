@@ -1,6 +1,6 @@
 """Builds a snapshot from a Wikidata JSON dump, in one streaming pass that can be taken up again.
 
-report = build_index(Path("latest-all.json.gz"), Path("wikidata-2026-09.duckdb"), label_languages(catalog))
+report = build_index(Path("latest-all.json.gz"), Path("wikidata-2026-09.duckdb"), catalog.label_languages)
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from cache.catalog import Catalog
 from cache.errors import SnapshotError
 from link.dumps.building import BuildingFolder, State
 from link.dumps.crew import Crew, Reader, Taker
@@ -58,11 +57,6 @@ class BuildSettings:
 
 
 DEFAULT = BuildSettings()
-
-
-def label_languages(catalog: Catalog) -> frozenset[str]:
-    """The Wikidata label languages that any language of the catalogue falls back on."""
-    return frozenset(code for language in catalog.languages.values() for code in language.label_languages)
 
 
 def build_index(dump: Path, out: Path, languages: Iterable[str], settings: BuildSettings = DEFAULT) -> BuildReport:

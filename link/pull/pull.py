@@ -27,7 +27,6 @@ from cache.catalog import Catalog
 from cache.errors import CatalogError, JobHeldError, SnapshotError
 from cache.files import store_faults
 from cache.outcome import Outcome, Progress, silent
-from link.dumps.build import label_languages
 from link.entity_json import Rows, number
 from link.index.parts import Tables, part_files, write_parts
 from link.index.snapshot import Snapshot, assemble
@@ -83,7 +82,7 @@ class _Pull:
     """What is asked for, and what became of it."""
 
     def __init__(self, catalog: Catalog, topics: list[str], settings: PullSettings, watch: Watch) -> None:
-        self.languages = label_languages(catalog)
+        self.languages = catalog.label_languages
         self._topics, self._settings, self._watch = topics, settings, watch
         self._scopes = scopes_of(catalog, topics)
         try:

@@ -100,15 +100,15 @@ def _check_free(output: Path, replace: bool) -> None:
 def _build_from_dump(dump: Path, output: Path, catalog: Path | None, workers: int | None) -> None:
     from cache.catalog import read_catalog
     from cache.outcome import Outcome
-    from link.dumps.build import BuildSettings, build_index, label_languages
+    from link.dumps.build import BuildSettings, build_index
     from polyculture.console import watch
 
-    languages = label_languages(read_catalog(catalog))
+    languages = read_catalog(catalog).label_languages
     size = dump.stat().st_size if dump.is_file() else 0
     with watch(f"build {output.name}, megabytes of {dump.name}", size // 10**6) as progress:
         settings = BuildSettings(workers, lambda read, _size: progress(Outcome(read // 10**6, 0)), say)
         intake = build_index(dump, output, languages, settings).intake
-    say(f"Wrote {output}: {intake.items} items, {intake.skipped} lines skipped, {intake.broken} broken")
+    say(f"Wrote {output}: {intake.items} items, {intake.skipped} entities of other kinds, {intake.broken} broken")
     for line, reason in intake.broken_lines:
         say(f"  line {line}: {reason}")
 
@@ -116,11 +116,10 @@ def _build_from_dump(dump: Path, output: Path, catalog: Path | None, workers: in
 def _build_from_cache(cache: Path | None, service: str, output: Path, catalog: Path | None) -> None:
     from cache.catalog import read_catalog
     from link.api.from_cache import build_from_cache
-    from link.dumps.build import label_languages
     from polyculture.home import cache_folder
     from polyculture.linking import API_CACHE
 
-    languages = label_languages(read_catalog(catalog))
+    languages = read_catalog(catalog).label_languages
     intake = build_from_cache(cache or cache_folder() / API_CACHE, service, output, languages).intake
     say(f"Wrote {output}: {intake.items} items, {intake.redirects} redirects, {intake.left_out} answers left out")
 
