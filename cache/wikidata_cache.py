@@ -1,7 +1,7 @@
 """What the live Wikidata service has answered, kept on disk: a second run asks nothing.
 
-One SQLite file in write-ahead mode: several processes of one machine may share it. A file that is no longer a
-database is set aside, and a new one begun.
+One SQLite file in write-ahead mode: several processes of one machine may share it. A file that is damaged, wherever in
+it, is set aside when it is opened, and a new one begun; an answer that cannot be read counts as not there.
 """
 
 from __future__ import annotations
@@ -20,6 +20,8 @@ from cache.errors import StoreError
 
 VERSION = 1  # of what the rows hold; a file of another version is set aside
 DAY = 86_400.0
+SEARCH_DAYS = 90.0  # after which a search is asked again, for items are added and renamed every day
+MISSING_DAYS = 30.0
 _PATIENCE = 60.0  # seconds to wait for another process that writes
 
 _TABLES = """
@@ -37,16 +39,27 @@ CREATE TABLE IF NOT EXISTS entities (
 class WikidataCache:
     """Answers of one service (its address), by what was asked. `set_aside` is where a broken file was moved to.
 
-    An entity that does not exist is remembered for `missing_days`, all else for ever. Raises `StoreError` where the
-    file cannot be written.
+    What a search found is remembered for `search_days`, an entity that does not exist for `missing_days`, all else for
+    ever. With `read_only` the file is left as it is, whatever it is. Raises `StoreError` where the file cannot be
+    written, or, read only, is no cache.
     """
 
     def __init__(
-        self, path: Path, service: str, *, missing_days: float = 30.0, clock: Callable[[], float] = time.time
+        self,
+        path: Path,
+        service: str,
+        *,
+        missing_days: float = MISSING_DAYS,
+        search_days: float = SEARCH_DAYS,
+        clock: Callable[[], float] = time.time,
+        read_only: bool = False,
     ) -> None:
         self.path, self._service, self._clock = path, service, clock
-        self._oldest_missing = missing_days * DAY
+        self._oldest_missing, self._oldest_search = missing_days * DAY, search_days * DAY
         self.set_aside: Path | None = None
+        if read_only:
+            self._connection = self._open_read_only()
+            return
         with self._faults():
             path.parent.mkdir(parents=True, exist_ok=True)
             try:
@@ -66,13 +79,14 @@ class WikidataCache:
         self._connection.close()
 
     def searches(self, language: str, terms: Iterable[str]) -> dict[str, list[str]]:
-        """The QIDs that the service found for these terms, of those that were asked before."""
+        """The QIDs that the service found for these terms, of those that were asked not too long ago."""
         query = (
-            "SELECT term, items FROM searches WHERE service = ? AND language = ? "
-            "AND term IN (SELECT value FROM json_each(?))"
+            "SELECT term, items FROM searches WHERE service = ? AND language = ? AND fetched > ? "
+            "AND json_valid(items) AND term IN (SELECT value FROM json_each(?))"
         )
+        oldest = self._clock() - self._oldest_search
         with self._faults():
-            rows = self._connection.execute(query, (self._service, language, _json(list(terms)))).fetchall()
+            rows = self._connection.execute(query, (self._service, language, oldest, _json(list(terms)))).fetchall()
         return {term: orjson.loads(items) for term, items in rows}
 
     def keep_search(self, language: str, term: str, items: Sequence[str]) -> None:
@@ -85,6 +99,7 @@ class WikidataCache:
         """The entities, of those asked before in all these languages; None for one that does not exist."""
         query = (
             "SELECT qid, entity, languages, fetched FROM entities WHERE service = ? "
+            "AND (entity IS NULL OR json_valid(entity)) AND json_valid(languages) "
             "AND qid IN (SELECT value FROM json_each(?))"
         )
         wanted = set(languages)
@@ -129,6 +144,7 @@ class WikidataCache:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             if version not in (0, VERSION):
                 raise sqlite3.DatabaseError(f"version {version}")
+            _check(connection)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.executescript(_TABLES)
@@ -136,6 +152,26 @@ class WikidataCache:
         except BaseException:
             connection.close()
             raise
+        return connection
+
+    def _open_read_only(self) -> sqlite3.Connection:
+        try:
+            # Where nobody is writing, not even a file of locks is to appear beside it.
+            way = "mode=ro" if self.path.with_name(f"{self.path.name}-wal").exists() else "immutable=1"
+            connection = sqlite3.connect(f"{self.path.absolute().as_uri()}?{way}", uri=True, timeout=_PATIENCE)
+            try:
+                (version,) = connection.execute("PRAGMA user_version").fetchone()
+                if version != VERSION:
+                    raise sqlite3.DatabaseError(f"version {version}")
+                _check(connection)
+                connection.execute("SELECT qid, entity, languages FROM entities LIMIT 0")
+            except BaseException:
+                connection.close()
+                raise
+        except sqlite3.Error as fault:
+            what = f"is not a Wikidata cache of this Polyculture, or is damaged ({fault}); it was left as it is"
+            remedy = 'Name the cache of a run that linked with source = "api".'
+            raise StoreError(what, where=self.path, remedy=remedy) from fault
         return connection
 
     @contextmanager
@@ -147,6 +183,13 @@ class WikidataCache:
                 "Free space or choose another folder; a cache that stays broken may be deleted: it is filled again."
             )
             raise StoreError(f"the Wikidata cache cannot be used: {fault}", where=self.path, remedy=remedy) from fault
+
+
+def _check(connection: sqlite3.Connection) -> None:
+    """Raises `sqlite3.DatabaseError` where the file is damaged anywhere."""
+    (verdict,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if verdict != "ok":
+        raise sqlite3.DatabaseError(verdict)
 
 
 def _set_aside(path: Path) -> Path:

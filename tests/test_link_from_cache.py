@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from cache.errors import SnapshotError
+from cache.errors import SnapshotError, StoreError
 from link.api.client import ApiSettings
 from link.api.from_cache import build_from_cache
 from link.api.source import ApiSource
@@ -108,9 +108,24 @@ def test_no_cache_and_a_damaged_one_are_one_line(tmp_path: Path) -> None:
     with pytest.raises(SnapshotError, match="there is no cache here"):
         build_from_cache(tmp_path / "none.sqlite", "http://here", tmp_path / "index.duckdb", ["en"])
     (tmp_path / "broken.sqlite").write_bytes(b"this is no database " * 100)
-    with pytest.raises(SnapshotError, match=r"is damaged, and was set aside as broken\.sqlite\.broken-1"):
-        build_from_cache(tmp_path / "broken.sqlite", "http://here", tmp_path / "index.duckdb", ["en"])
     assert not (tmp_path / "none.sqlite").exists()
+
+
+def test_what_is_no_cache_is_left_as_it_is(server: WikidataServer, tmp_path: Path) -> None:
+    """A file named by mistake was renamed, and a data base of someone else's got our tables."""
+    (tmp_path / "photo.jpg").write_bytes(b"this is no database " * 100)
+    with sqlite3.connect(tmp_path / "other.sqlite") as connection:
+        connection.execute("CREATE TABLE bookmarks (page TEXT)")
+    connection.close()
+    link_by_service(server, tmp_path / "damaged.sqlite")
+    with (tmp_path / "damaged.sqlite").open("r+b") as file:
+        file.seek(4096)
+        file.write(b"\xff" * 8192)
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    for name in ("photo.jpg", "other.sqlite", "damaged.sqlite"):
+        with pytest.raises(StoreError, match="is not a Wikidata cache of this Polyculture, or is damaged"):
+            build_from_cache(tmp_path / name, "http://here", tmp_path / "index.duckdb", ["en"])
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
 def test_the_command(server: WikidataServer, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Builds a snapshot from what the live service has answered before: the cache on disk, no request.
 
-report = build_from_cache(Path("wikidata-cache.sqlite"), WIKIDATA, Path("wikidata.duckdb"), label_languages(catalog))
+report = build_from_cache(Path("wikidata-cache.sqlite"), WIKIDATA, Path("wikidata.duckdb"), catalog.label_languages)
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class CacheIntake:
 
 @dataclass(frozen=True, slots=True)
 class CacheReport:
-    """The snapshot that was built, what became of the answers, and where a damaged cache was moved to."""
+    """The snapshot that was built, and what became of the answers."""
 
     snapshot: Snapshot
     intake: CacheIntake
@@ -46,17 +46,14 @@ def build_from_cache(cache: Path, service: str, out: Path, languages: Iterable[s
     """Builds the snapshot `out` of all items that `service` (its address) has answered with, in `languages`.
 
     It holds what was ever looked up and no more: the names that a run over the service has found, not every name of
-    a kind. Raises `SnapshotError` where there is no cache, or nothing in it; `StoreError` where `out` cannot be
-    written.
+    a kind. The cache is only read: a file that is none, or a damaged one, is left as it is. Raises `SnapshotError`
+    where there is no cache, or nothing in it; `StoreError` where the file is none, or `out` cannot be written.
     """
     wanted, intake = frozenset(languages), CacheIntake()
     if not cache.is_file():
         remedy = 'Name the cache of a run that linked with source = "api", or link one first.'
         raise SnapshotError("there is no cache here", where=cache, remedy=remedy)
-    with AnswerCache(cache, service) as answers:
-        if answers.set_aside:
-            what = f"is damaged, and was set aside as {answers.set_aside.name}"
-            raise SnapshotError(what, where=cache, remedy='Link again with source = "api": it is filled again.')
+    with AnswerCache(cache, service, read_only=True) as answers:
         batches = _batches(answers, wanted, intake, service)
         snapshot = write_snapshot(out, wanted, batches, lambda: _provenance(cache, service, intake))
     return CacheReport(snapshot, intake)
