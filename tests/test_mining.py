@@ -465,6 +465,22 @@ def test_a_file_that_ends_too_early_is_named_and_the_rest_is_counted(tmp_path: P
     assert not list(tmp_path.glob(".*"))
 
 
+@pytest.mark.parametrize("codec", ["gzip", "bz2", "zstd"])
+def test_a_small_cut_archive_is_read_up_to_the_cut(tmp_path: Path, codec: Any) -> None:
+    """An archive smaller than what is unpacked at a time ended the whole command, and told nothing of the rest."""
+    randomness, file = random.Random(2), tmp_path / "web.txt.packed"
+    lines = ["recipe of ramen " + "".join(randomness.choices("abcdefgh ", k=4_000)) for _ in range(500)]
+    with pa.CompressedOutputStream(str(file), codec) as stream:
+        stream.write("\n".join(lines).encode())
+    file.write_bytes(file.read_bytes()[: file.stat().st_size * 4 // 5])
+    (tmp_path / "patterns.toml").write_text(PATTERNS, encoding="utf-8")
+    chosen, filters = read_patterns(tmp_path / "patterns.toml", "en")
+    intake = sweep(open_corpus([file], "text"), chosen, filters.stop_words_at, tmp_path / "work")
+    assert list(intake.failures) == [str(file)]
+    assert intake.documents > 100
+    assert intake.text > len("\n".join(lines)) * {"gzip": 0.79, "bz2": 0.3, "zstd": 0.7}[codec]
+
+
 @pytest.mark.parametrize(
     ("patterns", "told"),
     [

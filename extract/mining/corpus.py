@@ -23,6 +23,7 @@ Codec = Literal["gzip", "bz2", "zstd"]
 Kind = Literal["json", "text", "parquet"]
 _CODECS: dict[bytes, Codec] = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 _PIECE = 1 << 20  # bytes of text that are unpacked at a time, and in which the first line is looked for
+_CRUMB = 64  # the same near the place where an archive is cut: what it holds up to there is read, but for so much
 _ROWS = 1024  # of Parquet that are read at a time
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -101,15 +102,34 @@ def stream_lines(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
 
 def _unpacked(path: Path, codec: Codec | None) -> Iterator[tuple[bytes, int]]:
     """Pieces of the text, and how many bytes on disk are read by then."""
+    done = 0
+    try:
+        for piece, position in _pieces(path, codec, _PIECE):
+            yield piece, position
+            done += len(piece)
+    except OSError:  # what came before the fault in the same piece is lost with it: it is read again, by crumbs
+        yield from _crumbs(path, codec, done)
+
+
+def _crumbs(path: Path, codec: Codec | None, done: int) -> Iterator[tuple[bytes, int]]:
+    """What of a broken file can be unpacked after its first `done` bytes of text."""
+    crumbs, position = bytearray(), 0
+    try:
+        for piece, place in _pieces(path, codec, _CRUMB, skip=done):
+            crumbs += piece
+            position = place
+    except OSError as fault:
+        yield bytes(crumbs), position
+        raise BrokenStreamError(f"cannot be unpacked to its end ({fault})") from fault
+    yield bytes(crumbs), position
+
+
+def _pieces(path: Path, codec: Codec | None, size: int, skip: int = 0) -> Iterator[tuple[bytes, int]]:
     with pa.OSFile(str(path), "rb") as raw:
         stream = pa.CompressedInputStream(raw, codec) if codec else raw
-        while True:
-            try:
-                piece = stream.read(_PIECE)
-            except OSError as fault:
-                raise BrokenStreamError(f"cannot be unpacked to its end ({fault})") from fault
-            if not piece:
-                return
+        while skip:
+            skip -= len(stream.read(min(_PIECE, skip)))
+        while piece := stream.read(size):
             yield piece, raw.tell()
 
 
@@ -167,7 +187,7 @@ def _is_text(column: pa.DataType) -> bool:
 
 
 def _first_line(path: Path, codec: Codec | None) -> bytes:
-    head = next((piece for piece, _ in _unpacked(path, codec)), b"")
+    head = next((piece for piece, _ in _unpacked(path, codec)), b"")  # of a small cut archive what it holds up to there
     if b"\0" in head:
         raise StoreError("is not text", where=path, remedy="Give JSON lines, plain text in UTF-8, or Parquet.")
     return head.removeprefix(_BYTE_ORDER_MARK).lstrip().split(b"\n", 1)[0].strip()
