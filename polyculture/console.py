@@ -20,7 +20,7 @@ def say(line: str) -> None:
 
 @contextmanager
 def watch(label: str, total: int) -> Iterator[Progress]:
-    """A progress for one job of `total` units of work, shown as it fits where standard error goes."""
+    """A progress for one job of `total` units of work (0: nobody knows), shown as fits where standard error goes."""
     if sys.stderr.isatty():
         with _bar(label, total) as progress:
             yield progress
@@ -36,7 +36,7 @@ def _bar(label: str, total: int) -> Iterator[Progress]:
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[pace]}"))
     with Bar(*columns, console=Console(stderr=True), refresh_per_second=1 / BAR_EVERY) as bar:
-        task, pace = bar.add_task(label, total=total, pace=""), Pace(total)
+        task, pace = bar.add_task(label, total=total or None, pace=""), Pace(total)
 
         def progress(outcome: Outcome) -> None:
             failed = f" ({outcome.failed} failed)" if outcome.failed else ""
@@ -56,7 +56,8 @@ def _plain(label: str, total: int) -> Progress:
         if time.monotonic() - last < PLAIN_EVERY:
             return
         last = time.monotonic()
-        say(f"{label}: {finished} of {total}, {outcome.failed} failed{told and ', '}{told}")
+        of = f" of {total}" if total else ""
+        say(f"{label}: {finished}{of}, {outcome.failed} failed{told and ', '}{told}")
 
     return progress
 

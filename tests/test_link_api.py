@@ -429,6 +429,8 @@ def test_a_wrong_token_is_one_line_that_does_not_hold_it(
         ({"contact": "jos\u00e9@example.org"}, "letters that a User-Agent cannot carry"),
         ({"contact": "me@example.org\nX-Other: 1"}, "letters that a User-Agent cannot carry"),
         ({"contact": " "}, "asks for a contact, and none is set"),
+        ({"contact": "me"}, "'me' is neither an e-mail address nor a page"),
+        ({"contact": "you@example"}, "neither an e-mail address nor a page"),
     ],
 )
 def test_settings_that_cannot_be_sent_are_refused(tmp_path: Path, changed: dict[str, Any], says: str) -> None:

@@ -171,6 +171,15 @@ def test_a_cut_is_seen_even_where_the_cut_line_ends_with_a_bracket(tmp_path: Pat
         build(tmp_path, cut)
 
 
+def test_a_piece_of_an_array_has_commas_and_no_bracket(tmp_path: Path) -> None:
+    """A last line with its comma and without a newline was taken for a cut one."""
+    text = b",\n".join(orjson.dumps(item(f"Q{number}", "soup")) for number in (7, 8)) + b","
+    assert build(tmp_path, text).intake.items == 2
+    assert build(tmp_path, text + b"\r\n").intake.items == 2
+    with pytest.raises(SnapshotError, match="ends too early"):
+        build(tmp_path, text[:-2] + b",")
+
+
 def test_an_old_index_is_left_alone_when_the_new_dump_is_cut(tmp_path: Path) -> None:
     before = build(tmp_path, array(RAMEN)).snapshot
     with pytest.raises(SnapshotError):

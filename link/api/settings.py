@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from cache.errors import WikidataError
+from link.contact import is_contact
 
 WIKIDATA = "https://www.wikidata.org/w/api.php"
 # Of a client that does not sign in. One that does may have three requests under way, the most that Wikimedia wants of
@@ -54,12 +55,14 @@ class ApiSettings:
         return self.requests_per_minute or REQUESTS_PER_MINUTE * connections
 
     def check(self) -> None:
-        """Raises `WikidataError` where there is no contact, it fits no header, or a token would not be safe."""
+        """Raises `WikidataError` where nobody could be written to, or a token would not be safe."""
         remedy = 'Write contact = "you@example.org" under [link] in the experiment file.'
         if not self.contact.strip():
             raise WikidataError("the live Wikidata service asks for a contact, and none is set", remedy=remedy)
         if not _fits_header(self.contact.strip()):
             raise WikidataError("the contact holds letters that a User-Agent cannot carry", remedy=remedy)
+        if not is_contact(self.contact):
+            raise WikidataError(f"{self.contact!r} is neither an e-mail address nor a page", remedy=remedy)
         address = urlsplit(self.endpoint)
         if self.token_env and address.scheme != "https" and address.hostname not in _ON_THIS_MACHINE:
             what = f"the token of {self.token_env} would travel unencrypted"

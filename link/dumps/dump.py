@@ -122,9 +122,10 @@ class DumpReader:
 
     def _check_end(self, rest: bytes, opening: bytes) -> None:
         last = rest.strip()
+        line = last.removesuffix(b",").rstrip()  # of a piece of an array the lines have commas, and it has no bracket
         if not opening:
             raise SnapshotError("is empty", where=self.path, remedy=_REMEDY)
-        whole = _closes_array(last) if opening == b"[" else rest.endswith(b"\n") or _is_json(last)
+        whole = _closes_array(last) if opening == b"[" else rest.endswith(b"\n") or _is_json(line)
         if not whole:
             raise SnapshotError(
                 "ends too early: its last line is cut, or the bracket that closes the array is missing",

@@ -21,6 +21,7 @@ from msgspec import Struct, field
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential_jitter
 
 from cache.errors import WikidataError
+from link.contact import is_contact
 from link.pace import Pace
 from link.retry_after import retry_after
 
@@ -52,8 +53,7 @@ class PullSettings:
 
     def check(self) -> None:
         """Raises `WikidataError` where there is no contact, or no address of an endpoint."""
-        contact = self.contact.strip()
-        if not contact or not contact.isascii() or not contact.isprintable():
+        if not is_contact(self.contact):
             what = "a SPARQL endpoint is to be told whom it can write to, and no such contact is given"
             raise WikidataError(what, remedy="Give an e-mail address or a page: --contact you@example.org")
         if not re.fullmatch(r"https?://[^\s/]+\S*", self.endpoint):

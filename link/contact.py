@@ -1,0 +1,14 @@
+"""Whom a service can write to, as Wikimedia asks of every client: an e-mail address, or a page."""
+
+from __future__ import annotations
+
+import re
+
+_ADDRESS = re.compile(r"[^\s@<>()]+@[^\s@<>()]+\.[A-Za-z0-9-]{2,}")
+_PAGE = re.compile(r"https?://[^\s/()]+\.[^\s()]+")
+
+
+def is_contact(text: str) -> bool:
+    """Is it an e-mail address or the address of a page, and nothing else? Of letters that a header can carry."""
+    plain = text.strip()
+    return plain.isascii() and any(form.fullmatch(plain) for form in (_ADDRESS, _PAGE))

@@ -1,0 +1,22 @@
+"""What a person sees while it runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from cache.outcome import Outcome
+from polyculture import console
+
+
+@pytest.mark.parametrize(("total", "says"), [(0, "ask: 206, 1 failed"), (900, "ask: 206 of 900, 1 failed")])
+def test_a_total_that_nobody_knows_is_not_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, total: int, says: str
+) -> None:
+    """It said `206 of 0`, and how many seconds were left of that."""
+    monkeypatch.setattr(console, "PLAIN_EVERY", 0.0)
+    with console.watch("ask", total) as progress:
+        progress(Outcome(100, 0))
+        progress(Outcome(205, 1))
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith(says)
+    assert (" left" in said) == bool(total)
