@@ -1,10 +1,10 @@
 """How many megabytes of text a second one core mines, from the file on disk to the counted n-grams.
 
-    python -m bench.mining_rate [--megabytes 200]
+    python -m bench.mining_rate [--megabytes 200] [--one-in 1]
 
 The corpora are generated: JSON lines in English, Japanese and Arabic, the latter also with every letter as a \\uXXXX
 escape, of words that are distributed as in a language (Zipf) with a mean of some 400 a document. In one of fifty
-documents a pattern stands, followed or preceded by a dish.
+documents (`--one-in`) a pattern stands, followed or preceded by a dish.
 
 The peer is what one writes first: `json.loads` of every line, one regular expression of all patterns' fixed texts (the
 standard library's), ignoring case, and the words beside each match into a Counter. It does less: no folding of
@@ -103,14 +103,16 @@ def main() -> None:
     """Prints a line per corpus: megabytes a second of both, what they found, and the ratio."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--megabytes", type=int, default=200, help="of each corpus (default: 200)")
-    size = parser.parse_args().megabytes * 10**6
+    parser.add_argument("--one-in", type=int, default=ONE_IN, help=f"documents holds a pattern (default: {ONE_IN})")
+    options = parser.parse_args()
+    size = options.megabytes * 10**6
     print("corpus             MB   MB/s  places  chosen   peer MB/s  places   ratio")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         patterns = folder / "patterns.toml"
         patterns.write_text(PATTERNS, encoding="utf-8")
         for corpus in CORPORA:
-            file = write_corpus(folder / f"{corpus.language}-{corpus.escaped}.jsonl", corpus, size)
+            file = write_corpus(folder / f"{corpus.language}-{corpus.escaped}.jsonl", corpus, size, options.one_in)
             ours, (places, chosen) = seconds(partial(mine, file, patterns, corpus.language, folder / "work"))
             theirs, matched = seconds(
                 partial(mine_plainly, file, texts_of(patterns, corpus.language), bool(corpus.separator))
@@ -167,20 +169,20 @@ def texts_of(patterns: Path, language: str) -> list[str]:
     return [pattern.text for pattern in read_patterns(patterns, language)[0].patterns]
 
 
-def write_corpus(file: Path, corpus: Corpus, size: int) -> Path:
+def write_corpus(file: Path, corpus: Corpus, size: int, one_in: int = ONE_IN) -> Path:
     """Writes JSON lines of about `size` bytes."""
     randomness = random.Random(7)
     patterns = [line.strip(' ",') for line in PATTERNS.split(f"[{corpus.language}]")[1].split("]")[0].split('"')]
     written = 0
     with file.open("w", encoding="utf-8") as lines:
-        for text in documents(corpus, [pattern for pattern in patterns if "___" in pattern], randomness):
+        for text in documents(corpus, [pattern for pattern in patterns if "___" in pattern], randomness, one_in):
             written += lines.write(json.dumps({"id": written, "text": text}, ensure_ascii=corpus.escaped) + "\n")
             if lines.tell() >= size:
                 return file
     return file
 
 
-def documents(corpus: Corpus, patterns: Sequence[str], randomness: random.Random) -> Iterator[str]:
+def documents(corpus: Corpus, patterns: Sequence[str], randomness: random.Random, one_in: int) -> Iterator[str]:
     """Texts without end."""
     words = ["".join(randomness.choices(corpus.letters, k=randomness.randint(1, 9))) for _ in range(VOCABULARY)]
     weights = list(accumulate(1 / rank for rank in range(1, VOCABULARY + 1)))
@@ -192,7 +194,7 @@ def documents(corpus: Corpus, patterns: Sequence[str], randomness: random.Random
             corpus.stop.join(corpus.separator.join(part[at : at + 16]) for at in range(0, len(part), 16))
             for part in paragraphs
         ]
-        if not randomness.randrange(ONE_IN):
+        if not randomness.randrange(one_in):
             said = randomness.choice(patterns).replace("___", randomness.choice(corpus.dishes))
             sentences.insert(randomness.randint(0, len(sentences)), f"{said}{corpus.stop}{sentences[0]}")
         yield "\n".join(sentences)
