@@ -8,7 +8,7 @@ import duckdb
 import pyarrow as pa
 
 from cache.catalog import Catalog, Language
-from link.normalise import Fold, fold_of, normalise
+from link.normalise import Fold, fold_of, normalise_array
 from link.statements import statement
 
 ASK_COLUMNS = ("language", "topic", "kind", "surface")
@@ -54,8 +54,9 @@ def _lay_out_language(connection: duckdb.DuckDBPyConnection, language: Language)
     connection.from_arrow(chain).insert_into("chain")
     own = connection.sql("SELECT lookup, surface FROM lookups WHERE language = $code", params={"code": language.code})
     rows: pa.Table = own.to_arrow_table()
-    surfaces = [str(surface) for surface in rows.column("surface").to_pylist()]
+    surfaces = rows.column("surface").combine_chunks()
     for fold in sorted({fold_of(code) for code in language.label_languages}):
-        folded = [pa.array([fold] * len(surfaces), pa.string()), pa.array(normalise(surfaces, fold), pa.string())]
-        keys = pa.Table.from_arrays([rows.column("lookup"), *folded], names=["lookup", "fold", "key"])
+        folds = pa.repeat(pa.scalar(fold), len(surfaces))
+        columns = [rows.column("lookup"), folds, normalise_array(surfaces, fold)]
+        keys = pa.Table.from_arrays(columns, names=["lookup", "fold", "key"])
         connection.from_arrow(keys).insert_into("keys")

@@ -2,30 +2,25 @@
 
 Names and surfaces are compared in their normal forms by rapidfuzz's ratio: twice the letters in common, in order, out
 of all letters of both. Only the names of items that reach the ask's kind are compared, in the ask's languages, and
-only those with the same beginning, or the same first letter and the same end: nearly all comparisons are saved.
+only those with the same beginning, or the same first letter and the same end. Of these most need no comparison: their
+letters differ too much, in whatever order they stand.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Sequence
-from itertools import groupby
 from math import floor
-from operator import itemgetter
+from typing import Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from rapidfuzz import fuzz, process
 
 from link.statements import statement
 
 KEPT = 10  # candidates of an ask, the most alike ones
-_CELLS = 8_000_000  # of a matrix of scores in memory
-_ALONE = 100_000  # cells up to which threads cost more than they save
-
-Ask = tuple[int, str]  # number and normal form
-Hit = tuple[int, str, float]  # ask, normal form of a name, score
+_ROUNDING = 1e-9  # so that no pair which is just alike enough is left out
 
 
 def match_fuzzily(connection: duckdb.DuckDBPyConnection, threshold: float, strict: float) -> None:
@@ -38,38 +33,30 @@ def match_fuzzily(connection: duckdb.DuckDBPyConnection, threshold: float, stric
     connection.execute(statement("fuzzy"))
     connection.execute(statement("missed"), shortest)
     connection.execute(statement("pool"), shortest)
-    asks = connection.execute("SELECT block, ask, key FROM missed ORDER BY block, length(key), key, ask").fetchall()
-    names = connection.execute("SELECT block, key FROM pool ORDER BY block, length(key), key").fetchall()
-    pools = {block: [name for _, name in rows] for block, rows in groupby(names, key=itemgetter(0))}
-    hits = [
-        hit
-        for block, rows in groupby(asks, key=itemgetter(0))
-        if block in pools
-        for hit in _compare([(ask, key) for _, ask, key in rows], pools[block], threshold)
-    ]
-    if hits:
-        columns = zip(("ask", "key", "score"), zip(*hits, strict=True), strict=True)
-        connection.from_arrow(pa.table({name: list(column) for name, column in columns})).insert_into("alike")
+    connection.execute(statement("sought"))
+    for name in ("sought", "pool"):
+        rows: pa.Table = connection.table(name).to_arrow_table()
+        lettered = rows.append_column("letters", letter_sets(rows.column("key").combine_chunks()))
+        connection.from_arrow(lettered).create_view(f"lettered_{name}")
+    slack = {"slack": 1 - threshold / 100 + _ROUNDING}
+    pairs: pa.Table = connection.sql(statement("pairs"), params=slack).to_arrow_table()
+    connection.from_arrow(_alike(pairs, threshold)).create_view("alike")
     connection.execute(statement("fuzzy_found"), {"kept": KEPT, "strict": strict})
 
 
-def _compare(asks: Sequence[Ask], names: Sequence[str], threshold: float) -> Iterator[Hit]:
-    """The names that are alike enough. Both sides come sorted by length."""
-    lengths = [len(name) for name in names]
-    step = max(1, _CELLS // len(names))
-    # The ratio of two texts is at most that of the shorter within the longer.
-    reach = threshold / (200 - threshold)
-    for start in range(0, len(asks), step):
-        some = asks[start : start + step]
-        low = bisect_left(lengths, len(some[0][1]) * reach)
-        high = bisect_right(lengths, len(some[-1][1]) / reach)
-        scores = process.cdist(
-            [key for _, key in some],
-            names[low:high],
-            scorer=fuzz.ratio,
-            score_cutoff=threshold,
-            dtype=np.float32,
-            workers=-1 if len(some) * (high - low) > _ALONE else 1,
-        )
-        for row, column in zip(*np.nonzero(scores), strict=True):
-            yield some[row][0], names[low + column], round(float(scores[row, column]), 4)
+def letter_sets(texts: pa.Array[Any]) -> pa.Array[Any]:
+    """Which letters occur in each of the texts, none of them empty: a bit for each of 64 groups of letters."""
+    if not len(texts):
+        return pa.array([], pa.uint64())
+    codes = np.frombuffer("".join(texts.to_pylist()).encode("utf-32-le"), np.uint32)
+    ends = np.cumsum(pc.utf8_length(texts).to_numpy(zero_copy_only=False))
+    bits = np.left_shift(np.uint64(1), (codes % 64).astype(np.uint64))
+    return pa.array(np.bitwise_or.reduceat(bits, np.concatenate(([0], ends[:-1]))))
+
+
+def _alike(pairs: pa.Table, threshold: float) -> pa.Table:
+    """The pairs (scope, key, name) that are alike enough, with their score."""
+    keys, names = (pairs.column(side).to_pylist() for side in ("key", "name"))
+    scores = process.cpdist(keys, names, scorer=fuzz.ratio, score_cutoff=threshold, dtype=np.float32, workers=-1)
+    rounded = pa.array([round(float(score), 4) for score in scores], pa.float64())
+    return pairs.append_column("score", rounded).filter(pa.array(scores > 0))

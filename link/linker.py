@@ -58,6 +58,7 @@ class Linker:
             connect(memory=MEMORY, spill=Path(folder)) as connection,
             self.source.opened(connection),
         ):
+            connection.execute("SET preserve_insertion_order = false")  # all tables that leave are sorted at the end
             ontology = Ontology(connection, self.catalog, topics)
             connection.execute(statement("loose"))
             lay_out_asks(connection, asks, self.catalog, ontology.scopes)

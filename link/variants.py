@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import duckdb
 
@@ -55,10 +55,10 @@ def lay_out_forms(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> No
     for (code,) in _languages(connection):
         inflection = inflection_of(catalog.language(code))
         connection.execute(statement("variant_begin"), {"language": code})
-        _turn(connection, inflection.get("before", []), front=True)
-        for _ in range(inflection.get("again", 1)):
-            _turn(connection, inflection.get("after", []), front=False)
-        connection.execute(statement("variant_end"), {"language": code})
+        _turn(connection, inflection.get("before", []), front=True, before=0)
+        for before in range(inflection.get("again", 1)):
+            _turn(connection, inflection.get("after", []), front=False, before=before)
+        connection.execute(statement("variant_end"))
 
 
 def inflection_of(language: Language) -> Inflection:
@@ -71,11 +71,13 @@ def _languages(connection: duckdb.DuckDBPyConnection) -> list[tuple[str]]:
     return connection.execute("SELECT DISTINCT language FROM unmatched ORDER BY language").fetchall()
 
 
-def _turn(connection: duckdb.DuckDBPyConnection, rules: Sequence[Rule], *, front: bool) -> None:
-    """All rules in one pass. The statement names its parameters; the patterns themselves never stand in SQL."""
+def _turn(connection: duckdb.DuckDBPyConnection, rules: Sequence[Rule], *, front: bool, before: int) -> None:
+    """All rules on what the round `before` brought. The patterns themselves never stand in SQL."""
     if not rules:
         return
-    turned = ", ".join(f"regexp_replace(key, $pattern{n}, $other{n}, 'g')" for n in range(len(rules)))
-    params: dict[str, str | bool] = {f"pattern{n}": pattern for n, (pattern, _) in enumerate(rules)}
+    one = statement("variant_turned")
+    each = [one.replace("$pattern", f"$pattern{n}").replace("$other", f"$other{n}") for n in range(len(rules))]
+    params: dict[str, Any] = {f"pattern{n}": pattern for n, (pattern, _) in enumerate(rules)}
     params |= {f"other{n}": other for n, (_, other) in enumerate(rules)}
-    connection.execute(statement("variant_turns").replace("[{turned}]", f"[{turned}]"), {**params, "front": front})
+    params |= {"front": front, "before": before, "round": before if front else before + 1}
+    connection.execute("INSERT INTO turning\n" + "UNION ALL\n".join(each), params)

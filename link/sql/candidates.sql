@@ -1,8 +1,8 @@
 -- A row is an item that an ask may mean, and what became of it, in words.
 SELECT
-    ask.language,
-    ask.topic,
-    ask.kind,
+    heading.language,
+    heading.topic,
+    heading.kind,
     ask.surface,
     'Q' || candidate.item AS qid,
     candidate.rank,
@@ -16,13 +16,13 @@ SELECT
     candidate.distance,
     candidate.sitelinks,
     CASE
-        WHEN candidate.rank IS NULL THEN format('lost: no way from it to the classes of {}', ask.topic)
+        WHEN candidate.rank IS NULL THEN format('lost: no way from it to the classes of {}', heading.topic)
         WHEN candidate.rank = 1 AND first.ambiguous THEN 'first of several that nothing clearly separates'
         WHEN candidate.rank = 1 AND lead(candidate.rank) OVER best_first IS NULL
             THEN 'won: the only one of this name that reaches the topic'
         WHEN candidate.rank = 1 THEN 'won: the best of those that reach the topic'
         WHEN first.own AND NOT candidate.own THEN format(
-            'lost to Q{}: {} where {} is meant', first.item, candidate.reached, ask.kind
+            'lost to Q{}: {} where {} is meant', first.item, candidate.reached, heading.kind
         )
         WHEN candidate.strength > first.strength THEN format(
             'lost to Q{}: {} against {}', first.item, match_words(candidate.strength), match_words(first.strength)
@@ -41,6 +41,7 @@ SELECT
     END AS reason
 FROM judged AS candidate
 JOIN asks AS ask USING (ask)
+JOIN headings AS heading ON heading.heading = ask.heading
 LEFT JOIN rivals AS first USING (ask)
 WINDOW best_first AS (PARTITION BY candidate.ask ORDER BY candidate.rank NULLS LAST, candidate.item)
 ORDER BY candidate.ask, candidate.rank NULLS LAST, candidate.item

@@ -23,11 +23,10 @@ best AS (
 )
 SELECT
     asks.ask,
+    asks.heading,
     best.item,
     best.hit[1]::UTINYINT AS strength,
     best.hit[3] AS name,
     best.hit[4] AS language,
     100.0::DOUBLE AS score
-FROM best
-JOIN lookups AS lookup USING (lookup)
-JOIN asks ON asks.language = lookup.language AND asks.surface = lookup.surface;
+FROM best JOIN asks USING (lookup);

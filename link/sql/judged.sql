@@ -1,10 +1,10 @@
 -- ways: a row is a candidate that lies in one of its ask's scopes, by its way into the best of them: that of the ask's own
 -- kind, else the nearest.
 CREATE TABLE ways AS
-SELECT found.ask, found.item, min((NOT ask_scopes.own, reached.distance, ask_scopes.scope)) AS first,
-    min_by((ask_scopes.reached, reached.path), (NOT ask_scopes.own, reached.distance, ask_scopes.scope)) AS way
+SELECT found.ask, found.item, min((NOT own.own, reached.distance, own.scope)) AS first,
+    min_by((own.reached, reached.path), (NOT own.own, reached.distance, own.scope)) AS way
 FROM found
-JOIN ask_scopes USING (ask)
+JOIN heading_scopes AS own USING (heading)
 JOIN reached USING (scope, item)
 GROUP BY found.ask, found.item;
 

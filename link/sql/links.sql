@@ -1,8 +1,8 @@
 -- A row is what an ask means, or why nothing.
 SELECT
-    ask.language,
-    ask.topic,
-    ask.kind,
+    heading.language,
+    heading.topic,
+    heading.kind,
     ask.surface,
     CASE
         WHEN count.candidates IS NULL THEN 'no candidate'
@@ -21,6 +21,7 @@ SELECT
     coalesce(count.candidates, 0) AS candidates,
     coalesce(count.survivors, 0) AS survivors
 FROM asks AS ask
+JOIN headings AS heading USING (heading)
 LEFT JOIN rivals AS first USING (ask)
 LEFT JOIN confidences AS confidence
     ON confidence.match = CASE WHEN first.ambiguous THEN 'ambiguous' ELSE match_name(first.strength) END

@@ -1,9 +1,7 @@
--- unmatched: a row is an ask of whose candidates none lies in one of its scopes, with its lookup.
+-- unmatched: a row is an ask of whose candidates none lies in one of its scopes.
 CREATE OR REPLACE TABLE unmatched AS
-SELECT ask.ask, lookup.lookup, ask.language
+SELECT ask.ask, ask.heading, ask.lookup, heading.language
 FROM asks AS ask
-JOIN lookups AS lookup USING (language, surface)
-ANTI JOIN (
-    SELECT DISTINCT found.ask
-    FROM found JOIN ask_scopes USING (ask) JOIN members USING (scope, item)
-) AS matched ON matched.ask = ask.ask;
+JOIN headings AS heading USING (heading)
+ANTI JOIN (FROM found JOIN heading_scopes USING (heading) JOIN members USING (scope, item)) AS matched
+    ON matched.ask = ask.ask;

@@ -1,3 +1,5 @@
--- turning: the forms of $language, as they are.
+-- turning: the spellings of $language, as they are.
 CREATE OR REPLACE TABLE turning AS
-SELECT lookup, fold, turns, key, length(key)::INTEGER AS letters FROM forms WHERE language = $language
+SELECT spelling, 0::UTINYINT AS turns, key, length(key)::INTEGER AS letters, 0::UTINYINT AS round
+FROM spellings
+WHERE language = $language

@@ -1,2 +1,2 @@
 -- forms: what was turned.
-INSERT INTO forms SELECT lookup, $language, fold, min(turns), key FROM turning WHERE turns > 0 GROUP BY lookup, fold, key
+INSERT INTO forms SELECT spelling, min(turns) AS turns, key FROM turning WHERE turns > 0 GROUP BY spelling, key

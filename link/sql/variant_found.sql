@@ -2,13 +2,22 @@
 -- 100, less 5 for every rule that turned a word, 3 for another spelling, 1 for an alias.
 INSERT INTO found
 WITH sought AS (
-    SELECT lookup, language, fold, turns, key, loose(key) AS loose FROM forms
+    SELECT spelling, turns, key, loose(key) AS loose
+    FROM (SELECT spelling, 0 AS turns, key FROM spellings UNION ALL SELECT spelling, turns, key FROM forms)
+),
+known AS (
+    SELECT spelling.language, spelling.key AS spelling, sought.turns, sought.key, sought.loose
+    FROM sought
+    SEMI JOIN spelled ON spelled.loose = sought.loose
+    JOIN spellings AS spelling USING (spelling)
+    WHERE sought.loose <> ''
 ),
 near AS (
-    SELECT sought.*, chain.name_language, chain.position
-    FROM sought
-    SEMI JOIN (SELECT DISTINCT loose FROM spelled WHERE loose <> '') AS known ON known.loose = sought.loose
-    JOIN chain ON chain.language = sought.language AND chain.fold = sought.fold
+    SELECT keys.lookup, known.turns, known.key, known.loose, chain.name_language, chain.position
+    FROM known
+    JOIN chain ON chain.language = known.language
+    JOIN keys ON keys.key = known.spelling AND keys.fold = chain.fold
+    JOIN lookups AS lookup ON lookup.lookup = keys.lookup AND lookup.language = known.language
 ),
 hits AS (
     SELECT near.lookup, spelled.item, min((
@@ -27,10 +36,10 @@ hits AS (
     GROUP BY near.lookup, spelled.item
 )
 SELECT DISTINCT
-    unmatched.ask, hits.item, CASE hits.hit[2] WHEN 0 THEN 6 ELSE 7 END AS strength,
+    unmatched.ask, unmatched.heading, hits.item, CASE hits.hit[2] WHEN 0 THEN 6 ELSE 7 END AS strength,
     hits.hit[4] AS name, hits.hit[5] AS language, 100.0 - hits.hit[1] AS score
 FROM hits
 JOIN unmatched USING (lookup)
-JOIN ask_scopes USING (ask)
-JOIN members ON members.scope = ask_scopes.scope AND members.item = hits.item
+JOIN heading_scopes USING (heading)
+JOIN members ON members.scope = heading_scopes.scope AND members.item = hits.item
 ANTI JOIN found ON found.ask = unmatched.ask AND found.item = hits.item;

@@ -4,6 +4,6 @@ CREATE TABLE spelled AS
 SELECT name.item, name.language, name.name, name.kind, name.normalised, loose(name.normalised) AS loose
 FROM wikidata.names AS name
 SEMI JOIN (
-    FROM members SEMI JOIN (FROM ask_scopes SEMI JOIN unmatched USING (ask)) AS wanted USING (scope)
+    FROM members SEMI JOIN (FROM heading_scopes SEMI JOIN unmatched USING (heading)) AS wanted USING (scope)
 ) AS member ON member.item = name.item
 SEMI JOIN chain ON chain.name_language = name.language;

@@ -1,11 +1,17 @@
 -- Other spellings and other forms of what is looked up, for the asks in `unmatched`.
 
--- forms: a row is a form under which an unmatched lookup may be a name: as it is (`turns` 0), or turned by so many rules.
-CREATE TABLE forms (lookup UINTEGER, language VARCHAR, fold VARCHAR, turns UTINYINT, key VARCHAR);
-INSERT INTO forms
-SELECT DISTINCT keys.lookup, unmatched.language, keys.fold, 0, keys.key
-FROM keys JOIN unmatched USING (lookup)
-WHERE keys.key <> '';
+-- spellings: a row is a normal form of an unmatched lookup, once however many lookups and folding rules share it.
+CREATE TABLE spellings AS
+SELECT (row_number() OVER ())::UINTEGER AS spelling, language, key
+FROM (
+    SELECT DISTINCT lookups.language, keys.key
+    FROM keys JOIN lookups USING (lookup) SEMI JOIN unmatched USING (lookup)
+    WHERE keys.key <> ''
+);
 
--- turning: a row is a form of one language that rules may still turn; `letters` is how many its mention has.
-CREATE TABLE turning (lookup UINTEGER, fold VARCHAR, turns UTINYINT, key VARCHAR, letters INTEGER);
+-- forms: a row is what so many rules (`turns`) make of a spelling: another form under which it may be a name.
+CREATE TABLE forms (spelling UINTEGER, turns UTINYINT, key VARCHAR);
+
+-- turning: a row is a form of one language that rules may still turn. `letters` is how many its mention has; `round`
+-- counts the passes of rules for endings, so that none turns the same form twice.
+CREATE TABLE turning (spelling UINTEGER, turns UTINYINT, key VARCHAR, letters INTEGER, round UTINYINT);
