@@ -1,12 +1,18 @@
 -- ways: a row is a candidate that lies in one of its ask's scopes, by its way into the best of them: that of the ask's own
 -- kind, else the nearest.
 CREATE TABLE ways AS
-SELECT found.ask, found.item, min((NOT own.own, reached.distance, own.scope)) AS first,
-    min_by((own.reached, reached.path), (NOT own.own, reached.distance, own.scope)) AS way
-FROM found
-JOIN heading_scopes AS own USING (heading)
-JOIN reached USING (scope, item)
-GROUP BY found.ask, found.item;
+WITH best AS (
+    SELECT found.ask, found.item, any_value(found.heading) AS heading,
+        min((NOT own.own, reached.distance, own.scope)) AS first
+    FROM found
+    JOIN heading_scopes AS own USING (heading)
+    JOIN reached USING (scope, item)
+    GROUP BY found.ask, found.item
+)
+SELECT best.ask, best.item, best.first, (own.reached, reached.path) AS way
+FROM best
+JOIN heading_scopes AS own ON own.heading = best.heading AND own.scope = best.first[3]
+JOIN reached ON reached.scope = best.first[3] AND reached.item = best.item;
 
 -- judged: a row is a candidate of an ask, with its way to a root if it has one, and its place among those that have.
 CREATE TABLE judged AS
