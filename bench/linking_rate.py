@@ -1,17 +1,20 @@
 """How fast a million distinct mentions in 13 languages are linked, and in how much memory.
 
-    python -m bench.linking_rate [--mentions 1000000] [--index FILE]
+    python -m bench.linking_rate [--mentions 1000000] [--times 1] [--index FILE]
 
 The mentions are made from the names of the snapshot, which is built from ../shared/data/wikidata/slice.json.gz unless
-one is given. Peers, on a sample of the same mentions in the same run: rapidfuzz, the matcher, as it is mostly used (the
-best of a topic's names for one mention at a time), and the linker itself over the live API's protocol, mention by
-mention, against a server on this machine.
+one is given; `--times 10` links each of them ten times, with a number behind from the second time on. Peers, on a
+sample of the same mentions in the same run: rapidfuzz, the matcher, as it is mostly used (the best of a topic's names
+for one mention at a time), and the linker itself over the live API's protocol, mention by mention, against a server
+on this machine.
 """
 
 from __future__ import annotations
 
 import argparse
+import cProfile
 import multiprocessing
+import pstats
 import random
 import tempfile
 import time
@@ -21,6 +24,7 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+import pyarrow.compute as pc
 from rapidfuzz import fuzz, process
 
 from cache.catalog import read_catalog
@@ -36,7 +40,15 @@ from tests.wikidata_server import WikidataServer
 
 SLICE = Path(__file__).parents[1].parent / "shared" / "data" / "wikidata" / "slice.json.gz"
 MENTIONS = (Path(__file__).with_suffix(".sql")).read_text(encoding="utf-8")
-PEER_SAMPLE = 200
+RAPIDFUZZ_SAMPLE, API_SAMPLE = 200, 30
+# The functions that linking spends its time in, and what they do.
+STEPS = {
+    "lay_out_asks": "surfaces sorted and folded",
+    "lay_out_forms": "forms of words",
+    "find_variants": "other spellings and forms looked up",
+    "match_fuzzily": "fuzzy matching",
+    "_choose": "judged, ranked, tables made",
+}
 
 
 def mentions(index: Path, count: int) -> pa.Table:
@@ -55,13 +67,28 @@ def mentions(index: Path, count: int) -> pa.Table:
         return table
 
 
+def repeated(table: pa.Table, times: int) -> pa.Table:
+    """The mentions as they are, and again with 2, 3, ... up to `times` behind them."""
+    place, surface = table.schema.get_field_index("surface"), table.column("surface")
+    numbered = [pc.binary_join_element_wise(surface, str(number), " ") for number in range(2, times + 1)]
+    return pa.concat_tables([table, *(table.set_column(place, "surface", column) for column in numbered)])
+
+
 def link_in_bulk(index: Path, table: pa.Table, answer: Any) -> None:
-    """Links everything at once; sends seconds, CPU seconds, peak memory and statuses."""
+    """Links everything at once; sends seconds, CPU seconds, peak memory, shares by step, and statuses."""
+    linker, profile = Linker(read_catalog(), IndexSource(open_snapshot(index))), cProfile.Profile()
     before, cpu = time.perf_counter(), time.process_time()
-    links = Linker(read_catalog(), IndexSource(open_snapshot(index))).link(table)["links"]
+    links = profile.runcall(linker.link, table)["links"]
     seconds, cpu = time.perf_counter() - before, time.process_time() - cpu
     statuses = Counter(links.column("status").to_pylist()), Counter(links.column("match").to_pylist())
-    answer.send((seconds, cpu, _peak(), statuses))
+    answer.send((seconds, cpu, _peak(), _shares(profile, seconds), statuses))
+
+
+def _shares(profile: cProfile.Profile, seconds: float) -> dict[str, float]:
+    """The share of the time that each step took."""
+    calls = pstats.Stats(profile).stats  # type: ignore[attr-defined]
+    shares = {STEPS[name]: spent / seconds for (_, _, name), (*_, spent, _) in calls.items() if name in STEPS}
+    return {**shares, "names looked up, classes climbed": 1 - sum(shares.values())}
 
 
 def _peak() -> int:
@@ -101,27 +128,31 @@ def main() -> None:
     """Prints seconds, memory, statuses, and the ratios to both peers."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--mentions", type=int, default=1_000_000)
+    parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--index", type=Path)
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         index = arguments.index or Path(folder) / "slice.duckdb"
         if not index.exists():
             build_index(SLICE, index, read_catalog().label_languages)
-        table = mentions(index, arguments.mentions)
+        table = repeated(mentions(index, arguments.mentions), arguments.times)
         rate = 0.0
         for share in (10, 1):
             part = table.slice(0, table.num_rows // share)
             receiver, sender = multiprocessing.Pipe()
             worker = multiprocessing.get_context("spawn").Process(target=link_in_bulk, args=(index, part, sender))
             worker.start()
-            seconds, cpu, peak, (statuses, matches) = receiver.recv()
+            seconds, cpu, peak, shares, (statuses, matches) = receiver.recv()
             worker.join()
             rate = part.num_rows / seconds
             spent = f"{seconds:.2f} s ({cpu:.2f} s of CPU), peak {peak >> 20} MiB"
             print(f"{part.num_rows:,} mentions in {spent}: {rate:,.0f} a second")
             print(f"  {dict(statuses)} {dict(matches)}")
-        sample = random.Random(1).sample(table.to_pylist(), PEER_SAMPLE)
-        for name, peer in (("rapidfuzz", rapidfuzz_rate(index, sample)), ("API, one by one", api_rate(sample))):
+            print("  " + ", ".join(f"{step} {share:.0%}" for step, share in shares.items()))
+        rows = random.Random(1).sample(range(table.num_rows), RAPIDFUZZ_SAMPLE)
+        sample = table.take(rows).to_pylist()
+        peers = ("rapidfuzz", rapidfuzz_rate(index, sample)), ("API, one by one", api_rate(sample[:API_SAMPLE]))
+        for name, peer in peers:
             print(f"{name}: {peer:,.0f} mentions a second; ratio {rate / peer:,.0f}")
 
 

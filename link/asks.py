@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -57,6 +58,6 @@ def _lay_out_language(connection: duckdb.DuckDBPyConnection, language: Language)
     surfaces = rows.column("surface").combine_chunks()
     for fold in sorted({fold_of(code) for code in language.label_languages}):
         folds = pa.repeat(pa.scalar(fold), len(surfaces))
-        columns = [rows.column("lookup"), folds, normalise_array(surfaces, fold)]
+        columns: list[Any] = [rows.column("lookup"), folds, normalise_array(surfaces, fold)]
         keys = pa.Table.from_arrays(columns, names=["lookup", "fold", "key"])
         connection.from_arrow(keys).insert_into("keys")

@@ -8,13 +8,13 @@ letters differ too much, in whatever order they stand.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import floor
 from typing import Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from rapidfuzz import fuzz, process
 
 from link.statements import statement
@@ -36,7 +36,7 @@ def match_fuzzily(connection: duckdb.DuckDBPyConnection, threshold: float, stric
     connection.execute(statement("sought"))
     for name in ("sought", "pool"):
         rows: pa.Table = connection.table(name).to_arrow_table()
-        lettered = rows.append_column("letters", letter_sets(rows.column("key").combine_chunks()))
+        lettered = rows.append_column("letters", letter_sets(rows.column("key").to_pylist()))
         connection.from_arrow(lettered).create_view(f"lettered_{name}")
     slack = {"slack": 1 - threshold / 100 + _ROUNDING}
     pairs: pa.Table = connection.sql(statement("pairs"), params=slack).to_arrow_table()
@@ -44,12 +44,12 @@ def match_fuzzily(connection: duckdb.DuckDBPyConnection, threshold: float, stric
     connection.execute(statement("fuzzy_found"), {"kept": KEPT, "strict": strict})
 
 
-def letter_sets(texts: pa.Array[Any]) -> pa.Array[Any]:
+def letter_sets(texts: Sequence[str]) -> pa.Array[Any]:
     """Which letters occur in each of the texts, none of them empty: a bit for each of 64 groups of letters."""
-    if not len(texts):
+    if not texts:
         return pa.array([], pa.uint64())
-    codes = np.frombuffer("".join(texts.to_pylist()).encode("utf-32-le"), np.uint32)
-    ends = np.cumsum(pc.utf8_length(texts).to_numpy(zero_copy_only=False))
+    codes = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
+    ends = np.cumsum([len(text) for text in texts])
     bits = np.left_shift(np.uint64(1), (codes % 64).astype(np.uint64))
     return pa.array(np.bitwise_or.reduceat(bits, np.concatenate(([0], ends[:-1]))))
 
