@@ -36,7 +36,7 @@ def match_fuzzily(connection: duckdb.DuckDBPyConnection, threshold: float, stric
     connection.execute(statement("sought"))
     for name in ("sought", "pool"):
         rows: pa.Table = connection.table(name).to_arrow_table()
-        lettered = rows.append_column("letters", letter_sets(rows.column("key").to_pylist()))
+        lettered = rows.append_column("letters", letter_sets([str(key) for key in rows.column("key").to_pylist()]))
         connection.from_arrow(lettered).create_view(f"lettered_{name}")
     slack = {"slack": 1 - threshold / 100 + _ROUNDING}
     pairs: pa.Table = connection.sql(statement("pairs"), params=slack).to_arrow_table()
