@@ -10,6 +10,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,12 @@ def test_a_request_that_cannot_be_is_a_failure_of_its_own(engine: VllmEngine) ->
         assert failed.error
         assert "\n" not in failed.error
     assert "maximum context length is 1024 tokens" in (found[long, 1].error or "")
+
+
+def test_a_model_without_a_chat_template_says_so(engine: VllmEngine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine._client, "facts", replace(engine._client.facts, chat_template=False))
+    with pytest.raises(EngineError, match=r"has no chat template\. It is a base model: take its chat version"):
+        next(engine.sample([request()]))
 
 
 def test_a_model_that_does_not_fit_says_how_much_is_missing(spec: ModelSpec) -> None:
