@@ -47,6 +47,7 @@ class VllmOptions(Options):
     python: str | None = None  # of the environment where vLLM is installed; this one's unless told
     chat_template: str | None = None  # a Jinja file; the model's own unless told
     chat_template_kwargs: Mapping[str, Any] = {}  # what the template may be told: enable_thinking, ...
+    bos: bool = False  # of scoring: put the token that begins a text in front where the tokenizer itself does not
     verify_scores: int = Field(default=0, ge=0)  # continuations that the transformers engine scores, too, to compare
 
     @property

@@ -74,6 +74,7 @@ class VllmEngine:
             "arguments": {**self.options.arguments, "model": str(Path(self.spec.name).expanduser())},
             "chat_template": self._template,
             "chat_template_kwargs": self.options.chat_template_kwargs,
+            "bos": self.options.bos,
         }
         self._client = Client(self.spec, self._installed.python, settings)
         self.model_version = self._client.model_version
@@ -126,7 +127,7 @@ class VllmEngine:
         Raises `EngineError` where a sample of the scores is not what the model gives without that short cut, or, with
         `verify_scores`, not what the transformers engine gives.
         """
-        return score(self._client, verified(self._client, requests, self.options.verify_scores))
+        return score(self._client, verified(self._client, requests, self.options))
 
     def _completions(self, run: _Run, answer: Line) -> Iterator[Completion]:
         name = run.request.request_id

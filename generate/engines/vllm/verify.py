@@ -7,28 +7,29 @@ from dataclasses import replace
 
 from cache.errors import EngineError
 from generate.engines.base import Engine, ModelSpec, Scored, ScoreRequest
+from generate.engines.options import VllmOptions
 from generate.engines.vllm.client import Client
 from generate.engines.vllm.scoring import TOLERANCE, TOLERANCE_HALF, score
 
 
-def verified(client: Client, requests: Iterable[ScoreRequest], count: int) -> Iterator[ScoreRequest]:
-    """The requests as they come; before the first goes on, `count` of its continuations are scored by the
+def verified(client: Client, requests: Iterable[ScoreRequest], options: VllmOptions) -> Iterator[ScoreRequest]:
+    """The requests as they come; before the first goes on, `verify_scores` of its continuations are scored by the
     `transformers` engine, too.
 
     Raises `EngineError` where the two see other tokens or give other probabilities.
     """
-    left = count
-    for request in requests:
-        if left:
-            left = 0
-            _verify(client, replace(request, continuations=request.continuations[:count]))
+    count = options.verify_scores
+    for number, request in enumerate(requests):
+        if count and number == 0:
+            _verify(client, replace(request, continuations=request.continuations[:count]), options)
         yield request
 
 
-def _verify(client: Client, request: ScoreRequest) -> None:
+def _verify(client: Client, request: ScoreRequest, options: VllmOptions) -> None:
     from generate.engines import open_engine
 
-    spec = ModelSpec(f"transformers:{client.spec.name}", {"dtype": client.facts.dtype})
+    settings = {"dtype": client.facts.dtype, "revision": client.facts.revision, "bos": options.bos}
+    spec = ModelSpec(f"transformers:{client.spec.name}", settings)
     with open_engine(spec) as other:
         _compare(client, request, other)
 

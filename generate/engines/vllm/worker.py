@@ -35,6 +35,7 @@ class Worker:
         arguments = {"disable_log_stats": True, **settings["arguments"]}
         self._engine = LLMEngine.from_engine_args(EngineArgs(**arguments), usage_context=UsageContext.LLM_CLASS)
         self._tokenizer = self._engine.get_tokenizer()
+        self._bos = settings["bos"]
         self._template = {"chat_template": settings["chat_template"], **settings["chat_template_kwargs"]}
         self._out, self._writing = out, Lock()
         # One of its own for the thread that reads: it need not wait for a step of the model.
@@ -56,8 +57,7 @@ class Worker:
             "max_model_len": model.max_model_len,
             "chat_template": bool(self._template["chat_template"] or getattr(self._tokenizer, "chat_template", True)),
             "block_size": config.cache_config.block_size,
-            # Where the tokenizer is told to begin texts with it, and its own template may not say so.
-            "bos_token_id": self._tokenizer.bos_token_id if getattr(self._tokenizer, "add_bos_token", False) else None,
+            "bos_token_id": self._tokenizer.bos_token_id if self._bos else None,
             "unk_token_id": getattr(self._tokenizer, "unk_token_id", None),
         }
 
