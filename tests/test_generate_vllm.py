@@ -162,6 +162,17 @@ SAID = [
         id="unknown model",
     ),
     pytest.param(
+        "ValueError: Invalid repository ID or local directory specified: 'Qwen/Qwen9'.\nPlease verify the following",
+        "neither a folder here nor a name on the model hub",
+        id="no such name",
+    ),
+    pytest.param(
+        "LocalEntryNotFoundError: Cannot find an appropriate cached snapshot folder\n\nThe above exception was the "
+        "direct cause of the following exception:\n\nValueError: Invalid repository ID or local directory: 'Qwen/Q'.",
+        "is not on this machine, and the model hub cannot be reached",
+        id="not fetched",
+    ),
+    pytest.param(
         "OSError: We couldn't connect to 'https://...' to load the files, and couldn't find them in the cached files.",
         "is not on this machine, and the model hub cannot be reached",
         id="no network",

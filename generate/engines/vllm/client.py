@@ -45,7 +45,7 @@ class Client:
             self.send(settings)
             answer = self.read()
             if "fatal" in answer:
-                raise self._ended(answer["fatal"], f"vLLM cannot open it: {in_short(answer['fatal'])}")
+                raise self._ended(answer["trace"], f"vLLM cannot open it: {in_short(answer['fatal'])}")
             self.facts = Facts(**answer["ready"])
             self.unk_token_id = self.facts.unk_token_id
         except BaseException:

@@ -119,7 +119,7 @@ _KNOWN: tuple[tuple[re.Pattern[str], Explain], ...] = (
     (
         re.compile(
             r"RepositoryNotFound|404 Client Error|is not a local folder and is not a valid model|Repo id must"
-            r"|401 Client Error|GatedRepo"
+            r"|401 Client Error|GatedRepo|Invalid repository ID or local directory"
         ),
         _unknown_model,
     ),
@@ -131,8 +131,8 @@ def why_it_did_not_open(spec: ModelSpec, said: str, logged: str) -> EngineError 
 
     `said` is the exception that vLLM raised, `logged` all that it logged: the cause often stands only there.
     """
-    for text in (said, logged):
-        for pattern, explain in _KNOWN:
+    for pattern, explain in _KNOWN:
+        for text in (said, logged):
             found = pattern.search(text)
             if found:
                 what, remedy = explain(found)

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Iterator
 from copy import deepcopy
 from queue import SimpleQueue
@@ -229,7 +230,7 @@ def main() -> None:
     try:
         worker = Worker(settings, out)
     except Exception as fault:  # whatever keeps the model from loading is told on the other side
-        out.write(json.dumps({"fatal": f"{type(fault).__name__}: {fault}"}) + "\n")
+        out.write(json.dumps({"fatal": f"{type(fault).__name__}: {fault}", "trace": traceback.format_exc()}) + "\n")
         out.flush()
         raise
     loaded.put(worker)
