@@ -358,7 +358,7 @@ def test_background_work_that_raises_comes_after_what_had_finished() -> None:
         (ModelSpec("opnai:gpt"), "unknown engine 'opnai' in 'opnai:gpt'. Did you mean 'openai'"),
         (ModelSpec("gpt-4o-mini"), "names no engine"),
         (ModelSpec("openai:"), "names no model"),
-        (ModelSpec("transformers:org/model"), "not part of this version"),
+        (ModelSpec("transformers:org/model", {"dtyp": "float16"}), "dtype"),
         (ModelSpec("openai:x", {"base_ur": "http://localhost"}), "unknown option 'base_ur'. Did you mean 'base_url'"),
         (ModelSpec("openai:x", {"base_url": "localhost:8000"}), "options of openai:x: base_url"),
         (ModelSpec("openai:x", {"concurrency": 0}), "concurrency: Input should be greater than or equal to 1, not 0"),

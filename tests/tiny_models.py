@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 WORDS = "we ate soup rice bread with tea and cake in the old house ##s ##ed so ##on".split()  # noqa: SIM905
@@ -28,3 +30,97 @@ def wordpiece() -> Any:
         sep_token="[SEP]",
         mask_token="[MASK]",
     )
+
+
+_CORPUS = ("we ate the soup", "the soup was hot", "fish and chips", "寿司と天ぷら", "김치와 밥", "पनीर और चावल") * 4
+
+
+def byte_level() -> Any:
+    """GPT-2's kind of tokenizer, trained on a few lines: most letters outside English are several tokens."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    built = Tokenizer(models.BPE())
+    built.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    built.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    special = ["<pad>", "<bos>", "<eos>"]
+    built.train_from_iterator(
+        _CORPUS, trainers.BpeTrainer(vocab_size=320, special_tokens=special, initial_alphabet=alphabet)
+    )
+    return PreTrainedTokenizerFast(tokenizer_object=built, pad_token="<pad>", bos_token="<bos>", eos_token="<eos>")
+
+
+def _sizes(vocabulary: int) -> dict[str, Any]:
+    return {"vocab_size": vocabulary, "hidden_size": 32, "num_hidden_layers": 4, "num_attention_heads": 4}
+
+
+def _gemma3(vocabulary: int) -> Any:
+    """Layers that see 6 tokens back, and layers that see all."""
+    from transformers import Gemma3ForCausalLM, Gemma3TextConfig
+
+    kinds = ["sliding_attention", "full_attention"] * 2
+    sizes = {**_sizes(vocabulary), "intermediate_size": 64, "num_key_value_heads": 2, "head_dim": 8}
+    return Gemma3ForCausalLM(Gemma3TextConfig(**sizes, sliding_window=6, layer_types=kinds))
+
+
+def _mistral(vocabulary: int) -> Any:
+    """Layers that all see 6 tokens back."""
+    from transformers import MistralConfig, MistralForCausalLM
+
+    sizes = {**_sizes(vocabulary), "intermediate_size": 64, "num_key_value_heads": 2}
+    return MistralForCausalLM(MistralConfig(**sizes, sliding_window=6))
+
+
+def _gpt2(vocabulary: int) -> Any:
+    """Learned positions."""
+    from transformers import GPT2Config, GPT2LMHeadModel
+
+    return GPT2LMHeadModel(GPT2Config(vocab_size=vocabulary, n_embd=32, n_layer=4, n_head=4, n_positions=128))
+
+
+def _bloom(vocabulary: int) -> Any:
+    """Positions that come with the mask (ALiBi), so that a tree mask does not fit."""
+    from transformers import BloomConfig, BloomForCausalLM
+
+    return BloomForCausalLM(BloomConfig(vocab_size=vocabulary, hidden_size=32, n_layer=2, n_head=4))
+
+
+def _mamba(vocabulary: int) -> Any:
+    """A state that is carried from token to token: no attention at all."""
+    from transformers import MambaConfig, MambaForCausalLM
+
+    return MambaForCausalLM(MambaConfig(vocab_size=vocabulary, hidden_size=32, num_hidden_layers=2))
+
+
+CAUSAL: Mapping[str, Callable[[int], Any]] = {
+    "gemma3": _gemma3,
+    "mistral": _mistral,
+    "gpt2": _gpt2,
+    "bloom": _bloom,
+    "mamba": _mamba,
+}
+
+
+def save_causal(kind: str, folder: Path) -> Path:
+    """A causal model of this kind with the byte-level tokenizer, as a folder."""
+    import torch
+
+    tokenizer = byte_level()
+    torch.manual_seed(7)
+    CAUSAL[kind](len(tokenizer)).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def save_masked(folder: Path) -> Path:
+    """A small BERT with the WordPiece tokenizer, as a folder."""
+    import torch
+    from transformers import BertConfig, BertForMaskedLM
+
+    tokenizer = wordpiece()
+    torch.manual_seed(7)
+    sizes = {**_sizes(len(tokenizer)), "intermediate_size": 64, "max_position_embeddings": 64}
+    BertForMaskedLM(BertConfig(**sizes)).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder

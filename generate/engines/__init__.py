@@ -35,11 +35,6 @@ __all__ = [
 
 ENGINES = tuple(OPTIONS)
 
-# Engines of the design that are not here yet, and the way to the same model today.
-_INSTEAD = {
-    "transformers": "Take a GGUF of it, 'llamacpp:FILE.gguf', or start `vllm serve {name}` and use 'openai:{name}'.",
-}
-
 
 def open_engine(spec: ModelSpec) -> Engine:
     """The engine of a model, to be entered with `with`: entering loads the model or connects, leaving frees it.
@@ -56,6 +51,10 @@ def open_engine(spec: ModelSpec) -> Engine:
         from generate.engines.vllm.engine import VllmEngine
 
         return VllmEngine(spec)
+    if spec.engine == "transformers":
+        from generate.engines.transformers.engine import TransformersEngine
+
+        return TransformersEngine(spec)
     from generate.engines.llamacpp import LlamaCppEngine
 
     return LlamaCppEngine(spec)
@@ -67,9 +66,6 @@ def check_model(spec: ModelSpec) -> None:
         lacking = "model" if spec.engine in ENGINES else "engine"
         remedy = "Write 'engine:name', e.g. 'openai:gpt-4o-mini'."
         raise EngineError(f"{spec.model!r} names no {lacking}", remedy=remedy)
-    if spec.engine in _INSTEAD:
-        remedy = _INSTEAD[spec.engine].format(name=spec.name)
-        raise EngineError(f"the engine {spec.engine!r} of {spec.model!r} is not part of this version", remedy=remedy)
     if spec.engine not in ENGINES:
         raise EngineError(
             f"unknown engine {spec.engine!r} in {spec.model!r}", remedy=did_you_mean(spec.engine, ENGINES)

@@ -94,6 +94,11 @@ class LlamaCppEngine:
             ) from fault
 
 
+def is_gguf(name: str) -> bool:
+    """Does a model's name mean a GGUF file? By its ending, or since it is the one that a package holds."""
+    return name in _PACKAGED or name.endswith(".gguf")
+
+
 def find_gguf(name: str) -> Path:
     """The GGUF file that a model's name means. Raises `EngineError` where it is absent, or something else."""
     file = _packaged(*_PACKAGED[name]) if name in _PACKAGED else Path(name).expanduser()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -56,10 +56,27 @@ class VllmOptions(Options):
         return self.model_extra or {}
 
 
+class TransformersOptions(Options):
+    """Options of the `transformers` engine."""
+
+    revision: str | None = None  # a commit, tag or branch of the hub
+    dtype: Literal["float32", "bfloat16", "float16"] | None = None  # float32 on a CPU, else the checkpoint's own
+    device: str | None = None  # "cpu", "cuda", "cuda:1"; the first accelerator unless told
+    trust_remote_code: bool = False  # run code that comes with the model
+    attention: str | None = None  # "sdpa", "eager"; the model's own unless told
+    batch_size: int = Field(default=8, ge=1)  # texts that are written at the same time
+    bare_prompts: bool = False  # continue the prompt's text without a chat template, as base models do
+    batch_tokens: int | None = Field(default=None, ge=1)  # tokens that are scored in one pass
+    bos: bool = False  # put the token that begins a text in front where the tokenizer itself does not
+    method: Literal["auto", "tree", "plain"] = "auto"  # of scoring with a causal model
+    masked: Literal["fill", "pseudo"] = "fill"  # of scoring with a masked model
+
+
 # What each engine can be told.
 OPTIONS: Mapping[str, type[Options]] = {
     "openai": OpenAIOptions,
     "llamacpp": LlamaCppOptions,
+    "transformers": TransformersOptions,
     "vllm": VllmOptions,
 }
 

@@ -31,7 +31,7 @@ class TreePasses:
 
     def __init__(self, model: PreTrainedModel) -> None:
         self._model = model
-        self._windows = _windows(model)
+        self._windows = layer_kinds(model)
         self._trunk: DynamicCache | None = None
 
     @torch.inference_mode()
@@ -105,8 +105,7 @@ def _sees(forest: Forest) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
     return seen
 
 
-def _windows(model: PreTrainedModel) -> Mapping[str, int]:
-    """How far back the layers of each kind see, in tokens."""
-    config = model.config.get_text_config(decoder=True)
-    kinds, details = get_layer_types_and_kwargs(config)
+def layer_kinds(model: PreTrainedModel) -> Mapping[str, int]:
+    """The kinds of a model's layers, and how far back each sees, in tokens."""
+    kinds, details = get_layer_types_and_kwargs(model.config.get_text_config(decoder=True))
     return {kind: detail.get("sliding_window") or 2**30 for kind, detail in zip(kinds, details, strict=True)}

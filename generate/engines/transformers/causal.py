@@ -1,0 +1,82 @@
+"""Scores continuations with a causal model: packed behind tree masks where it allows that, else by plain passes."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+
+import torch
+from transformers import PreTrainedModel
+
+from generate.engines.seam import Pair
+from generate.engines.transformers.forest import Text, plan
+from generate.engines.transformers.plain import plain_batches, run_plain
+from generate.engines.transformers.tree import MASKED_LAYERS, ScoredText, TreePasses, layer_kinds
+
+# Bytes that the logits of a pass may take, in single precision; and tokens of a pass where nothing else is told.
+_LOGITS = 2**28
+_MOST_TOKENS = {"cpu": 512}
+_MOST_ELSEWHERE = 4096
+# How far packed and plain scores may lie apart on the probe, in nats. In half precision, kernels alone differ so much.
+_TOLERANCE, _HALF_TOLERANCE = 1e-3, 0.25
+
+_log = logging.getLogger(__name__)
+
+
+class CausalScorer:
+    """Yields the log-probabilities of texts' continuations, a group (the texts of one context) at a time."""
+
+    def __init__(self, model: PreTrainedModel, method: str = "auto", batch_tokens: int | None = None) -> None:
+        self._model = model
+        self._most = batch_tokens or most_tokens(model)
+        self.method = method if method != "auto" else "tree" if tree_fits(model) else "plain"
+
+    def score(self, groups: Iterable[Sequence[Text]]) -> Iterator[ScoredText]:
+        if self.method == "tree":
+            yield from _packed(self._model, groups, self._most)
+        else:
+            for batch in plain_batches(groups, self._most):
+                yield from run_plain(self._model, batch)
+
+
+def most_tokens(model: PreTrainedModel) -> int:
+    """The tokens of a pass: as many as the device makes good use of, and as the logits have room for."""
+    room: int = _LOGITS // (4 * model.config.get_text_config(decoder=True).vocab_size)
+    return max(16, min(_MOST_TOKENS.get(model.device.type, _MOST_ELSEWHERE), room))
+
+
+def tree_fits(model: PreTrainedModel) -> bool:
+    """Does a tree mask give this model's own numbers? Tried on a few texts, in one pass and behind a cached trunk.
+
+    It does not where layers carry a state from token to token, where positions are not told by `position_ids` (ALiBi),
+    or where a model makes its own masks.
+    """
+    if not set(layer_kinds(model)) <= MASKED_LAYERS:
+        return False
+    texts = _probe(model.config.get_text_config(decoder=True).vocab_size)
+    plain = {scored.text: scored.log_probabilities for text in texts for scored in run_plain(model, [text])}
+    try:
+        packed = [scored for most in (64, 4) for scored in _packed(model, [texts], most)]
+    except (AttributeError, IndexError, KeyError, NotImplementedError, RuntimeError, TypeError, ValueError) as fault:
+        _log.info("no tree mask for %s: %s", type(model).__name__, fault)
+        return False
+    apart = max(
+        abs(one - other)
+        for scored in packed
+        for one, other in zip(scored.log_probabilities, plain[scored.text], strict=True)
+    )
+    return apart <= (_TOLERANCE if model.dtype == torch.float32 else _HALF_TOLERANCE)
+
+
+def _packed(model: PreTrainedModel, groups: Iterable[Sequence[Text]], most: int) -> Iterator[ScoredText]:
+    passes = TreePasses(model)
+    for forest in plan(groups, most):
+        yield from passes.run(forest)
+
+
+def _probe(vocabulary: int) -> list[Text]:
+    """Texts over the whole vocabulary that share beginnings of several lengths."""
+    numbers = [7919 * (n + 1) % vocabulary for n in range(24)]
+    ends = [(6, 7, 8), (6, 7, 9), (6, 10, 11, 12), (13,), (14, 15), (6, 7, 16, 17)]
+    rows = [tuple(numbers[n] for n in (*range(6), *end)) for end in ends]
+    return [Text("probe", Pair(index, ids, 6, len(ids), "clean")) for index, ids in enumerate(rows)]

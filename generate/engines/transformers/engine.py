@@ -1,0 +1,129 @@
+"""The engine itself: what it is asked goes to the sampler and the scorers, what they answer becomes rows.
+
+models = ["transformers:Qwen/Qwen2.5-1.5B", "transformers:google-bert/bert-base-multilingual-cased"]
+
+[options.transformers]
+revision = "8faed761d45a263340a0528343f099c05c9a4323"
+dtype = "bfloat16"
+"""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from cache.errors import EngineError
+from generate.engines.base import Capabilities, Completion, ModelSpec, Request, Scored, ScoreRequest, TokenScore
+from generate.engines.options import TransformersOptions, read_options
+from generate.engines.seam import split_pairs
+from generate.engines.transformers.forest import Text
+from generate.engines.transformers.loading import check_installed, load
+
+if TYPE_CHECKING:
+    from generate.engines.transformers.causal import CausalScorer
+    from generate.engines.transformers.masked import MaskedScorer
+    from generate.engines.transformers.tree import ScoredText
+
+_AT_ONCE = 4096  # continuations of one context that are held as tokens at the same time
+
+
+class TransformersEngine:
+    """A model in this process. Loaded when entered, freed when left."""
+
+    capabilities = Capabilities(schema=False, seed=True, top_k=True, score=True)
+
+    def __init__(self, spec: ModelSpec) -> None:
+        self.spec = spec
+        self.options = read_options(TransformersOptions, spec)
+        check_installed(spec)
+
+    def __enter__(self) -> Self:
+        self._loaded = load(self.spec, self.options)
+        self.model_version = self._loaded.version
+        self._scorer: CausalScorer | MaskedScorer | None = None
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        del self._loaded, self._scorer
+
+    def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
+        """Yields an answer, or the reason why there is none, per request and seed, batch by batch.
+
+        Raises `EngineError` of a masked model, and of one without a chat template unless `bare_prompts` is set.
+        """
+        from generate.engines.transformers.sampling import Sampler
+
+        if self._loaded.masked:
+            what = "is a masked model: it fills gaps, and writes no texts"
+            raise EngineError(what, where=self.spec.model, remedy="Name a causal model; this one can score.")
+        return Sampler(self._loaded, self.options.batch_size, self.options.bare_prompts).sample(requests)
+
+    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
+        """Yields a row per request and continuation; see docs/scoring.md for what exactly is scored."""
+        failed: deque[Scored] = deque()
+        scorer = self.scorer
+        try:
+            for scored in scorer.score(self._groups(requests, failed)):
+                while failed:
+                    yield failed.popleft()
+                yield self._row(scored)
+        except MemoryError as fault:  # torch's own on accelerators is one of RuntimeError, and tells what it lacked
+            raise EngineError("the memory is used up", where=self.spec.model, remedy="Lower batch_tokens.") from fault
+        yield from failed
+
+    @property
+    def scorer(self) -> CausalScorer | MaskedScorer:
+        """What scores, made when it is first needed."""
+        if self._scorer is None:
+            self._scorer = self._masked_scorer() if self._loaded.masked else self._causal_scorer()
+        return self._scorer
+
+    def _causal_scorer(self) -> CausalScorer:
+        from generate.engines.transformers.causal import CausalScorer
+
+        return CausalScorer(self._loaded.model, self.options.method, self.options.batch_tokens)
+
+    def _masked_scorer(self) -> MaskedScorer:
+        from generate.engines.transformers.masked import MaskedScorer
+
+        mask, padding = self._loaded.tokenizer.mask_token_id, self._loaded.tokenizer.pad_token_id
+        if mask is None:
+            raise EngineError("its tokenizer knows no mask token", where=self.spec.model)
+        return MaskedScorer(self._loaded.model, mask, padding or 0, self.options.masked, self.options.batch_tokens)
+
+    def _groups(self, requests: Iterable[ScoreRequest], failed: deque[Scored]) -> Iterator[list[Text]]:
+        """The texts of each request, some thousands at a time; what cannot be scored goes to `failed`."""
+        for request in requests:
+            pairs = split_pairs(self._loaded.tokenizer, request, suffix=self._loaded.masked, bos=self._bos())
+            while some := list(islice(pairs, _AT_ONCE)):
+                texts = []
+                for pair in some:
+                    error = pair.error or self._too_long(len(pair.ids))
+                    if error is None:
+                        texts.append(Text(request.request_id, pair))
+                    else:
+                        failed.append(Scored(request.request_id, pair.index, error=error))
+                if texts:
+                    yield texts
+
+    def _bos(self) -> int | None:
+        token: int | None = self._loaded.tokenizer.bos_token_id
+        return token if self.options.bos else None
+
+    def _too_long(self, tokens: int) -> str | None:
+        window = self._loaded.window
+        return f"{tokens} tokens are more than the {window} that the model reads" if tokens > window else None
+
+    def _row(self, scored: ScoredText) -> Scored:
+        pair, request_id = scored.text.pair, scored.text.request_id
+        if not all(map(math.isfinite, scored.log_probabilities)):
+            return Scored(request_id, pair.index, seam=pair.seam, error="a log-probability is not a finite number")
+        names = self._loaded.tokenizer.convert_ids_to_tokens(list(pair.ids[pair.start : pair.end]))
+        tokens = tuple(map(TokenScore, names, scored.log_probabilities))
+        return Scored(request_id, pair.index, tokens, pair.seam, model_version=self.model_version)

@@ -1,0 +1,145 @@
+"""Opens a model and its tokenizer: from the hub, from a folder, or from a GGUF file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cache.errors import EngineError, MissingDependencyError
+from cache.identity import file_sha256
+from generate.engines.base import ModelSpec
+from generate.engines.llamacpp import find_gguf, is_gguf
+from generate.engines.options import TransformersOptions
+
+if TYPE_CHECKING:
+    from transformers import PretrainedConfig, PreTrainedModel
+
+_PACKAGES = ("torch", "transformers", "accelerate")
+_CAUSAL = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
+_MASKED = ("ForMaskedLM", "ForPreTraining")
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A model that is ready, its tokenizer, and exactly which model it is."""
+
+    model: PreTrainedModel
+    tokenizer: Any
+    masked: bool  # fills gaps, and does not write on
+    version: str  # with its revision or checksum, the precision and the device
+
+    @property
+    def window(self) -> int:
+        """The longest text that the model reads, in tokens."""
+        config = self.model.config.get_text_config()
+        longest = getattr(config, "max_position_embeddings", None) or 2**30
+        return int(min(longest, self.tokenizer.model_max_length))
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where the files are: a hub name or a folder, with what `from_pretrained` must be told to find them."""
+
+    name: str
+    arguments: dict[str, Any]
+    gguf: Path | None = None
+
+
+def check_installed(spec: ModelSpec) -> None:
+    """Raises `MissingDependencyError` where the extra is not installed. Imports nothing."""
+    needed = (*_PACKAGES, "gguf") if is_gguf(spec.name) else _PACKAGES
+    for package in needed:
+        if find_spec(package) is None:
+            raise MissingDependencyError(package, "transformers", f"The model {spec.model}")
+
+
+def load(spec: ModelSpec, options: TransformersOptions) -> Loaded:
+    """Raises `EngineError` where there is no such model, or none that this version of transformers can open."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
+
+    place = _place(spec, options)
+    device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        config = AutoConfig.from_pretrained(place.name, **place.arguments)
+        masked = _is_masked(config, spec)
+        kind = AutoModelForMaskedLM if masked else AutoModelForCausalLM
+        model: Any = kind.from_pretrained(
+            place.name, dtype=_dtype(options, device), **_attention(options), **place.arguments
+        )
+        tokenizer = AutoTokenizer.from_pretrained(place.name, **place.arguments)
+    except (OSError, ValueError, ImportError, KeyError) as fault:
+        raise _cannot_open(spec, fault) from fault
+    if not tokenizer.is_fast:
+        raise EngineError("has no fast tokenizer, and no other tells where a token stands in a text", where=spec.model)
+    model = model.to(device).eval()
+    return Loaded(model, tokenizer, masked, f"{_version(place, config)} {_short(model.dtype)} {device}")
+
+
+def _place(spec: ModelSpec, options: TransformersOptions) -> _Place:
+    if is_gguf(spec.name):
+        file = find_gguf(spec.name)
+        return _Place(str(file.parent), {"gguf_file": file.name}, gguf=file)
+    arguments = {"trust_remote_code": options.trust_remote_code}
+    folder = Path(spec.name).expanduser()
+    if folder.is_dir():
+        return _Place(str(folder), arguments)
+    return _Place(spec.name, {**arguments, "revision": options.revision or "main"})
+
+
+def _is_masked(config: PretrainedConfig, spec: ModelSpec) -> bool:
+    names = config.architectures or ["ForCausalLM"]  # a GGUF file names none, and holds nothing else
+    if any(name.endswith(_CAUSAL) for name in names):
+        return False
+    if any(name.endswith(_MASKED) for name in names):
+        return True
+    what = f"is a {names[0]}, neither a causal nor a masked language model"
+    raise EngineError(
+        what, where=spec.model, remedy="Name a model whose architecture ends in ForCausalLM or ForMaskedLM."
+    )
+
+
+def _dtype(options: TransformersOptions, device: str) -> Any:
+    """Single precision on a CPU, where others are slower and no smaller in effect; elsewhere the checkpoint's own."""
+    import torch
+
+    if options.dtype is not None:
+        return getattr(torch, options.dtype)
+    return torch.float32 if device == "cpu" else "auto"
+
+
+def _attention(options: TransformersOptions) -> dict[str, Any]:
+    return {} if options.attention is None else {"attn_implementation": options.attention}
+
+
+def _short(dtype: object) -> str:
+    return str(dtype).removeprefix("torch.")
+
+
+def _version(place: _Place, config: PretrainedConfig) -> str:
+    if place.gguf is not None:
+        return f"{place.gguf.name} sha256:{file_sha256(place.gguf)[:16]}"
+    commit = getattr(config, "_commit_hash", None)
+    if commit:
+        return f"{place.name}@{commit}"
+    return f"{Path(place.name).name} sha256:{_folder_sha256(Path(place.name))[:16]}"
+
+
+def _folder_sha256(folder: Path) -> str:
+    """Of the names and contents of all weights, settings and vocabularies."""
+    files = sorted(file for file in folder.iterdir() if file.suffix in (".safetensors", ".bin", ".json", ".model"))
+    return sha256("".join(f"{file.name} {file_sha256(file)}\n" for file in files).encode()).hexdigest()
+
+
+def _cannot_open(spec: ModelSpec, fault: Exception) -> EngineError:
+    reason = " ".join(str(fault).split())
+    if "trust_remote_code" in reason:
+        remedy = "If you trust its authors, set trust_remote_code = true under [options.transformers]."
+        return EngineError("comes with code of its own", where=spec.model, remedy=remedy)
+    remedy = (
+        "Give a name of the hub (HF_TOKEN for gated models), a folder with config.json and weights, or a .gguf file."
+    )
+    return EngineError(f"cannot be opened: {reason[:300]}", where=spec.model, remedy=remedy)

@@ -1,0 +1,80 @@
+"""Scores what may stand in a gap with a masked model.
+
+- fill: as many masks as the continuation has tokens, all read at once (CAMeL). All continuations of one length share
+  one input, so a context costs a handful of passes.
+- pseudo: the pseudo-log-likelihood of the continuation: each of its tokens is masked alone, the others are read
+  (Salazar et al. 2020, https://aclanthology.org/2020.acl-main.240).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+
+import torch
+from transformers import PreTrainedModel
+
+from generate.engines.transformers.causal import most_tokens
+from generate.engines.transformers.forest import Text
+from generate.engines.transformers.tree import ScoredText, log_probabilities
+
+Masked = tuple[int, ...]  # an input: a text's tokens, with masks in it
+
+
+class MaskedScorer:
+    """Yields the log-probabilities of what stands in texts' gaps, a group (the texts of one context) at a time."""
+
+    def __init__(
+        self, model: PreTrainedModel, mask: int, padding: int, method: str = "fill", batch_tokens: int | None = None
+    ) -> None:
+        self._model, self._mask, self._padding = model, mask, padding
+        self._most = batch_tokens or most_tokens(model)
+        self.method = method
+
+    def score(self, groups: Iterable[Sequence[Text]]) -> Iterator[ScoredText]:
+        for texts in groups:
+            inputs = [self._inputs(text) for text in texts]
+            # What is asked of an input: (place, token) pairs, over all texts that share it.
+            asked: dict[Masked, set[tuple[int, int]]] = {}
+            for masked, place, token in chain.from_iterable(inputs):
+                asked.setdefault(masked, set()).add((place, token))
+            known = {key: value for batch in self._batches(asked) for key, value in self._run(batch, asked)}
+            for text, wanted in zip(texts, inputs, strict=True):
+                yield ScoredText(text, tuple(known[each] for each in wanted))
+
+    def _inputs(self, text: Text) -> list[tuple[Masked, int, int]]:
+        """For each token of the continuation, the input that it is read off, its place there and its number."""
+        ids, start, end = text.pair.ids, text.pair.start, text.pair.end
+        places = range(start, end)
+        if self.method == "fill":
+            filled = (*ids[:start], *[self._mask] * (end - start), *ids[end:])
+            return [(filled, place, ids[place]) for place in places]
+        return [((*ids[:place], self._mask, *ids[place + 1 :]), place, ids[place]) for place in places]
+
+    def _batches(self, inputs: Iterable[Masked]) -> Iterator[list[Masked]]:
+        """Inputs of about the same length, as many as stay within the tokens of a pass when padded."""
+        batch: list[Masked] = []
+        for masked in sorted(inputs, key=len, reverse=True):
+            if batch and (len(batch) + 1) * len(batch[0]) > self._most:
+                yield batch
+                batch = []
+            batch.append(masked)
+        if batch:
+            yield batch
+
+    @torch.inference_mode()
+    def _run(
+        self, batch: Sequence[Masked], asked: dict[Masked, set[tuple[int, int]]]
+    ) -> Iterator[tuple[tuple[Masked, int, int], float]]:
+        fed = torch.full((len(batch), len(batch[0])), self._padding)
+        for row, masked in enumerate(batch):
+            fed[row, : len(masked)] = torch.tensor(masked)
+        read = torch.tensor([[n < len(masked) for n in range(fed.shape[1])] for masked in batch]).long()
+        logits = self._model(input_ids=fed.to(self._model.device), attention_mask=read.to(self._model.device)).logits
+        for row, masked in enumerate(batch):
+            wanted = sorted(asked[masked])
+            places = sorted({place for place, _ in wanted})
+            rows = torch.tensor([places.index(place) for place, _ in wanted], device=logits.device)
+            tokens = torch.tensor([token for _, token in wanted], device=logits.device)
+            values = log_probabilities(logits[row, places], rows, tokens).tolist()
+            yield from zip(((masked, place, token) for place, token in wanted), values, strict=True)

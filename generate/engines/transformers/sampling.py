@@ -1,0 +1,137 @@
+"""Writes texts in batches, each with a seed of its own, so that a text does not depend on its neighbours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
+from typing import Any
+
+import torch
+from transformers import (
+    GenerationConfig,
+    LogitsProcessor,
+    LogitsProcessorList,
+    TemperatureLogitsWarper,
+    TopKLogitsWarper,
+    TopPLogitsWarper,
+)
+
+from cache.errors import EngineError
+from generate.engines.base import Completion, Decoding, Message, Request
+from generate.engines.transformers.loading import Loaded
+
+
+@dataclass(frozen=True, slots=True)
+class _Ask:
+    """One text to be written."""
+
+    request_id: str
+    seed: int
+    decoding: Decoding
+    prompt: tuple[int, ...]
+
+
+class Sampler:
+    """Writes answers, `batch_size` at a time. With `bare`, the messages are continued as they stand, without a chat
+    template: what a base model does."""
+
+    def __init__(self, loaded: Loaded, batch_size: int, bare: bool = False) -> None:
+        if not bare and not loaded.tokenizer.chat_template:
+            remedy = "Name a chat model, or set bare_prompts = true to let it continue the prompt's text."
+            raise EngineError("has no chat template: it is no chat model", where=loaded.version, remedy=remedy)
+        self._loaded, self._batch_size, self._bare = loaded, batch_size, bare
+        model, tokenizer = loaded.model, loaded.tokenizer
+        stops = model.generation_config.eos_token_id if model.generation_config else None
+        self._stops = {*([stops] if isinstance(stops, int) else stops or []), tokenizer.eos_token_id} - {None}
+        padding = tokenizer.pad_token_id
+        self._padding = padding if padding is not None else next(iter(sorted(self._stops)), 0)
+        # A model's own habits (penalties, temperatures) would come in beside what is asked.
+        habits: Any = GenerationConfig
+        model.generation_config = habits(eos_token_id=sorted(self._stops), pad_token_id=self._padding)
+
+    def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
+        """Yields a completion per request and seed, in order."""
+        asks = (ask for request in requests for ask in self._asks(request))
+        for decoding, alike in groupby(asks, key=lambda ask: ask.decoding):
+            while batch := list(islice(alike, self._batch_size)):
+                yield from self._batch(decoding, batch)
+
+    def _asks(self, request: Request) -> Iterator[_Ask]:
+        prompt = self._prompt(request.messages)
+        return (_Ask(request.request_id, seed, request.decoding, prompt) for seed in request.seeds)
+
+    def _prompt(self, messages: Sequence[Message]) -> tuple[int, ...]:
+        tokenizer = self._loaded.tokenizer
+        if self._bare:
+            return tuple(tokenizer("\n".join(message.content for message in messages))["input_ids"])
+        turns = [{"role": message.role, "content": message.content} for message in messages]
+        text = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        return tuple(tokenizer(text, add_special_tokens=False)["input_ids"])
+
+    def _batch(self, decoding: Decoding, batch: Sequence[_Ask]) -> Iterator[Completion]:
+        room = self._loaded.window - decoding.max_tokens
+        for ask in batch:
+            if len(ask.prompt) > room:
+                reason = (
+                    f"the prompt's {len(ask.prompt)} tokens and the answer exceed the {self._loaded.window} it reads"
+                )
+                yield Completion(ask.request_id, ask.seed, None, error=reason)
+        fitting = [ask for ask in batch if len(ask.prompt) <= room]
+        if fitting:
+            written = self._write(decoding, fitting)
+            yield from (self._completion(ask, ids) for ask, ids in zip(fitting, written, strict=True))
+
+    @torch.inference_mode()
+    def _write(self, decoding: Decoding, asks: Sequence[_Ask]) -> list[list[int]]:
+        model: Any = self._loaded.model
+        width = max(len(ask.prompt) for ask in asks)
+        fed = torch.tensor([[self._padding] * (width - len(ask.prompt)) + [*ask.prompt] for ask in asks])
+        read = torch.tensor([[0] * (width - len(ask.prompt)) + [1] * len(ask.prompt) for ask in asks])
+        written = model.generate(
+            input_ids=fed.to(model.device),
+            attention_mask=read.to(model.device),
+            max_new_tokens=decoding.max_tokens,
+            do_sample=False,  # the choice is made by the last of the processors
+            logits_processor=_processors(decoding, [ask.seed for ask in asks]),
+        )
+        rows: list[list[int]] = written[:, width:].tolist()
+        return rows
+
+    def _completion(self, ask: _Ask, written: Sequence[int]) -> Completion:
+        end = next((n for n, token in enumerate(written) if token in self._stops), None)
+        ids = written if end is None else written[:end]
+        return Completion(
+            ask.request_id,
+            ask.seed,
+            self._loaded.tokenizer.decode(ids, skip_special_tokens=True),
+            finish_reason="length" if end is None else "stop",
+            prompt_tokens=len(ask.prompt),
+            completion_tokens=len(ids),
+            model_version=self._loaded.version,
+        )
+
+
+def _processors(decoding: Decoding, seeds: Sequence[int]) -> LogitsProcessorList:
+    if decoding.temperature == 0:
+        return LogitsProcessorList()
+    steps: list[LogitsProcessor] = [TemperatureLogitsWarper(decoding.temperature)]
+    if decoding.top_k is not None:
+        steps.append(TopKLogitsWarper(decoding.top_k))
+    if decoding.top_p < 1:
+        steps.append(TopPLogitsWarper(decoding.top_p))
+    return LogitsProcessorList([*steps, _SeededChoice(seeds)])
+
+
+class _SeededChoice(LogitsProcessor):
+    """Draws each row's token with that row's own generator, and leaves it as the only one."""
+
+    def __init__(self, seeds: Sequence[int]) -> None:
+        self._generators = [torch.Generator().manual_seed(seed) for seed in seeds]
+
+    def __call__(self, input_ids: torch.Tensor, scores: torch.Tensor) -> torch.Tensor:  # noqa: ARG002
+        drawn = torch.cat([torch.rand(1, generator=generator, dtype=torch.float64) for generator in self._generators])
+        reached = scores.double().softmax(-1).cumsum(-1)
+        chosen = torch.searchsorted(reached, (drawn.to(scores.device) * reached[:, -1])[:, None], right=True)
+        chosen = chosen.clamp(max=scores.shape[-1] - 1)
+        return torch.full_like(scores, -torch.inf).scatter_(-1, chosen, 0.0)
