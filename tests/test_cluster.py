@@ -35,7 +35,7 @@ CONCURRENCY = 2  # of the experiment's engine
 
 @pytest.fixture
 def stub() -> Iterator[StubServer]:
-    with StubServer(latency=0.05) as server:
+    with StubServer(latency=0.01) as server:
         yield server
 
 
@@ -96,15 +96,17 @@ def test_a_worker_and_then_a_node_are_lost_and_the_tables_are_those_of_one_machi
     many = write_experiment(tmp_path / "many", stub.url, n=20)
     pipeline = Pipeline.prepare(open_workspace(many))
     before, lost = len(stub.answered), []
+    stub.latency = 0.5  # until both are lost: the rest of the work waits for it
 
     def disturb() -> None:
-        wait_for(lambda: len(stub.answered) > before + 20)
+        wait_for(lambda: len(stub.answered) > before + 6)
         lost.append(workers(pipeline.workspace.run)[0])
         os.kill(lost[0], signal.SIGKILL)
         killed = len(stub.answered)
-        wait_for(lambda: len(stub.answered) > killed + 30 and len(set(workers(pipeline.workspace.run))) > 2)
+        wait_for(lambda: len(stub.answered) > killed + 6 and len(set(workers(pipeline.workspace.run))) > 2)
         cluster.remove_node(cluster.nodes[0])
         lost.append(0)
+        stub.latency = 0.01
 
     disturbance = in_background(disturb)
     run_on_cluster(pipeline, pipeline.workspace.jobs, cluster.address)
