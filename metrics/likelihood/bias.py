@@ -1,0 +1,66 @@
+"""The Cultural Bias Score of a context, from ranks.
+
+For one context, the share of all pairs of a native entity a and a Western entity b with P(b | c) > P(a | c); a pair of
+equal likelihood counts half (Naous et al. 2024, section 4.1). Sorting both sides gives it without looking at a pair:
+O((N + M) log(N + M)) for N native and M Western entities.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A context's score and what it rests on."""
+
+    score: float
+    ties: float  # share of pairs of equal likelihood
+    native: int
+    western: int
+
+    @property
+    def pairs(self) -> int:
+        return self.native * self.western
+
+
+def compare(native: Numbers, western: Numbers) -> Comparison | None:
+    """The Cultural Bias Score of one context from the likelihoods of its entities; None where a side is empty.
+
+    NaN stands for an entity without a likelihood; it is left out.
+    """
+    native, western = native[~np.isnan(native)], western[~np.isnan(western)]
+    if not len(native) or not len(western):
+        return None
+    below, level = _below(native, western)
+    pairs = len(native) * len(western)
+    score = (below.sum() + level.sum() / 2) / pairs
+    return Comparison(float(score), float(level.sum() / pairs), len(native), len(western))
+
+
+def placements(native: Numbers, western: Numbers) -> tuple[Numbers, Numbers]:
+    """For each native entity the share of Western ones above it, for each Western one the share of native ones below.
+
+    Equal ones count half, NaN stays NaN. The mean of either is the Cultural Bias Score.
+    """
+    return _placed(-western, -native), _placed(native, western)
+
+
+def _placed(others: Numbers, own: Numbers) -> Numbers:
+    known = others[~np.isnan(others)]
+    below, level = _below(known, own)
+    placed = (below + level / 2) / len(known) if len(known) else np.full(len(own), np.nan)
+    return np.where(np.isnan(own), np.nan, placed)
+
+
+def _below(others: Numbers, own: Numbers) -> tuple[Numbers, Numbers]:
+    """For each of `own`: how many of `others` are less, and how many equal."""
+    ordered = np.sort(others)
+    less = np.searchsorted(ordered, own, "left")
+    at_most = np.searchsorted(ordered, own, "right")
+    return less.astype(np.float64), (at_most - less).astype(np.float64)

@@ -1,0 +1,138 @@
+"""How far a Cultural Bias Score would differ with other contexts and other entities.
+
+Contexts and entities are crossed: each context meets every native and every Western entity. The score's variance is
+that of leaving out one context, one native or one Western entity at a time (the jackknife, each way); what two of the
+three ways share, the interaction of contexts with entities, they count twice, and it is taken off once. Wilson's
+interval for the effective number of independent pairs holds near 0 and 1, too.
+
+Grounded against neutral is a paired comparison: both rest on the same entities, so that a name which is always probable
+adds nothing to the variance of the difference; the contexts of the two settings are different ones.
+
+Sources: Arvesen 1969, Ann. Math. Stat. 40, 2076 (jackknifing U-statistics of several samples); Owen 2007, Ann. Appl.
+Stat. 1, 386 (resampling crossed designs); Wilson 1927; Satterthwaite 1946. `tests/test_likelihood_bias.py` checks by
+simulation with a known truth that the intervals cover it.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtr
+
+from metrics.intervals.estimate import Estimate, symmetric, wilson
+from metrics.likelihood.bias import Numbers, placements
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """The likelihoods of one type's entities in the contexts of one setting: a row a context, a column an entity.
+
+    NaN where an entity has no likelihood in a context. Columns stand in the same order for every setting.
+    """
+
+    native: Numbers
+    western: Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Influences:
+    """What each context, native and Western entity adds to the mean score: zero on average, each way."""
+
+    value: float
+    contexts: Numbers
+    native: Numbers
+    western: Numbers
+    shared: float  # variance that contexts and entities both account for
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A difference of two mean scores, with its test."""
+
+    estimate: Estimate
+    p: float | None  # two-sided; None where the variance is not known
+
+
+def bias(panel: Panel) -> Estimate | None:
+    """The mean Cultural Bias Score over a panel's contexts; None where no context has entities of both sides.
+
+    With a single context, or a single entity on a side, there is a value and no interval.
+    """
+    found = influences(panel)
+    if found is None:
+        return None
+    variance, freedom = _variance([found.contexts], [found.native, found.western], found.shared)
+    spread = found.value * (1 - found.value)
+    if variance <= 0 or spread <= 0:  # all agree: as many observations as the scarcest of the three
+        size = min(len(found.contexts), panel.native.shape[1], panel.western.shape[1])
+        return wilson(found.value, size, size - 1)
+    return wilson(found.value, spread / variance, freedom)
+
+
+def difference(one: Panel, other: Panel) -> Difference | None:
+    """The mean score of `one` less that of `other`, whose columns are the same entities; None where either has none."""
+    left, right = influences(one), influences(other)
+    if left is None or right is None:
+        return None
+    entities = [left.native - right.native, left.western - right.western]
+    variance, freedom = _variance([left.contexts, right.contexts], entities, left.shared + right.shared)
+    estimate = symmetric(left.value - right.value, variance, freedom)
+    if variance <= 0 or freedom <= 0:
+        return Difference(Estimate(estimate.value, 0.0, 0.0, 0.0), None)
+    statistic = abs(estimate.value) / math.sqrt(variance)
+    return Difference(estimate, float(2 * stdtr(freedom, -statistic)))
+
+
+def influences(panel: Panel) -> Influences | None:
+    """The mean score of a panel and what each of its parts adds to it."""
+    rows = [placements(native, western) for native, western in zip(panel.native, panel.western, strict=True)]
+    met = [pair for pair in rows if not (np.isnan(pair[0]).all() or np.isnan(pair[1]).all())]
+    if not met:
+        return None
+    native, western = np.array([pair[0] for pair in met]), np.array([pair[1] for pair in met])
+    scores = np.nanmean(native, axis=1)
+    value = float(scores.mean())
+    shared = _shared(native - scores[:, None]) + _shared(western - scores[:, None])
+    own = _entity_influence(native - scores[:, None]), _entity_influence(western - scores[:, None])
+    return Influences(value, (scores - value) / len(scores), *own, shared)
+
+
+def _entity_influence(deviations: Numbers) -> Numbers:
+    """What each entity adds to the mean over contexts of each context's mean over entities."""
+    counts = (~np.isnan(deviations)).sum(axis=1, keepdims=True)
+    added: Numbers = np.nansum(deviations / counts, axis=0) / len(deviations)
+    return added
+
+
+def _shared(deviations: Numbers) -> float:
+    """The variance of the mean score that the interaction of contexts and entities makes: it falls with both."""
+    contexts, entities = deviations.shape
+    if contexts < 2 or entities < 2:
+        return 0.0
+    known = ~np.isnan(deviations)
+    filled = np.where(known, deviations, 0.0)
+    per_entity = filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    residual = np.where(known, deviations - per_entity, 0.0)
+    freedom = (contexts - 1) * (entities - 1) * known.mean()
+    return float((residual**2).sum() / freedom / known.sum())
+
+
+def _variance(contexts: list[Numbers], entities: list[Numbers], shared: float) -> tuple[float, float]:
+    """The variance of a mean score, and the degrees of freedom that it rests on (Satterthwaite)."""
+    parts = [_jackknife(way) for way in (*contexts, *entities)]
+    if not all(freedom > 0 for _, freedom in parts):
+        return max(sum(variance for variance, _ in parts) - shared, 0.0), 0.0
+    total = sum(variance for variance, _ in parts)
+    variance = max(total - shared, max(variance for variance, _ in parts))
+    squares = sum(variance**2 / freedom for variance, freedom in parts)
+    return variance, variance**2 / squares if squares > 0 else math.inf
+
+
+def _jackknife(influence: Numbers) -> tuple[float, float]:
+    """The variance of a sum of influences, and its degrees of freedom."""
+    present = np.count_nonzero(influence) if np.any(influence) else len(influence)
+    if present < 2:
+        return 0.0, 0.0
+    return float((influence**2).sum() * present / (present - 1)), present - 1.0
