@@ -1,9 +1,8 @@
 """The rows that flow between the stages, and the tables they are kept in: the one place where columns are written down.
 
-Every table is one frozen dataclass. `Prompt`, `Response`, `Extraction` and `Mention` are written job by job, `Link`,
-`Candidate`, `Entity`, `EntityCountry` and `Interval` once for a run. The columns that say which cell a row belongs to
-(model, language, topic, condition, country) are repeated in each row: Parquet keeps them in a dictionary, and no metric
-needs a join to find its cell.
+Every table is one frozen dataclass. `Prompt`, `Response`, `Extraction`, `Mention` and `Score` are written job by job,
+the others once for a run. The columns that say which cell a row belongs to (model, language, topic, condition, country)
+are repeated in each row: Parquet keeps them in a dictionary, and no metric needs a join to find its cell.
 """
 
 from __future__ import annotations
@@ -211,7 +210,93 @@ class Judgement:
     missed: int | None  # of the whole response: things that it names and that no mention stands for
 
 
-Row = Prompt | Response | Extraction | Mention | Link | Candidate | Entity | EntityCountry | Interval | Judgement
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How probable a model finds one entity in the gap of one context, or the reason why that is not known."""
+
+    score_id: str  # hash of model, context and entity
+    model: str
+    dataset: str  # 'camellia', 'camel', ..., or the name in a rules file
+    language: str  # the language of the context: a code of the data set's
+    culture: str  # the native culture of the comparison, as the data set writes it
+    entity_type: str  # 'food', 'names', ...
+    setting: str  # 'grounded' (only native entities fit), 'neutral' (any fit), or a user's own
+    form: str  # 'causal' (what matters stands before the gap) | 'masked' (anywhere) | 'any'
+    context_id: str  # hash of all that makes the context
+    context: str  # its text, with the gap as [MASK]
+    entity_id: str  # hash of data set, language, culture, type and the entity itself
+    entity: str  # as it was put into the gap
+    entity_culture: str  # the culture that the entity belongs to
+    native: bool  # it is that of the context
+    english: str | None  # the publisher's translation of the entity
+    publisher_qid: str | None  # the Wikidata item that the publisher names
+    status: str  # 'ok' | 'failed'
+    error: str | None  # why it failed, one line
+    retryable: bool | None  # of a failure: worth asking again
+    log_probability: float | None  # natural logarithm, the sum over the entity's tokens
+    tokens: int | None  # tokens of the entity
+    token_log_probabilities: list[float] | None  # of each of them
+    seam: str | None  # how the entity met its context: 'clean' | 'moved space' | 'merged' | 'resplit'
+    model_version: str | None  # what the engine says it ran
+
+
+@dataclass(frozen=True, slots=True)
+class CulturalLink:
+    """The Wikidata item that an entity of a data set means, or the reason why there is none."""
+
+    language: str  # of the data set, and one of the catalogue's
+    entity_type: str  # as the data set has it
+    entity: str
+    topic: str  # as which it was linked
+    kind: str
+    status: str  # a LinkStatus
+    qid: str | None  # set when linked or ambiguous
+    match: str | None  # what of the item's names matched
+    confidence: float | None  # share of such links that were right on gold data
+
+
+@dataclass(frozen=True, slots=True)
+class BiasInterval:
+    """A Cultural Bias Score averaged over contexts, or a difference of two, with its 95 % interval."""
+
+    metric: str  # 'cbs' | 'cbs_difference': that of `setting` less that of `other_setting`, over the same entities
+    rule: str  # 'sum': the log-probability of the whole entity; 'mean': per token
+    model: str
+    dataset: str
+    language: str | None  # None over all languages of the data set
+    culture: str | None  # None over all native cultures
+    entity_type: str | None  # None over all types
+    setting: str
+    other_setting: str | None  # of a difference
+    form: str
+    estimate: float  # of a score 0 .. 1, of a difference -1 .. 1
+    low: float | None  # None where there is too little to say
+    high: float | None
+    p: float | None  # of a difference: two-sided, paired over entities
+    contexts: int
+    native_entities: int  # with a likelihood in at least one of the contexts
+    western_entities: int
+    pairs: int  # native x Western, over all contexts
+    ties: float  # share of pairs of equal likelihood; they count half
+    sampled_mean: float | None  # CAMeL's protocol: 50 entities of each culture, drawn five times
+    sampled_deviation: float | None
+
+
+Row = (
+    Prompt
+    | Response
+    | Extraction
+    | Mention
+    | Link
+    | Candidate
+    | Entity
+    | EntityCountry
+    | Interval
+    | Judgement
+    | Score
+    | CulturalLink
+    | BiasInterval
+)
 
 TABLES: dict[str, type[Any]] = {
     "prompts": Prompt,
@@ -224,6 +309,9 @@ TABLES: dict[str, type[Any]] = {
     "entity_countries": EntityCountry,
     "intervals": Interval,
     "judgements": Judgement,
+    "scores": Score,
+    "cultural_links": CulturalLink,
+    "bias_intervals": BiasInterval,
 }
 
 _ARROW: dict[Any, pa.DataType] = {
@@ -232,6 +320,7 @@ _ARROW: dict[Any, pa.DataType] = {
     float: pa.float64(),
     bool: pa.bool_(),
     list[str]: pa.list_(pa.string()),
+    list[float]: pa.list_(pa.float64()),
     dict[str, str]: pa.map_(pa.string(), pa.string()),
 }
 

@@ -22,7 +22,7 @@ from cache.schema import TABLES
 from cache.shards import committed_parts
 
 # Tables that are written job by job, and the table whose part commits theirs.
-SHARDED = {"responses": "responses", "extractions": "extractions", "mentions": "extractions"}
+SHARDED = {"responses": "responses", "extractions": "extractions", "mentions": "extractions", "scores": "scores"}
 
 VIEWS = Path(__file__).with_name("store.sql")
 

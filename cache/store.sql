@@ -49,3 +49,9 @@ CREATE VIEW entities AS SELECT * FROM stored_entities;
 
 -- entity_countries: a row is a country of an entity, with the property that says so.
 CREATE VIEW entity_countries AS SELECT * FROM stored_entity_countries;
+
+-- scores: a row is how probable a model of the run finds an entity in the gap of a context, or why that is not known.
+CREATE VIEW scores AS SELECT * FROM stored_scores WHERE model IN (SELECT model FROM run_models);
+
+-- cultural_links: a row is what an entity of a data set means in Wikidata, by the linker, or why nothing.
+CREATE VIEW cultural_links AS SELECT * FROM stored_cultural_links;

@@ -9,6 +9,7 @@ import typer
 from polyculture import __version__
 from polyculture.commands import (
     audit,
+    cbs,
     collect,
     compare,
     data,
@@ -73,3 +74,4 @@ wikidata.app.command(epilog="polyculture wikidata collect --class Q746549 --coun
 app.add_typer(wikidata.app, name="wikidata")
 app.add_typer(mine.app, name="mine")
 app.add_typer(data.app, name="data")
+app.command(epilog="polyculture cbs exp.toml --data camellia --language ja --contexts 5 --entities 100")(cbs.cbs)

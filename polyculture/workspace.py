@@ -181,6 +181,15 @@ def choose_jobs(
     return list(jobs) if job is None else _share(list(jobs), job)
 
 
+def choose_models(workspace: Workspace, model: str | None) -> list[str]:
+    """The experiment's models, or the one that a command line names. Raises `ExperimentError` where it is none."""
+    models = list(workspace.experiment.models)
+    if model is not None and model not in models:
+        what = f"the experiment has no model {model!r}"
+        raise ExperimentError(what, where=workspace.file, remedy=did_you_mean(model, models))
+    return models if model is None else [model]
+
+
 def require_run(run: RunFolder) -> Manifest:
     """The manifest of a run that must be there. Raises `StoreError` where it is not."""
     manifest = read_manifest(run.manifest)

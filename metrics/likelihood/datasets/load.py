@@ -21,7 +21,7 @@ from metrics.likelihood.datasets.rules import Block, Rules
 from metrics.likelihood.datasets.sheets import HEADER, SUFFIXES, Sheet, read_sheets
 
 FIXED = ("culture", "type", "setting", "form")
-ENGLISH = "en"
+ANY = "any"  # the form of a context that does not say it
 GENDERS = {"female": "female", "f": "female", "male": "male", "m": "male", "both": BOTH}
 QID = re.compile(r"(?:^|/)(Q[1-9][0-9]*)$")
 
@@ -172,7 +172,7 @@ class Loader:
         kind, gender = _split_gender(row.values["type"], row.get("gender"))
         context = MaskedContext(
             self.rules.name, row.language, row.values["culture"], kind, gender, row.values["setting"],
-            row.values["form"] or "masked", text, row.get("english"), row.get("sentiment"), row.place,
+            row.values["form"] or ANY, text, row.get("english"), row.get("sentiment"), row.place,
         )  # fmt: skip
         first = self._contexts.setdefault(context.context_id, context)
         if first is not context:

@@ -56,7 +56,7 @@ class MaskedContext:
     entity_type: str
     gender: str | None
     setting: str  # 'grounded' | 'neutral' | 'qa', or a user's own
-    form: str  # 'causal': what matters stands before the gap; 'masked': anywhere
+    form: str  # 'causal': what matters stands before the gap; 'masked': anywhere; 'any': not said
     text: str
     english: str | None
     sentiment: str | None

@@ -1,0 +1,78 @@
+-- likelihoods: a row is a scored entity in a context under one rule of `rule`: 'sum' is the log-probability of the whole
+-- entity, 'mean' that per token. Failures are in `scores`, and in no score.
+CREATE VIEW likelihoods AS
+SELECT
+    model, dataset, language, culture, entity_type, setting, form, context_id, entity_id, entity, native,
+    unnest(['sum', 'mean']) AS rule,
+    unnest([log_probability, log_probability / tokens]) AS likelihood
+FROM scores
+WHERE status = 'ok';
+
+-- cbs_contexts: a row is a context under a rule: the share of (native, Western) pairs in which the Western entity is the
+-- more probable, equal ones counted half. From ranks: for each distinct likelihood, how many native entities are below.
+-- A context without entities of both sides has no row.
+CREATE VIEW cbs_contexts AS
+WITH levels AS (
+    SELECT
+        model, dataset, language, culture, entity_type, setting, form, context_id, rule, likelihood,
+        count(*) FILTER (native) AS native, count(*) FILTER (NOT native) AS western
+    FROM likelihoods
+    GROUP BY ALL
+),
+ranked AS (
+    SELECT *, sum(native) OVER (
+        PARTITION BY model, context_id, rule ORDER BY likelihood ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+    ) - native AS below
+    FROM levels
+)
+SELECT
+    model, dataset, language, culture, entity_type, setting, form, context_id, rule,
+    (sum(western * (below + native / 2)) / (sum(native) * sum(western)))::DOUBLE AS cbs,
+    (sum(western * native) / (sum(native) * sum(western)))::DOUBLE AS ties,
+    sum(native)::BIGINT AS native_entities,
+    sum(western)::BIGINT AS western_entities
+FROM ranked
+GROUP BY ALL
+HAVING sum(native) > 0 AND sum(western) > 0;
+
+-- cbs: a row is the Cultural Bias Score of an entity type in a setting: the mean over its contexts.
+CREATE VIEW cbs AS
+SELECT
+    model, dataset, language, culture, entity_type, setting, form, rule, avg(cbs) AS cbs, avg(ties) AS ties,
+    count(*) AS contexts, sum(native_entities * western_entities)::BIGINT AS pairs
+FROM cbs_contexts
+GROUP BY ALL;
+
+-- bias_intervals: a row is a mean Cultural Bias Score, or a difference of two, with its 95 % interval, as it was
+-- computed after the last scores were made. NULL in language, culture or entity_type: over all of them.
+CREATE VIEW bias_intervals AS
+SELECT * FROM stored_bias_intervals WHERE model IN (SELECT model FROM run_models);
+
+-- score_health: a row is what became of the entities of a type in their contexts.
+CREATE VIEW score_health AS
+SELECT
+    model, dataset, language, culture, entity_type, form,
+    count(*) FILTER (status = 'ok') AS scored,
+    count(*) FILTER (status = 'failed') AS failed,
+    count(*) FILTER (seam = 'moved space') AS moved_space,
+    count(*) FILTER (seam IN ('merged', 'resplit')) AS broken_seams
+FROM scores
+GROUP BY ALL;
+
+-- cultural_entities: a row is an entity of a data set that was scored, with the Wikidata item that the linker or else
+-- the publisher gives it (`qid`; NULL where neither does) and how probable the model finds it on average.
+CREATE VIEW cultural_entities AS
+SELECT
+    s.model, s.dataset, s.language, s.culture, s.entity_type, s.entity_culture, s.native, s.entity_id, s.entity,
+    any_value(s.english) AS english,
+    coalesce(
+        any_value(l.qid) FILTER (l.status = 'linked'),
+        any_value(s.publisher_qid)
+    ) AS qid,
+    avg(s.log_probability) AS mean_log_probability,
+    avg(s.log_probability / s.tokens) AS mean_per_token,
+    count(*) AS contexts
+FROM scores AS s
+LEFT JOIN cultural_links AS l USING (language, entity_type, entity)
+WHERE s.status = 'ok'
+GROUP BY ALL;

@@ -1,0 +1,89 @@
+"""`polyculture cbs`: the Cultural Bias Score of an experiment's models on a data set of contexts and entities."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from polyculture.options import Runs
+
+DEMO = Path(__file__).parent.parent / "data" / "cbs_demo"
+
+
+class Rule(StrEnum):
+    """Which likelihood is compared."""
+
+    SUM = "sum"
+    MEAN = "mean"
+
+
+class Form(StrEnum):
+    """Which form of the contexts is asked."""
+
+    CAUSAL = "causal"
+    MASKED = "masked"
+
+
+def cbs(
+    experiment: Annotated[
+        Path | None, typer.Argument(metavar="EXPERIMENT", help="The experiment file; its models score.")
+    ] = None,
+    data: Annotated[str, typer.Option(help="camellia, camel, camel2, own, or a rules file.")] = "camellia",
+    folder: Annotated[Path | None, typer.Option(help="Where the data set lies, if it was not fetched.")] = None,
+    english: Annotated[bool, typer.Option("--english", help="The publisher's English translation.")] = False,
+    model: Annotated[str | None, typer.Option(help="Only this model of the experiment.")] = None,
+    language: Annotated[list[str] | None, typer.Option(help="Only these languages.")] = None,
+    culture: Annotated[list[str] | None, typer.Option(help="Only these native cultures.")] = None,
+    type: Annotated[list[str] | None, typer.Option(help="Only these types of entities.")] = None,
+    setting: Annotated[list[str] | None, typer.Option(help="Only these settings. Default: all but qa.")] = None,
+    form: Annotated[Form, typer.Option(help="causal: for models that read what is before the gap.")] = Form.CAUSAL,
+    contexts: Annotated[int | None, typer.Option(min=1, help="At most so many of each type and setting.")] = None,
+    entities: Annotated[int | None, typer.Option(min=1, help="At most so many of each culture and type.")] = None,
+    rule: Annotated[Rule, typer.Option(help="sum: whole entity; mean: per token. Both are kept.")] = Rule.SUM,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="The embedded model, contexts of our own; in cbs-demo/.")
+    ] = False,
+    runs: Runs = None,
+) -> None:
+    """Compare how probable native and Western entities are in the same contexts.
+
+    What is scored already stays; a run over a few contexts is topped up by one over all.
+    """
+    from metrics.likelihood.selection import Selection, scoring_jobs
+    from polyculture.likelihood import Likelihoods
+    from polyculture.likelihood_data import open_data_set
+    from polyculture.workspace import choose_models, open_workspace
+
+    if demo:
+        experiment, data, folder = _demo_experiment(Path("cbs-demo")), "own", DEMO
+    if experiment is None:
+        raise typer.BadParameter("name an experiment file, or try --demo")
+    workspace = open_workspace(experiment, runs)
+    dataset = open_data_set(data, folder, english=english)
+    selection = Selection(
+        tuple(language or ()), tuple(culture or ()), tuple(type or ()), tuple(setting or ()), form, contexts, entities
+    )
+    models = choose_models(workspace, model)
+    jobs = [job for name in models for job in scoring_jobs(dataset, name, selection)]
+    likelihoods = Likelihoods(workspace)
+    likelihoods.prepare()
+    likelihoods.score(jobs)
+    likelihoods.link()
+    likelihoods.measure(rule)
+    likelihoods.finish()
+
+
+def _demo_experiment(folder: Path) -> Path:
+    """The demo's experiment file, written into `folder`."""
+    import shutil
+
+    from cache.files import store_faults
+
+    file = folder / "cbs_demo.toml"
+    with store_faults(file):
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(DEMO / file.name, file)
+    return file

@@ -1,0 +1,16 @@
+-- The table that `polyculture cbs` prints: a row is a score, or a difference with its p-value.
+SELECT
+    model, dataset,
+    coalesce(language, 'all') AS language,
+    coalesce(culture, 'all') AS culture,
+    coalesce(entity_type, 'all types') AS type,
+    CASE WHEN other_setting IS NULL THEN setting ELSE setting || ' - ' || other_setting END AS setting,
+    estimate AS cbs,
+    CASE WHEN low IS NULL THEN NULL ELSE format('{:.3f} to {:.3f}', low, high) END AS "95 %",
+    CASE WHEN p IS NULL THEN NULL WHEN p < 0.001 THEN '< 0.001' ELSE format('{:.3f}', p) END AS p,
+    contexts, native_entities AS native, western_entities AS western, ties,
+    CASE WHEN sampled_mean IS NULL THEN NULL ELSE format('{:.3f} ({:.3f})', sampled_mean, sampled_deviation) END
+        AS "5 x 50 (sd)"
+FROM bias_intervals
+WHERE rule = $rule
+ORDER BY model, dataset, language NULLS LAST, culture NULLS LAST, entity_type NULLS LAST, metric, bias_intervals.setting

@@ -1,0 +1,148 @@
+"""The stages of `polyculture cbs` in order: score, link the entities, measure. They are called here."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cache.errors import IncompleteError, JobHeldError
+from polyculture.console import say, watch
+from polyculture.workspace import Workspace
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from metrics.likelihood.stage import ScoringJob
+
+TOPICS = Path(__file__).parent / "data" / "entity_topics.toml"
+TABLE = Path(__file__).parent / "data" / "cbs_table.sql"
+
+
+@dataclass
+class Likelihoods:
+    """An experiment whose models score contexts and entities, and what has become of it in this command."""
+
+    workspace: Workspace
+    failed: list[str] = field(default_factory=list)
+    held: list[str] = field(default_factory=list)
+
+    def prepare(self) -> None:
+        """Makes the experiment the run's present one, where there is no run yet or its models have changed."""
+        before = self.workspace.before
+        if before is None or before.models != list(self.workspace.experiment.models):
+            self.workspace.write(self.workspace.manifest())
+
+    def score(self, jobs: Sequence[ScoringJob]) -> None:
+        """Scores what is missing; a model is loaded once, and only if it has something to do."""
+        from generate.engines import open_engine
+        from metrics.likelihood.stage import is_complete, score_job
+
+        run = self.workspace.run
+        for model, group in groupby(jobs, key=lambda scoring: scoring.job.model):
+            left = [scoring for scoring in group if not self._is_done(partial(is_complete, run, scoring), scoring)]
+            if not left:
+                continue
+            spec = self.workspace.experiment.model_spec(model)
+            with open_engine(spec) as engine:
+                for scoring in left:
+                    self._work(
+                        f"score {scoring.job}", scoring.size, partial(score_job, run, scoring, spec, engine=engine)
+                    )
+
+    def link(self) -> None:
+        """Links the scored entities of the types that are topics, with the linker that the experiment names."""
+        from cache.parquet import write_parquet
+        from polyculture.linking import plan_linking
+
+        asks = _asks(self.workspace)
+        if not asks.num_rows:
+            return
+        with watch("link entities", asks.num_rows):
+            links = _links(self.workspace, asks, plan_linking(self.workspace).source)
+        write_parquet(links, self.workspace.run.table("cultural_links"))
+        linked = links.column("status").to_pylist().count("linked")
+        say(f"link entities: {linked} of {links.num_rows} linked")
+
+    def measure(self, rule: str) -> None:
+        """Computes the scores with their intervals, and prints the table."""
+        from cache.store import open_store
+        from metrics import views
+        from metrics.likelihood.measure import measure_bias
+        from polyculture.tables import print_table
+
+        run = self.workspace.run
+        measure_bias(run)
+        with open_store(run, views()) as store:
+            found = store.execute(TABLE.read_text(encoding="utf-8"), {"rule": rule})
+            columns = [column[0] for column in found.description or []]
+            print_table(columns, found.fetchall(), title=f"Cultural Bias Score, rule: {_RULES[rule]} (95 % interval)")
+
+    def finish(self) -> None:
+        """Raises, in one line, what is missing."""
+        if self.failed:
+            raise IncompleteError(f"not complete: {'; '.join(self.failed)}; the reasons stand in the view scores")
+        if self.held:
+            raise JobHeldError("; ".join(self.held))
+
+    def _is_done(self, complete: Any, scoring: ScoringJob) -> bool:
+        try:
+            return bool(complete())
+        except JobHeldError as held:
+            say(f"score {scoring.job}: {held}")
+            self.held.append(str(held))
+            return True
+
+    def _work(self, label: str, total: int, work: Any) -> None:
+        try:
+            with watch(label, total) as progress:
+                outcome = work(progress=progress)
+        except JobHeldError as held:
+            say(f"{label}: {held}")
+            self.held.append(str(held))
+            return
+        say(f"{label}: {outcome.done} done, {outcome.reused} of them before, {outcome.failed} failed")
+        if outcome.failed:
+            self.failed.append(f"{label}: {outcome.failed} failed")
+
+
+_RULES = {"sum": "log-probability of the whole entity", "mean": "mean log-probability per token"}
+
+
+def _asks(workspace: Workspace) -> pa.Table:
+    """Entities to be linked: language, entity_type, surface, topic and kind, each once."""
+    import pyarrow as pa
+
+    from cache.store import open_store
+    from metrics import views
+
+    topics = tomllib.loads(TOPICS.read_text(encoding="utf-8"))
+    query = "SELECT DISTINCT language, entity_type, entity AS surface FROM scores ORDER BY ALL"
+    with open_store(workspace.run, views()) as store:
+        rows = [
+            dict(zip(("language", "entity_type", "surface"), row, strict=True)) for row in store.sql(query).fetchall()
+        ]
+    known = [row for row in rows if row["entity_type"] in topics and row["language"] in workspace.catalog.languages]
+    columns = ("language", "entity_type", "surface", "topic", "kind")
+    schema = pa.schema([(name, pa.string()) for name in columns])
+    return pa.Table.from_pylist([{**row, **topics[row["entity_type"]]} for row in known], schema=schema)
+
+
+def _links(workspace: Workspace, asks: pa.Table, source: Any) -> pa.Table:
+    """The table `cultural_links`: what the linker says of each ask."""
+    from cache.parquet import rows_to_table
+    from link.linker import Linker
+
+    links = Linker(workspace.catalog, source).link(asks)["links"].to_pylist()
+    found = {(row["language"], row["topic"], row["kind"], row["surface"]): row for row in links}
+    rows = []
+    for ask in asks.to_pylist():
+        link = found[ask["language"], ask["topic"], ask["kind"], ask["surface"]]
+        kept = {name: link[name] for name in ("status", "qid", "match", "confidence")}
+        asked = {name: ask[name] for name in ("language", "entity_type", "topic", "kind")}
+        rows.append({**asked, "entity": ask["surface"], **kept})
+    return rows_to_table("cultural_links", rows)
