@@ -9,7 +9,8 @@ SELECT
     CASE WHEN low IS NULL THEN NULL ELSE format('{:.3f} to {:.3f}', low, high) END AS "95 %",
     CASE WHEN p IS NULL THEN NULL WHEN p < 0.001 THEN '< 0.001' ELSE format('{:.3f}', p) END AS p,
     contexts, native_entities AS native, western_entities AS western, ties,
-    CASE WHEN sampled_mean IS NULL THEN NULL ELSE format('{:.3f} ({:.3f})', sampled_mean, sampled_deviation) END
+    -- Where fifty are all there are, every draw is the same, and says nothing.
+    CASE WHEN sampled_deviation > 1e-9 THEN format('{:.3f} ({:.3f})', sampled_mean, sampled_deviation) END
         AS "5 x 50 (sd)"
 FROM bias_intervals
 WHERE rule = $rule
