@@ -1,0 +1,121 @@
+"""Killed at any moment and run again, a stage ends in the same tables, and nothing that was paid for is asked again."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import subprocess
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from cache.run_folder import Job, RunFolder
+from cache.shards import JobShards
+from tests import servers
+from tests.servers import StubServer
+from tests.test_front_door import polyculture, start_polyculture
+from tests.test_nothing_is_lost import STAGE_TABLES, UNWRITTEN, run_folder, say, tables, write_experiment
+
+JOB = Job("openai:any", "en", "food")
+KILLS = 20
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubServer]:
+    monkeypatch.setattr(servers, "answer_text", say)
+    with StubServer(latency=0.02) as server:
+        yield server
+
+
+def kept(run: RunFolder, stage: str) -> set[tuple[str, int]]:
+    """What the server need not be asked again, as it sees it: the last message, and the seed."""
+    shards = JobShards(run, JOB, STAGE_TABLES[stage])
+    table = STAGE_TABLES[stage][-1]
+    rows = shards.read(table).to_pylist() + [row for record in shards.read_journal() for row in record[table]]
+    if stage == "generate":
+        texts = {row["prompt_id"]: row["text"] for row in pq.read_table(run.table("prompts")).to_pylist()}
+        return {(texts[row["prompt_id"]], row["seed"]) for row in rows}
+    texts = {
+        row["response_id"]: row["text"] for row in JobShards(run, JOB, ["responses"]).read("responses").to_pylist()
+    }
+    return {(texts[row["response_id"]], 0) for row in rows}
+
+
+class Killer:
+    """Runs one stage again and again, each time until a random moment, and begins anew with what was finished.
+
+    Every other time the moment lies anywhere in the run, its start included; else in the work, counted from the first
+    answer, so that a machine that is slow today does not put all of them before it.
+    """
+
+    def __init__(self, stage: str, begin: Callable[[str], Path], server: StubServer) -> None:
+        self.stage, self.begin, self.server = stage, begin, server
+        self.randomness = random.Random(stage)
+        calm, asked = begin("calm"), len(server.asked)
+        started = time.monotonic()
+        process = start_polyculture(stage, calm, cwd=calm.parent)
+        self._wait_for_an_answer(process)
+        at_work = time.monotonic()
+        assert process.wait() == 0
+        self.seconds, self.at_work = time.monotonic() - started, time.monotonic() - at_work
+        self.expected, self.questions = tables(run_folder(calm), stage), Counter(server.asked[asked:])
+        self.in_the_middle = 0  # kills that left some of the work done, and some not
+
+    def kill(self, times: int) -> None:
+        kills, number = 0, 0
+        experiment = self.begin("0")
+        while kills < times:
+            killed = self._disturbed(experiment, at_work=kills % 2 == 0 and bool(self.questions))
+            kills += killed
+            if not killed:
+                assert tables(run_folder(experiment), self.stage) == self.expected
+                number += 1
+                experiment = self.begin(str(number))
+        assert polyculture(self.stage, experiment, cwd=experiment.parent).returncode == 0
+        assert tables(run_folder(experiment), self.stage) == self.expected
+
+    def _disturbed(self, experiment: Path, at_work: bool) -> bool:
+        """Whether it was killed before it ended by itself."""
+        run, asked, answered = run_folder(experiment), len(self.server.asked), len(self.server.answered)
+        before = kept(run, self.stage) if self.questions and run.manifest.exists() else set()
+        process = start_polyculture(self.stage, experiment, cwd=experiment.parent)
+        try:
+            if at_work:
+                self._wait_for_an_answer(process)
+            code = process.wait(self.randomness.uniform(0, self.at_work / 2 if at_work else self.seconds))
+        except subprocess.TimeoutExpired:
+            code = None
+        finally:
+            process.kill()
+            process.wait()
+        assert not before & set(self.server.asked[asked:]), "what was paid for is asked again"
+        if code is None and self.questions and run.manifest.exists():
+            after = kept(run, self.stage)
+            assert len(set(self.server.answered[answered:]) - after) <= UNWRITTEN
+            self.in_the_middle += 0 < len(after) < len(self.questions)
+        assert code in (None, 0)
+        return code is None
+
+    def _wait_for_an_answer(self, process: subprocess.Popen[bytes]) -> None:
+        before = len(self.server.answered)
+        while len(self.server.answered) == before and process.poll() is None:
+            time.sleep(0.002)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stage", list(STAGE_TABLES))
+def test_killed_at_random_moments_a_stage_ends_in_the_same_tables(tmp_path: Path, stub: StubServer, stage: str) -> None:
+    made = write_experiment(tmp_path / "made", stub.url)
+    for earlier in list(STAGE_TABLES)[: list(STAGE_TABLES).index(stage)]:
+        assert polyculture(earlier, made, cwd=made.parent).returncode == 0
+
+    def begin(name: str) -> Path:
+        return shutil.copytree(made.parent, tmp_path / name) / made.name
+
+    killer = Killer(stage, begin, stub)
+    killer.kill(KILLS)
+    assert killer.in_the_middle >= 3 or not killer.questions, "the kills came too early or too late to show anything"
