@@ -37,20 +37,21 @@ PASSES = 5  # aliases held out of an item, one at a time
 
 def main() -> None:
     """Prints the sets; the NILs, the matches, the countries and the causes of what went wrong below."""
-    arguments = _arguments()
+    given = arguments()
     catalog = read_catalog()
-    with _snapshot(arguments.snapshot, arguments.data, catalog) as snapshot:
-        done = list(_score(snapshot, catalog, arguments.data / "wikidata"))
+    with opened(given.snapshot, given.data, catalog) as snapshot:
+        done = list(score_sets(snapshot, catalog, given.data / "wikidata"))
         print_sets(done)
         print_nils(done)
         print_matches(done)
         print_countries(snapshot, catalog, [result for name, result in done if name.startswith("FmLAMA")])
         print_causes(done)
-        if arguments.wrong:
-            write_wrong(arguments.wrong, done)
+        if given.wrong:
+            write_wrong(given.wrong, done)
 
 
-def _arguments() -> argparse.Namespace:
+def arguments() -> argparse.Namespace:
+    """What the command line says."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--snapshot", type=Path, help="an index of the slice; built where it is not given")
     parser.add_argument("--data", type=Path, default=DATA, help="the folder of real data")
@@ -59,7 +60,8 @@ def _arguments() -> argparse.Namespace:
 
 
 @contextmanager
-def _snapshot(given: Path | None, data: Path, catalog: Catalog) -> Iterator[Snapshot]:
+def opened(given: Path | None, data: Path, catalog: Catalog) -> Iterator[Snapshot]:
+    """The snapshot given, else one of the slice, built for as long as it is used."""
     if given is not None:
         yield open_snapshot(given)
         return
@@ -68,7 +70,8 @@ def _snapshot(given: Path | None, data: Path, catalog: Catalog) -> Iterator[Snap
         yield build_index(dump, Path(folder) / "slice.duckdb", catalog.label_languages).snapshot
 
 
-def _score(snapshot: Snapshot, catalog: Catalog, data: Path) -> Iterator[tuple[str, AuditResult]]:
+def score_sets(snapshot: Snapshot, catalog: Catalog, data: Path) -> Iterator[tuple[str, AuditResult]]:
+    """The gold sets with their scores, one after the other."""
     with tempfile.TemporaryDirectory() as folder:
         starter = write_starter(Path(folder) / "starter.duckdb")
         chosen = hard_cases(catalog, "starter")

@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 
 from cache.catalog import Catalog
 from cache.identity import content_id
-from link.calibration import confidences
+from link.calibration import bases
 from link.normalise import NORMALISATION
 from link.ontology import scope_of
 from link.source import Source
 from link.variants import inflections
 
-ALGORITHM = 2  # raise when the same input may give other links
+ALGORITHM = 3  # raise when the same input may give other links
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,5 +44,17 @@ def linker_id(source: Source, catalog: Catalog, topics: Iterable[str], rules: Ru
     }
     chains = {code: language.label_languages for code, language in catalog.languages.items()}
     countries = {code: (country.qid, *country.includes) for code, country in catalog.countries.items()}
-    parts = (ALGORITHM, NORMALISATION, source.identity, source.complete, asdict(rules), inflections(), confidences())
+    counts = {
+        f"{match}, {'shared' if shared else 'alone'}": [basis.right, basis.of]
+        for (match, shared), basis in bases().items()
+    }
+    parts = (
+        ALGORITHM,
+        NORMALISATION,
+        source.identity,
+        source.complete,
+        asdict(rules),
+        inflections(),
+        counts,
+    )
     return content_id(*parts, kinds, chains, countries)

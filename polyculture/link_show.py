@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
     from cache.catalog import Catalog
+    from link.calibration import Basis
     from link.show.explain import Explanation, Item, Judgement
     from link.source import Source
 
@@ -170,6 +171,16 @@ def _add_chosen(branch: Tree, explanation: Explanation, chosen: Judgement, kinds
     if not explanation.countries:
         node.add(_line("country: none is given"))
     node.add(_line(f"{chosen.sitelinks} sitelinks; {chosen.reason}"))
+    if explanation.basis:
+        node.add(_line(f"confidence {explanation.confidence:.3f}: {_basis(explanation, chosen, explanation.basis)}"))
+
+
+def _basis(explanation: Explanation, chosen: Judgement, basis: Basis) -> str:
+    """What the confidence rests on, in words."""
+    links = "ambiguous links" if explanation.status == "ambiguous" else f"links by {chosen.match}"
+    shared = explanation.candidates > explanation.survivors
+    others = "with other items of that name outside the topic" if shared else "with no other item of that name"
+    return f"of {basis.of} {links} {others}, {basis.right} were right on gold data"
 
 
 def _name(item: Item) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from cache.errors import CatalogError, SnapshotError
+from link.calibration import bases
 from link.index.lexicon import lexicon
 from link.index.source import IndexSource
 from link.linker import Linker
@@ -199,6 +200,7 @@ def show(*words: str | Path, cwd: Path, **environment: str) -> str:
 
 def test_the_tree(world: Linker, tmp_path: Path) -> None:
     options = ("--language", "en", "--topic", "food", "--kind", "dish", "--snapshot", "index.duckdb")
+    sure = bases()["alias", True]
     assert show("misoshiru", *options, cwd=tmp_path).splitlines() == [
         '"misoshiru" in English, food, looked up in index.duckdb',
         "├── normal form: misoshiru",
@@ -207,7 +209,9 @@ def test_the_tree(world: Linker, tmp_path: Path) -> None:
         '    │   ├── matched: alias "misoshiru" (en)',
         "    │   ├── path: miso soup (Q11) > soup (Q10) > dish (Q746549)",
         "    │   ├── country: Japan (Q17), JP, by P495 country of origin",
-        "    │   └── 5 sitelinks; won: the best of those that reach the topic",
+        "    │   ├── 5 sitelinks; won: the best of those that reach the topic",
+        f"    │   └── confidence {sure.confidence:.3f}: of {sure.of} links by alias with other items of that name "
+        f"outside the topic, {sure.right} were right on gold data",
         '    ├── Misoshiru (Q12): normalised "Misoshiru" (en); '
         "lost to Q11: a name after normalisation against an alias",
         '    └── misoshiru (Q13): label "misoshiru" (en); lost: no way from it to the classes of food',
@@ -245,6 +249,7 @@ def test_the_same_as_data(world: Linker, tmp_path: Path) -> None:
     dish = told["kinds"][0]
     assert (dish["kind"], dish["status"], dish["candidates"]) == ("dish", "linked", 3)
     assert (dish["chosen"]["item"]["qid"], dish["chosen"]["match"]) == ("Q12", "label")
+    assert dish["confidence"] == (dish["basis"]["right"] + 1) / (dish["basis"]["of"] + 2)
     assert [step["label"] for step in dish["chosen"]["path"]] == ["soup", "dish"]
     assert len(dish["rivals"]) == 1
     markup = json.loads(show("hot soup", *options, cwd=tmp_path))["kinds"][0]["chosen"]["item"]["label"]

@@ -16,6 +16,7 @@ from cache.catalog import Catalog
 from cache.errors import CatalogError, did_you_mean
 from cache.outcome import Progress, silent
 from link.asks import ASK_COLUMNS
+from link.calibration import Basis, basis_of
 from link.entity_json import number
 from link.linker import Linker
 from link.normalise import fold_of, normalise
@@ -71,6 +72,8 @@ class Explanation:
     candidates: int
     survivors: int
     chosen: Judgement | None
+    confidence: float | None  # that the chosen one is right
+    basis: Basis | None  # what the confidence rests on
     countries: tuple[Country, ...]
     rivals: tuple[Judgement, ...]  # best first, at most as many as were wanted
 
@@ -130,6 +133,8 @@ def _explanation(
         candidates=link["candidates"],
         survivors=link["survivors"],
         chosen=chosen,
+        confidence=link["confidence"],
+        basis=basis_of(link),
         countries=tuple(_country(row, items) for row in countries),
         rivals=tuple([candidate for candidate in judged if candidate is not chosen][:most]),
     )

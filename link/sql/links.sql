@@ -23,7 +23,8 @@ SELECT
 FROM asks AS ask
 JOIN headings AS heading USING (heading)
 LEFT JOIN rivals AS first USING (ask)
+LEFT JOIN (SELECT ask, count(*) AS candidates, count(rank) AS survivors FROM judged GROUP BY ask) AS count USING (ask)
 LEFT JOIN confidences AS confidence
     ON confidence.match = CASE WHEN first.ambiguous THEN 'ambiguous' ELSE match_name(first.strength) END
-LEFT JOIN (SELECT ask, count(*) AS candidates, count(rank) AS survivors FROM judged GROUP BY ask) AS count USING (ask)
+    AND confidence.shared = (count.candidates > count.survivors)
 ORDER BY ask.ask

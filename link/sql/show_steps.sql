@@ -1,5 +1,5 @@
--- A row is a step on a shortest way to a root of $scope: from the item to a class it is an instance of, or from a class
--- to one above it.
+-- A row is a step on a shortest way to a root of $scope: from the item to a class it is an instance of, from a class to one
+-- above it, or to a class of classes that it is an instance of.
 SELECT $item::UINTEGER AS item, class.item AS target
 FROM classes AS class
 JOIN wikidata.claims AS claim ON claim.item = $item AND claim.property = 'P31' AND claim.target = class.item
@@ -16,4 +16,21 @@ WHERE below.scope = $scope
   AND below.distance <= $distance
   AND (claim.property = 'P279' OR (claim.property = 'P361' AND scopes.part_of))
   AND (below.item <> $item OR scopes.members <> 'instances')
+UNION ALL
+SELECT class.item, metaclass.item
+FROM classes AS class
+JOIN wikidata.claims AS claim ON claim.item = class.item AND claim.property = 'P31'
+JOIN metaclasses AS metaclass
+    ON metaclass.item = claim.target AND metaclass.scope = class.scope AND metaclass.distance = class.distance - 1
+JOIN scopes ON scopes.scope = class.scope
+WHERE class.scope = $scope
+  AND class.distance <= $distance
+  AND (class.item <> $item OR scopes.members <> 'instances')
+UNION ALL
+SELECT below.item, above.item
+FROM metaclasses AS below
+JOIN wikidata.claims AS claim ON claim.item = below.item AND claim.property = 'P279'
+JOIN metaclasses AS above
+    ON above.item = claim.target AND above.scope = below.scope AND above.distance = below.distance - 1
+WHERE below.scope = $scope AND below.distance <= $distance
 ORDER BY ALL

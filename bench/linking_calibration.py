@@ -1,0 +1,90 @@
+"""What links are worth: counts for `link/calibration.toml`, and whether one half of the gold data foretells the other.
+
+    python -m bench.linking_calibration [--snapshot FILE] [--data FOLDER]
+
+Counted are links to real names: FmLAMA, CUBE, our hard cases, aliases held out, and mentions where nothing is meant
+(hard cases, invented names, names of another topic). A half is drawn by the item that is meant, else by the mention,
+so that no item stands in both.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from bench.linking_accuracy import arguments, opened, score_sets
+from bench.linking_report import family
+from cache.catalog import read_catalog
+from link.audit.audit import wilson
+from link.audit.verdict import MATCHES, Verdict
+from link.calibration import AMBIGUOUS, Basis
+from polyculture.tables import print_table
+
+FAMILIES = ("hard", "FmLAMA", "CUBE", "aliases", "NIL")
+BINS = (0.0, 0.6, 0.8, 0.9, 0.95, 0.98, 1.0)
+
+Kind = tuple[str, bool]
+
+
+def main() -> None:
+    """Prints the counts as TOML, then the two tables of reliability."""
+    given, catalog = arguments(), read_catalog()
+    with opened(given.snapshot, given.data, catalog) as snapshot:
+        sets = score_sets(snapshot, catalog, given.data / "wikidata")
+        links = [
+            one
+            for name, result in sets
+            if family(name) in FAMILIES and "starter" not in name  # it holds few homographs
+            for one in result.verdicts
+            if one.qid and (one.nil or one.linkable)
+        ]
+    _print_counts(count(links))
+    halves = [[one for one in links if _half(one) == half] for half in (0, 1)]
+    print_reliability("second half by the first", count(halves[0]), halves[1])
+    print_reliability("first half by the second", count(halves[1]), halves[0])
+
+
+def kind_of(one: Verdict) -> Kind:
+    """What its confidence goes by."""
+    return AMBIGUOUS if one.status == AMBIGUOUS else str(one.match), one.candidates > one.survivors
+
+
+def count(links: Iterable[Verdict]) -> dict[Kind, Basis]:
+    """How many links there are of each kind, and how many are right."""
+    counts = {(match, shared): Basis(0, 0) for shared in (False, True) for match in (*MATCHES, AMBIGUOUS)}
+    for one in links:
+        so_far = counts[kind_of(one)]
+        counts[kind_of(one)] = Basis(so_far.right + one.right, so_far.of + 1)
+    return counts
+
+
+def print_reliability(title: str, learnt: dict[Kind, Basis], links: Sequence[Verdict]) -> None:
+    """What was foretold, by bins, and what came."""
+    foretold = [(learnt[kind_of(one)].confidence, one.right) for one in links]
+    lines = []
+    for low, high in pairwise(BINS):
+        some = [(chance, right) for chance, right in foretold if low < chance <= high]
+        if some:
+            hits, interval = sum(right for _, right in some), wilson(sum(right for _, right in some), len(some))
+            mean = sum(chance for chance, _ in some) / len(some)
+            shown = f"{hits / len(some):.3f} [{interval[0]:.3f}, {interval[1]:.3f}]" if interval else None
+            lines.append((f"{low:g} to {high:g}", len(some), f"{mean:.3f}", shown))
+    brier = sum((chance - right) ** 2 for chance, right in foretold) / len(foretold)
+    print_table(("confidence", "links", "foretold", "right"), lines, title=f"{title}: Brier score {brier:.4f}")
+
+
+def _print_counts(counts: dict[Kind, Basis]) -> None:
+    for shared, table in ((False, "alone"), (True, "shared")):
+        print(f"[{table}]")
+        for match in (*MATCHES, AMBIGUOUS):
+            print(f"{match} = [{counts[match, shared].right}, {counts[match, shared].of}]")
+
+
+def _half(one: Verdict) -> int:
+    key = one.expected[0] if one.expected else one.gold.mention
+    return hashlib.sha256(key.encode()).digest()[0] % 2
+
+
+if __name__ == "__main__":
+    main()
