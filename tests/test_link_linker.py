@@ -80,6 +80,31 @@ def test_the_statuses_and_their_evidence(tmp_path: Path) -> None:
     assert unknown["confidence"] is None
 
 
+def test_a_name_of_a_class_and_of_one_below_it_means_the_general_one(tmp_path: Path) -> None:
+    entities = [
+        item("Q10", "curry", P279="Q746549"),
+        item("Q11", "curry", P279="Q10"),
+        item("Q12", "twin", P279="Q746549"),
+        item("Q13", "twin", P279="Q12"),
+        item("Q14", "twin", P31="Q15"),
+        item("Q15", "sauce dish", P279="Q746549"),
+    ]
+    source = index_of(tmp_path, entities)
+    assert (row(source, "en", "curry")["qid"], row(source, "en", "curry")["status"]) == ("Q10", "linked")
+    lost = reasons(source, "en", "curry")["Q11"]
+    assert lost == "lost to Q10: a kind of it, and the name alone means the general one"
+    assert row(source, "en", "twin")["status"] == "ambiguous"
+
+
+def test_a_form_that_is_another_things_name_is_less_sure(tmp_path: Path) -> None:
+    entities = [item("Q10", "dumpling", P31="Q746549"), item("Q11", "noodle", P31="Q746549"), item("Q12", "noodles")]
+    source = index_of(tmp_path, entities)
+    alone, shared = row(source, "en", "dumplings"), row(source, "en", "noodles")
+    assert (alone["qid"], alone["match"], shared["qid"], shared["match"]) == ("Q10", "inflected", "Q11", "inflected")
+    assert (shared["candidates"], shared["survivors"]) == (2, 1)
+    assert alone["confidence"] > 0.9 > shared["confidence"] > 0.3
+
+
 def test_the_order_of_rank_and_the_reasons(tmp_path: Path) -> None:
     source = index_of(
         tmp_path,

@@ -30,6 +30,8 @@ SELECT
         WHEN candidate.score < first.score THEN format(
             'lost to Q{}: less alike, {:.1f} against {:.1f}', first.item, candidate.score, first.score
         )
+        WHEN list_contains(candidate.path, first.item)
+            THEN format('lost to Q{}: a kind of it, and the name alone means the general one', first.item)
         WHEN candidate.distance > first.distance + 1 THEN format(
             'lost to Q{}: farther from the topic, {} steps against {}', first.item, candidate.distance, first.distance
         )

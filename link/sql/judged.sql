@@ -33,6 +33,15 @@ FROM found
 LEFT JOIN ways USING (ask, item)
 LEFT JOIN wikidata.items AS item ON item.item = found.item;
 
+-- seconds: a row is an ask with the best survivor that the first has to stand against: not a class below the first, or an
+-- instance of one, for a name that both bear means the general one (car, and passenger car).
+CREATE TABLE seconds AS
+SELECT first.ask, min(second.rank) AS rank
+FROM judged AS first
+JOIN judged AS second ON second.ask = first.ask AND second.rank > 1
+WHERE first.rank = 1 AND NOT list_contains(coalesce(second.path, []), first.item)
+GROUP BY first.ask;
+
 -- rivals: a row is an ask with at least one survivor: the first, and what the second has to say against it.
 CREATE TABLE rivals AS
 SELECT
@@ -43,5 +52,6 @@ SELECT
         false
     ) AS ambiguous
 FROM judged AS first
-LEFT JOIN judged AS second ON second.ask = first.ask AND second.rank = 2
+LEFT JOIN seconds USING (ask)
+LEFT JOIN judged AS second ON second.ask = first.ask AND second.rank = seconds.rank
 WHERE first.rank = 1;
