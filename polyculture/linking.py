@@ -67,6 +67,15 @@ def plan_linking(workspace: Workspace) -> Linking:
     return Linking(workspace, IndexSource(snapshot), settings)
 
 
+def check_topics(workspace: Workspace, source: Source) -> None:
+    """Raises `CatalogError` where the snapshot knows none of the classes that one of the topics names."""
+    from link.index.classes import check_classes
+    from link.index.source import IndexSource
+
+    if isinstance(source, IndexSource):
+        check_classes(source.snapshot, workspace.catalog, workspace.experiment.topics)
+
+
 def _api_source(workspace: Workspace) -> Source:
     section = workspace.experiment.link
     if section.contact is None:

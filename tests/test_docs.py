@@ -82,8 +82,15 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubServer]:
     [('"en", "sw"', '"food", "festival"'), ('"en"', '"festival"'), ('"sw"', '"food"'), ('"de"', '"food"')],
 )
 def test_a_topic_and_a_language_of_ones_own(tmp_path: Path, languages: str, topics: str) -> None:
-    planned = polyculture("plan", write_own_catalog(tmp_path, languages, topics), cwd=tmp_path)
-    assert planned.returncode == 0, planned.stderr
+    experiment = write_own_catalog(tmp_path, languages, topics)
+    replace(experiment, '"starter"', '"wikidata.duckdb"')
+    write_dump(tmp_path / "dump.json", ITEMS)
+    for words in (
+        ("wikidata", "build", "dump.json", "-o", "wikidata.duckdb", "--catalog", "mine"),
+        ("plan", experiment),
+    ):
+        done = polyculture(*words, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
 
 
 def test_an_experiment_with_both_from_the_prompts_to_the_links(tmp_path: Path, stub: StubServer) -> None:
@@ -176,6 +183,14 @@ def test_a_mistake_in_ones_own_files_is_one_line(tmp_path: Path, file: str, old:
 def test_plan_tells_it_and_asks_nothing(tmp_path: Path, file: str, old: str, new: str, told: str) -> None:
     experiment = with_mistake(tmp_path, file, old, new)
     assert told in one_line(polyculture("plan", experiment, cwd=tmp_path))
+    assert not (tmp_path / "runs").exists()
+
+
+def test_plan_refuses_a_topic_of_which_the_snapshot_knows_no_class(tmp_path: Path) -> None:
+    experiment = write_own_catalog(tmp_path, '"en"', '"festival"')  # with the starter snapshot: it holds no festivals
+    line = one_line(polyculture("plan", experiment, cwd=tmp_path))
+    assert "topics/festival.toml: kinds.festival.roots: in starter" in line
+    assert "no item is an instance or a subclass of Q132241. Check the class" in line
     assert not (tmp_path / "runs").exists()
 
 

@@ -27,14 +27,21 @@ def unknown_classes(connection: duckdb.DuckDBPyConnection, qids: Iterable[str]) 
 
 
 def check_classes(snapshot: Snapshot, catalog: Catalog, topics: Sequence[str]) -> None:
-    """Raises `CatalogError`, with file and place, where a kind of the topics has no root that the snapshot knows.
+    """Raises `CatalogError`, with file and place, where the snapshot knows none of the classes that a topic names.
 
-    A root among several that it does not know is no fault: built-in topics name classes that a small snapshot lacks.
+    A class among several that it does not know is no fault: built-in topics name classes that a small snapshot lacks.
     """
-    kinds = [(topic, name, kind.roots) for topic in topics for name, kind in catalog.topic(topic).kinds.items()]
+    kinds = {topic: _classes(catalog, topic) for topic in topics}
     with duckdb.connect() as connection, IndexSource(snapshot).opened(connection):
-        unknown = unknown_classes(connection, (root for _, _, roots in kinds for root in roots))
-    for topic, name, roots in kinds:
-        if roots and set(roots) <= set(unknown):
-            what = f"kinds.{name}.roots: in {snapshot.path.name} no item is an instance or a subclass of {roots[0]}"
+        unknown = set(unknown_classes(connection, (qid for named in kinds.values() for _, qid in named)))
+    for topic, named in kinds.items():
+        if unknown.issuperset(qid for _, qid in named):
+            kind, qid = named[0]
+            what = f"kinds.{kind}.roots: in {snapshot.path.name} no item is an instance or a subclass of {qid}"
             raise CatalogError(what, where=Path("topics", f"{topic}.toml"), remedy=REMEDY)
+
+
+def _classes(catalog: Catalog, topic: str) -> list[tuple[str, str]]:
+    """The roots and types of a topic's kinds, each with the kind that names it first."""
+    kinds = catalog.topic(topic).kinds.items()
+    return [(name, qid) for name, kind in kinds for qid in (*kind.roots, *kind.types)]

@@ -14,12 +14,13 @@ def plan(experiment: ExperimentFile, runs: Runs = None) -> None:
     """
     from generate.stage import missing_samples
     from polyculture.extraction import Extraction
-    from polyculture.linking import plan_linking
+    from polyculture.linking import check_topics, plan_linking
     from polyculture.tables import print_table
     from polyculture.workspace import open_workspace
 
     workspace = open_workspace(experiment, runs)
     linking = plan_linking(workspace)
+    check_topics(workspace, linking.source)
     extraction = Extraction(workspace)
     n, sampling = workspace.sampling.n, workspace.sampling
     rows = []
