@@ -43,7 +43,7 @@ def test_a_name_is_spelled_loosely_as_if_every_step_were_taken(
 
 
 KATAKANA = "".join(map(chr, range(ord("ァ"), ord("ヴ") + 1)))
-HIRAGANA = "".join(map(chr, range(ord("ぁ"), ord("ゔ") + 1)))
+HIRAGANA = "".join(map(chr, range(ord("ぁ"), ord("ゔ") + 1))).translate(str.maketrans("ぁぃぅぇぉゔ", "あいうえおぶ"))
 # All steps one after the other, whether a key has such letters or not. Only accents are asked for: of other scripts'
 # letters they are a part.
 EVERY_STEP = r"""

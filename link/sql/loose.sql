@@ -1,7 +1,8 @@
 -- The normal form of a name made looser still: for other spellings of a name, once the name itself is not found.
 
 -- loose: a normal form without what people leave out or put in: accents on Latin letters, dots under Devanagari ones,
--- the Arabic article, the difference between hiragana and katakana, a last long vowel, punctuation and spaces.
+-- the Arabic article, the difference between hiragana and katakana, of small and large vowels in foreign words (ウィ, ウイ), of
+-- v and b (ヴァ, バ), a last long vowel, punctuation and spaces.
 -- Each step is taken only where the normal form itself asks for it, and most ask for none.
 CREATE MACRO unaccented(key) AS
     CASE WHEN regexp_matches(key, '[À-ɏḀ-ỿ]')
@@ -15,9 +16,9 @@ CREATE MACRO no_al(key) AS CASE
 END;
 CREATE MACRO one_kana(key) AS CASE
     WHEN regexp_matches(key, '\p{Katakana}') THEN translate(
-        no_al(key),
+        replace(replace(replace(replace(no_al(key), 'ヴァ', 'バ'), 'ヴィ', 'ビ'), 'ヴェ', 'ベ'), 'ヴォ', 'ボ'),
         'ァアィイゥウェエォオカガキギクグケゲコゴサザシジスズセゼソゾタダチヂッツヅテデトドナニヌネノハバパヒビピフブプヘベペホボポマミムメモャヤュユョヨラリルレロヮワヰヱヲンヴ',
-        'ぁあぃいぅうぇえぉおかがきぎくぐけげこごさざしじすずせぜそぞただちぢっつづてでとどなにぬねのはばぱひびぴふぶぷへべぺほぼぽまみむめもゃやゅゆょよらりるれろゎわゐゑをんゔ'
+        'ああいいううええおおかがきぎくぐけげこごさざしじすずせぜそぞただちぢっつづてでとどなにぬねのはばぱひびぴふぶぷへべぺほぼぽまみむめもゃやゅゆょよらりるれろゎわゐゑをんぶ'
     )
     ELSE no_al(key)
 END;
