@@ -13,6 +13,7 @@
     - WikidataError: the live Wikidata service cannot be reached, refuses, or was given no contact
   - JobHeldError: another process works on this job now (exit code 3)
   - IncompleteError: the work ended and some of it failed; running again resumes (exit code 4)
+  - BudgetError: the next answer might cost more than `max_cost` leaves (exit code 5)
 """
 
 from __future__ import annotations
@@ -90,6 +91,18 @@ class IncompleteError(PolycultureError):
     """The work ended and some of it failed; running the same command again resumes."""
 
     exit_code = 4
+
+
+class BudgetError(PolycultureError):
+    """The next answer might cost more than is left of the run's limit. All that was asked is answered and kept."""
+
+    exit_code = 5
+
+    def __init__(self, spent: float, price: float, limit: float) -> None:
+        super().__init__(
+            f"stopped before max_cost = {limit:g} is passed: {spent:.4f} is spent, and the next answer may cost "
+            f"{price:.4f}. Raise max_cost and run the same command again: it goes on where it was"
+        )
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -37,6 +37,7 @@ class Manifest(BaseModel):
     linker: dict[str, Any] = {}
     linker_id: str = ""
     snapshot: dict[str, Any] = {}  # provenance of the Wikidata snapshot, or of the live API
+    prices: dict[str, dict[str, float]] = {}  # model -> per million tokens, as in the experiment file
     notes: list[str] = []  # what a reader of the report must know (the demo says here what is weak in it)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -49,3 +49,11 @@ class RunFolder:
         """The folder of a job's shards of a table: `responses/model=<m>/language=<l>/topic=<t>`."""
         parts = (f"model={quote(job.model, safe='')}", f"language={job.language}", f"topic={job.topic}")
         return self.root.joinpath(table, *parts)
+
+    def jobs(self, table: str) -> list[Job]:
+        """The jobs that have a folder of shards of a table, whether the experiment still names them or not."""
+        found = []
+        for folder in sorted((self.root / table).glob("model=*/language=*/topic=*")):
+            model, language, topic = (part.partition("=")[2] for part in folder.parts[-3:])
+            found.append(Job(unquote(model), language, topic))
+        return found

@@ -58,6 +58,7 @@ class Response:
     script: str | None  # ISO 15924 code of most letters
     script_share: float | None  # share of letters in the scripts of the prompt's language
     model_version: str | None  # what the engine says it ran: server's model id, file hash
+    purchase: str | None = None  # 'direct' | 'batch': how this run bought it; None where another run did
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,8 +82,10 @@ class Extraction:
     error: str | None
     retryable: bool | None
     raw: str | None  # the extractor model's answer, as it came
-    prompt_tokens: int | None
+    prompt_tokens: int | None  # over all attempts, those of earlier commands included
     completion_tokens: int | None
+    extractor_model: str | None = None  # the model that was asked; None where none was
+    purchase: str | None = None  # 'direct' | 'batch': how its answers were bought
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,3 +55,28 @@ CREATE VIEW scores AS SELECT * FROM stored_scores WHERE model IN (SELECT model F
 
 -- cultural_links: a row is what an entity of a data set means in Wikidata, by the linker, or why nothing.
 CREATE VIEW cultural_links AS SELECT * FROM stored_cultural_links;
+
+-- purchases: a row is an answer that this run bought, whether it still counts or not, and whether it was of use or not.
+CREATE VIEW purchases AS
+WITH bought AS (
+    SELECT
+        'generate' AS stage, model, language, topic, model AS asked, purchase, status, prompt_tokens, completion_tokens
+    FROM stored_responses WHERE purchase IS NOT NULL
+    UNION ALL
+    SELECT 'extract', model, language, topic, extractor_model, purchase, status, prompt_tokens, completion_tokens
+    FROM stored_extractions WHERE purchase IS NOT NULL
+)
+SELECT bought.*,
+    (coalesce(prompt_tokens, 0) * input + coalesce(completion_tokens, 0) * output) / 1e6
+        * CASE WHEN purchase = 'batch' THEN 1 - batch_discount ELSE 1 END AS cost
+FROM bought LEFT JOIN run_prices AS price ON price.model = bought.asked;
+
+-- spending: a row is what a stage has bought for a job from a model, and what that cost.
+CREATE VIEW spending AS
+SELECT stage, model, language, topic, asked, purchase,
+    count(*) FILTER (WHERE status = 'ok') AS answers,
+    count(*) FILTER (WHERE status <> 'ok') AS failed,
+    coalesce(sum(prompt_tokens), 0)::BIGINT AS prompt_tokens,
+    coalesce(sum(completion_tokens), 0)::BIGINT AS completion_tokens,
+    sum(cost) AS cost
+FROM purchases GROUP BY ALL;

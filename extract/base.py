@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from cache.prices import Purchase
+
 
 @dataclass(frozen=True, slots=True)
 class ResponseText:
@@ -40,6 +42,8 @@ class Extracted:
     raw: str | None = None  # the model's last answer, as it came
     prompt_tokens: int | None = None  # over all attempts
     completion_tokens: int | None = None
+    extractor_model: str | None = None  # the model that was asked
+    purchase: Purchase | None = None  # how its answers were bought
 
 
 class Extractor(Protocol):

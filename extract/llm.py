@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 
 from cache.catalog import Topic
+from cache.errors import BudgetError
 from cache.identity import content_id
+from cache.prices import Purchase
 from extract.answer import AnswerError, answer_schema, read_answer
 from extract.base import Extracted, ResponseText
 from extract.offsets import locate
@@ -28,9 +30,11 @@ class _Asked:
     attempts: int = 0
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    purchase: Purchase | None = None
 
     def count(self, answer: Completion) -> None:
         self.attempts += 1
+        self.purchase = answer.purchase
         self.prompt_tokens = _sum(self.prompt_tokens, answer.prompt_tokens)
         self.completion_tokens = _sum(self.completion_tokens, answer.completion_tokens)
 
@@ -54,7 +58,7 @@ class LlmExtractor:
 
     def __init__(self, engine: Engine, model: str, topic: Topic) -> None:
         self.extractor_id = llm_extractor_id(model, topic)
-        self._engine, self._topic = engine, topic
+        self._engine, self._model, self._topic = engine, model, topic
         self._head = prompt_head(topic)
 
     def extract(self, responses: Iterable[ResponseText]) -> Iterator[Extracted]:
@@ -66,7 +70,11 @@ class LlmExtractor:
         silent: list[Extracted] = []
         asked = self._asked(responses, silent)
         for attempt in range(len(TEMPERATURES)):
-            yield from self._round(attempt, asked, again, silent)
+            try:
+                yield from self._round(attempt, asked, again, silent)
+            except BudgetError:
+                yield from self._given_up([*asked, *again] if attempt else again)
+                raise
             asked, again = iter(again), []
 
     def _asked(self, responses: Iterable[ResponseText], silent: list[Extracted]) -> Iterator[_Asked]:
@@ -75,6 +83,21 @@ class LlmExtractor:
                 yield _Asked(response)
             else:
                 silent.append(Extracted(response.response_id, "ok", attempts=0))
+
+    def _given_up(self, again: Iterable[_Asked]) -> Iterator[Extracted]:
+        """What is not asked again because of a limit: failed for now, with what its attempts have cost."""
+        for item in again:
+            yield Extracted(
+                item.response.response_id,
+                "failed",
+                attempts=item.attempts,
+                error="not asked again: max_cost is reached",
+                retryable=True,
+                prompt_tokens=item.prompt_tokens,
+                completion_tokens=item.completion_tokens,
+                extractor_model=self._model,
+                purchase=item.purchase,
+            )
 
     def _round(
         self, attempt: int, asked: Iterator[_Asked], again: list[_Asked], silent: list[Extracted]
@@ -107,6 +130,8 @@ class LlmExtractor:
             raw=answer.text,
             prompt_tokens=item.prompt_tokens,
             completion_tokens=item.completion_tokens,
+            extractor_model=self._model,
+            purchase=answer.purchase,
         )
         if answer.text is None:
             return replace(result, error=answer.error or "the model gave no answer", retryable=answer.retryable)

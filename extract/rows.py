@@ -52,7 +52,17 @@ def extraction_tables(
     return {"mentions": _table("mentions", mentions), "extractions": _table("extractions", extractions)}
 
 
-_RESULT = ("status", "attempts", "error", "retryable", "raw", "prompt_tokens", "completion_tokens")
+_RESULT = (
+    "status",
+    "attempts",
+    "error",
+    "retryable",
+    "raw",
+    "prompt_tokens",
+    "completion_tokens",
+    "extractor_model",
+    "purchase",
+)
 _FOUND = ("surface", "kind", "start", "end", "hallucinated")
 
 

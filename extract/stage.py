@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -17,11 +18,13 @@ from cache.manifest import Manifest, read_manifest
 from cache.outcome import Outcome, Progress, silent
 from cache.run_folder import Job, RunFolder
 from cache.shards import JobShards
-from extract.base import Extractor, ResponseText
+from extract.base import Extracted, Extractor, ResponseText
 from extract.rows import CELL, extraction_record, extraction_tables
 
 TABLES = ("mentions", "extractions")  # the last one commits
 BATCH = 8_192  # responses that are worked on together
+_TOKENS = ("prompt_tokens", "completion_tokens")
+_PAID = (*_TOKENS, "purchase")
 _EVERY = 0.25  # seconds between two words about the progress
 
 
@@ -52,14 +55,16 @@ class _Work:
         self._progress, self._told = progress, 0.0
         self._ok: set[str] = set()
         self._failed: set[str] = set()
+        self._paid: dict[str, dict[str, Any]] = {}  # what attempts of earlier commands have cost, by response
         self.outcome = Outcome(0, 0)
 
     def retire_retryable(self) -> None:
         """Takes this extractor's failures that are worth another try off the record, and notes what is done."""
-        columns = ["response_id", "extraction_id", "extractor_id", "status", "retryable"]
+        columns = ["response_id", "extraction_id", "extractor_id", "status", "retryable", *_PAID]
         rows = self._shards.read("extractions", columns)
         mine = rows.filter(pc.field("extractor_id") == self._extractor.extractor_id)
         again = mine.filter((pc.field("status") == "failed") & pc.field("retryable"))
+        self._paid = {row["response_id"]: row for row in again.select(["response_id", *_PAID]).to_pylist()}
         self._shards.retire(_strings(again["extraction_id"]))
         self._ok = _strings(mine.filter(pc.field("status") == "ok")["response_id"])
         failed = _strings(mine.filter(pc.field("status") == "failed")["response_id"])
@@ -93,7 +98,8 @@ class _Work:
             for extracted in self._extractor.extract(texts):
                 cell = by_id[extracted.response_id]
                 ident = content_id(extracted.response_id, key)
-                self._shards.append(extraction_record(cell, extracted, self._topic, key, ident))
+                paid = _with_earlier(extracted, self._paid.get(extracted.response_id, {}))
+                self._shards.append(extraction_record(cell, paid, self._topic, key, ident))
                 self._count(extracted.status == "ok")
         else:
             found = []
@@ -107,6 +113,14 @@ class _Work:
         if time.monotonic() - self._told >= _EVERY:
             self._told = time.monotonic()
             self._progress(self.outcome)
+
+
+def _with_earlier(extracted: Extracted, earlier: Mapping[str, Any]) -> Extracted:
+    """`extracted`, with the tokens that attempts of earlier commands have used added to its own."""
+    used = {name: earlier[name] + (getattr(extracted, name) or 0) for name in _TOKENS if earlier.get(name)}
+    if not used:
+        return extracted
+    return replace(extracted, **used, purchase=extracted.purchase or earlier["purchase"])
 
 
 def _answered(run: RunFolder, job: Job, manifest: Manifest) -> Iterator[pa.Table]:

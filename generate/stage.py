@@ -108,6 +108,7 @@ def _row(completion: Completion, prompt: Prompt, job: Job, sampling: Sampling, c
         "script": found.script,
         "script_share": found.script_share,
         "model_version": completion.model_version,
+        "purchase": completion.purchase,
     }
 
 

@@ -12,12 +12,14 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from cache.catalog import Catalog
 from cache.errors import CatalogError, EngineError, ExperimentError, did_you_mean
+from cache.prices import Price
 from cache.schema import CONDITIONS, Condition
 from generate.engines import ENGINES, ModelSpec, check_model
 from generate.presets import read_preset
 from generate.sampling import Sampling
 
 GAZETTEER = "gazetteer"  # the extractor that is no model
+PAID_ENGINES = ("openai",)  # others run on this machine
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
 
 
@@ -67,6 +69,16 @@ class LinkSection(_Section):
         return name
 
 
+class PriceSection(_Section):
+    """What a model costs, per million tokens."""
+
+    model_config = ConfigDict(strict=True)
+
+    input: float = Field(ge=0, allow_inf_nan=False)
+    output: float = Field(ge=0, allow_inf_nan=False)
+    batch_discount: float = Field(default=0.5, ge=0, le=1)  # share that a batch saves
+
+
 class Experiment(_Section):
     """An experiment, as its file says it."""
 
@@ -84,6 +96,8 @@ class Experiment(_Section):
     extract: ExtractSection = ExtractSection()
     link: LinkSection = LinkSection()
     options: Mapping[str, Mapping[str, Any]] = {}  # per engine or per model: base_url, concurrency, ...
+    prices: Mapping[str, PriceSection] = {}  # per model
+    max_cost: float | None = Field(default=None, gt=0, strict=True, allow_inf_nan=False)  # in the prices' currency
     notes: tuple[str, ...] = ()  # what a reader of the report must know
 
     @model_validator(mode="after")
@@ -94,6 +108,17 @@ class Experiment(_Section):
             if twice:
                 raise ValueError(f"{key} names {', '.join(twice)} twice")
         return self
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The models that are asked anything: those under study, and the extractor where it is one."""
+        extractor = () if self.extract.with_ == GAZETTEER else (self.extract.with_,)
+        return tuple(dict.fromkeys((*self.models, *extractor)))
+
+    def price(self, model: str) -> Price | None:
+        """A model's price, if the file has one."""
+        section = self.prices.get(model)
+        return Price(**section.model_dump()) if section else None
 
     def model_spec(self, model: str) -> ModelSpec:
         """A model with its options: those of its engine, then its own over them."""
@@ -143,6 +168,19 @@ def check_models(experiment: Experiment, file: Path) -> None:
             raise ExperimentError(what, where=file, remedy=fault.remedy) from fault
 
 
+def check_prices(experiment: Experiment, file: Path) -> None:
+    """Raises `ExperimentError` where `max_cost` cannot be kept, since a model that is paid for has no price."""
+    if experiment.max_cost is None:
+        return
+    unpriced = [m for m in experiment.asked if m not in experiment.prices and m.partition(":")[0] in PAID_ENGINES]
+    if unpriced:
+        raise ExperimentError(
+            f"max_cost is set, and [prices] does not name {', '.join(unpriced)}",
+            where=file,
+            remedy=f'Add [prices."{unpriced[0]}"] with input and output per million tokens; 0 where it costs nothing.',
+        )
+
+
 def check_extractor(spec: ModelSpec) -> None:
     """Raises `EngineError` where `spec` is neither the gazetteer nor a model of an engine that is there."""
     if spec.model == GAZETTEER:
@@ -182,6 +220,11 @@ def _experiment_error(fault: ValidationError, file: Path) -> ExperimentError:
 
 
 def _keys(steps: list[str]) -> list[str]:
-    sections: dict[str, type[_Section]] = {"sampling": SamplingSection, "extract": ExtractSection, "link": LinkSection}
+    sections: dict[str, type[_Section]] = {
+        "sampling": SamplingSection,
+        "extract": ExtractSection,
+        "link": LinkSection,
+        "prices": PriceSection,
+    }
     section = sections.get(steps[0], Experiment) if steps else Experiment
     return [field.alias or name for name, field in section.model_fields.items()]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cache.catalog import Topic
 from cache.outcome import Outcome, Progress
 from cache.run_folder import Job
+from polyculture.budget import Budget, open_budget
 from polyculture.experiment import GAZETTEER
 from polyculture.snapshots import STARTER, find_snapshot
 from polyculture.workspace import Workspace
@@ -86,7 +87,15 @@ class Extraction:
 
             return stack.enter_context(open_engine(self.workspace.experiment.model_spec(self.name)))
 
-        return lambda job: LlmExtractor(engine(), self.name, self.workspace.catalog.topic(job.topic))
+        @lru_cache(maxsize=1)
+        def budget() -> Budget:
+            return stack.enter_context(open_budget(self.workspace))
+
+        def extractor(job: Job) -> Extractor:
+            paid = budget().engine(engine(), self.name, "extract", job)
+            return LlmExtractor(paid, self.name, self.workspace.catalog.topic(job.topic))
+
+        return extractor
 
     def _gazetteer(self) -> Callable[[Job], Extractor]:
         from extract.gazetteer import Gazetteer

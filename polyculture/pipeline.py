@@ -17,6 +17,7 @@ from cache.outcome import Outcome, Progress
 from cache.run_folder import Job, RunFolder
 from cache.schema import Prompt
 from cache.shards import recover
+from polyculture.budget import open_budget
 from polyculture.changes import refuse_costly
 from polyculture.console import say, watch
 from polyculture.extraction import Extraction, ExtractJob
@@ -95,9 +96,9 @@ class Pipeline:
                     self._job("generate", job, len(prompts) * sampling.n, _ordered(work, job, prompts))
             if not to_ask:
                 continue
-            with self.open_engine(spec) as engine:
+            with open_budget(self.workspace) as budget, self.open_engine(spec) as engine:
                 for job, prompts in to_ask:
-                    asking = partial(work, engine=engine)
+                    asking = partial(work, engine=budget.engine(engine, model, "generate", job))
                     self._job("generate", job, len(prompts) * sampling.n, _ordered(asking, job, prompts))
 
     def extract(self, jobs: Sequence[Job]) -> None:

@@ -26,7 +26,7 @@ from generate.stock import missing_samples
 from polyculture import __version__
 from polyculture.changes import Change, find_changes
 from polyculture.console import say
-from polyculture.experiment import Experiment, check_models, check_names, read_experiment
+from polyculture.experiment import Experiment, check_models, check_names, check_prices, read_experiment
 
 # The extracted responses that none of the extractors has read.
 UNREAD = """
@@ -98,6 +98,7 @@ class Workspace:
             "sampling": e.sampling.model_dump(),
             "n": e.sampling.n,
             "sampling_id": self.sampling.sampling_id,
+            "prices": {model: price.model_dump() for model, price in e.prices.items()},
             "notes": list(e.notes),
         }
         return Manifest.model_validate({**kept, **asked})
@@ -157,6 +158,7 @@ def open_workspace(file: Path, runs: Path | None = None) -> Workspace:
     catalog = read_catalog(folder)
     check_names(experiment, catalog, file)
     check_models(experiment, file)
+    check_prices(experiment, file)
     root = (runs or file.resolve().parent / RUNS) / experiment.name
     return Workspace(file, experiment, catalog, RunFolder(root))
 

@@ -13,6 +13,7 @@ from types import TracebackType
 from typing import Any, Literal, Protocol, Self, get_args
 
 from cache.errors import EngineError
+from cache.prices import DIRECT, Purchase
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,7 @@ class Completion:
     model_version: str | None = None
     error: str | None = None  # one line; None when there is a text
     retryable: bool = False  # of a failure: asking again later may help
+    purchase: Purchase = DIRECT  # how it was bought
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,159 @@
+"""An engine that stops asking before a limit of money is passed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from types import TracebackType
+from typing import Self
+
+import orjson
+
+from cache.errors import BudgetError
+from cache.ledger import Ledger
+from cache.prices import BATCH, DIRECT, Price
+from generate.engines.base import Capabilities, Completion, Engine, Request, Scored, ScoreRequest
+
+AT_ONCE = 32  # samples that are reserved for together: a look into the ledger for each would cost time
+WAIT = 1.0  # seconds between two looks at whether others have given something back
+_PER_TURN = 8  # tokens around a turn of a chat, at most
+
+
+class Purse:
+    """What one stage's work on one job may spend: taken from the ledger ahead, settled as answers come.
+
+    `count` gives what the rows on disk have cost; it is called once, when the first request is about to be asked and
+    the job is therefore held. `tell` is given a line when there is something to wait for.
+    """
+
+    def __init__(
+        self, ledger: Ledger, account: str, count: Callable[[], float], tell: Callable[[str], None], *, batch: bool
+    ) -> None:
+        self.batch = batch
+        self._ledger, self._account, self._count, self._tell = ledger, account, count, tell
+        self._opened = False
+        self._free = self._spent = self._outstanding = 0.0
+
+    def open(self) -> None:
+        """Begins the account; the second time it does nothing."""
+        if not self._opened:
+            self._free = self._ledger.begin(self._account, self._count(), batch=self.batch)
+            self._opened = True
+
+    def take(self, price: float, wanted: int) -> int:
+        """How many of `wanted` samples, each of which costs `price` at worst, may be asked now."""
+        if price <= 0:
+            return wanted
+        lacking = wanted * price - self._free
+        if lacking > 0:
+            least = max(0.0, price - self._free)
+            self._free += self._ledger.reserve(self._account, self._spent, least, lacking)
+            self._spent = 0.0
+        taken = min(wanted, max(0, int(self._free / price + 1e-6)))
+        self._free -= taken * price
+        self._outstanding += taken * price
+        return taken
+
+    def settle(self, reserved: float, spent: float) -> None:
+        """An answer came: it cost `spent` where at most `reserved` was expected."""
+        self._free += reserved - spent
+        self._outstanding -= reserved
+        self._spent += spent
+
+    def give_back(self) -> None:
+        """Books what was spent; what is not on its way any more is free for others."""
+        kept = max(0.0, self._outstanding) if self.batch else 0.0
+        self._ledger.settle(self._account, self._spent, kept)
+        self._free = self._spent = 0.0
+
+    def wait_for(self, price: float) -> None:
+        """Waits until a sample can be paid for because others gave back what they had reserved.
+
+        Raises `BudgetError` where nobody else holds anything: then the limit is reached.
+        """
+        told = False
+        while not self._take_one(price):
+            others = self._ledger.reserved_by_others(self._account)
+            if not others and not self._take_one(price):
+                raise BudgetError(self._ledger.spent(), price, self._ledger.limit)
+            if others and not told:
+                holders = ", ".join(f"{name} {amount:.4f}" for name, amount in sorted(others.items()))
+                self._tell(f"{self._account}: waits for what others have reserved of max_cost: {holders}")
+                told = True
+            time.sleep(WAIT)
+
+    def _take_one(self, price: float) -> bool:
+        self._free += self._ledger.reserve(self._account, 0.0, price, price)
+        return self._free >= price
+
+
+class BudgetedEngine:
+    """`engine`, asked only what can be paid for even if every answer is as long as it may be.
+
+    `sample` raises `BudgetError` after the answers to all that was asked, so that every one of them can be kept.
+    """
+
+    def __init__(self, engine: Engine, price: Price, purse: Purse) -> None:
+        self._engine, self._price, self._purse = engine, price, purse
+        self._reserved: dict[tuple[str, int], float] = {}  # of what is on its way
+        self._left: list[Request] = []  # taken from the caller and not yet asked
+
+    @property
+    def capabilities(self) -> Capabilities:
+        return self._engine.capabilities
+
+    def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
+        """As the engine's own, up to the limit."""
+        self._purse.open()
+        source = iter(requests)
+        try:
+            while True:
+                for answer in self._engine.sample(self._affordable(source)):
+                    self._settle(answer)
+                    yield answer
+                if not self._left:
+                    return
+                self._purse.give_back()
+                self._purse.wait_for(self._at_worst(self._left[-1]))
+        finally:
+            self._purse.give_back()
+
+    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
+        """As the engine's own: scoring is not counted."""
+        return self._engine.score(requests)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
+
+    def _affordable(self, source: Iterator[Request]) -> Iterator[Request]:
+        """Requests, cut into pieces, until one cannot be paid for: that one is left."""
+        while request := self._left.pop() if self._left else next(source, None):
+            price = self._at_worst(request)
+            wanted = len(request.seeds) if price <= 0 else min(AT_ONCE, len(request.seeds))
+            taken = self._purse.take(price, wanted)
+            if taken < len(request.seeds):
+                self._left.append(replace(request, seeds=request.seeds[taken:]))
+            if taken == 0:
+                return
+            self._reserved.update({(request.request_id, seed): price for seed in request.seeds[:taken]})
+            yield replace(request, seeds=request.seeds[:taken])
+
+    def _settle(self, answer: Completion) -> None:
+        spent = self._price.cost(answer.prompt_tokens or 0, answer.completion_tokens or 0, answer.purchase)
+        self._purse.settle(self._reserved.pop((answer.request_id, answer.seed), 0.0), spent)
+
+    def _at_worst(self, request: Request) -> float:
+        purchase = BATCH if self._purse.batch else DIRECT
+        return self._price.cost(most_prompt_tokens(request), request.decoding.max_tokens, purchase)
+
+
+def most_prompt_tokens(request: Request) -> int:
+    """More tokens than any tokenizer makes of a request: none makes more than one of a byte."""
+    schema = orjson.dumps(dict(request.decoding.schema)) if request.decoding.schema else b""
+    return len(schema) + sum(len(turn.content.encode()) + _PER_TURN for turn in request.messages)
