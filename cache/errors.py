@@ -98,12 +98,6 @@ class BudgetError(PolycultureError):
 
     exit_code = 5
 
-    def __init__(self, spent: float, price: float, limit: float) -> None:
-        super().__init__(
-            f"stopped before max_cost = {limit:g} is passed: {spent:.4f} is spent, and the next answer may cost "
-            f"{price:.4f}. Raise max_cost and run the same command again: it goes on where it was"
-        )
-
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A remedy that names the nearest known word, or all of them: "Did you mean 'food'?"."""

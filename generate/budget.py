@@ -76,7 +76,11 @@ class Purse:
         while not self._take_one(price):
             others = self._ledger.reserved_by_others(self._account)
             if not others and not self._take_one(price):
-                raise BudgetError(self._ledger.spent(), price, self._ledger.limit)
+                raise BudgetError(
+                    f"stopped before max_cost = {self._ledger.limit:g} is passed: {self._ledger.spent():.4f} is spent, "
+                    f"and the next answer may cost {price:.4f}. Raise max_cost and run the same command again: it goes "
+                    "on where it was"
+                )
             if others and not told:
                 holders = ", ".join(f"{name} {amount:.4f}" for name, amount in sorted(others.items()))
                 self._tell(f"{self._account}: waits for what others have reserved of max_cost: {holders}")

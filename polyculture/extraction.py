@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from cache.catalog import Topic
 from cache.outcome import Outcome, Progress
 from cache.run_folder import Job
-from polyculture.budget import Budget, open_budget
+from generate.engines.base import ModelSpec
+from polyculture.batching import BATCHES, asked_in_batches, batches_at_once, open_batches
+from polyculture.budget import open_budget
 from polyculture.experiment import GAZETTEER
 from polyculture.snapshots import STARTER, find_snapshot
 from polyculture.workspace import Workspace
@@ -37,6 +40,21 @@ class Extraction:
     @property
     def by_model(self) -> bool:
         return self.name != GAZETTEER
+
+    @property
+    def spec(self) -> ModelSpec:
+        """The model that extracts."""
+        return self.workspace.experiment.model_spec(self.name)
+
+    @property
+    def batches_at_once(self) -> int:
+        """How many jobs wait for their batches at the same time; 1 where nothing is asked in batches."""
+        return batches_at_once(self.spec) if self.by_model and asked_in_batches(self.spec) else 1
+
+    @cached_property
+    def stop(self) -> Event:
+        """Calls the waiting for batches off."""
+        return Event()
 
     @cached_property
     def snapshot(self) -> Snapshot:
@@ -85,14 +103,18 @@ class Extraction:
         def engine() -> Engine:
             from generate.engines import open_engine
 
-            return stack.enter_context(open_engine(self.workspace.experiment.model_spec(self.name)))
+            return stack.enter_context(open_engine(self.spec))
 
-        @lru_cache(maxsize=1)
-        def budget() -> Budget:
-            return stack.enter_context(open_budget(self.workspace))
+        def engine_for(job: Job) -> Engine:
+            if not asked_in_batches(self.spec):
+                return engine()
+            folder = self.workspace.run.shards(BATCHES["extract"], job)
+            return stack.enter_context(open_batches(self.spec, folder, self.stop))
+
+        budget = stack.enter_context(open_budget(self.workspace))
 
         def extractor(job: Job) -> Extractor:
-            paid = budget().engine(engine(), self.name, "extract", job)
+            paid = budget.engine(engine_for(job), self.name, "extract", job)
             return LlmExtractor(paid, self.name, self.workspace.catalog.topic(job.topic))
 
         return extractor

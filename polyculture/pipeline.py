@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
 from pathlib import Path
+from threading import Event
 from typing import TYPE_CHECKING, Self
 
 from cache.catalog import Catalog
@@ -17,7 +18,8 @@ from cache.outcome import Outcome, Progress
 from cache.run_folder import Job, RunFolder
 from cache.schema import Prompt
 from cache.shards import recover
-from polyculture.budget import open_budget
+from polyculture.batching import BATCHES, asked_in_batches, batches_at_once, open_batches, side_by_side
+from polyculture.budget import Budget, open_budget
 from polyculture.changes import refuse_costly
 from polyculture.console import say, watch
 from polyculture.extraction import Extraction, ExtractJob
@@ -96,7 +98,12 @@ class Pipeline:
                     self._job("generate", job, len(prompts) * sampling.n, _ordered(work, job, prompts))
             if not to_ask:
                 continue
-            with open_budget(self.workspace) as budget, self.open_engine(spec) as engine:
+            with ExitStack() as stack:
+                budget = stack.enter_context(open_budget(self.workspace))
+                if asked_in_batches(spec):
+                    self._in_batches(spec, budget, to_ask, work)
+                    continue
+                engine = stack.enter_context(self.open_engine(spec))
                 for job, prompts in to_ask:
                     asking = partial(work, engine=budget.engine(engine, model, "generate", job))
                     self._job("generate", job, len(prompts) * sampling.n, _ordered(asking, job, prompts))
@@ -110,9 +117,21 @@ class Pipeline:
         """The same with an extractor that is open already, and stays so."""
         jobs = [job for job in jobs if job not in self.held]  # whoever samples them now extracts them, too
         self._recover(jobs)
-        for job in jobs:
-            total = len(self.workspace.prompts_of(job)) * self.workspace.sampling.n
-            self._job("extract", job, total, partial(extract_job, job))
+        tasks = [
+            partial(
+                self._job,
+                "extract",
+                job,
+                len(self.workspace.prompts_of(job)) * self.workspace.sampling.n,
+                partial(extract_job, job),
+            )
+            for job in jobs
+        ]
+        if self.extraction.batches_at_once > 1:
+            side_by_side(tasks, self.extraction.batches_at_once, self.extraction.stop)
+            return
+        for task in tasks:
+            task()
 
     def link(self) -> None:
         """Links all distinct surfaces of the run."""
@@ -133,6 +152,24 @@ class Pipeline:
             raise IncompleteError(f"not complete: {'; '.join(self.failed)}; {again}")
         if self.held:
             raise JobHeldError("; ".join(self.held.values()))
+
+    def _in_batches(
+        self,
+        spec: ModelSpec,
+        budget: Budget,
+        jobs: Sequence[tuple[Job, Sequence[Prompt]]],
+        work: Callable[..., Outcome],
+    ) -> None:
+        """Samples jobs whose answers come within a day: all of them wait at the same time."""
+        stop = Event()
+
+        def sample(job: Job, prompts: Sequence[Prompt]) -> None:
+            folder = self.workspace.run.shards(BATCHES["generate"], job)
+            with open_batches(spec, folder, stop) as engine:
+                asking = partial(work, engine=budget.engine(engine, spec.model, "generate", job))
+                self._job("generate", job, len(prompts) * self.workspace.sampling.n, _ordered(asking, job, prompts))
+
+        side_by_side([partial(sample, job, prompts) for job, prompts in jobs], batches_at_once(spec), stop)
 
     def _recover(self, jobs: Sequence[Job]) -> None:
         for job in jobs:

@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from cache.database import connect
 from cache.run_folder import Job
+from polyculture.batching import waiting_line
 from polyculture.console import say
 from polyculture.options import Format
 from polyculture.standing import STAGES, RunStanding, Standing, take_standing
@@ -100,7 +101,9 @@ def _cell(one: Standing) -> str:
 def _whole(workspace: Workspace, standing: RunStanding) -> list[tuple[str, str]]:
     link = f"{standing.surfaces_linked} surfaces done, {standing.surfaces_left} left"
     report = str(workspace.run.report) if standing.reported else "not written yet"
-    return [*_totals(standing), ("link", link), ("report", report)]
+    waits = waiting_line(workspace.run)
+    batches = [("batches", waits)] if waits else []
+    return [*_totals(standing), *batches, ("link", link), ("report", report)]
 
 
 def _totals(standing: RunStanding) -> list[tuple[str, str]]:

@@ -96,7 +96,7 @@ class Server:
         if error.code == "insufficient_quota":
             remedy = "Add credit, then run the same command again: it resumes."
             return EngineError(f"the account's quota is used up ({reason})", where=self.url, remedy=remedy)
-        if status >= 500 or status in _TRANSIENT:
+        if is_transient(status):
             return RequestError(reason, retryable=True, status=status, retry_after=retry_after(error.response.headers))
         if _is_html(error.response.headers, error.body):
             return self.not_an_api()
@@ -117,6 +117,11 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     except ValueError:
         return None
     return max(0.0, (moment.astimezone(UTC) - datetime.now(UTC)).total_seconds())
+
+
+def is_transient(status: int) -> bool:
+    """May the same request succeed later?"""
+    return status >= 500 or status in _TRANSIENT
 
 
 def looks_like_html(body: str | bytes) -> bool:

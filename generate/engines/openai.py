@@ -15,24 +15,15 @@ from typing import Self
 
 import openai
 from httpx2 import Limits, Response  # openai's own HTTP client
-from tenacity import (
-    AsyncRetrying,
-    RetryCallState,
-    retry_if_exception,
-    stop_after_attempt,
-    stop_any,
-    wait_random_exponential,
-)
-from tenacity.stop import stop_base
+from tenacity import AsyncRetrying
 
 from generate.engines.background import Background
 from generate.engines.base import Completion, ModelSpec, Request, Scored, ScoreRequest, cannot_score
 from generate.engines.chat import PATH, Ask, ChatApi
 from generate.engines.faults import RequestError
 from generate.engines.limiter import Limiter
+from generate.engines.retries import retry_policy
 
-LONGEST_WAIT = 60.0  # seconds between two attempts, unless the server asks for more
-LONGEST_RETRY_AFTER = 600.0  # seconds that a server may ask to wait; beyond it the request is left to a later run
 _TOO_MANY = 429
 
 
@@ -49,13 +40,7 @@ class OpenAIEngine:
         self._api = ChatApi(spec, key)
         self.spec, self.options, self.capabilities = spec, self._api.options, self._api.capabilities
         self._answered = False
-        self._retrying = AsyncRetrying(
-            retry=retry_if_exception(lambda error: isinstance(error, RequestError) and error.retryable),
-            stop=stop_any(stop_after_attempt(self.options.max_retries + 1), _AskedForTooLong()),
-            wait=_wait,
-            sleep=sleep,
-            reraise=True,
-        )
+        self._retrying = AsyncRetrying(**retry_policy(self.options.max_retries), sleep=sleep)
 
     def __enter__(self) -> Self:
         self._background = Background(f"engine {self.spec.model}")
@@ -133,21 +118,3 @@ class OpenAIEngine:
             if fault.status in (404, 405):
                 return self._api.server.unknown_model(str(fault))
         return fault
-
-
-def _wait(state: RetryCallState) -> float:
-    """As long as the server asks; without a wish of its own, at random from a span that doubles."""
-    asked = _retry_after(state)
-    return asked if asked is not None else wait_random_exponential(multiplier=1, max=LONGEST_WAIT)(state)
-
-
-class _AskedForTooLong(stop_base):
-    """Stops where the server asks for a longer wait than a run should bear."""
-
-    def __call__(self, retry_state: RetryCallState) -> bool:
-        return (_retry_after(retry_state) or 0.0) > LONGEST_RETRY_AFTER
-
-
-def _retry_after(state: RetryCallState) -> float | None:
-    error = state.outcome.exception() if state.outcome else None
-    return error.retry_after if isinstance(error, RequestError) else None

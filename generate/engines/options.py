@@ -28,6 +28,11 @@ class OpenAIOptions(Options):
     timeout: float = Field(default=600.0, gt=0)  # seconds for one answer
     max_retries: int = Field(default=6, ge=0)
     extra_body: Mapping[str, Any] = {}  # sent along as it is
+    batch: bool = False  # by the provider's batch API: cheaper, and within a day
+    batch_requests: int = Field(default=50_000, ge=1)  # in a batch at most: OpenAI's own limits
+    batch_megabytes: float = Field(default=200.0, gt=0)
+    batch_poll: float = Field(default=30.0, gt=0)  # seconds between two looks at a batch
+    batches_at_once: int = Field(default=16, ge=1)  # jobs whose batches wait at the same time
 
 
 class LlamaCppOptions(Options):

@@ -1,0 +1,79 @@
+"""What is known on disk about batches at a provider: enough to go on after a kill at any moment.
+
+A batch is known by a key of ours, which is written down before anything is sent and travels as the batch's metadata.
+Its record is `<key>.batch.json`; beside it stand the requests (`<key>.requests.jsonl`) until the batch is made, and the
+answers
+(`<key>.output.jsonl`, `<key>.errors.jsonl`) until they are taken in.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from pydantic import BaseModel
+
+from cache.files import replacing
+
+_PATTERN = "*.batch.json"
+
+
+class BatchRecord(BaseModel):
+    """One batch. What is None has not happened yet, as far as we know."""
+
+    key: str
+    made: float  # seconds since 1970
+    ids: list[str]  # `custom_id` of its requests
+    file_id: str | None = None
+    asked_for: bool = False  # it may exist at the provider, even without a batch_id here
+    batch_id: str | None = None
+    downloaded: bool = False
+
+
+class BatchRecords:
+    """The records in `folder`, which belongs to one stage of one job and is used while the job is held."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def all(self) -> list[BatchRecord]:
+        """Every record, the oldest first."""
+        found = [BatchRecord.model_validate_json(file.read_bytes()) for file in self.folder.glob(_PATTERN)]
+        return sorted(found, key=lambda record: (record.made, record.key))
+
+    def add(self, lines: Iterable[tuple[str, bytes]]) -> BatchRecord:
+        """A new record of requests: their ids and the lines of their file."""
+        record = BatchRecord(key=secrets.token_hex(12), made=time.time(), ids=[])
+        with replacing(self.requests(record)) as temporary, temporary.open("wb") as file:
+            for ident, line in lines:
+                record.ids.append(ident)
+                file.write(line)
+        self.save(record)
+        return record
+
+    def save(self, record: BatchRecord) -> None:
+        with replacing(self.folder / f"{record.key}.batch.json") as temporary:
+            temporary.write_text(record.model_dump_json(), encoding="utf-8")
+
+    def forget(self, record: BatchRecord) -> None:
+        """Removes a record and its files, the record last."""
+        for file in (self.requests(record), self.output(record), self.errors(record)):
+            file.unlink(missing_ok=True)
+        (self.folder / f"{record.key}.batch.json").unlink(missing_ok=True)
+
+    def requests(self, record: BatchRecord) -> Path:
+        return self.folder / f"{record.key}.requests.jsonl"
+
+    def output(self, record: BatchRecord) -> Path:
+        return self.folder / f"{record.key}.output.jsonl"
+
+    def errors(self, record: BatchRecord) -> Path:
+        return self.folder / f"{record.key}.errors.jsonl"
+
+
+def waiting(root: Path) -> Iterator[BatchRecord]:
+    """The records anywhere under `root` whose batches have not been taken in."""
+    for folder in sorted({file.parent for file in root.rglob(_PATTERN)}):
+        yield from (record for record in BatchRecords(folder).all() if not record.downloaded)
