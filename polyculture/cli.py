@@ -56,7 +56,7 @@ def root(
 
 app.command(epilog="polyculture demo --folder demo")(demo.demo)
 app.command(epilog="polyculture init exp.toml")(init.init)
-app.command(epilog="polyculture plan exp.toml")(plan.plan)
+app.command(epilog="polyculture plan exp.toml --calibrate")(plan.plan)
 app.command(cls=run.RunCommand, epilog="polyculture run exp.toml --job 3/16; polyculture run exp.toml --ray")(run.run)
 app.command(epilog="polyculture generate exp.toml --language ja")(generate.generate)
 app.add_typer(extract.app, name="extract")

@@ -2,19 +2,37 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
 from polyculture.options import ExperimentFile, Runs
 
+if TYPE_CHECKING:
+    from polyculture.estimate import Estimate
+
 SHOWN_PROMPTS = 3
+WORK = ("stage", "model", "jobs", "prompts", "responses", "left")
+PRICE = ("stage", "model", "prompt tokens", "counted by", "answer tokens", "cost", "cost at most", "hours")
 
 
-def plan(experiment: ExperimentFile, runs: Runs = None) -> None:
+def plan(
+    experiment: ExperimentFile,
+    runs: Runs = None,
+    calibrate: Annotated[
+        bool, typer.Option("--calibrate", help="Ask for a minute first, to tell the hours. The answers are kept.")
+    ] = False,
+) -> None:
     """Check an experiment file, and print what it would ask.
 
-    Prompts, jobs, samples and tokens, and what of them is left; nothing is spent.
+    Prompts, jobs, samples, tokens, money and hours, of what is left; without --calibrate nothing is spent.
     """
-    from generate.stage import missing_samples
+    from polyculture.batching import waiting_line
+    from polyculture.calibration import calibrate as measure_rates
+    from polyculture.estimate import estimates
     from polyculture.extraction import Extraction
     from polyculture.linking import check_topics, plan_linking
+    from polyculture.pipeline import Pipeline
     from polyculture.tables import print_table
     from polyculture.workspace import open_workspace
 
@@ -22,16 +40,21 @@ def plan(experiment: ExperimentFile, runs: Runs = None) -> None:
     linking = plan_linking(workspace)
     check_topics(workspace, linking.source)
     extraction = Extraction(workspace)
-    n, sampling = workspace.sampling.n, workspace.sampling
-    rows = []
-    for model in workspace.experiment.models:
-        jobs = [job for job in workspace.jobs if job.model == model]
-        left = sum(missing_samples(workspace.run, job, workspace.prompts_of(job), sampling) for job in jobs)
-        asked = len(workspace.prompts) * n
-        rows.append((model, len(jobs), len(workspace.prompts), asked, left, left * sampling.max_tokens))
-    columns = ("model", "jobs", "prompts", "responses", "left to sample", "tokens at most")
-    print_table(columns, rows, title=f"{workspace.experiment.name}: {len(workspace.prompts)} prompts, {n} samples each")
+    if calibrate:
+        Pipeline.prepare(workspace)
+        measure_rates(workspace)
+    found = list(estimates(workspace))
+    title = f"{workspace.experiment.name}: {len(workspace.prompts)} prompts, {workspace.sampling.n} samples each"
+    print_table(WORK, [(e.stage, e.model, e.jobs, e.prompts, e.responses, e.left) for e in found], title=title)
+    print_table(PRICE, [_price(e) for e in found], title="What is left costs")
     examples = [(p.language, p.topic, p.condition, p.country, p.text) for p in workspace.prompts[:SHOWN_PROMPTS]]
     print_table(("language", "topic", "condition", "country", "prompt"), examples, title="For example")
     stages = [("extract", extraction.summary), ("link", linking.summary), ("folder", str(workspace.run.root))]
-    print_table(("stage", "with"), stages)
+    waits = waiting_line(workspace.run)
+    print_table(("stage", "with"), [*stages, *([("batches", waits)] if waits else [])])
+
+
+def _price(e: Estimate) -> tuple[object, ...]:
+    money = (None if e.cost is None else f"{e.cost:.2f}", None if e.most is None else f"{e.most:.2f}")
+    hours = None if e.hours is None else f"{e.hours:.2f}"
+    return (e.stage, e.model, e.prompt_tokens, e.counted_by, e.answer_tokens, *money, hours)
