@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from cache.database import connect
 from cache.manifest import read_manifest
@@ -99,7 +100,7 @@ def _extraction(workspace: Workspace, means: Mapping[tuple[str, str], _Means]) -
     head = sum(counted.tokens) / len(counted.tokens)
     texts = [m.answer for (stage, _), m in means.items() if stage == "generate"]
     text = sum(texts) / len(texts) if texts else workspace.sampling.max_tokens
-    total = len(workspace.jobs) and len(workspace.prompts) * workspace.sampling.n * len(experiment.models)
+    total = len(workspace.prompts) * workspace.sampling.n * len(experiment.models)
     left = total - _extracted(workspace, model)
     read = left * (so_far.prompt if so_far else head + text)
     written = left * (so_far.answer if so_far else min(text, MAX_TOKENS))
@@ -131,10 +132,10 @@ def _means(workspace: Workspace) -> dict[tuple[str, str], _Means]:
 
 def _extracted(workspace: Workspace, model: str) -> int:
     query = "SELECT extractor_model, count(*) FROM extractions WHERE status = 'ok' GROUP BY extractor_model"
-    return dict(_rows(workspace, query)).get(model, 0)
+    return next((count for extractor, count in _rows(workspace, query) if extractor == model), 0)
 
 
-def _rows(workspace: Workspace, query: str) -> list[tuple[str, ...]]:
+def _rows(workspace: Workspace, query: str) -> list[tuple[Any, ...]]:
     """What the run's store answers, as far as there is one; nothing is written."""
     manifest = read_manifest(workspace.run.manifest)
     if manifest is None:
