@@ -112,7 +112,7 @@ class BatchApi:
         """The call's result, with retries. What stays a fault ends the work: running again goes on."""
         retrying = Retrying(**retry_policy(self._chat.options.max_retries), sleep=self._sleep)
         try:
-            return retrying(self._call, call)
+            result: Result = retrying(self._call, call)
         except RequestError as fault:
             if fault.status in (404, 405):
                 remedy = "Remove batch = true, or correct base_url."
@@ -121,6 +121,7 @@ class BatchApi:
                 raise self._chat.server.unreachable(str(fault)) from fault
             remedy = "Run the same command again: it goes on where it was."
             raise EngineError(f"the batch API fails: {fault}", where=self._chat.server.url, remedy=remedy) from fault
+        return result
 
     def _call(self, call: Callable[[], Result]) -> Result:
         try:
