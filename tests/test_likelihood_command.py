@@ -1,0 +1,75 @@
+"""`polyculture cbs` and `polyculture data` as a user runs them, on a tiny real model."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.test_front_door import one_line, polyculture
+from tests.test_likelihood_datasets import OWN
+from tests.test_likelihood_store import DEMO
+from tests.tiny_models import save_causal
+
+EXPERIMENT = """
+name = "likely"
+models = ["{model}"]
+languages = ["en"]
+topics = ["food"]
+countries = ["JP"]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    model = save_causal("gpt2", tmp_path / "gpt2")
+    (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model=f"transformers:{model}"), encoding="utf-8")
+    return tmp_path
+
+
+def test_scores_a_table_and_nothing_twice(folder: Path) -> None:
+    few = (
+        "--data",
+        "own",
+        "--folder",
+        DEMO,
+        "--type",
+        "food",
+        "--culture",
+        "Indian",
+        "--contexts",
+        "2",
+        "--entities",
+        "5",
+    )
+    first = polyculture("cbs", "exp.toml", *few, cwd=folder)
+    assert first.returncode == 0, first.stderr
+    assert "own-indian-food: 40 done, 0 of them before, 0 failed" in first.stderr
+    assert "Cultural Bias Score, rule: log-probability of the whole entity" in first.stdout
+    assert "grounded - neutral" in first.stdout
+    again = polyculture("cbs", "exp.toml", *few, "--rule", "mean", cwd=folder)
+    assert again.returncode == 0, again.stderr
+    assert "score" not in again.stderr  # the model is not even opened
+    assert "rule: mean log-probability per token" in again.stdout
+    asked = polyculture("sql", "exp.toml", "SELECT count(*) AS n FROM scores", "--format", "json", cwd=folder)
+    assert asked.stdout.strip() == '{"n":40}'
+
+
+@pytest.mark.parametrize(
+    ("contexts", "told"),
+    [
+        ("language,culture,type,setting,context\nsw,Swahili,food,grounded,Nyumbani\n", "holds no contexts"),
+        ("language,culture,type,setting,context\nsw,Swahili,drink,grounded,Tunakunywa [MASK]\n", "no Swahili entity"),
+        ("language,culture,type,setting,text\nsw,Swahili,food,grounded,Tunakula [MASK]\n", "no column 'context'"),
+    ],
+)
+def test_a_data_set_that_cannot_be_scored_is_one_line(folder: Path, contexts: str, told: str) -> None:
+    for name, text in {**OWN, "contexts.csv": contexts}.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    assert told in one_line(polyculture("cbs", "exp.toml", "--data", "own", "--folder", folder, cwd=folder))
+
+
+def test_a_model_that_cannot_score_is_one_line(folder: Path) -> None:
+    (folder / "exp.toml").write_text(EXPERIMENT.format(model="llamacpp:smollm2"), encoding="utf-8")
+    said = polyculture("cbs", "exp.toml", "--data", "own", "--folder", DEMO, "--entities", "2", cwd=folder)
+    assert "no log-probabilities" in one_line(said)
