@@ -53,7 +53,8 @@ class VllmOptions(Options):
     chat_template: str | None = None  # a Jinja file; the model's own unless told
     chat_template_kwargs: Mapping[str, Any] = {}  # what the template may be told: enable_thinking, ...
     bos: bool = False  # of scoring: put the token that begins a text in front where the tokenizer itself does not
-    verify_scores: int = Field(default=0, ge=0)  # continuations that the transformers engine scores, too, to compare
+    # Continuations that the transformers engine scores, too, to compare; a few unless told, where it is installed.
+    verify_scores: int | None = Field(default=None, ge=0)
 
     @property
     def arguments(self) -> Mapping[str, Any]:

@@ -1,14 +1,20 @@
-"""Scoring with a real vLLM: equal to passes over whole texts."""
+"""Scoring with a real vLLM: equal to passes over whole texts, and to what the transformers engine gives."""
 
 from __future__ import annotations
 
+import json
+import logging
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
-from generate.engines import Scored, ScoreRequest
+from cache.errors import EngineError, MissingDependencyError
+from generate.engines import ModelSpec, Scored, ScoreRequest, open_engine
+from generate.engines.options import VllmOptions
 from generate.engines.vllm.engine import VllmEngine
 from generate.engines.vllm.scoring import score
+from generate.engines.vllm.verify import Verification
 
 pytestmark = pytest.mark.vllm
 ENGLISH = "My grandmother came from a village by the sea, and on Sundays the whole family met. She always brought"
@@ -49,6 +55,48 @@ def test_the_cache_changes_no_score(engine: VllmEngine) -> None:
     naive = by_place(score(engine._client, REQUESTS, cached=False))
     assert_equal(first, naive)
     assert_equal(again, naive)
+
+
+def test_scores_are_those_of_the_transformers_engine(engine: VllmEngine, model: Path) -> None:
+    with open_engine(ModelSpec(f"transformers:{model}", {"dtype": "float32"})) as other:
+        assert_equal(by_place(engine.score(REQUESTS)), by_place(other.score(REQUESTS)))
+
+
+def verify(engine: VllmEngine, model: Path, options: VllmOptions) -> list[ScoreRequest]:
+    """Requests that pass when the scores of `engine` are held against those of the model in a folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine._client, "spec", ModelSpec(f"vllm:{model}"))
+        return list(Verification(options).before(engine._client, REQUESTS[:2]))
+
+
+def test_a_model_is_verified_unless_told_otherwise(
+    engine: VllmEngine, model: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert verify(engine, model, VllmOptions()) == REQUESTS[:2]
+    assert not caplog.messages
+    for file in model.iterdir():
+        (tmp_path / file.name).symlink_to(file)
+    (tmp_path / "config.json").unlink()
+    settings = json.loads((model / "config.json").read_text(encoding="utf-8"))
+    (tmp_path / "config.json").write_text(json.dumps({**settings, "rms_norm_eps": 0.1}), encoding="utf-8")
+    with pytest.raises(EngineError, match=r"of ' rice with .*' the transformers engine gives another probability, by"):
+        verify(engine, tmp_path, VllmOptions())
+    assert verify(engine, tmp_path, VllmOptions(verify_scores=0)) == REQUESTS[:2]
+
+
+def test_where_it_cannot_be_verified_one_line_says_so(
+    engine: VllmEngine, model: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("generate.engines.vllm.verify._memory_free", lambda: 1000)
+    assert verify(engine, model, VllmOptions()) == REQUESTS[:2]
+    monkeypatch.setattr("generate.engines.transformers.loading.find_spec", lambda _: None)
+    assert verify(engine, model, VllmOptions()) == REQUESTS[:2]
+    small, missing = (record.getMessage() for record in caplog.records if record.levelno == logging.WARNING)
+    assert "are not verified: the transformers engine needs 0.6 GiB of memory, 0.0 are free" in small
+    assert "pip install 'polyculture[transformers]'" in missing
+    assert "\n" not in small + missing
+    with pytest.raises(MissingDependencyError):
+        verify(engine, model, VllmOptions(verify_scores=2))
 
 
 def test_what_cannot_be_scored_is_a_row_with_a_reason(engine: VllmEngine) -> None:

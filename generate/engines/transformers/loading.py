@@ -79,6 +79,29 @@ def load(spec: ModelSpec, options: TransformersOptions) -> Loaded:
     return Loaded(model, tokenizer, masked, f"{_version(place, config)} {_short(model.dtype)} {device}")
 
 
+def weight_bytes(spec: ModelSpec, options: TransformersOptions) -> int:
+    """What a causal model's weights take in memory, by its settings alone. Raises `EngineError` as `load` does."""
+    import torch
+    from transformers import AutoConfig, AutoModelForCausalLM
+
+    place = _place(spec, options)
+    causal: Any = AutoModelForCausalLM
+    try:
+        config = AutoConfig.from_pretrained(place.name, **place.arguments)
+        with torch.device("meta"):
+            model: PreTrainedModel = causal.from_config(config, trust_remote_code=options.trust_remote_code)
+    except (OSError, ValueError, ImportError, KeyError) as fault:
+        raise _cannot_open(spec, fault) from fault
+    return sum(weight.numel() for weight in model.parameters()) * _itemsize(options)
+
+
+def _itemsize(options: TransformersOptions) -> int:
+    import torch
+
+    dtype: torch.dtype = getattr(torch, options.dtype or "float32")
+    return dtype.itemsize
+
+
 def _place(spec: ModelSpec, options: TransformersOptions) -> _Place:
     if is_gguf(spec.name):
         file = find_gguf(spec.name)

@@ -23,7 +23,7 @@ from generate.engines.vllm.client import Client
 from generate.engines.vllm.faults import wrong_folder
 from generate.engines.vllm.sampling import sample
 from generate.engines.vllm.scoring import score
-from generate.engines.vllm.verify import verified
+from generate.engines.vllm.verify import Verification
 
 
 class VllmEngine:
@@ -49,6 +49,7 @@ class VllmEngine:
             "bos": self.options.bos,
         }
         self._client = Client(self.spec, self._installed.python, settings)
+        self._verification = Verification(self.options)
         return self
 
     def __exit__(
@@ -68,10 +69,10 @@ class VllmEngine:
     def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
         """Yields a row per continuation, in the order in which they finish; the context is read once.
 
-        Raises `EngineError` where a sample of the scores is not what the model gives without that short cut, or, with
-        `verify_scores`, not what the transformers engine gives.
+        Raises `EngineError` where a sample of the scores is not what the model gives without that short cut, or not
+        what the transformers engine gives, where that is at hand.
         """
-        return score(self._client, verified(self._client, requests, self.options))
+        return score(self._client, self._verification.before(self._client, requests))
 
     def _read_template(self) -> str | None:
         """The chat template of the experiment's own, where its file names one."""

@@ -1,37 +1,98 @@
-"""Scores held against those of another implementation of the same model, before the first is handed out."""
+"""Scores held against those of another implementation of the same model, before the first is handed out.
+
+The other one is the `transformers` engine, on the CPU: the GPU is vLLM's. Where nothing was said of it, a model is
+verified if that engine is installed, can open it and has room for it; if not, one line in the log says so.
+"""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
+from pathlib import Path
 
-from cache.errors import EngineError
+from cache.errors import EngineError, UserError
 from generate.engines.base import Engine, ModelSpec, Scored, ScoreRequest
-from generate.engines.options import VllmOptions
+from generate.engines.options import TransformersOptions, VllmOptions, read_options
 from generate.engines.vllm.client import Client
-from generate.engines.vllm.scoring import TOLERANCE, TOLERANCE_HALF, score
+from generate.engines.vllm.scoring import TOLERANCE, score
+
+UNTOLD = 4  # continuations that are compared where the experiment does not say how many
+# Of 16 bits and fewer, in nats: two implementations round each layer in their own way; a fault is off by whole numbers.
+TOLERANCE_HALF = 0.5
+_GIB = 2**30
+_ROOM = 1.25  # memory that a model takes when it is used, as a multiple of its weights
+
+_log = logging.getLogger(__name__)
 
 
-def verified(client: Client, requests: Iterable[ScoreRequest], options: VllmOptions) -> Iterator[ScoreRequest]:
-    """The requests as they come; before the first goes on, `verify_scores` of its continuations are scored by the
-    `transformers` engine, too.
+class Verification:
+    """Verifies a model once: the first continuations of the first context that it scores."""
 
-    Raises `EngineError` where the two see other tokens or give other probabilities.
-    """
-    count = options.verify_scores
-    for number, request in enumerate(requests):
-        if count and number == 0:
-            _verify(client, replace(request, continuations=request.continuations[:count]), options)
-        yield request
+    def __init__(self, options: VllmOptions) -> None:
+        self._options = options
+        self._told = options.verify_scores is not None
+        self._left = UNTOLD if options.verify_scores is None else options.verify_scores
+
+    def before(self, client: Client, requests: Iterable[ScoreRequest]) -> Iterator[ScoreRequest]:
+        """The requests as they come; the first goes on when its scores are verified.
+
+        Raises `EngineError` where the two engines see other tokens or give other probabilities, and what the
+        transformers engine raises where it cannot open a model that the experiment wants verified.
+        """
+        for request in requests:
+            if self._left:
+                count, self._left = self._left, 0
+                self._verify(client, replace(request, continuations=request.continuations[:count]))
+            yield request
+
+    def _verify(self, client: Client, request: ScoreRequest) -> None:
+        with ExitStack() as stack:
+            try:
+                other = stack.enter_context(self._other(client))
+            except UserError as fault:
+                if self._told:
+                    raise
+                _log.warning("the scores of %s are not verified: %s", client.spec.model, fault)
+                return
+            _compare(client, request, other)
+
+    def _other(self, client: Client) -> Engine:
+        from generate.engines import open_engine
+
+        settings = {
+            "dtype": client.facts.dtype,
+            "revision": client.facts.revision,
+            "bos": self._options.bos,
+            "trust_remote_code": bool(self._options.arguments.get("trust_remote_code")),
+            "device": "cpu",
+        }
+        spec = ModelSpec(f"transformers:{client.spec.name}", settings)
+        engine = open_engine(spec)
+        if not self._told:
+            _check_it_is_fit(spec, client)
+        return engine
 
 
-def _verify(client: Client, request: ScoreRequest, options: VllmOptions) -> None:
-    from generate.engines import open_engine
+def _check_it_is_fit(spec: ModelSpec, client: Client) -> None:
+    """Raises `EngineError` of a model that may well be told apart from a whole one, or that has no room here."""
+    from generate.engines.transformers.loading import weight_bytes
 
-    settings = {"dtype": client.facts.dtype, "revision": client.facts.revision, "bos": options.bos}
-    spec = ModelSpec(f"transformers:{client.spec.name}", settings)
-    with open_engine(spec) as other:
-        _compare(client, request, other)
+    if client.facts.quantization:
+        raise EngineError(f"quantised by {client.facts.quantization}, it is another model than the whole one")
+    needed, free = _ROOM * weight_bytes(spec, read_options(TransformersOptions, spec)), _memory_free()
+    if needed > free:
+        raise EngineError(
+            f"the transformers engine needs {needed / _GIB:.1f} GiB of memory, {free / _GIB:.1f} are free"
+        )
+
+
+def _memory_free() -> int:
+    """Bytes that a process can still have. Linux alone says so, and vLLM runs nowhere else."""
+    lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    (kibibytes,) = (int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    return kibibytes * 1024
 
 
 def _compare(client: Client, request: ScoreRequest, other: Engine) -> None:
@@ -43,7 +104,7 @@ def _compare(client: Client, request: ScoreRequest, other: Engine) -> None:
             raise EngineError(
                 f"of {request.continuations[row.index]!r} the transformers engine {how}",
                 where=client.spec.model,
-                remedy="A quantised model may be that far from the whole one: set verify_scores = 0 if it is meant.",
+                remedy="If that is meant, as of a quantised model, set verify_scores = 0 in [options.vllm].",
             )
 
 
