@@ -5,6 +5,9 @@ What it samples and scores is tested with a real vLLM in `tests/vllm`: `make tes
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -14,6 +17,7 @@ from cache.errors import EngineError, MissingDependencyError
 from generate.engines import ModelSpec, check_model, open_engine
 from generate.engines.vllm.arguments import engine_arguments
 from generate.engines.vllm.faults import why_it_did_not_open
+from generate.engines.vllm.worker import shared_memory, unlink
 
 QWEN = "vllm:Qwen/Qwen2.5-7B-Instruct"
 SOURCE = '''
@@ -119,6 +123,30 @@ def test_what_is_wrong_with_files_is_told_before_anything_is_loaded(installed: P
         open_engine(ModelSpec(f"vllm:{installed}"))
     with pytest.raises(EngineError, match=r"chat_template: .*no\.jinja cannot be read"):
         open_engine(ModelSpec(QWEN, {"chat_template": str(tmp_path / "no.jinja")}))
+
+
+HOLDS_MEMORY = """
+import sys, time
+from multiprocessing.shared_memory import SharedMemory
+held = SharedMemory(create=True, size=10_000)
+print(held.name, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="this system does not tell what a process has mapped")
+def test_shared_memory_of_processes_that_are_killed_is_taken_away() -> None:
+    command = [sys.executable, "-c", HOLDS_MEMORY]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as holder:
+        assert holder.stdout is not None
+        segment = Path("/dev/shm") / holder.stdout.readline().strip()
+        held = shared_memory(holder.pid)
+        os.killpg(holder.pid, signal.SIGKILL)
+    assert held == {segment}
+    assert segment.exists()  # it would stay until the machine is started again
+    unlink(held)
+    assert not segment.exists()
+    unlink(held)  # another may have come first
 
 
 # What vLLM 0.32 and PyTorch 2.13 write, and the line that comes of it.

@@ -1,8 +1,9 @@
-"""A run on a real vLLM that is killed: nothing of it is left running, and its next run ends as if nothing had been."""
+"""A run on a real vLLM that is killed: nothing of it is left, and its next run ends as if nothing had been."""
 
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from cache.run_folder import Job, RunFolder
 from cache.shards import JobShards
 from generate.engines import ModelSpec, Request
 from generate.engines.vllm.engine import VllmEngine
+from generate.engines.vllm.worker import shared_memory
 from generate.sampling import Sampling, chat
 
 pytestmark = pytest.mark.vllm
@@ -58,7 +60,7 @@ def wait_for(condition: Any, seconds: float) -> bool:
     return True
 
 
-def test_a_killed_run_leaves_no_process_and_the_next_one_ends_as_if_undisturbed(
+def test_a_killed_run_leaves_nothing_and_the_next_one_ends_as_if_undisturbed(
     engine: VllmEngine, spec: ModelSpec, tmp_path: Path
 ) -> None:
     options = "\n".join(f"{name} = {json.dumps(value)}" for name, value in spec.options.items())
@@ -67,9 +69,12 @@ def test_a_killed_run_leaves_no_process_and_the_next_one_ends_as_if_undisturbed(
     assert wait_for(lambda: len(answers(tmp_path, spec.model)) >= 5 or first.poll() is not None, 300)
     family = psutil.Process(first.pid).children(recursive=True)
     assert len(family) >= 2  # vLLM's front and its engine
+    held = {segment for one in family for segment in shared_memory(os.getpgid(one.pid))}
+    assert held  # in which they talk to each other
     first.send_signal(signal.SIGKILL)
     first.wait()
-    assert wait_for(lambda: not any(one.is_running() and one.status() != "zombie" for one in family), 60), family
+    assert wait_for(lambda: not any(one.is_running() and one.status() != "zombie" for one in family), 120), family
+    assert not [segment for segment in held if segment.exists()]
     kept = answers(tmp_path, spec.model)
     assert 5 <= len(kept) < 48
 

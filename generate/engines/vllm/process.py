@@ -12,8 +12,10 @@ from typing import IO, Any, cast
 
 import orjson
 
+from generate.engines.vllm.worker import GRACE, shared_memory, unlink
+
 _WORKER = Path(__file__).with_name("worker.py")
-_GRACE = 10.0  # seconds to stop in order, before it is killed
+_GRACE = GRACE + 5.0  # seconds in which it stops in order, or else kills itself, before it is killed
 
 Line = dict[str, Any]
 
@@ -69,7 +71,8 @@ class Process:
         return Path(name)
 
     def close(self) -> None:
-        """Ends it and everything that it started; asks first, and kills what has not gone after some seconds."""
+        """Ends it and everything that it started; asks first, and kills what has not gone after a minute."""
+        held = shared_memory(self._process.pid)
         for pipe in (self._to, self._from):
             with suppress(OSError):  # what was still to be said has no hearer
                 pipe.close()
@@ -79,6 +82,7 @@ class Process:
             pass  # it is killed
         finally:
             self._kill()
+            unlink(held)
             self._log.close()
 
     def _kill(self) -> None:

@@ -13,13 +13,16 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from copy import deepcopy
+from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any, TextIO
 
-GRACE = 15.0  # seconds that vLLM may take to stop its own processes
+GRACE = 60.0  # seconds that vLLM may take to stop its own processes; a busy machine may need tens of them
+_SEGMENTS = "/dev/shm/psm_"  # noqa: S108 - as Python's multiprocessing names shared memory
 _SAY_AGAIN = 1.0  # seconds between two looks for the process that started this one
 
 Line = dict[str, Any]
@@ -171,8 +174,10 @@ class Worker:
                 self._out.flush()
 
     def close(self) -> None:
-        """Stops vLLM's own processes."""
-        self._engine.engine_core.shutdown()
+        """Stops vLLM's own processes. By itself it kills them after 5 seconds, and leaves what they shared behind."""
+        held = shared_memory(os.getpgrp())
+        self._engine.engine_core.shutdown(timeout=GRACE - 10)
+        unlink(held)
 
 
 def _score(line: Line, output: Any) -> Line:
@@ -210,9 +215,33 @@ def _watch(parent: int) -> None:
 
 def _end() -> None:
     """Stops in order; and if that does not come to an end, all that belongs to this process is killed."""
+    held = shared_memory(os.getpgrp())
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(GRACE)
+    unlink(held)
     os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+def shared_memory(group: int) -> set[Path]:
+    """The shared memory in which the processes of a group talk to each other, as files. Empty where there is no /proc.
+
+    Who is killed leaves its own behind, until the machine is started again: it has to be taken away for it.
+    """
+    return {segment for process in Path("/proc").glob("[0-9]*") for segment in _mapped(process, group)}
+
+
+def unlink(segments: Iterable[Path]) -> None:
+    """Takes shared memory away. It is free when the last process that uses it has ended."""
+    for segment in segments:
+        segment.unlink(missing_ok=True)
+
+
+def _mapped(process: Path, group: int) -> set[Path]:
+    with suppress(OSError):  # it has just ended, or is another user's
+        if os.getpgid(int(process.name)) == group:
+            words = (process / "maps").read_text(encoding="utf-8", errors="replace").split()
+            return {Path(word) for word in words if word.startswith(_SEGMENTS)}
+    return set()
 
 
 def main() -> None:
