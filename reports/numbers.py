@@ -8,6 +8,7 @@ from typing import Any
 import pandas as pd
 
 _SPACE = "\u00a0"  # does not break
+_SIGNED = ("specificity_gain", "cbs_difference")
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +31,10 @@ def count(number: float) -> str:
 
 
 def decimal(value: float, metric: str) -> str:
-    """A metric's value: counts with one decimal, shares with two, gains with their sign."""
+    """A metric's value: counts with one decimal, shares with two, differences with their sign."""
     if metric == "diversity":
         return f"{value:,.1f}"
-    text = f"{value:+.2f}" if metric == "specificity_gain" else f"{value:.2f}"
+    text = f"{value:+.2f}" if metric in _SIGNED else f"{value:.2f}"
     return text.replace("-", "−") if float(text) else "0.00"
 
 

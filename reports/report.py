@@ -16,6 +16,7 @@ from cache.files import replacing
 from cache.manifest import Manifest, read_manifest
 from cache.run_folder import RunFolder
 from reports import headline, health, method
+from reports.bias import bias_tables
 from reports.embedding import json_for_script
 from reports.evidence import read_evidence
 from reports.figures.consensus import consensus
@@ -71,6 +72,10 @@ def _contents(reading: Reading, manifest: Manifest, names: Names) -> dict[str, A
             "specificity": specificity(reading, manifest, names),
             "consensus": consensus(reading, manifest, names),
         },
+        "scored": reading.rows("scored")[0],
+        "bias": bias_tables(reading.rows("bias"), manifest, names),
+        "bias_csv": table_csv(reading.frame("bias")),
+        "bias_sql": query("bias"),
         "evidence": json_for_script(read_evidence(reading, manifest, names)),
         "facts": method.facts(manifest, names),
         "views": method.store_views(),

@@ -61,6 +61,7 @@ class Words(_Data):
     statuses: Mapping[str, str]
     status_notes: Mapping[str, str]
     missing: Mapping[str, str]
+    rules: Mapping[str, str]
     health: tuple[Column, ...]
     warnings: tuple[Warning, ...]
 

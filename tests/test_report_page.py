@@ -19,10 +19,20 @@ import pytest
 from cache.errors import StoreError
 from cache.run_folder import RunFolder
 from cache.store import open_store
+from generate.engines import ModelSpec
+from metrics import views
+from metrics.likelihood.datasets.load import load
+from metrics.likelihood.datasets.model import CulturalEntity
+from metrics.likelihood.datasets.rules import rules_of
+from metrics.likelihood.measure import measure_bias
+from metrics.likelihood.selection import Selection, scoring_jobs
+from metrics.likelihood.stage import score_job
 from reports import evidence as evidence_module
 from reports.embedding import csv_link, defuse, json_for_script
 from reports.report import write_report
 from tests.report_run import HOSTILE, MODELS, Synthetic, hostile_kitchen, kitchens
+from tests.test_likelihood_datasets import write_own
+from tests.test_likelihood_store import DEMO, ToyEngine
 
 VOID = {"meta", "input", "br", "hr", "img", "link"}
 
@@ -260,6 +270,69 @@ def test_what_is_missing_says_why(tmp_path: Path) -> None:
     page = parsed(run)
     assert "no prompt names a country" in page.with_id("numbers").text
     assert "There is no figure: no prompt names a country" in page.with_id("diversity").text
+
+
+def score_demo(run: RunFolder, *broken: str) -> None:
+    demo = load(rules_of("own"), DEMO)
+    selection = Selection(types=("food", "names"), cultures=("Japanese", "Indian"), contexts=2, entities=6)
+    for model in MODELS:
+        for job in scoring_jobs(demo, model, selection):
+            score_job(run, job, ModelSpec(model), engine=ToyEngine(broken))
+    measure_bias(run)
+
+
+def test_a_run_without_scores_says_nothing_of_them(page: Page) -> None:
+    assert not [e for e in page.elements if e.attributes.get("id") == "probable"]
+    assert not [e for e in page.all("a") if e.attributes.get("href") in ("#probable", "#bias")]
+
+
+def test_scores_are_a_section_with_a_table_for_each_rule(tmp_path: Path) -> None:
+    run = Synthetic(n=1, languages=("en",), countries=("US",), topics=("food",)).write(tmp_path)
+    demo = load(rules_of("own"), DEMO)
+    first = min((e for e in demo.entities if (e.culture, e.entity_type) == ("Japanese", "food")), key=_id).surface
+    score_demo(run, first)
+    write_report(run)
+    page = parsed(run)
+    captions = [e.text for e in page.all("caption") if "Cultural Bias Score" in e.text]
+    assert [caption.partition("rule ")[2][:4] for caption in captions] == ["sum:", "mean"]
+    section = page.with_id("probable")
+    assert section.text.count("English, Japanese: food") == 2 * len(MODELS)
+    assert section.text.count("All languages, cultures and types") == 2 * len(MODELS)
+    assert "p = " in section.text or "p < " in section.text
+    link = next(e for e in page.all("a") if e.attributes.get("download") == "bias.csv")
+    rows = list(csv.DictReader(io.StringIO(unquote((link.attributes["href"] or "").partition(",")[2]))))
+    with open_store(run, views()) as store:
+        where = "rule = 'sum' AND setting = 'neutral' AND culture = 'Japanese' AND entity_type = 'food'"
+        query = f"SELECT cbs FROM cbs WHERE model = ? AND {where}"
+        found = store.execute(query, [MODELS[0]]).fetchone()
+    keys = ("model", "rule", "metric", "setting", "culture", "entity_type")
+    wanted = next(r for r in rows if [r[k] for k in keys] == [MODELS[0], "sum", "cbs", "neutral", "Japanese", "food"])
+    assert found is not None
+    assert float(wanted["estimate"]) == pytest.approx(found[0], abs=1e-6)
+    assert (wanted["failed"], wanted["native_entities"], wanted["western_entities"]) == ("4", "5", "6")
+    assert f"{found[0]:.2f}" in section.text
+
+
+def _id(entity: CulturalEntity) -> str:
+    return entity.entity_id
+
+
+def test_scores_of_hostile_data_are_text(tmp_path: Path) -> None:
+    run = Synthetic(n=1, languages=("en",), countries=("US",), topics=("food",)).write(tmp_path / "run")
+    entities = "language,culture,type,entity\n" + "".join(
+        f'sw,{culture},"<img src=x>",{name}\n'
+        for culture, name in (("=1+1", "ugali"), ("=1+1", "wali"), ("Western", "piza"))
+    )
+    contexts = 'language,culture,type,setting,context\nsw,=1+1,"<img src=x>",<b>grounded,Tunakula [MASK]\n'
+    own = write_own(tmp_path, **{"entities.csv": entities, "contexts.csv": contexts})
+    for job in scoring_jobs(own, MODELS[0], Selection()):
+        score_job(run, job, ModelSpec(MODELS[0]), engine=ToyEngine())
+    measure_bias(run)
+    write_report(run)
+    page = parsed(run)
+    assert not page.all("img")
+    assert "<img src=x>" in page.with_id("probable").text
+    assert not [e for e in page.all("a") if ",=1+1" in unquote(e.attributes.get("href") or "")]
 
 
 def test_a_folder_without_a_run_is_an_error_in_one_line(tmp_path: Path) -> None:

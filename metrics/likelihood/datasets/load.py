@@ -208,7 +208,8 @@ _OPTIONAL = ("english", "language", "culture", "type", "gender", "country", "qid
 def load(rules: Rules, folder: Path) -> DataSet:
     """The data set in `folder`. Raises `DataSetError` where there is none, or where a sheet lacks a column."""
     if not folder.is_dir():
-        remedy = f"Get it with `polyculture data fetch {rules.name}`, or name its folder with --folder."
+        fetched = f"Get it with `polyculture data fetch {rules.name}`, or name" if rules.repository else "Name"
+        remedy = f"{fetched} its folder with --folder."
         raise DataSetError(f"there is no folder with the data set {rules.name!r}", where=folder, remedy=remedy)
     found = Loader(rules, folder).load()
     if not found.entities or not found.contexts:

@@ -1,0 +1,23 @@
+-- bias: a row is a mean Cultural Bias Score under a rule, or a difference of two settings; what failed and what met badly
+-- is of all settings of its entities. NULL in language, culture or entity_type: over all of them.
+WITH became AS (
+    SELECT
+        model, dataset, form, language, culture, entity_type,
+        sum(scored)::BIGINT AS scored, sum(failed)::BIGINT AS failed, sum(broken_seams)::BIGINT AS broken_seams
+    FROM score_health
+    GROUP BY GROUPING SETS (
+        (model, dataset, form, language, culture, entity_type),
+        (model, dataset, form, language, culture),
+        (model, dataset, form)
+    )
+)
+SELECT b.*, h.scored, h.failed, h.broken_seams
+FROM bias_intervals AS b
+LEFT JOIN became AS h
+    ON b.model = h.model AND b.dataset = h.dataset AND b.form = h.form
+    AND b.language IS NOT DISTINCT FROM h.language
+    AND b.culture IS NOT DISTINCT FROM h.culture
+    AND b.entity_type IS NOT DISTINCT FROM h.entity_type
+ORDER BY
+    b.rule DESC, b.model, b.dataset, b.form, b.language NULLS FIRST, b.culture NULLS FIRST, b.entity_type NULLS FIRST,
+    b.metric, b.setting
