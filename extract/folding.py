@@ -68,10 +68,13 @@ def _fold_cluster(cluster: str) -> str:
 
 
 _FOLDS = _Folds()
+_ASCII = {code: _fold_cluster(chr(code)) for code in range(128)}  # one letter each: no offset moves
 
 
 def fold(text: str) -> Folded:
     """The folded text with its offsets."""
+    if text.isascii() and _TWO_SPACES not in (plain := text.translate(_ASCII)):
+        return Folded(plain, None)
     if not _COMPOSING.search(text):
         parts = list(map(_FOLDS.__getitem__, text))
         joined = "".join(parts)
@@ -89,6 +92,8 @@ def fold_name(name: str) -> str:
 
 def without_spaces(folded: Folded) -> Folded:
     """The same text without its spaces, for names whose parts are written together or apart."""
+    if " " not in folded.text:
+        return folded
     kept = [place for place, char in enumerate(folded.text) if char != " "]
     starts = folded.starts if folded.starts is not None else range(len(folded.text) + 1)
     return Folded("".join(folded.text[k] for k in kept), [*(starts[k] for k in kept), starts[len(folded.text)]])

@@ -124,6 +124,14 @@ def test_folding_maps_back_into_the_text(text: str) -> None:
     assert fold_name(text) == fold_name(fold(text).text)
 
 
+@given(st.text(st.characters(max_codepoint=127), max_size=60))
+def test_plain_letters_fold_alone_as_they_do_beside_others(text: str) -> None:
+    alone, beside = fold(text), fold(text + "ß")
+    assert alone.text + "ss" == beside.text
+    for start in range(len(alone.text)):
+        assert alone.span(start, start + 1) == beside.span(start, start + 1)
+
+
 @given(st.text(max_size=40), st.text(min_size=1, max_size=10), st.text(max_size=40))
 def test_whatever_is_located_is_in_the_text(before: str, name: str, after: str) -> None:
     text = f"{before} {name} {after}"

@@ -28,6 +28,7 @@ from extract.mining.agreement import compare
 from extract.mining.corpus import open_corpus
 from extract.mining.count import counted
 from extract.mining.kappa import cohens_kappa
+from extract.mining.lines import BREAKS
 from extract.mining.patterns import Filters, PatternSet, read_patterns
 from extract.mining.scan import Scanner
 from extract.mining.sheet import Sheet
@@ -168,7 +169,7 @@ def test_the_sieve_lets_nothing_through_that_folds_to_an_anchor(
 
 
 @pytest.mark.parametrize("language", ["en", "ar", "ja", "zh", "ko", "th", "hi", "tr"])
-def test_what_is_found_near_the_sieves_matches_is_what_is_found_in_the_whole_line(language: str) -> None:
+def test_what_is_found_near_the_sieves_matches_is_what_is_found_in_whole_lines(language: str) -> None:
     chosen, filters = patterns_of(language)
     scanner, randomness = Scanner(chosen, filters.stop_words_at), random.Random(language)
     finder = SlotFinder(chosen, filters.stop_words_at)
@@ -187,6 +188,9 @@ def test_what_is_found_near_the_sieves_matches_is_what_is_found_in_the_whole_lin
         "  ",
         "a" * 300,
         ".",
+        "\n",
+        "\r\n",
+        "\u2028",
     ]
     hits = 0
     for _ in range(400):
@@ -194,9 +198,11 @@ def test_what_is_found_near_the_sieves_matches_is_what_is_found_in_the_whole_lin
             spelled(randomness.choice(anchors), randomness) if randomness.random() < 0.4 else randomness.choice(fillers)
             for _ in range(randomness.randint(1, 8))
         ]
-        line = randomness.choice(["", " "]).join(parts).replace("\n", " ")
-        whole = list(finder.find(line))
-        assert [hit[4:] for hit in scanner._rows(1, line)] == [(hit.context, hit.keys, hit.forms) for hit in whole]
+        text = randomness.choice(["", " "]).join(parts)
+        whole = [hit for line in text.split("\n") for hit in finder.find(line.translate(BREAKS))]
+        assert [row[2:] for row in scanner._rows(1, text)] == [
+            (place, hit.pattern, hit.context, hit.keys, hit.forms) for place, hit in enumerate(whole)
+        ]
         hits += len(whole)
     assert hits > 20
 

@@ -12,19 +12,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import orjson
 import pyarrow as pa
 import re2
 
 from cache.errors import CatalogError
+from extract.mining.lines import Lines, lines_with_spans
 from extract.mining.patterns import Edges, PatternSet
 from extract.mining.slots import SlotFinder
 from extract.mining.written import sieve
 
 NAMED_LINES = 20  # broken lines of a block that are named one by one; beyond that they are counted
-_NEWLINE, _RETURN = b"\n\r"
-_BREAKS = dict.fromkeys(map(ord, "\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"), "\0")  # what ends a line besides a newline
 _AUTOMATON = 256 << 20  # bytes that RE2 may take for its automaton: enough for hundreds of patterns
 # JSON lines that the sieve cannot decide on: with \uXXXX escapes, or not between braces, as broken ones are.
 _PARSED_ANYHOW = r"\\u|(?m:^[^{\n\r])|(?m:[^}\n\r]\r?$)"
@@ -78,7 +76,7 @@ class Scanner:
 
     def scan_json(self, data: bytes, name: str) -> Scanned:
         """Hits in JSON lines, whose text is in the field `name`."""
-        lines = _Lines(data)
+        lines = Lines(data)
         scanned = Scanned(len(data), len(lines), lines.written())
         rows: list[_Row] = []
         for number, line in lines.matched(self._in_json):
@@ -91,7 +89,7 @@ class Scanner:
 
     def scan_text(self, data: bytes) -> Scanned:
         """Hits in plain text, of which each line that is not blank is a document."""
-        lines = _Lines(data)
+        lines = Lines(data)
         scanned = Scanned(len(data), len(lines), lines.written())
         rows: list[_Row] = []
         for number, line in lines.matched(self._in_text):
@@ -119,55 +117,11 @@ class Scanner:
         """The hits in a document, which stands in the line of this number."""
         data = text.encode()
         document, place = 0, 0
-        for _, line in matched_lines(data, self._in_text):
-            for hit in self._finder.find(line.decode().translate(_BREAKS), _spans(line, self._in_text)):
+        for line, spans in lines_with_spans(data, self._in_text):
+            for hit in self._finder.find(line, spans):
                 document = document or _hash(data)
                 yield document, number, place, hit.pattern, hit.context, hit.keys, hit.forms
                 place += 1
-
-
-class _Lines:
-    """The lines of a block, searched without being cut."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _NEWLINE)
-        self._ends = ends if data.endswith(b"\n") or not data else np.append(ends, len(data))
-
-    def __len__(self) -> int:
-        return len(self._ends)
-
-    def written(self) -> int:
-        """How many lines are not blank."""
-        lengths = np.diff(self._ends, prepend=-1) - 1
-        returns = sum(self._data[self._ends[at] - 1] == _RETURN for at in np.flatnonzero(lengths == 1).tolist())
-        return int(np.count_nonzero(lengths) - returns)
-
-    def matched(self, expression: Any) -> Iterator[tuple[int, bytes]]:
-        """The lines in which the expression matches, with their numbers from 1."""
-        for start, line in matched_lines(self._data, expression):
-            yield int(np.searchsorted(self._ends, start)) + 1, line
-
-
-def matched_lines(data: bytes, expression: Any) -> Iterator[tuple[int, bytes]]:
-    """The lines in which the expression matches, with their offsets."""
-    place = 0
-    while place < len(data) and (match := expression.search(data, place)):
-        start = data.rfind(b"\n", place, match.start()) + 1 or place
-        end = data.find(b"\n", match.end())
-        end = end if end >= 0 else len(data)
-        yield start, data[start:end]
-        place = end + 1
-
-
-def _spans(line: bytes, expression: Any) -> Iterator[tuple[int, int]]:
-    """Where the expression matches in a line, in characters."""
-    place = chars = 0
-    while match := expression.search(line, place):
-        start = chars + len(line[place : match.start()].decode())
-        chars = start + len(line[match.start() : match.end()].decode())
-        place = match.end()
-        yield start, chars
 
 
 @dataclass(frozen=True, slots=True)

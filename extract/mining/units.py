@@ -83,10 +83,10 @@ class Segments:
 def _word_end(text: str, place: int) -> int:
     if text[place] == "&":
         return place + 1 if text[place + 1 : place + 2].isspace() else place
-    first = place
-    while place < len(text):
-        joins = place > first and text[place] in _JOINERS and _letter_at(text, place + 1)
-        if not (joins or _letter_at(text, place)):
+    first, end = place, len(text)
+    while place < end:
+        char = text[place]
+        if not CLASSES[char] and not (place > first and char in _JOINERS and _letter_at(text, place + 1)):
             break
         place += 1
     return place
