@@ -8,9 +8,9 @@ WITH sought AS (
 known AS (
     SELECT spelling.language, spelling.key AS spelling, sought.turns, sought.key, sought.loose
     FROM sought
-    SEMI JOIN spelled ON spelled.loose = sought.loose
+    -- Asked of `spelled`, where it is written down: of `sought` it would be worked out once more.
+    SEMI JOIN (FROM spelled WHERE loose <> '') AS spelled ON spelled.loose = sought.loose
     JOIN spellings AS spelling USING (spelling)
-    WHERE sought.loose <> ''
 ),
 near AS (
     SELECT keys.lookup, known.turns, known.key, known.loose, chain.name_language, chain.position
