@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import duckdb
@@ -25,7 +26,7 @@ _CHAIN = ("language", "name_language", "position", "english", "fold")
 def lay_out_asks(
     connection: duckdb.DuckDBPyConnection, asks: pa.Table, catalog: Catalog, scopes: Mapping[tuple[str, str], int]
 ) -> None:
-    """Fills the tables of `sql/asks.sql` from `asks`, a table with `ASK_COLUMNS`.
+    """Fills the tables of `sql/lookups.sql` and `sql/asks.sql` from `asks`, a table with `ASK_COLUMNS`.
 
     `scopes` gives the scope of each (topic, kind), in the order of the topics' files; asks of other kinds are left out.
     """
@@ -34,10 +35,14 @@ def lay_out_asks(
     kinds = pa.Table.from_pylist(rows, schema=pa.schema(_SCOPE_OF))
     connection.from_arrow(asks.select(ASK_COLUMNS)).create_view("given", replace=True)
     connection.from_arrow(kinds).create("scope_of")
-    connection.execute(statement("asks"))
+    connection.execute(statement("lookups"))
     languages = connection.execute("SELECT DISTINCT language FROM lookups ORDER BY language").fetchall()
-    for (code,) in languages:
-        _lay_out_language(connection, catalog.language(code))
+    # Surfaces are folded by one thread of Python, beside which the database has time to sort the asks.
+    with connection.cursor() as cursor, ThreadPoolExecutor(1) as beside:
+        sorted_asks = beside.submit(cursor.execute, statement("asks"))
+        for (code,) in languages:
+            _lay_out_language(connection, catalog.language(code))
+        sorted_asks.result()
 
 
 def label_chain(language: Language) -> list[tuple[str, str, int, bool, Fold]]:
