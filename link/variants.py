@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping, Sequence
-from functools import cache
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -19,6 +20,7 @@ from cache.catalog import Catalog, Language
 from link.statements import statement
 
 Rule = Sequence[str]  # a pattern and what takes its place
+AT_A_TIME = 2  # languages whose words are turned
 
 
 class Inflection(TypedDict, total=False):
@@ -50,15 +52,25 @@ def find_variants(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> No
 
 
 def lay_out_forms(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
-    """Fills the table `forms` for the asks in `unmatched`."""
+    """Fills the table `forms` for the asks in `unmatched`, languages with the most of them first, two at a time.
+
+    A rule costs milliseconds before it turns anything, in which one language alone would leave a core idle.
+    """
     connection.execute(statement("variants"))
-    for (code,) in _languages(connection):
-        inflection = inflection_of(catalog.language(code))
-        connection.execute(statement("variant_begin"), {"language": code})
-        _turn(connection, inflection.get("before", []), front=True, before=0)
+    languages = [catalog.language(code) for (code,) in _languages(connection)]
+    with ThreadPoolExecutor(AT_A_TIME) as beside:
+        for _ in beside.map(partial(_turn_language, connection), languages):
+            pass  # what a language raised is raised here
+
+
+def _turn_language(connection: duckdb.DuckDBPyConnection, language: Language) -> None:
+    inflection = inflection_of(language)
+    with connection.cursor() as cursor:
+        cursor.execute(statement("variant_begin"), {"language": language.code})
+        _turn(cursor, inflection.get("before", []), front=True, before=0)
         for before in range(inflection.get("again", 1)):
-            _turn(connection, inflection.get("after", []), front=False, before=before)
-        connection.execute(statement("variant_end"))
+            _turn(cursor, inflection.get("after", []), front=False, before=before)
+        cursor.execute(statement("variant_end"))
 
 
 def inflection_of(language: Language) -> Inflection:
@@ -68,16 +80,16 @@ def inflection_of(language: Language) -> Inflection:
 
 
 def _languages(connection: duckdb.DuckDBPyConnection) -> list[tuple[str]]:
-    return connection.execute("SELECT DISTINCT language FROM unmatched ORDER BY language").fetchall()
+    query = "SELECT language FROM unmatched GROUP BY language ORDER BY count(*) DESC, language"
+    return connection.execute(query).fetchall()
 
 
 def _turn(connection: duckdb.DuckDBPyConnection, rules: Sequence[Rule], *, front: bool, before: int) -> None:
     """All rules on what the round `before` brought. The patterns themselves never stand in SQL."""
     if not rules:
         return
-    one = statement("variant_turned")
-    each = [one.replace("$pattern", f"$pattern{n}").replace("$other", f"$other{n}") for n in range(len(rules))]
+    each = [f"nullif(regexp_replace(key, $pattern{n}, $other{n}, 'g'), key)" for n in range(len(rules))]
     params: dict[str, Any] = {f"pattern{n}": pattern for n, (pattern, _) in enumerate(rules)}
     params |= {f"other{n}": other for n, (_, other) in enumerate(rules)}
     params |= {"front": front, "before": before, "round": before if front else before + 1}
-    connection.execute("INSERT INTO turning\n" + "UNION ALL\n".join(each), params)
+    connection.execute(statement("variant_turned").replace("$turned", ", ".join(each)), params)

@@ -1,8 +1,6 @@
--- A row is what one rule makes of a form in `turning` that the round before brought. In front there is a single round.
+-- turning: what the rules make of the forms that the round before brought; each form is read once, for all of them. In
+-- front there is a single round. $turned stands for a column per rule: its form, or nothing where it turns nothing.
+INSERT INTO turning
 SELECT spelling, turns + 1, turned, CASE WHEN $front THEN length(turned) ELSE letters END, $round
-FROM (
-    SELECT *, regexp_replace(key, $pattern, $other, 'g') AS turned
-    FROM turning
-    WHERE round = $before
-)
-WHERE turned <> key AND ($front OR 2 * length(turned) >= letters)
+FROM (SELECT spelling, turns, letters, unnest([$turned]) AS turned FROM turning WHERE round = $before)
+WHERE turned IS NOT NULL AND ($front OR 2 * length(turned) >= letters)

@@ -11,7 +11,3 @@ FROM (
 
 -- forms: a row is what so many rules (`turns`) make of a spelling: another form under which it may be a name.
 CREATE TABLE forms (spelling UINTEGER, turns UTINYINT, key VARCHAR);
-
--- turning: a row is a form of one language that rules may still turn. `letters` is how many its mention has; `round`
--- counts the passes of rules for endings, so that none turns the same form twice.
-CREATE TABLE turning (spelling UINTEGER, turns UTINYINT, key VARCHAR, letters INTEGER, round UTINYINT);
