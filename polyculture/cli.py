@@ -26,6 +26,7 @@ from polyculture.commands import (
     run,
     sql,
     status,
+    tokens,
     wikidata,
 )
 
@@ -75,3 +76,4 @@ app.add_typer(wikidata.app, name="wikidata")
 app.add_typer(mine.app, name="mine")
 app.add_typer(data.app, name="data")
 app.command(epilog="polyculture cbs exp.toml --data camellia --language ja --contexts 5 --entities 100")(cbs.cbs)
+app.command(epilog="polyculture tokens exp.toml --language ja --language vi")(tokens.tokens)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polyculture.console import say
 from polyculture.home import cache_folder
 
 if TYPE_CHECKING:
@@ -55,3 +56,13 @@ def context_rows(dataset: DataSet) -> list[tuple[Any, ...]]:
 def left_out_rows(dataset: DataSet) -> list[tuple[Any, ...]]:
     """File, sheet, row, reason and text of what is not part of the data set, or not as it stands."""
     return [(lo.place.file, lo.place.sheet, lo.place.row, lo.reason, lo.text) for lo in dataset.left_out]
+
+
+def tell_left_out(dataset: DataSet, name: str) -> None:
+    """Says in one line how much of a data set is left out or read otherwise than written, and where the list is."""
+    number = len(dataset.left_out)
+    if number:
+        first = dataset.left_out[0]
+        lines = "line is" if number == 1 else "lines are"
+        say(f"{dataset.folder}: {number} {lines} left out or read otherwise, the first: {first.place}: {first.reason}. "
+            f"All: polyculture data check {name} --folder {dataset.folder}")  # fmt: skip

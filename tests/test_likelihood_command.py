@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from polyculture.likelihood_data import tell_left_out
 from tests.test_front_door import one_line, polyculture
-from tests.test_likelihood_datasets import OWN
+from tests.test_likelihood_datasets import OWN, write_own
 from tests.test_likelihood_store import DEMO
 from tests.tiny_models import save_causal
 
@@ -67,6 +69,16 @@ def test_a_data_set_that_cannot_be_scored_is_one_line(folder: Path, contexts: st
     for name, text in {**OWN, "contexts.csv": contexts}.items():
         (folder / name).write_text(text, encoding="utf-8")
     assert told in one_line(polyculture("cbs", "exp.toml", "--data", "own", "--folder", folder, cwd=folder))
+
+
+def test_what_a_data_set_leaves_out_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tell_left_out(write_own(tmp_path / "whole"), "own")
+    assert capsys.readouterr().err == ""
+    contexts = OWN["contexts.csv"] + "sw,Swahili,food,neutral,Nimekula\n"
+    tell_left_out(write_own(tmp_path / "part", **{"contexts.csv": contexts}), "own")
+    told = capsys.readouterr().err
+    assert re.search(r"1 line is left out .* contexts.csv row \d+: no gap \[MASK\]", told)
+    assert "polyculture data check own --folder" in told
 
 
 def test_a_model_that_cannot_score_is_one_line(folder: Path) -> None:

@@ -54,7 +54,7 @@ def cbs(
     """
     from metrics.likelihood.selection import Selection, scoring_jobs
     from polyculture.likelihood import Likelihoods
-    from polyculture.likelihood_data import open_data_set
+    from polyculture.likelihood_data import open_data_set, tell_left_out
     from polyculture.workspace import choose_models, open_workspace
 
     if demo:
@@ -66,6 +66,7 @@ def cbs(
     selection = Selection(
         tuple(language or ()), tuple(culture or ()), tuple(type or ()), tuple(setting or ()), form, contexts, entities
     )
+    tell_left_out(dataset, data)
     models = choose_models(workspace, model)
     jobs = [job for name in models for job in scoring_jobs(dataset, name, selection)]
     likelihoods = Likelihoods(workspace)

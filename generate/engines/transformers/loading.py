@@ -79,6 +79,17 @@ def load(spec: ModelSpec, options: TransformersOptions) -> Loaded:
     return Loaded(model, tokenizer, masked, f"{_version(place, config)} {_short(model.dtype)} {device}")
 
 
+def load_tokenizer(spec: ModelSpec, options: TransformersOptions) -> Any:
+    """A model's tokenizer alone, fast or not. Raises `EngineError` as `load` does."""
+    from transformers import AutoTokenizer
+
+    place = _place(spec, options)
+    try:
+        return AutoTokenizer.from_pretrained(place.name, **place.arguments)
+    except (OSError, ValueError, ImportError, KeyError) as fault:
+        raise _cannot_open(spec, fault) from fault
+
+
 def weight_bytes(spec: ModelSpec, options: TransformersOptions) -> int:
     """What a causal model's weights take in memory, by its settings alone. Raises `EngineError` as `load` does."""
     import torch

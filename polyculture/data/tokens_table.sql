@@ -1,0 +1,26 @@
+-- The second table of `polyculture tokens`: a row is a type of entities of a model; tokens of an entity as it was scored
+-- behind its contexts, beside the score under both rules, all settings together.
+WITH lengths AS (
+    SELECT
+        model, dataset, language, culture, entity_type, form,
+        avg(tokens) FILTER (native) AS native_tokens,
+        avg(tokens) FILTER (NOT native) AS western_tokens,
+        avg((tokens = 1)::INT) FILTER (native) AS native_single,
+        avg((tokens = 1)::INT) FILTER (NOT native) AS western_single
+    FROM scores
+    WHERE status = 'ok'
+    GROUP BY ALL
+),
+bias AS (
+    SELECT
+        model, dataset, language, culture, entity_type, form,
+        avg(cbs) FILTER (rule = 'sum') AS cbs_sum, avg(cbs) FILTER (rule = 'mean') AS cbs_mean
+    FROM cbs_contexts
+    GROUP BY ALL
+)
+SELECT
+    model, dataset, language, culture, entity_type AS type, native_tokens, western_tokens, native_single, western_single,
+    cbs_sum, cbs_mean
+FROM lengths
+LEFT JOIN bias USING (model, dataset, language, culture, entity_type, form)
+ORDER BY model, dataset, language, culture, type, form
