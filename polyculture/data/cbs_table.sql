@@ -1,6 +1,6 @@
 -- The table that `polyculture cbs` prints: a row is a score, or a difference with its p-value.
 SELECT
-    model, dataset,
+    model, dataset, form,
     coalesce(language, 'all') AS language,
     coalesce(culture, 'all') AS culture,
     coalesce(entity_type, 'all types') AS type,
@@ -14,4 +14,4 @@ SELECT
         AS "5 x 50 (sd)"
 FROM bias_intervals
 WHERE rule = $rule
-ORDER BY model, dataset, language NULLS LAST, culture NULLS LAST, entity_type NULLS LAST, metric, bias_intervals.setting
+ORDER BY model, dataset, bias_intervals.form, language NULLS LAST, culture NULLS LAST, entity_type NULLS LAST, metric, bias_intervals.setting
