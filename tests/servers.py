@@ -114,7 +114,7 @@ class StubServer:
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
         body = json.loads(await reader.readexactly(int(headers.get("content-length", 0))) or b"{}")
-        prompt, seed = body["messages"][-1]["content"], body.get("seed")
+        prompt, seed = body["messages"][-1]["content"] if "messages" in body else str(body["prompt"]), body.get("seed")
         with self._lock:
             before = self._times[prompt, seed]
             self._times[prompt, seed] += 1

@@ -175,5 +175,6 @@ def cannot_score(spec: ModelSpec) -> EngineError:
     """What an engine raises that is asked to score and cannot."""
     return EngineError(
         f"{spec.model} gives no log-probabilities of a given text",
-        remedy="The engines 'transformers' and 'vllm' can score: name one of them, or leave this measure out.",
+        remedy="The engines 'transformers' and 'vllm' can score, and 'openai' in front of `vllm serve` with the option "
+        "tokenizer: name one of them, or leave this measure out.",
     )

@@ -48,7 +48,7 @@ class ChatApi:
             schema=not host.endswith("deepseek.com"),  # which knows JSON, but no schema
             seed=not self._official,  # which only tries its best
             top_k=not self._official,
-            score=False,
+            score=self.options.tokenizer is not None and not self.options.batch,
         )
         self.key = self._read_key() if key is None else key
         self.server = Server(self.options.base_url, spec.name, self._key_remedy(), self.key)

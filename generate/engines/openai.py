@@ -9,9 +9,9 @@ base_url = "http://localhost:8000/v1"
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import openai
 from httpx2 import Limits, Response  # openai's own HTTP client
@@ -20,9 +20,12 @@ from tenacity import AsyncRetrying
 from generate.engines.background import Background
 from generate.engines.base import Completion, ModelSpec, Request, Scored, ScoreRequest, cannot_score
 from generate.engines.chat import PATH, Ask, ChatApi
+from generate.engines.echo import PATH as ECHO_PATH
+from generate.engines.echo import PROBE, EchoApi, cannot_echo
 from generate.engines.faults import RequestError
 from generate.engines.limiter import Limiter
 from generate.engines.retries import retry_policy
+from generate.engines.seam import Pair
 
 _TOO_MANY = 429
 
@@ -40,6 +43,7 @@ class OpenAIEngine:
         self._api = ChatApi(spec, key)
         self.spec, self.options, self.capabilities = spec, self._api.options, self._api.capabilities
         self._answered = False
+        self._echo: EchoApi | None = None
         self._retrying = AsyncRetrying(**retry_policy(self.options.max_retries), sleep=sleep)
 
     def __enter__(self) -> Self:
@@ -62,9 +66,19 @@ class OpenAIEngine:
         asks = (ask for request in requests for ask in self._api.asks(request))
         return self._background.map_unordered(self._answer, asks, self.options.concurrency)
 
-    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:  # noqa: ARG002
-        """Chat completions give no log-probabilities of a given text: raises `EngineError`."""
-        raise cannot_score(self.spec)
+    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
+        """Yields a row per continuation, in the order in which they finish, one request to the server each.
+
+        Raises `EngineError` without the option `tokenizer`, and where the server, asked once, echoes no text with its
+        log-probabilities or reads it as other tokens.
+        """
+        if not self.capabilities.score:
+            raise cannot_score(self.spec)
+        if self._echo is None:
+            echo = EchoApi(self.spec, self.options)
+            self._background.run(self._probe(echo))
+            self._echo = echo
+        return self._background.map_unordered(self._score, self._echo.pairs(iter(requests)), self.options.concurrency)
 
     async def _connect(self) -> None:
         self._limiter = Limiter(self.options.concurrency)
@@ -87,34 +101,63 @@ class OpenAIEngine:
             return Completion(ask.request_id, ask.seed, None, error=str(fault), retryable=fault.retryable)
 
     async def _call(self, ask: Ask) -> Completion:
-        answer = self._api.read(await self._send(ask))
+        answer = self._api.read(await self._send(PATH, ask.whole))
         self._answered = True
         return self._api.completion(ask.request_id, ask.seed, answer)
 
-    async def _send(self, ask: Ask) -> bytes:
+    async def _probe(self, echo: EchoApi) -> None:
+        try:
+            text, _ = echo.read(await self._retrying.copy()(self._send, ECHO_PATH, echo.body(PROBE)))
+            ids = echo.probe
+            numbers, _ = echo.read(await self._retrying.copy()(self._send, ECHO_PATH, echo.body(ids)), len(ids))
+        except RequestError as fault:
+            if fault.unreachable:
+                raise self._api.server.unreachable(str(fault)) from fault
+            raise cannot_echo(self.spec, self._api.server.url, str(fault)) from fault
+        echo.compare(text, numbers)
+        self._answered = True
+
+    async def _score(self, asked: tuple[ScoreRequest, Pair]) -> Scored:
+        request, pair = asked
+        if pair.error is not None:
+            return Scored(request.request_id, pair.index, error=pair.error)
+        try:
+            return await self._retrying.copy()(self._read_score, request, pair)
+        except RequestError as fault:
+            if fault.unreachable:
+                raise self._api.server.unreachable(str(fault)) from fault
+            return Scored(request.request_id, pair.index, seam=pair.seam, error=str(fault), retryable=fault.retryable)
+
+    async def _read_score(self, request: ScoreRequest, pair: Pair) -> Scored:
+        assert self._echo is not None  # noqa: S101 - made before the first is asked
+        ids = pair.ids[: pair.end]
+        values, model = self._echo.read(await self._send(ECHO_PATH, self._echo.body(ids)), len(ids))
+        return self._echo.scored(request, pair, values, model)
+
+    async def _send(self, path: str, body: Mapping[str, Any]) -> bytes:
         """The server's answer to one call; the limiter learns what became of it."""
         permit = await self._limiter.acquire()
         try:
             # Past the SDK's models of request and answer, whose checks cost more than the call itself.
-            response = await self._client.post(PATH, cast_to=Response, body=ask.whole)
+            response = await self._client.post(path, cast_to=Response, body=body)
         except openai.APIError as error:
             if getattr(error, "status_code", None) == _TOO_MANY:
                 self._limiter.refused(permit)
             else:
                 self._limiter.failed()
-            raise self._explain(error) from error
+            raise self._explain(error, path) from error
         except BaseException:
             self._limiter.failed()
             raise
         self._limiter.succeeded(permit)
         return response.content
 
-    def _explain(self, error: openai.APIError) -> Exception:
+    def _explain(self, error: openai.APIError, path: str) -> Exception:
         """The fault that `error` is; before the first answer, one that every request would meet ends the work."""
         fault = self._api.server.explain(error)
         if isinstance(fault, RequestError) and not self._answered:
             if fault.unreachable:
                 return self._api.server.unreachable(str(fault))
-            if fault.status in (404, 405):
+            if fault.status in (404, 405) and path == PATH:  # of the other path it may be all that is missing
                 return self._api.server.unknown_model(str(fault))
         return fault

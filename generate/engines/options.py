@@ -28,6 +28,8 @@ class OpenAIOptions(Options):
     timeout: float = Field(default=600.0, gt=0)  # seconds for one answer
     max_retries: int = Field(default=6, ge=0)
     extra_body: Mapping[str, Any] = {}  # sent along as it is
+    tokenizer: str | None = None  # of scoring: the model's own, a folder or a name of the hub
+    bos: bool = False  # of scoring: put the token that begins a text in front where the tokenizer itself does not
     batch: bool = False  # by the provider's batch API: cheaper, and within a day
     batch_requests: int = Field(default=50_000, ge=1)  # in a batch at most: OpenAI's own limits
     batch_megabytes: float = Field(default=200.0, gt=0)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from generate.engines import ModelSpec, open_engine
+from generate.engines import Engine, ModelSpec, open_engine
 from generate.engines.vllm.engine import VllmEngine
 
 PYTHON = "POLYCULTURE_VLLM_PYTHON"  # the interpreter of the environment in which vLLM is installed
@@ -49,3 +55,34 @@ def engine(spec: ModelSpec) -> Iterator[VllmEngine]:
     assert isinstance(opened, VllmEngine)
     with opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def served(python: str, model: Path) -> Iterator[Engine]:
+    """The same model behind `vllm serve`, asked by the `openai` engine."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    flags = [f"--{name.replace('_', '-')}={value}" for name, value in ARGUMENTS.items() if value is not True]
+    flags += [f"--{name.replace('_', '-')}" for name, value in ARGUMENTS.items() if value is True]
+    command = [python, "-m", "vllm.entrypoints.openai.api_server", f"--model={model}", f"--port={port}"]
+    command += ["--served-model-name=small", "--host=127.0.0.1", *flags]
+    with subprocess.Popen(command, stdout=sys.stderr, stderr=sys.stderr) as server:
+        try:
+            _wait_until_it_answers(f"http://127.0.0.1:{port}/health", server)
+            options = {"base_url": f"http://127.0.0.1:{port}/v1", "concurrency": 32, "tokenizer": str(model)}
+            with open_engine(ModelSpec("openai:small", options)) as client:
+                yield client
+        finally:
+            server.terminate()
+
+
+def _wait_until_it_answers(url: str, server: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 300
+    while time.monotonic() < deadline and server.poll() is None:
+        try:
+            with urllib.request.urlopen(url, timeout=5):
+                return
+        except (OSError, urllib.error.URLError):
+            time.sleep(0.5)
+    pytest.fail(f"vllm serve does not answer; it ended with {server.poll()}")

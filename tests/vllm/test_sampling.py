@@ -3,12 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
-import subprocess
-import sys
-import time
-import urllib.error
-import urllib.request
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -120,26 +114,6 @@ def test_a_model_that_does_not_fit_says_how_much_is_missing(spec: ModelSpec) -> 
     assert "\n" not in str(told.value)
 
 
-@pytest.fixture
-def served(python: str, model: Path) -> Iterator[Engine]:
-    """The same model behind `vllm serve`, asked by the `openai` engine."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    flags = [f"--{name.replace('_', '-')}={value}" for name, value in ARGUMENTS.items() if value is not True]
-    flags += [f"--{name.replace('_', '-')}" for name, value in ARGUMENTS.items() if value is True]
-    command = [python, "-m", "vllm.entrypoints.openai.api_server", f"--model={model}", f"--port={port}"]
-    command += ["--served-model-name=small", "--host=127.0.0.1", *flags]
-    with subprocess.Popen(command, stdout=sys.stderr, stderr=sys.stderr) as server:
-        try:
-            _wait_until_it_answers(f"http://127.0.0.1:{port}/health", server)
-            options = {"base_url": f"http://127.0.0.1:{port}/v1", "concurrency": 32}
-            with open_engine(ModelSpec("openai:small", options)) as client:
-                yield client
-        finally:
-            server.terminate()
-
-
 def test_the_model_served_over_http_gives_the_same_texts(engine: VllmEngine, served: Engine) -> None:
     asked = [
         request(),
@@ -150,14 +124,3 @@ def test_the_model_served_over_http_gives_the_same_texts(engine: VllmEngine, ser
     here, there = texts(engine.sample(asked)), texts(served.sample(asked))
     assert len(here) == 8 + 4 + 1 + 2
     assert here == there
-
-
-def _wait_until_it_answers(url: str, server: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 300
-    while time.monotonic() < deadline and server.poll() is None:
-        try:
-            with urllib.request.urlopen(url, timeout=5):
-                return
-        except (OSError, urllib.error.URLError):
-            time.sleep(0.5)
-    pytest.fail(f"vllm serve does not answer; it ended with {server.poll()}")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cache.errors import EngineError, MissingDependencyError
-from generate.engines import ModelSpec, Scored, ScoreRequest, open_engine
+from generate.engines import Engine, ModelSpec, Scored, ScoreRequest, open_engine
 from generate.engines.options import VllmOptions
 from generate.engines.vllm.engine import VllmEngine
 from generate.engines.vllm.scoring import score
@@ -60,6 +60,10 @@ def test_the_cache_changes_no_score(engine: VllmEngine) -> None:
 def test_scores_are_those_of_the_transformers_engine(engine: VllmEngine, model: Path) -> None:
     with open_engine(ModelSpec(f"transformers:{model}", {"dtype": "float32"})) as other:
         assert_equal(by_place(engine.score(REQUESTS)), by_place(other.score(REQUESTS)))
+
+
+def test_the_model_served_over_http_gives_the_same_scores(engine: VllmEngine, served: Engine) -> None:
+    assert_equal(by_place(engine.score(REQUESTS)), by_place(served.score(REQUESTS)))
 
 
 def verify(engine: VllmEngine, model: Path, options: VllmOptions) -> list[ScoreRequest]:
