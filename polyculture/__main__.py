@@ -12,6 +12,21 @@ INTERRUPTED = 130  # what a shell expects after Ctrl-C
 
 def main() -> None:
     """Runs the command line; what Polyculture knows to be wrong ends in one line and an exit code, no traceback."""
+    try:
+        _run()
+    except PolycultureError as error:
+        say(f"polyculture: {error}")
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        say("polyculture: stopped; run the same command again to go on where it was")
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)
+
+
+def _run() -> None:
+    """Loads the commands, which takes long enough for a Ctrl-C, and runs the one that was asked for."""
     from typer._click.exceptions import UsageError
 
     from polyculture.cli import app
@@ -26,15 +41,6 @@ def main() -> None:
         asked_for_help = message.startswith("Usage:")  # a group that was called without a command
         say(message if asked_for_help else f"polyculture: {message.rstrip('.')}. See: polyculture --help")
         sys.exit(2)
-    except PolycultureError as error:
-        say(f"polyculture: {error}")
-        sys.exit(error.exit_code)
-    except KeyboardInterrupt:
-        say("polyculture: stopped; run the same command again to go on where it was")
-        sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(0)
 
 
 if __name__ == "__main__":
