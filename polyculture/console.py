@@ -65,18 +65,24 @@ def _plain(label: str, total: int) -> Progress:
 class Pace:
     """How fast a job goes in this process, and how long it has to go: '3.4 a second, 2 min 10 s left'.
 
-    What was there when the job began, done or failed, is not counted: it took no time. A `total` of 0 is unknown.
+    What was there when the job began, done or failed, is not counted: it took no time. Nor is the time before the first
+    new piece of work was finished: it went into loading, and says nothing of what is left. A `total` of 0 is unknown.
     """
 
     def __init__(self, total: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._total, self._clock = total, clock
-        self._began: tuple[float, int] | None = None  # when, and how much was finished then
+        self._found: int | None = None  # how much was finished when the job began
+        self._began: tuple[float, int] | None = None  # when the first of the new was finished, and how much was then
 
     def tell(self, finished: int) -> str:
         """In words; nothing before there is something to go by."""
         now = self._clock()
+        if self._found is None:
+            self._found = finished
         if self._began is None:
-            self._began = (now, finished)
+            if finished > self._found:
+                self._began = (now, finished)
+            return ""
         began, before = self._began
         if finished <= before or now <= began:
             return ""

@@ -16,6 +16,7 @@ def test_a_total_that_nobody_knows_is_not_told(
     monkeypatch.setattr(console, "PLAIN_EVERY", 0.0)
     with console.watch("ask", total) as progress:
         progress(Outcome(100, 0))
+        progress(Outcome(150, 0))
         progress(Outcome(205, 1))
     said = capsys.readouterr().err.splitlines()[-1]
     assert said.startswith(says)

@@ -169,17 +169,37 @@ def test_an_extractor_that_is_none_is_named_with_the_nearest(tmp_path: Path) -> 
     assert "Did you mean 'gazetteer'?" in line
 
 
+CTRL_C_WHILE_LOADING = """
+import sys
+class Interrupted:
+    def find_spec(self, name, *_):
+        if name == "polyculture.commands":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+from polyculture.__main__ import main
+main()
+"""
+
+
+def test_ctrl_c_while_the_commands_are_loaded_is_one_line() -> None:
+    command = [sys.executable, "-c", CTRL_C_WHILE_LOADING]
+    stopped = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=550, check=False)
+    assert stopped.returncode == 130
+    assert stopped.stderr.splitlines() == ["polyculture: stopped; run the same command again to go on where it was"]
+
+
 def test_jobs_prints_a_command_per_job(experiment: Path) -> None:
     printed = polyculture("jobs", experiment, cwd=experiment.parent)
     assert printed.stdout.splitlines() == [f"polyculture run {experiment} --job 1/1"]
 
 
 def test_pace_counts_what_this_process_did() -> None:
-    """The rate once counted what earlier runs had done, and promised an end that was minutes too early."""
-    moments = iter([0.0, 10.0, 100.0, 200.0, 200.0])
+    """The rate once counted what earlier runs had done, then the time in which nothing was finished yet."""
+    moments = iter([0.0, 10.0, 50.0, 100.0, 150.0, 150.0])
     pace = Pace(10_000, clock=lambda: next(moments))
     assert pace.tell(4_000) == ""
     assert pace.tell(4_000) == ""
-    assert pace.tell(4_100) == "1.0 a second, 1 h 38 min left"
-    assert pace.tell(9_900) == "29.5 a second, 3 s left"
-    assert pace.tell(10_000) == "30.0 a second, 0 s left"
+    assert pace.tell(4_001) == ""
+    assert pace.tell(4_051) == "1.0 a second, 1 h 39 min left"
+    assert pace.tell(9_901) == "59.0 a second, 2 s left"
+    assert pace.tell(10_000) == "60.0 a second, 0 s left"
