@@ -43,8 +43,10 @@ def detect(text: str, language: Language, catalog: Catalog) -> Detection:
     if not counts:
         return Detection(None, None, None, None)
     script, share = counts.most_common(1)[0][0], script_share(counts, language.scripts)
+    if not detectable(language):  # then no model is loaded either
+        return Detection(None, None, script, share)
     best = _detector(_candidates(catalog)).compute_language_confidence_values(_sample(text))[0]
-    if best.value < UNDECIDED_BELOW or not detectable(language):
+    if best.value < UNDECIDED_BELOW:
         return Detection(None, None, script, share)
     named = _code(best.language.iso_code_639_1.name, text, language, catalog)
     # Beyond six digits lingua's sums hang on the order of its threads.
