@@ -20,8 +20,32 @@ from tests.servers import StubServer
 from tests.test_front_door import polyculture, start_polyculture
 from tests.test_nothing_is_lost import STAGE_TABLES, UNWRITTEN, run_folder, say, tables, write_experiment
 
-JOB = Job("openai:any", "en", "food")
+JOB = Job("openai:any", "sco", "food")
 KILLS = 20
+SHORTER = 0.8  # what the longest wait is cut by when the run was over first: the machine is faster than it was
+# A language that the detector does not know (XX): to load its models takes longer than all that is killed here.
+SCOTS = """
+code = "sco"
+name = "Scots"
+endonym = "Scots"
+direction = "ltr"
+scripts = ["Latn"]
+first_country = "GB"
+native_countries = ["GB"]
+detector = "XX"
+label_languages = ["sco", "mul", "en"]
+[wording]
+language = "sco"
+answer_in_language = "Please answer in Scots."
+[wording.countries]
+IT = { name = "Italy", form = "Italy" }
+JP = { name = "Japan", form = "Japan" }
+[wording.topics.food]
+neutral = "Scrieve a wee bit anent a body an the meat this body likes."
+explicit = "Scrieve a wee bit anent a body that bides in {country} an the meat this body likes."
+implicit_male = "Scrieve a wee bit anent {name} an the meat he likes."
+implicit_female = "Scrieve a wee bit anent {name} an the meat she likes."
+"""
 
 
 @pytest.fixture
@@ -48,8 +72,8 @@ def kept(run: RunFolder, stage: str) -> set[tuple[str, int]]:
 class Killer:
     """Runs one stage again and again, each time until a random moment, and begins anew with what was finished.
 
-    Every other time the moment lies anywhere in the run, its start included; else in the work, counted from the first
-    answer, so that a machine that is slow today does not put all of them before it.
+    Every other time the moment lies anywhere in the run, its start included; else in the work, counted in answers of
+    the server, so that neither a slow machine nor a fast one puts all of them before it or behind it.
     """
 
     def __init__(self, stage: str, begin: Callable[[str], Path], server: StubServer) -> None:
@@ -57,11 +81,8 @@ class Killer:
         self.randomness = random.Random(stage)
         calm, asked = begin("calm"), len(server.asked)
         started = time.monotonic()
-        process = start_polyculture(stage, calm, cwd=calm.parent)
-        self._wait_for_an_answer(process)
-        at_work = time.monotonic()
-        assert process.wait() == 0
-        self.seconds, self.at_work = time.monotonic() - started, time.monotonic() - at_work
+        assert polyculture(stage, calm, cwd=calm.parent).returncode == 0
+        self.seconds = time.monotonic() - started
         self.expected, self.questions = tables(run_folder(calm), stage), Counter(server.asked[asked:])
         self.in_the_middle = 0  # kills that left some of the work done, and some not
 
@@ -72,6 +93,7 @@ class Killer:
             killed = self._disturbed(experiment, at_work=kills % 2 == 0 and bool(self.questions))
             kills += killed
             if not killed:
+                self.seconds *= SHORTER
                 assert tables(run_folder(experiment), self.stage) == self.expected
                 number += 1
                 experiment = self.begin(str(number))
@@ -85,8 +107,9 @@ class Killer:
         process = start_polyculture(self.stage, experiment, cwd=experiment.parent)
         try:
             if at_work:
-                self._wait_for_an_answer(process)
-            code = process.wait(self.randomness.uniform(0, self.at_work / 2 if at_work else self.seconds))
+                left = max(len(self.questions) - len(before), 1)
+                self._wait_for_answers(process, self.randomness.randint(1, left))
+            code = process.wait(self.randomness.uniform(0, 0.05 if at_work else self.seconds))
         except subprocess.TimeoutExpired:
             code = None
         finally:
@@ -100,16 +123,25 @@ class Killer:
         assert code in (None, 0)
         return code is None
 
-    def _wait_for_an_answer(self, process: subprocess.Popen[bytes]) -> None:
-        before = len(self.server.answered)
-        while len(self.server.answered) == before and process.poll() is None:
+    def _wait_for_answers(self, process: subprocess.Popen[bytes], more: int) -> None:
+        enough = len(self.server.answered) + more
+        while len(self.server.answered) < enough and process.poll() is None:
             time.sleep(0.002)
 
 
+def write_experiment_in_scots(folder: Path, url: str) -> Path:
+    (folder / "mine" / "languages").mkdir(parents=True)
+    (folder / "mine" / "languages" / "sco.toml").write_text(SCOTS, encoding="utf-8")
+    experiment = write_experiment(folder, url, language="sco")
+    experiment.write_text('catalog = "mine"\n' + experiment.read_text(encoding="utf-8"), encoding="utf-8")
+    return experiment
+
+
 @pytest.mark.slow
+@pytest.mark.timeout(1800)  # some fifty processes are started, one after the other
 @pytest.mark.parametrize("stage", list(STAGE_TABLES))
 def test_killed_at_random_moments_a_stage_ends_in_the_same_tables(tmp_path: Path, stub: StubServer, stage: str) -> None:
-    made = write_experiment(tmp_path / "made", stub.url)
+    made = write_experiment_in_scots(tmp_path / "made", stub.url)
     for earlier in list(STAGE_TABLES)[: list(STAGE_TABLES).index(stage)]:
         assert polyculture(earlier, made, cwd=made.parent).returncode == 0
 

@@ -25,7 +25,7 @@ from tests.test_front_door import polyculture
 EXPERIMENT = """
 name = "run"
 models = ["openai:any"]
-languages = ["en"]
+languages = ["{language}"]
 topics = ["food"]
 countries = ["IT", "JP"]
 conditions = ["neutral", "explicit"]
@@ -60,10 +60,10 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubServer]:
         yield server
 
 
-def write_experiment(folder: Path, url: str, n: int = 40) -> Path:
+def write_experiment(folder: Path, url: str, n: int = 40, language: str = "en") -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / "exp.toml"
-    file.write_text(EXPERIMENT.format(url=url, n=n), encoding="utf-8")
+    file.write_text(EXPERIMENT.format(url=url, n=n, language=language), encoding="utf-8")
     return file
 
 
