@@ -169,6 +169,13 @@ def write_own(folder: Path, **files: str) -> DataSet:
     return load(rules_of("own"), folder)
 
 
+def test_an_entity_without_a_visible_sign_is_left_out(tmp_path: Path) -> None:
+    entities = OWN["entities.csv"] + "sw,Swahili,food,\u200b\nsw,Swahili,food,wa\u200bli\n"
+    found = write_own(tmp_path, **{"entities.csv": entities})
+    assert [lo.reason for lo in found.left_out] == ["the entity has no visible sign"]
+    assert "wa\u200bli" in [entity.surface for entity in found.entities]
+
+
 def test_ones_own_in_two_plain_tables(tmp_path: Path) -> None:
     found = write_own(tmp_path)
     assert [(c.language, c.culture, c.form) for c in found.contexts] == [("sw", "Swahili", "any")]

@@ -143,6 +143,8 @@ class Loader:
     def _fault_of_entity(self, row: Row, culture: str) -> str | None:
         if not row.text:
             return f"no entity in {self.rules.languages.get(row.language, row.language)}"
+        if not any(sign.isprintable() and not sign.isspace() for sign in row.text):
+            return "the entity has no visible sign"
         if not row.language:
             return "no language"
         if not culture:
