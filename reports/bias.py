@@ -84,7 +84,8 @@ def _line(
     scores = [found[column] for column in columns if column in found and column != DIFFERENCE]
     counts = [_sizes(row[size] for row in scores) for size in ("contexts", "native_entities", "western_entities")]
     health = rows[0]  # the same in all of them
-    cells = tuple(_cell(found.get(column), column) for column in columns)
+    unpaired = "per_type" if place[2] is None else "no_pairing"
+    cells = tuple(_cell(found.get(column), unpaired if column == DIFFERENCE else "not_asked") for column in columns)
     sizes = (*counts, count(health["failed"]), share(health["broken_seams"], health["scored"]) or "")
     return BiasLine(_label(*place, names), cells, sizes)
 
@@ -99,9 +100,9 @@ def _label(language: str | None, culture: str | None, entity_type: str | None, n
     return f"{names.language(language)}, {culture}: {entity_type or 'all types'}"
 
 
-def _cell(row: Row | None, column: str) -> BiasCell:
+def _cell(row: Row | None, missing: str) -> BiasCell:
     if row is None:
-        return BiasCell(Estimate(None, None, words().missing["no_pairing" if column == DIFFERENCE else "not_asked"]))
+        return BiasCell(Estimate(None, None, words().missing[missing]))
     value = decimal(row["estimate"], row["metric"])
     low, high = known(row["low"]), known(row["high"])
     if low is None or high is None:

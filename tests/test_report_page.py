@@ -298,6 +298,8 @@ def test_scores_are_a_section_with_a_table_for_each_rule(tmp_path: Path) -> None
     section = page.with_id("probable")
     assert section.text.count("English, Japanese: food") == 2 * len(MODELS)
     assert section.text.count("All languages, cultures and types") == 2 * len(MODELS)
+    assert "per type only" in section.text
+    assert "one setting only" not in section.text
     assert "p = " in section.text or "p < " in section.text
     link = next(e for e in page.all("a") if e.attributes.get("download") == "bias.csv")
     rows = list(csv.DictReader(io.StringIO(unquote((link.attributes["href"] or "").partition(",")[2]))))
