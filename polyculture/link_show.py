@@ -102,6 +102,7 @@ def _api(contact: str | None, endpoint: str | None, token_env: str | None, catal
     from pydantic import ValidationError
 
     from cache.errors import ExperimentError
+    from link.contact import is_contact
     from polyculture.experiment import LinkSection
     from polyculture.linking import open_api
 
@@ -115,6 +116,9 @@ def _api(contact: str | None, endpoint: str | None, token_env: str | None, catal
         first = fault.errors()[0]
         option = str(first["loc"][0]).replace("_", "-")
         raise ExperimentError(f"--{option}: {first['msg'].removeprefix('Value error, ')}") from fault
+    if not is_contact(contact):
+        what = f"--contact: {contact!r} is neither an e-mail address nor a page"
+        raise ExperimentError(what, remedy="Write, for example, --contact you@example.org.")
     return open_api(section, catalog)
 
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from cache.errors import CatalogError, SnapshotError
@@ -278,6 +279,14 @@ BY_API = ("a", "--language", "ja", "--topic", "clothing", "--source", "api", "--
         ((" ", "--language", "ja", "--topic", "clothing"), "the surface is no text"),
         (("kimono", "--language", "ja", "--topic", "clothing", "--source", "api"), "--contact"),
         (
+            (*BY_API[:-1], "me"),
+            "--contact: 'me' is neither an e-mail address nor a page. Write, for example, --contact you@example.org",
+        ),
+        (
+            ("kimono", "--language", "ja", "--topic", "clothing", "--catalog", "nowhere"),
+            "nowhere: holds neither topics/ nor languages/",
+        ),
+        (
             (*BY_API, "--endpoint", "http://127.0.0.1:9/w/api.php"),
             "http://127.0.0.1:9/w/api.php: the Wikidata service does not answer",
         ),
@@ -294,6 +303,30 @@ BY_API = ("a", "--language", "ja", "--topic", "clothing", "--source", "api", "--
 def test_a_mistake_is_one_line(tmp_path: Path, words: tuple[str, ...], says: str) -> None:
     shown = polyculture("link", "show", *words, cwd=tmp_path, POLYCULTURE_CACHE=str(tmp_path / "cache"))
     assert says in one_line(shown)
+
+
+@pytest.mark.parametrize("damage", ["overwritten", "cut off"])
+def test_a_damaged_snapshot_is_one_line(world: Linker, tmp_path: Path, damage: str) -> None:
+    assert isinstance(world.source, IndexSource)
+    snapshot = world.source.snapshot.path
+    data, names = snapshot.read_bytes(), _first_block_of_names(snapshot)
+    file = tmp_path / "damaged.duckdb"
+    file.write_bytes(data[: names + 100] + (bytes(1_000) + data[names + 1_100 :] if damage == "overwritten" else b""))
+    shown = polyculture(
+        *("link", "show", "misoshiru", "--language", "en", "--topic", "food", "--snapshot", file), cwd=tmp_path
+    )
+    assert "damaged.duckdb: is damaged, or was cut off. Build it again" in one_line(shown)
+
+
+def _first_block_of_names(snapshot: Path) -> int:
+    """Where in the file the first block with names begins: behind three headers of 4 KiB and the blocks before it."""
+    with duckdb.connect(str(snapshot), read_only=True) as connection:
+        found = connection.execute(
+            "SELECT min(block_id) * any_value(block_size) FROM pragma_storage_info('names'), pragma_database_size() "
+            "WHERE block_id >= 0"
+        ).fetchone()
+    assert found is not None
+    return 3 * 4_096 + int(found[0])
 
 
 def test_the_live_service_is_asked_once(world: Linker, tmp_path: Path) -> None:

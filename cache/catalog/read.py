@@ -19,8 +19,11 @@ Model = TypeVar("Model", bound=BaseModel)
 def read_catalog(user_folder: Path | None = None) -> Catalog:
     """The built-in catalogue, with the files of `user_folder/topics` and `user_folder/languages` put over it.
 
-    Raises `CatalogError`, naming file and place, for a file that is no TOML or does not fit.
+    Raises `CatalogError`, naming file and place, for a file that is no TOML or does not fit, and for a folder that is
+    not there or holds neither.
     """
+    if user_folder is not None and not any((user_folder / part).is_dir() for part in ("topics", "languages")):
+        raise CatalogError("holds neither topics/ nor languages/", where=user_folder, remedy="Correct the path.")
     folders = [BUILT_IN] if user_folder is None else [BUILT_IN, user_folder]
     countries = {
         code: parse_model(Country, {"code": code, **row}, BUILT_IN / "countries.toml")

@@ -12,6 +12,8 @@ from cache.errors import SnapshotError
 from cache.outcome import Progress
 from link.index.snapshot import REBUILD, Snapshot
 
+_DAMAGE = ("Corrupt database file", "Could not read enough bytes")  # how DuckDB says that a block is broken, or cut off
+
 
 class IndexSource:
     """Links against the snapshot of `open_snapshot`."""
@@ -26,11 +28,17 @@ class IndexSource:
 
     @contextmanager
     def opened(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+        """Attaches the snapshot. Raises `SnapshotError` where it cannot be opened, or what is read of it is damaged."""
         try:
             connection.execute("ATTACH $path AS wikidata (READ_ONLY)", {"path": str(self.snapshot.path)})
         except duckdb.Error as fault:
             raise SnapshotError(f"cannot be opened: {fault}", where=self.snapshot.path, remedy=REBUILD) from fault
-        yield
+        try:
+            yield
+        except duckdb.Error as fault:
+            if not any(damage in str(fault) for damage in _DAMAGE):
+                raise
+            raise SnapshotError("is damaged, or was cut off", where=self.snapshot.path, remedy=REBUILD) from fault
 
     def find(self, connection: duckdb.DuckDBPyConnection, progress: Progress) -> None:
         """Nothing to do: all items are there."""
