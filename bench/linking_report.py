@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from cache.catalog import Catalog
 from link.audit.audit import AuditResult, AuditRow, score, wilson
-from link.audit.verdict import MATCHES, ONE_ITEM, SEVERAL, TOPIC_DECIDES, Verdict
+from link.audit.verdict import MATCHES, ONE_ITEM, SEVERAL, TOPIC_DECIDES, WRONG, Verdict
 from link.index.snapshot import Snapshot
 from link.index.source import IndexSource
 from link.linker import lay_out_countries
@@ -162,7 +162,7 @@ def print_causes(done: Done) -> None:
 
 def write_wrong(file: Path, done: Done) -> None:
     rows = [
-        {"set": name, "cause": cause(one), **one.row(), "other": dict(one.gold.other)}
+        {"set": name, "cause": cause(one), **dict(zip(WRONG, one.row(), strict=True)), "other": dict(one.gold.other)}
         for name, result in done
         for one in result.wrong
     ]

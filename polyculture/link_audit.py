@@ -80,16 +80,17 @@ def _write_rows(result: AuditResult, format: Format, output: Path | None) -> Non
 
 
 def _write_wrong(result: AuditResult, file: Path | None, format: Format, *, shown: bool) -> None:
+    from link.audit.verdict import WRONG
     from polyculture.console import say
-    from polyculture.tables import print_table
+    from polyculture.tables import print_table, write_values
 
     rows = [one.row() for one in result.wrong]
     if file is not None:
-        _write_table(rows, Format.CSV if format is Format.TABLE else format, file)
+        write_values(WRONG, rows, Format.CSV if format is Format.TABLE else format, file)
         say(f"Wrote {file}: {len(rows)} wrong answers")
     elif rows and shown:
         title = f"Wrong: {min(len(rows), SHOWN_WRONG)} of {len(rows)}; --wrong FILE writes them all"
-        print_table(list(rows[0]), [list(row.values()) for row in rows[:SHOWN_WRONG]], title=title)
+        print_table(WRONG, rows[:SHOWN_WRONG], title=title)
 
 
 def _write_table(rows: Sequence[dict[str, Any]], format: Format, output: Path | None) -> None:

@@ -14,7 +14,7 @@ from cache.errors import StoreError
 from link.asks import label_chain
 from link.audit.audit import AuditRow, audit_links, judge, score, wilson
 from link.audit.gold import HARD_CASES, GoldMention, read_gold_mentions
-from link.audit.verdict import MATCHES
+from link.audit.verdict import MATCHES, WRONG
 from link.index.snapshot import Snapshot, open_snapshot
 from link.index.source import IndexSource
 from link.index.starter import write_starter
@@ -275,6 +275,14 @@ def test_the_command_writes_the_scores_and_the_wrong_answers(tmp_path: Path) -> 
     rows = [orjson.loads(line) for line in done.stdout.splitlines()]
     assert rows[0]["by"] == "all"
     assert rows[0]["accuracy_low"] == pytest.approx(0.0945, abs=1e-4)
+
+
+def test_a_list_of_no_wrong_answers_is_written_too(tmp_path: Path) -> None:
+    file = gold_file(tmp_path, HEADER + "\nramen\ten\tfood\tQ234646\n")
+    done = polyculture("link", "audit", file, "--wrong", "wrong.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Wrote wrong.csv: 0 wrong answers" in done.stderr + done.stdout
+    assert (tmp_path / "wrong.csv").read_text(encoding="utf-8").splitlines() == [",".join(WRONG)]
 
 
 def test_a_users_mistake_ends_in_one_line(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from link.audit.gold import NIL, GoldMention
 
 MATCHES = ("label", "alias", "normalised", "english", "variant", "inflected", "fuzzy")  # strongest first
+WRONG = ("mention", "language", "topic", "kind", "expected", "got", "status", "match", "matched", "why", "line")
 STATUSES = ("linked", "ambiguous", "no path", "no candidate")
 ONE_ITEM, TOPIC_DECIDES, SEVERAL = "one item", "several, one in the topic", "several in the topic"
 
@@ -62,18 +63,9 @@ class Verdict:
             return f"the expected item belongs to no kind of {self.gold.topic}"
         return self.reason or "the expected item was not found by this name"
 
-    def row(self) -> dict[str, Any]:
-        """One line of the list of wrong answers."""
-        return {
-            "mention": self.gold.mention,
-            "language": self.gold.language,
-            "topic": self.gold.topic,
-            "kind": self.kind,
-            "expected": "|".join(self.expected) or NIL,
-            "got": self.qid or NIL,
-            "status": self.status,
-            "match": self.match,
-            "matched": self.matched,
-            "why": self.why,
-            "line": self.gold.line,
-        }
+    def row(self) -> tuple[Any, ...]:
+        """One line of the list of wrong answers, with the columns `WRONG`."""
+        gold = self.gold
+        meant, got = "|".join(self.expected) or NIL, self.qid or NIL
+        said = (gold.mention, gold.language, gold.topic, self.kind)
+        return (*said, meant, got, self.status, self.match, self.matched, self.why, gold.line)
