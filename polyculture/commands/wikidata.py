@@ -19,10 +19,10 @@ app = typer.Typer(
     epilog="polyculture wikidata build latest-all.json.gz -o wikidata.duckdb",
 )
 
-CatalogFolder = Annotated[
+CatalogFolder = Annotated[Path | None, typer.Option("--catalog", help="Your own topics/ and languages/.")]
+CatalogToKeep = Annotated[
     Path | None, typer.Option("--catalog", help="Your own topics/ and languages/, to keep their languages' names too.")
 ]
-
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="The snapshot to write.")]
 Replace = Annotated[bool, typer.Option("--replace", help="Write over a file that is there.")]
@@ -39,8 +39,10 @@ def build(
         bool,
         typer.Option("--from-cache", help="Read what the live API has answered before; DUMP may name another cache."),
     ] = False,
-    service: Annotated[str, typer.Option(help="With --from-cache: the address of the API that was asked.")] = API,
-    catalog: CatalogFolder = None,
+    service: Annotated[
+        str | None, typer.Option(help=f"With --from-cache: the address of the API that was asked. Default: {API}")
+    ] = None,
+    catalog: CatalogToKeep = None,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Processes that read; as many as there are processors if not given.")
     ] = None,
@@ -52,7 +54,9 @@ def build(
     """
     _check_free(output, replace)
     if from_cache:
-        _build_from_cache(dump, service, output, catalog)
+        _build_from_cache(dump, service or API, output, catalog)
+    elif service is not None:
+        raise UsageError("--service is for --from-cache: a dump comes from no service")
     elif dump is None:
         raise UsageError("Missing argument 'DUMP'")
     else:
@@ -68,7 +72,7 @@ def pull(
     topic: Annotated[list[str] | None, typer.Option(help="A topic; may be given several times. Default: all.")] = None,
     endpoint: Annotated[str, typer.Option(help="A SPARQL endpoint over Wikidata.")] = ENDPOINT,
     requests_per_minute: Annotated[float, typer.Option(min=0.1, help="How many requests to send at most.")] = 60.0,
-    catalog: CatalogFolder = None,
+    catalog: CatalogToKeep = None,
     replace: Replace = False,
 ) -> None:
     """Build a snapshot of what some topics need from a SPARQL endpoint: the Query Service, QLever.
