@@ -7,8 +7,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from cache.catalog import Catalog, Language
+from cache.scripts import script_counts, script_share
 from generate.chinese import chinese_variant
-from generate.scripts import script_counts, script_share
 
 if TYPE_CHECKING:
     from lingua import LanguageDetector

@@ -13,8 +13,8 @@ from babel import Locale, UnknownLocaleError
 from cache.catalog import Catalog, Language, Topic
 from cache.errors import CatalogError
 from cache.schema import Condition, Prompt
+from cache.scripts import script_counts, script_share
 from generate.detection import detect, detectable
-from generate.scripts import script_counts, script_share
 from generate.wording import (
     NAMES,
     PLACEHOLDERS,

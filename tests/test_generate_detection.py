@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from cache.catalog import read_catalog
+from cache.scripts import script_counts
 from generate.chinese import chinese_variant
 from generate.detection import Detection, detect
-from generate.scripts import script_counts
 
 CATALOG = read_catalog()
 

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from cache.errors import CatalogError, did_you_mean
-from generate.scripts import script_of
+from cache.scripts import script_of
 
 BROKEN = "\N{REPLACEMENT CHARACTER}"  # stands for bytes that are no whole letter
 
