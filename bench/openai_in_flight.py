@@ -17,6 +17,7 @@ from generate.engines import Decoding, Message, ModelSpec, Request, open_engine
 LATENCY = 0.2
 IN_FLIGHT = 64
 ROUNDS = 40
+RAMP = 4  # rounds until the number in flight has doubled from what the limiter starts with to all of them
 
 
 def requests(count: int) -> Iterator[Request]:
@@ -27,11 +28,11 @@ def requests(count: int) -> Iterator[Request]:
 
 
 def rate(url: str, count: int) -> float:
-    """Answers a second, in the steady state: connections are open, the first round is not counted."""
+    """Answers a second, in the steady state: connections are open, the rounds of the ramp are not counted."""
     spec = ModelSpec("openai:stub", {"base_url": url, "concurrency": IN_FLIGHT})
     with open_engine(spec) as engine:
-        answers = engine.sample(requests(count + IN_FLIGHT))
-        for _ in range(IN_FLIGHT):
+        answers = engine.sample(requests(count + RAMP * IN_FLIGHT))
+        for _ in range(RAMP * IN_FLIGHT):
             next(answers)
         started = time.perf_counter()
         failed = sum(answer.error is not None for answer in answers)
