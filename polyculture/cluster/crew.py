@@ -16,6 +16,7 @@ from polyculture.pipeline import Pipeline
 
 LOST_AT_MOST = 3  # times that a job's worker may be lost before the job itself is taken for the reason
 LOOK_EVERY = 0.2  # seconds
+CLOSED_WITHIN = 30.0  # seconds that a replica may take to free its model before it is ended all the same
 
 
 class ClusterError(PolycultureError):
@@ -70,9 +71,18 @@ class Crew:
 
     def dismiss(self) -> None:
         """Ends all replicas; the second time it does nothing."""
-        for replica in [*self._idle, *self._coming.values(), *(replica for replica, _ in self._working.values())]:
+        self._let_go(self._idle)
+        for replica in [*self._coming.values(), *(replica for replica, _ in self._working.values())]:
             self._ray.kill(replica)
         self._idle, self._coming, self._working = [], {}, {}
+
+    def _let_go(self, replicas: Sequence[Any]) -> None:
+        """Ends replicas that have nothing to do; a connection or model that they hold is closed first."""
+        closing = [replica.close.remote() for replica in replicas]
+        if closing:
+            self._ray.wait(closing, num_returns=len(closing), timeout=CLOSED_WITHIN)
+        for replica in replicas:
+            self._ray.kill(replica)
 
     def _fitting(self) -> int:
         """As many as the cluster's GPUs serve; without GPUs one a CPU, where the work is done on them."""
@@ -91,8 +101,9 @@ class Crew:
             self._working[replica.work.remote(order)] = (replica, order)
         while len(self._waiting) > len(self._coming) and len(self._coming) + len(self._working) < self._most:
             self._hire()
-        while self._idle and not self._later:  # its place is free for another model
-            self._ray.kill(self._idle.pop())
+        if self._idle and not self._later:  # their places are free for another model
+            self._let_go(self._idle)
+            self._idle = []
 
     def _hire(self) -> None:
         actor = self._ray.remote(num_cpus=1, num_gpus=self._need.gpus, max_restarts=0, scheduling_strategy="SPREAD")

@@ -51,6 +51,10 @@ class Replica:
         """The replica has its place in the cluster; the number of its process."""
         return os.getpid()
 
+    def close(self) -> None:
+        """Frees the model and what else is open, before the process is ended."""
+        self._open.close()
+
     def work(self, order: Order) -> Result:
         """Does one job of a stage, as `polyculture run --job` would."""
         try:
