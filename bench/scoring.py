@@ -24,8 +24,8 @@ from generate.engines import ModelSpec, ScoreRequest, open_engine
 from generate.engines.transformers.engine import TransformersEngine
 from generate.engines.transformers.forest import Text, plan
 from generate.engines.transformers.plain import run_plain
-from metrics.likelihood.datasets.load import load
-from metrics.likelihood.datasets.rules import rules_of
+from metrics.datasets.load import load
+from metrics.datasets.rules import rules_of
 
 CAMELLIA = Path(__file__).parents[2] / "shared" / "data" / "camellia"
 BATCH = 64

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.likelihood_data import tell_left_out
+from polyculture.data_sets import tell_left_out
+from tests.test_datasets import OWN, write_own
 from tests.test_front_door import one_line, polyculture
-from tests.test_likelihood_datasets import OWN, write_own
 from tests.test_likelihood_store import DEMO
 from tests.tiny_models import save_causal
 

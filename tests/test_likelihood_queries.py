@@ -8,8 +8,8 @@ import pytest
 
 from cache.store import open_store
 from metrics import views
-from metrics.likelihood.datasets.load import load
-from metrics.likelihood.datasets.rules import rules_of
+from metrics.datasets.load import load
+from metrics.datasets.rules import rules_of
 from metrics.likelihood.selection import Selection, scoring_jobs
 from polyculture.likelihood import Likelihoods
 from polyculture.workspace import open_workspace

@@ -17,14 +17,14 @@ from cache.schema import BiasInterval
 from cache.store import open_store
 from generate.engines.base import Capabilities, Completion, ModelSpec, Request, Scored, ScoreRequest, TokenScore
 from metrics import views
+from metrics.datasets.load import load
+from metrics.datasets.model import DataSet
+from metrics.datasets.rules import rules_of
 from metrics.likelihood.bias import compare
-from metrics.likelihood.datasets.load import load
-from metrics.likelihood.datasets.model import DataSet
-from metrics.likelihood.datasets.rules import rules_of
 from metrics.likelihood.measure import measure_bias
 from metrics.likelihood.selection import Selection, scoring_jobs
 from metrics.likelihood.stage import ScoringJob, is_complete, score_job
-from tests.test_likelihood_datasets import write_own
+from tests.test_datasets import write_own
 
 MODEL = "openai:toy"
 SPEC = ModelSpec(MODEL)

@@ -21,9 +21,9 @@ from cache.run_folder import RunFolder
 from cache.store import open_store
 from generate.engines import ModelSpec
 from metrics import views
-from metrics.likelihood.datasets.load import load
-from metrics.likelihood.datasets.model import CulturalEntity
-from metrics.likelihood.datasets.rules import rules_of
+from metrics.datasets.load import load
+from metrics.datasets.model import CulturalEntity
+from metrics.datasets.rules import rules_of
 from metrics.likelihood.measure import measure_bias
 from metrics.likelihood.selection import Selection, scoring_jobs
 from metrics.likelihood.stage import score_job
@@ -31,7 +31,7 @@ from reports import evidence as evidence_module
 from reports.embedding import csv_link, defuse, json_for_script
 from reports.report import write_report
 from tests.report_run import HOSTILE, MODELS, Synthetic, hostile_kitchen, kitchens
-from tests.test_likelihood_datasets import write_own
+from tests.test_datasets import write_own
 from tests.test_likelihood_store import DEMO, ToyEngine
 
 VOID = {"meta", "input", "br", "hr", "img", "link"}

@@ -1,6 +1,5 @@
 """What a model finds probable: masked contexts, the entities that compete for their gap, and the Cultural Bias Score.
 
-- `datasets`: contexts and entities as their publishers wrote them, read by rules
 - `stage`: contexts and entities to log-probabilities in the store
 - `bias`, `uncertainty`, `protocol`: log-probabilities to the Cultural Bias Score and its interval
 """

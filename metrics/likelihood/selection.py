@@ -12,8 +12,8 @@ from itertools import groupby
 
 from cache.errors import DataSetError, did_you_mean
 from cache.run_folder import Job
-from metrics.likelihood.datasets.load import ANY
-from metrics.likelihood.datasets.model import CulturalEntity, DataSet, MaskedContext
+from metrics.datasets.load import ANY
+from metrics.datasets.model import CulturalEntity, DataSet, MaskedContext
 from metrics.likelihood.stage import ScoringJob
 
 QA = "qa"  # contexts that ask for extraction; whole texts, in which no comparison of likelihoods is meant

@@ -20,7 +20,7 @@ from cache.run_folder import Job, RunFolder
 from cache.shards import JobShards
 from generate.engines import ModelSpec, ScoreRequest, open_engine
 from generate.engines.base import Engine, Scored
-from metrics.likelihood.datasets.model import CulturalEntity, DataSet, MaskedContext
+from metrics.datasets.model import CulturalEntity, DataSet, MaskedContext
 
 TABLE, KEY = "scores", "score_id"
 RECORD_ROWS = 500  # scores that are written at once

@@ -23,8 +23,8 @@ app = typer.Typer(
 @app.command("list", epilog="polyculture data list")
 def list_() -> None:
     """Which data sets there are, under which licence, and where they lie."""
-    from metrics.likelihood.datasets.rules import known_data_sets
-    from polyculture.likelihood_data import list_rows
+    from metrics.datasets.rules import known_data_sets
+    from polyculture.data_sets import list_rows
     from polyculture.tables import print_table
 
     print_table(("name", "title", "licence", "published", "folder"), list_rows(known_data_sets().values()))
@@ -38,10 +38,10 @@ def fetch(
     repository: Annotated[str | None, typer.Option(help="A mirror: any address that git can read.")] = None,
 ) -> None:
     """Get a data set from its publisher, at one commit."""
-    from metrics.likelihood.datasets.fetch import fetch as get
-    from metrics.likelihood.datasets.rules import rules_of
+    from metrics.datasets.fetch import fetch as get
+    from metrics.datasets.rules import rules_of
     from polyculture.console import say
-    from polyculture.likelihood_data import data_folder
+    from polyculture.data_sets import data_folder
 
     rules = rules_of(name)
     target = folder or data_folder(rules.name)
@@ -62,9 +62,9 @@ def check(
 ) -> None:
     """List what is left out of a data set or read otherwise than written: file, sheet, row, reason."""
     from cache.errors import DataSetError
-    from metrics.likelihood.datasets.fetch import changed_files
+    from metrics.datasets.fetch import changed_files
     from polyculture.console import say
-    from polyculture.likelihood_data import left_out_rows, open_data_set
+    from polyculture.data_sets import left_out_rows, open_data_set
     from polyculture.tables import write_values
 
     dataset = open_data_set(name, folder, english=english)
@@ -80,8 +80,8 @@ def check(
 @app.command(epilog="polyculture data show camellia")
 def show(name: Name, folder: Folder = None, english: English = False) -> None:
     """Count the entities and contexts of a data set, beside what its publisher says."""
-    from metrics.likelihood.datasets.rules import rules_of
-    from polyculture.likelihood_data import context_rows, entity_rows, open_data_set
+    from metrics.datasets.rules import rules_of
+    from polyculture.data_sets import context_rows, entity_rows, open_data_set
     from polyculture.tables import print_table
 
     rules, dataset = rules_of(name), open_data_set(name, folder, english=english)

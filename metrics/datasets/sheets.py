@@ -11,7 +11,7 @@ from typing import Any
 from python_calamine import CalamineError, CalamineWorkbook
 
 from cache.errors import DataSetError
-from metrics.likelihood.datasets.model import Place
+from metrics.datasets.model import Place
 
 SUFFIXES = (".xlsx", ".xls", ".ods", ".csv", ".tsv")
 HEADER = 1  # the row of the column names, as a person counts

@@ -15,7 +15,7 @@ from pathlib import Path
 from cache.errors import DataSetError
 from cache.files import store_faults
 from cache.identity import file_sha256
-from metrics.likelihood.datasets.rules import Rules
+from metrics.datasets.rules import Rules
 
 SUMS = "SHA256SUMS"
 SOURCE = "SOURCE"

@@ -10,11 +10,11 @@ import pytest
 from openpyxl import Workbook
 
 from cache.errors import DataSetError
-from metrics.likelihood.datasets.english import in_english
-from metrics.likelihood.datasets.fetch import changed_files, fetch
-from metrics.likelihood.datasets.load import load
-from metrics.likelihood.datasets.model import DataSet
-from metrics.likelihood.datasets.rules import known_data_sets, rules_of
+from metrics.datasets.english import in_english
+from metrics.datasets.fetch import changed_files, fetch
+from metrics.datasets.load import load
+from metrics.datasets.model import DataSet
+from metrics.datasets.rules import known_data_sets, rules_of
 from tests.test_front_door import one_line, polyculture
 
 SHARED = Path(__file__).parents[1] / ".." / "shared" / "data"

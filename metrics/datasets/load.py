@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from cache.errors import DataSetError
-from metrics.likelihood.datasets.model import (
+from metrics.datasets.model import (
     BOTH,
     MASK,
     CulturalEntity,
@@ -17,8 +17,8 @@ from metrics.likelihood.datasets.model import (
     MaskedContext,
     Place,
 )
-from metrics.likelihood.datasets.rules import Block, Rules
-from metrics.likelihood.datasets.sheets import HEADER, SUFFIXES, Sheet, read_sheets
+from metrics.datasets.rules import Block, Rules
+from metrics.datasets.sheets import HEADER, SUFFIXES, Sheet, read_sheets
 
 FIXED = ("culture", "type", "setting", "form")
 ANY = "any"  # the form of a context that does not say it

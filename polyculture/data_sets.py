@@ -11,8 +11,8 @@ from polyculture.console import say
 from polyculture.home import cache_folder
 
 if TYPE_CHECKING:
-    from metrics.likelihood.datasets.model import DataSet
-    from metrics.likelihood.datasets.rules import Rules
+    from metrics.datasets.model import DataSet
+    from metrics.datasets.rules import Rules
 
 OWN = "own"
 
@@ -24,9 +24,9 @@ def data_folder(name: str) -> Path:
 
 def open_data_set(name: str, folder: Path | None, *, english: bool = False) -> DataSet:
     """A data set, by name or rules file, from `folder` or from where it was fetched to. Raises `DataSetError`."""
-    from metrics.likelihood.datasets.english import in_english
-    from metrics.likelihood.datasets.load import load
-    from metrics.likelihood.datasets.rules import rules_of
+    from metrics.datasets.english import in_english
+    from metrics.datasets.load import load
+    from metrics.datasets.rules import rules_of
 
     rules = rules_of(name)
     dataset = load(rules, folder or data_folder(rules.name))
