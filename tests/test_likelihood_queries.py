@@ -10,7 +10,8 @@ from cache.store import open_store
 from metrics import views
 from metrics.datasets.load import load
 from metrics.datasets.rules import rules_of
-from metrics.likelihood.selection import Selection, scoring_jobs
+from metrics.datasets.selection import Selection
+from metrics.likelihood.selection import scoring_jobs
 from polyculture.likelihood import Likelihoods
 from polyculture.workspace import open_workspace
 from tests.store_builder import StoreBuilder

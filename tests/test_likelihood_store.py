@@ -20,9 +20,10 @@ from metrics import views
 from metrics.datasets.load import load
 from metrics.datasets.model import DataSet
 from metrics.datasets.rules import rules_of
+from metrics.datasets.selection import Selection
 from metrics.likelihood.bias import compare
 from metrics.likelihood.measure import measure_bias
-from metrics.likelihood.selection import Selection, scoring_jobs
+from metrics.likelihood.selection import scoring_jobs
 from metrics.likelihood.stage import ScoringJob, is_complete, score_job
 from tests.test_datasets import write_own
 

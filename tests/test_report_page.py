@@ -24,8 +24,9 @@ from metrics import views
 from metrics.datasets.load import load
 from metrics.datasets.model import CulturalEntity
 from metrics.datasets.rules import rules_of
+from metrics.datasets.selection import Selection
 from metrics.likelihood.measure import measure_bias
-from metrics.likelihood.selection import Selection, scoring_jobs
+from metrics.likelihood.selection import scoring_jobs
 from metrics.likelihood.stage import score_job
 from reports import evidence as evidence_module
 from reports.embedding import csv_link, defuse, json_for_script

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr
 
+from metrics.intervals.crossed import crossed_variance
 from metrics.intervals.estimate import Estimate, symmetric, wilson
 from metrics.likelihood.bias import Numbers, placements
 
@@ -63,7 +64,7 @@ def bias(panel: Panel) -> Estimate | None:
     found = influences(panel)
     if found is None:
         return None
-    variance, freedom = _variance([found.contexts], [found.native, found.western], found.shared)
+    variance, freedom = crossed_variance([found.contexts], [found.native, found.western], found.shared)
     spread = found.value * (1 - found.value)
     if variance <= 0 or spread <= 0:  # all agree: as many observations as the scarcest of the three
         size = min(len(found.contexts), panel.native.shape[1], panel.western.shape[1])
@@ -77,7 +78,7 @@ def difference(one: Panel, other: Panel) -> Difference | None:
     if left is None or right is None:
         return None
     entities = [left.native - right.native, left.western - right.western]
-    variance, freedom = _variance([left.contexts, right.contexts], entities, left.shared + right.shared)
+    variance, freedom = crossed_variance([left.contexts, right.contexts], entities, left.shared + right.shared)
     estimate = symmetric(left.value - right.value, variance, freedom)
     if variance <= 0 or freedom <= 0:
         return Difference(Estimate(estimate.value, 0.0, 0.0, 0.0), None)
@@ -117,22 +118,3 @@ def _shared(deviations: Numbers) -> float:
     residual = np.where(known, deviations - per_entity, 0.0)
     freedom = (contexts - 1) * (entities - 1) * known.mean()
     return float((residual**2).sum() / freedom / known.sum())
-
-
-def _variance(contexts: list[Numbers], entities: list[Numbers], shared: float) -> tuple[float, float]:
-    """The variance of a mean score, and the degrees of freedom that it rests on (Satterthwaite)."""
-    parts = [_jackknife(way) for way in (*contexts, *entities)]
-    if not all(freedom > 0 for _, freedom in parts):
-        return max(sum(variance for variance, _ in parts) - shared, 0.0), 0.0
-    total = sum(variance for variance, _ in parts)
-    variance = max(total - shared, max(variance for variance, _ in parts))
-    squares = sum(variance**2 / freedom for variance, freedom in parts)
-    return variance, variance**2 / squares if squares > 0 else math.inf
-
-
-def _jackknife(influence: Numbers) -> tuple[float, float]:
-    """The variance of a sum of influences, and its degrees of freedom."""
-    present = np.count_nonzero(influence) if np.any(influence) else len(influence)
-    if present < 2:
-        return 0.0, 0.0
-    return float((influence**2).sum() * present / (present - 1)), present - 1.0

@@ -52,7 +52,8 @@ def cbs(
 
     What is scored already stays; a run over a few contexts is topped up by one over all.
     """
-    from metrics.likelihood.selection import Selection, scoring_jobs
+    from metrics.datasets.selection import Selection
+    from metrics.likelihood.selection import scoring_jobs
     from polyculture.data_sets import open_data_set, tell_left_out
     from polyculture.likelihood import Likelihoods
     from polyculture.workspace import choose_models, open_workspace
