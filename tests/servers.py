@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -111,7 +112,9 @@ class StubServer:
             writer.close()
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
-        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        received = await reader.readuntil(b"\r\n\r\n")
+        arrived = time.perf_counter()
+        head = received.decode("latin-1").split("\r\n")
         headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:])}
         body = json.loads(await reader.readexactly(int(headers.get("content-length", 0))) or b"{}")
         prompt, seed = body["messages"][-1]["content"] if "messages" in body else str(body["prompt"]), body.get("seed")
@@ -124,12 +127,14 @@ class StubServer:
             self.in_flight += 1
             self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
-            await asyncio.sleep(self.latency)
+            whole = completion(body, prompt, seed)
+            # From arrival to answer: the server's own work is part of the latency, not on top of it.
+            await asyncio.sleep(self.latency - (time.perf_counter() - arrived))
             reply = self.behaviour(body, before) if self.behaviour else None
         finally:
             with self._lock:
                 self.in_flight -= 1
-        await self._send(writer, reply or Reply(body=completion(body, prompt, seed)))
+        await self._send(writer, reply or Reply(body=whole))
         if reply is None:
             with self._lock:
                 self.answered.append((prompt, seed))
