@@ -6,11 +6,15 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.report_run import hostile_kitchen, kitchens
+from reports.report import write_report
+from tests.report_run import Synthetic, hostile_kitchen, kitchens
+from tests.test_report_page import score_demo
 
 LAUNCH = (
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -142,6 +146,27 @@ def test_the_page_is_as_wide_as_the_window(browser: Browser, report: Path, width
     assert visit.page.evaluate("document.documentElement.scrollWidth") == width
     assert visit.page.locator(".detail-box").bounding_box()["width"] <= width
     visit.page.close()
+
+
+@pytest.fixture(scope="module")
+def every_section(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report in which no section is missing."""
+    run = Synthetic(n=1).write(tmp_path_factory.mktemp("every") / "run")
+    score_demo(run)
+    return write_report(run)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_violation(browser: Browser, every_section: Path, scheme: Literal["light", "dark"]) -> None:
+    page = browser.new_page(color_scheme=scheme)
+    page.goto(every_section.as_uri())
+    page.locator("#entities .open").first.click()
+    for summary in page.locator("summary").all():
+        summary.click()
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+    assert len(found.response["passes"]) > 40
+    page.close()
 
 
 def test_hostile_data_does_nothing(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> None:
