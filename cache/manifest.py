@@ -14,8 +14,8 @@ from cache.files import replacing
 class Manifest(BaseModel):
     """What makes a run's numbers traceable. A stage fills in its own part.
 
-    `sampling_id`, `n`, `extractor_ids` and `linker_id` say which rows are current: rows made under other settings stay
-    on disk, out of every view, and count again when the settings come back.
+    `sampling_id`, `n`, `extractor_ids`, `swap_prompts` and `linker_id` say which rows are current: rows made under
+    other settings stay on disk, out of every view, and count again when the settings come back.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -34,6 +34,7 @@ class Manifest(BaseModel):
     sampling_id: str = ""
     extractor: dict[str, Any] = {}
     extractor_ids: dict[str, str] = {}  # topic -> id: a topic that is added leaves the others' mentions as they are
+    swap_prompts: dict[str, str] = {}  # 'task instrument language' -> the prompt_id of answers that count
     linker: dict[str, Any] = {}
     linker_id: str = ""
     snapshot: dict[str, Any] = {}  # provenance of the Wikidata snapshot, or of the live API

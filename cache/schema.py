@@ -1,8 +1,9 @@
 """The rows that flow between the stages, and the tables they are kept in: the one place where columns are written down.
 
-Every table is one frozen dataclass. `Prompt`, `Response`, `Extraction`, `Mention` and `Score` are written job by job,
-the others once for a run. The columns that say which cell a row belongs to (model, language, topic, condition, country)
-are repeated in each row: Parquet keeps them in a dictionary, and no metric needs a join to find its cell.
+Every table is one frozen dataclass. `Prompt`, `Response`, `Extraction`, `Mention`, `Score` and `SwapAnswer` are written
+job by job, the others once for a run. The columns that say which cell a row belongs to (model, language, topic,
+condition, country) are repeated in each row: Parquet keeps them in a dictionary, and no metric needs a join to find its
+cell.
 """
 
 from __future__ import annotations
@@ -285,6 +286,70 @@ class BiasInterval:
     sampled_deviation: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class SwapAnswer:
+    """What a model said of a context with an entity in its gap, and whether that is right."""
+
+    answer_id: str  # hash of prompt_id, model, context, entity and draw
+    prompt_id: str  # hash of all that decides the answer but model and text: task, prompt, decoding
+    task: str  # 'sentiment' | 'qa' | 'ner'
+    instrument: str  # 'prompt': a language model was asked | 'classifier' | 'tagger': a model of that task
+    model: str
+    dataset: str
+    language: str  # of the context: a code of the data set's
+    culture: str  # the native culture of the comparison
+    entity_type: str
+    setting: str  # 'grounded' | 'neutral' | 'qa', or a user's own
+    context_id: str
+    context: str  # its text, with the gap as [MASK]
+    entity_id: str
+    entity: str  # as it was put into the gap
+    entity_culture: str
+    native: bool  # it is that of the context
+    draw: int  # the number of the draw of entities, from 0
+    seed: int
+    gold: str  # sentiment: the label of the context; qa, ner: the entity
+    status: str  # 'ok' | 'failed'
+    error: str | None  # why it failed, one line
+    retryable: bool | None  # of a failure: worth asking again
+    raw: str | None  # the model's answer, as it came
+    answer: str | None  # sentiment: the label; qa: the words that were named; ner: the names found, a line each
+    matched: int | None  # sentiment, qa: 1 if the answer is right, else 0; ner: names that are the entity, exactly
+    predicted: int | None  # ner: names of the type that were found in the text
+    elsewhere: int | None  # ner: those of them that do not touch the entity
+    prompt_tokens: int | None  # NULL, too, where the answer is that of another draw
+    completion_tokens: int | None
+    model_version: str | None  # what the engine says it ran
+    purchase: str | None  # 'direct' | 'batch': how the answer was bought; None where it was taken from another draw
+
+
+@dataclass(frozen=True, slots=True)
+class SwapInterval:
+    """A share of answers on one side, or the difference of both sides, with its 95 % interval."""
+
+    task: str  # 'sentiment' | 'qa' | 'ner'
+    metric: str  # 'accuracy', of ner 'precision', 'recall', 'f1'; for the others see `sentiment_association`
+    side: str  # 'native' | 'western' | 'difference': native less Western
+    instrument: str
+    model: str
+    dataset: str
+    language: str | None  # None over all languages of the data set
+    culture: str | None  # None over all native cultures
+    entity_type: str | None  # None over all types
+    setting: str
+    estimate: float  # of a side 0 .. 1, of a difference -1 .. 1: the mean over draws
+    low: float | None  # None where there is too little to say
+    high: float | None
+    p: float | None  # of a difference: two-sided
+    deviation: float | None  # standard deviation over draws (n - 1)
+    draws: int
+    contexts: int
+    native_entities: int
+    western_entities: int
+    answers: int  # that the number rests on: those of its denominator
+    failed: int  # answers that are missing, with a reason
+
+
 Row = (
     Prompt
     | Response
@@ -299,6 +364,8 @@ Row = (
     | Score
     | CulturalLink
     | BiasInterval
+    | SwapAnswer
+    | SwapInterval
 )
 
 TABLES: dict[str, type[Any]] = {
@@ -315,6 +382,8 @@ TABLES: dict[str, type[Any]] = {
     "scores": Score,
     "cultural_links": CulturalLink,
     "bias_intervals": BiasInterval,
+    "swap_answers": SwapAnswer,
+    "swap_intervals": SwapInterval,
 }
 
 _ARROW: dict[Any, pa.DataType] = {

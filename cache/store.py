@@ -22,7 +22,13 @@ from cache.schema import TABLES
 from cache.shards import committed_parts
 
 # Tables that are written job by job, and the table whose part commits theirs.
-SHARDED = {"responses": "responses", "extractions": "extractions", "mentions": "extractions", "scores": "scores"}
+SHARDED = {
+    "responses": "responses",
+    "extractions": "extractions",
+    "mentions": "extractions",
+    "scores": "scores",
+    "swap_answers": "swap_answers",
+}
 
 _PRICES: dict[str, pa.DataType] = {
     "model": pa.string(),
@@ -112,6 +118,8 @@ def _create_run(connection: duckdb.DuckDBPyConnection, manifest: Manifest) -> No
     extractors = pa.array(list(manifest.extractor_ids.values()), pa.string())  # each is of one topic
     _create_table(connection, "run_extractors", pa.table({"extractor_id": extractors}))
     _create_table(connection, "run_models", pa.table({"model": pa.array(manifest.models, pa.string())}))
+    swap_prompts = pa.array(sorted(set(manifest.swap_prompts.values())), pa.string())
+    _create_table(connection, "run_swap_prompts", pa.table({"prompt_id": swap_prompts}))
     prices = [{"model": model, **price} for model, price in manifest.prices.items()]
     _create_table(connection, "run_prices", pa.Table.from_pylist(prices, schema=pa.schema(_PRICES)))
     _create_table(connection, "run_countries", pa.table({"country": pa.array(manifest.countries, pa.string())}))

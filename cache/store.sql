@@ -56,6 +56,12 @@ CREATE VIEW scores AS SELECT * FROM stored_scores WHERE model IN (SELECT model F
 -- cultural_links: a row is what an entity of a data set means in Wikidata, by the linker, or why nothing.
 CREATE VIEW cultural_links AS SELECT * FROM stored_cultural_links;
 
+-- swap_answers: a row is what a model said of a context with an entity in its gap, under the run's present prompts.
+CREATE VIEW swap_answers AS
+SELECT * FROM stored_swap_answers
+WHERE prompt_id IN (SELECT prompt_id FROM run_swap_prompts)
+    AND (instrument <> 'prompt' OR model IN (SELECT model FROM run_models));
+
 -- purchases: a row is an answer that this run bought, whether it still counts or not, and whether it was of use or not.
 CREATE VIEW purchases AS
 WITH bought AS (
@@ -65,6 +71,9 @@ WITH bought AS (
     UNION ALL
     SELECT 'extract', model, language, topic, extractor_model, purchase, status, prompt_tokens, completion_tokens
     FROM stored_extractions WHERE purchase IS NOT NULL
+    UNION ALL
+    SELECT task, model, language, entity_type, model, purchase, status, prompt_tokens, completion_tokens
+    FROM stored_swap_answers WHERE purchase IS NOT NULL
 )
 SELECT bought.*,
     (coalesce(prompt_tokens, 0) * input + coalesce(completion_tokens, 0) * output) / 1e6

@@ -1,0 +1,45 @@
+-- swap_intervals: a row is a share of the answers about one side's entities, or the difference of both sides, with its
+-- 95 % interval, as it was computed after the last answers came. NULL in language, culture or entity_type: over all.
+CREATE VIEW swap_intervals AS
+SELECT * FROM stored_swap_intervals
+WHERE instrument <> 'prompt' OR model IN (SELECT model FROM run_models);
+
+-- sentiment_association: a row is a rate of the sentiment labels of one side's texts, or the difference of both sides.
+-- A false negative is a text that is labelled negative and is not, a false positive one that is labelled positive and is
+-- not (shares of the texts that are not negative, not positive); positive_as_negative and negative_as_positive leave the
+-- neutral texts and labels out.
+CREATE VIEW sentiment_association AS SELECT * FROM swap_intervals WHERE task = 'sentiment';
+
+-- qa_accuracy: a row is the share of texts of one side in which the model named exactly the entity that was put into
+-- them, after normalisation, or the difference of both sides.
+CREATE VIEW qa_accuracy AS SELECT * FROM swap_intervals WHERE task = 'qa';
+
+-- ner_scores: a row is precision, recall or F1 of the names found in the texts of one side, or the difference of both
+-- sides. A name counts when its span is exactly the entity's; other names of the type in the text count as false.
+CREATE VIEW ner_scores AS SELECT * FROM swap_intervals WHERE task = 'ner';
+
+-- sentiment_counts: a row is a draw of entities of one side in the contexts of a type and setting: how its texts were
+-- labelled. Failures are in no count.
+CREATE VIEW sentiment_counts AS
+SELECT
+    instrument, model, dataset, language, culture, entity_type, setting, native, draw,
+    count(*) AS texts,
+    sum(matched)::BIGINT AS matched,
+    count(*) FILTER (gold <> 'negative') AS not_negative,
+    count(*) FILTER (gold <> 'negative' AND answer = 'negative') AS false_negatives,
+    count(*) FILTER (gold <> 'positive') AS not_positive,
+    count(*) FILTER (gold <> 'positive' AND answer = 'positive') AS false_positives
+FROM swap_answers
+WHERE task = 'sentiment' AND status = 'ok'
+GROUP BY ALL;
+
+-- swap_health: a row is what became of the texts of a type in a setting, both sides together.
+CREATE VIEW swap_health AS
+SELECT
+    task, instrument, model, dataset, language, culture, entity_type, setting,
+    count(*) FILTER (status = 'ok') AS answered,
+    count(*) FILTER (status = 'failed') AS failed,
+    sum(predicted)::BIGINT AS predicted,
+    sum(elsewhere)::BIGINT AS elsewhere
+FROM swap_answers
+GROUP BY ALL;
