@@ -78,16 +78,26 @@ def current_store(run: RunFolder, manifest: Manifest) -> Iterator[duckdb.DuckDBP
 def fill_store(
     connection: duckdb.DuckDBPyConnection, run: RunFolder, manifest: Manifest, views: Sequence[Path] = ()
 ) -> None:
-    """Creates the store's views: `stored_<table>` over all rows, then the current ones of `store.sql`, then `views`."""
+    """Creates the store's views: `stored_<table>` over all rows, then the current ones of `store.sql`, then `views`.
+
+    The views are made over empty tables, which the files then take the place of: DuckDB opens all that a view rests on
+    when it is made, and a large run has thousands of files.
+    """
     for table in TABLES:
-        _create_stored(connection, run, table)
+        _create_table(connection, f"stored_{table}", rows_to_table(table, []))
     _create_run(connection, manifest)
     for view in (VIEWS, *views):
         connection.execute(view.read_text(encoding="utf-8"))
+    for table in TABLES:
+        _put_files(connection, run, table)
 
 
-def open_store(run: RunFolder, views: Sequence[Path] = ()) -> duckdb.DuckDBPyConnection:
-    """The store, built afresh and opened read-only; it can read the run's folder and no other file."""
+def open_store(run: RunFolder, views: Sequence[Path] = (), keep: Sequence[str] = ()) -> duckdb.DuckDBPyConnection:
+    """The store, built afresh and opened read-only; it can read the run's folder and no other file.
+
+    Each of the views in `keep`, in order, is computed once, now: whoever asks many questions does not read millions of
+    mentions for each. What is written later is not in them.
+    """
     path = build_store(run, views)
     connection = connect(path, read_only=True)
     connection.execute("SET allowed_directories = [$folder]", {"folder": str(run.root.resolve())})
@@ -97,19 +107,21 @@ def open_store(run: RunFolder, views: Sequence[Path] = ()) -> duckdb.DuckDBPyCon
     # identity") where it gathers small chunks between operators; without that, it answers.
     connection.execute("SET debug_enable_caching_operators = false")
     connection.execute("SET lock_configuration = true")
+    for view in keep:  # a temporary table stands before the view of the same name, also where other views name it
+        connection.execute(f"CREATE TEMP TABLE {view} AS FROM main.{view}")
     return connection
 
 
-def _create_stored(connection: duckdb.DuckDBPyConnection, run: RunFolder, table: str) -> None:
+def _put_files(connection: duckdb.DuckDBPyConnection, run: RunFolder, table: str) -> None:
+    """Puts a view over the files of a table, where there are any, in the place of the empty table."""
     if table in SHARDED:
         files = committed_parts(run, table, SHARDED[table])
     else:
         files = [path for path in [run.table(table)] if path.exists()]
     if files:
         paths = [str(path.resolve()) for path in files]
+        connection.execute(f"DROP TABLE stored_{table}")
         connection.read_parquet(paths, hive_partitioning=False).create_view(f"stored_{table}")
-    else:
-        _create_table(connection, f"stored_{table}", rows_to_table(table, []))
 
 
 def _create_run(connection: duckdb.DuckDBPyConnection, manifest: Manifest) -> None:

@@ -1,6 +1,14 @@
 -- The rows that count now: made for a prompt of the present experiment, by one of its models, under its present
 -- sampling settings and extractor. Rows made under other settings stay in the `stored_` views.
 
+-- is_wrong_language: is the language that was detected another one than the prompt's? zh and zh-tw are one language here;
+-- what the detector could not tell is not wrong.
+CREATE MACRO is_wrong_language(detected, language) AS
+    coalesce(split_part(detected, '-', 1) <> split_part(language, '-', 1), false);
+
+-- is_wrong_script: are fewer than half of the letters in the scripts of the prompt's language?
+CREATE MACRO is_wrong_script(script_share) AS coalesce(script_share < 0.5, false);
+
 -- prompts: a row is one filled-in question.
 CREATE VIEW prompts AS SELECT * FROM stored_prompts;
 

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+# The views that others rest on, for `open_store(..., keep=KEPT)`: each reads mentions, responses or large sums once.
+KEPT = (
+    *("numbered_cells", "asked_prompts", "cell_prompts"),
+    *("cell_extractions", "cell_mentions", "cell_surfaces", "cell_incidence", "numbered_items", "cell_answers"),
+    *("specificity", "consensus", "cell_values", "aggregates"),
+)
+
 
 def views() -> list[Path]:
     """The SQL files of the metric views, in the order in which they build on one another."""

@@ -18,7 +18,7 @@ from cache.run_folder import RunFolder
 from cache.schema import Judgement
 from cache.store import open_store
 from extract.mining.kappa import cohens_kappa
-from metrics import views
+from metrics import KEPT, views
 from metrics.audit.corrected import FEWEST, corrected_metrics
 from metrics.audit.scores import Share, audit_scores
 from metrics.audit.sheet import COLUMNS, read_judgements, sample
@@ -71,7 +71,7 @@ def show_audit(run: RunFolder, format: Format, output: Path | None) -> None:
     if not judgements:
         remedy = "Export a sheet and import it: polyculture audit export EXPERIMENT -o JUDGE.csv"
         raise StoreError("holds no judgements", where=run.root, remedy=remedy)
-    with open_store(run, views()) as store:
+    with open_store(run, views(), KEPT) as store:
         shares, corrected = audit_scores(store), corrected_metrics(store)
         if format is not Format.TABLE or output is not None:
             _write(store, shares, format, output)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from cache.run_folder import RunFolder
 from cache.store import open_store
-from metrics import views
+from metrics import KEPT, views
 
 _SQL = Path(__file__).parent / "sql"
 _DIGITS = 6  # the order in which threads add up may change the last bits: rounding keeps the report's bytes the same
@@ -42,8 +42,8 @@ class Reading:
 
 @contextmanager
 def read_store(run: RunFolder) -> Iterator[Reading]:
-    """The run's store, with `aggregates` and `health_by_language` computed once and kept while the block lasts."""
-    with open_store(run, views()) as connection:
+    """The run's store, with all that its views rest on computed once and kept while the block lasts."""
+    with open_store(run, views(), KEPT) as connection:
         reading = Reading(connection)
         reading.run("keep")
         yield reading

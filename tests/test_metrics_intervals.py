@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -15,7 +17,7 @@ from cache.errors import StoreError
 from cache.outcome import Outcome
 from cache.run_folder import RunFolder
 from cache.store import open_store
-from metrics import views
+from metrics import KEPT, views
 from metrics.intervals.assemblage import Assemblage, assemblage, bundling, diversity_estimate
 from metrics.intervals.estimate import Estimate, Sum, difference, mean, student, symmetric
 from metrics.intervals.overlap import overlap
@@ -179,6 +181,18 @@ def test_every_number_of_the_views_has_an_interval_around_it(run: RunFolder) -> 
         assert store.sql(f"SELECT * FROM aggregates AS a ANTI JOIN intervals AS i ON {same}").fetchall() == []
 
 
+def test_views_that_are_kept_say_what_they_say_when_they_are_not(run: RunFolder) -> None:
+    def answers(keep: Sequence[str]) -> dict[str, list[Any]]:
+        with open_store(run, views(), keep) as store:
+            names = [row[0] for row in store.sql("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()]
+            return {name: _rounded(store.sql(f"SELECT * FROM {name}").fetchall()) for name in names}
+
+    plain, kept = answers(()), answers(KEPT)
+    assert set(KEPT) < set(plain)
+    for name in plain:
+        assert plain[name] == kept[name], name
+
+
 def test_the_same_store_gives_the_same_intervals_and_is_not_measured_twice(run: RunFolder, tmp_path: Path) -> None:
     path = run.table("intervals")
     before, stamp = path.read_bytes(), path.stat().st_mtime_ns
@@ -231,6 +245,11 @@ def test_a_run_with_nothing_in_it_is_measured_and_one_that_is_none_is_refused(tm
     assert measure(builder.write()) == Outcome(0, 0)
     with pytest.raises(StoreError, match="holds no run"):
         measure(RunFolder(tmp_path / "elsewhere"))
+
+
+def _rounded(rows: list[Any]) -> list[Any]:
+    """Without the last digits, which hang on the order in which threads add up; in an order of their own."""
+    return sorted((tuple(round(v, 9) if isinstance(v, float) else v for v in row) for row in rows), key=str)
 
 
 def _written(data: bytes, folder: Path) -> Path:

@@ -233,7 +233,7 @@ def test_health_counts_what_became_of_everything_that_was_asked(builder: StoreBu
     prompt = builder.ask("en", "food", "JP")
     builder.answer(prompt, ["sushi", "lost", "astray", "either", "late", {"surface": "false", "hallucinated": True}])
     builder.answer(prompt, [{"surface": "Kyoto", "counted": False, "granularity": None}], finish_reason="length")
-    builder.answer(prompt, text=" \n\t\u3000", detected_language=None)
+    builder.answer(prompt, text=" \n\t\u3000", detected_language=None, script_share=None)
     builder.answer(prompt, detected_language="ja", script_share=0.2)
     builder.answer(prompt, extraction="failed")
     builder.answer(prompt, extraction=None)

@@ -11,18 +11,28 @@ SELECT country FROM run_countries
 UNION
 SELECT country FROM prompts WHERE country IS NOT NULL;
 
--- numbered_cells: a row is a cell under a number; the languages of a model, topic, condition and country stand
--- together.
+-- numbered_cells: a row is a cell under a number. The languages of a model, topic, condition and country stand together
+-- in one `place`, in their order.
 CREATE VIEW numbered_cells AS
-SELECT row_number() OVER (ORDER BY model, topic, condition, country NULLS FIRST, language)::INTEGER AS cell, *
+SELECT
+    row_number() OVER (ORDER BY model, topic, condition, country NULLS FIRST, language)::INTEGER AS cell,
+    dense_rank() OVER (ORDER BY model, topic, condition, country NULLS FIRST)::INTEGER AS place,
+    *
 FROM cells;
 
--- cell_prompts: a row is one of `wanted_extractions` with the number of its cell. Joining stored rows with it keeps
--- those that count now and finds their cell, in one step and with one number instead of five names.
-CREATE VIEW cell_prompts AS
-SELECT w.*, c.cell
-FROM wanted_extractions AS w
+-- asked_prompts: a row is one of `wanted_responses` with the numbers of its cell and, as its model is asked it, of its
+-- prompt. Joining stored responses with it keeps those that count now and finds their cell, in one step and with one
+-- number instead of five names; `prompt` and `sample` are a response's name in two numbers.
+CREATE VIEW asked_prompts AS
+SELECT w.*, c.cell, row_number() OVER (ORDER BY w.model, w.prompt_id)::INTEGER AS prompt
+FROM wanted_responses AS w
 INNER JOIN prompts AS p USING (prompt_id)
 INNER JOIN numbered_cells AS c
     ON w.model = c.model AND p.language = c.language AND p.topic = c.topic AND p.condition = c.condition
     AND p.country IS NOT DISTINCT FROM c.country;
+
+-- cell_prompts: a row is one of `asked_prompts` with an extractor whose work on it counts; the same for extractions and
+-- mentions.
+CREATE VIEW cell_prompts AS
+SELECT a.*, extractor_id
+FROM asked_prompts AS a, (SELECT DISTINCT extractor_id FROM run_extractors);

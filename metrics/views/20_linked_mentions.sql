@@ -15,43 +15,85 @@ FROM mentions AS m
 LEFT JOIN links AS l USING (language, topic, kind, surface)
 WHERE m.counted AND NOT m.hallucinated;
 
--- cell_items: a row is an item that a cell's mentions came to, with how many of them are linked to it and for how many
--- it is the first of several rivals. What belongs to no item stands in rows whose `qid` is NULL: mentions without one,
--- and the responses that the extractor read whole. Every cell has such rows. A surface is looked up once a cell, not
--- once a mention.
-CREATE VIEW cell_items AS
+-- cell_extractions: a row is a cell; what the extractor did with its responses, in counts.
+CREATE VIEW cell_extractions AS
+SELECT p.cell, count(*) FILTER (e.status = 'ok') AS extracted, count(*) FILTER (e.status <> 'ok') AS extraction_failed
+FROM stored_extractions AS e
+INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
+WHERE e.sample < p.n
+GROUP BY ALL;
+
+-- cell_mentions: a row is a cell with at least one mention; what kinds of mentions they are, in counts. `labelled` ones
+-- have a granularity.
+CREATE VIEW cell_mentions AS
+SELECT
+    p.cell,
+    count(*) FILTER (m.counted AND NOT m.hallucinated) AS mentions,
+    count(*) FILTER (m.counted AND m.hallucinated) AS hallucinated,
+    count(*) FILTER (NOT m.counted) AS uncounted,
+    count(m.granularity) FILTER (m.counted AND NOT m.hallucinated) AS labelled,
+    count(*) FILTER (m.granularity = 1 AND m.counted AND NOT m.hallucinated) AS specific
+FROM stored_mentions AS m
+INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
+WHERE m.sample < p.n
+GROUP BY ALL;
+
+-- cell_surfaces: a row is a surface of a cell's counted mentions, with how many they are, and what it means. A surface is
+-- looked up once a cell, not once a mention.
+CREATE VIEW cell_surfaces AS
 WITH surfaces AS (
     SELECT p.cell, m.kind, m.surface, count(*) AS mentions
     FROM stored_mentions AS m
     INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
     WHERE m.sample < p.n AND m.counted AND NOT m.hallucinated
     GROUP BY ALL
-),
-items AS (
-    SELECT
-        cell, qid,
-        0 AS responses,
-        coalesce(sum(mentions) FILTER (status = 'linked'), 0)::BIGINT AS linked,
-        coalesce(sum(mentions) FILTER (status = 'ambiguous'), 0)::BIGINT AS ambiguous,
-        coalesce(sum(mentions) FILTER (status = 'no candidate'), 0)::BIGINT AS no_candidate,
-        coalesce(sum(mentions) FILTER (status = 'no path'), 0)::BIGINT AS no_path,
-        coalesce(sum(mentions) FILTER (status IS NULL), 0)::BIGINT AS awaiting
-    FROM surfaces
-    INNER JOIN numbered_cells USING (cell)
-    LEFT JOIN links USING (language, topic, kind, surface)
-    GROUP BY ALL
-    UNION ALL
-    SELECT p.cell, NULL, count(*), 0, 0, 0, 0, 0
-    FROM stored_extractions AS e
-    INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
-    WHERE e.sample < p.n AND e.status = 'ok'
-    GROUP BY ALL
-    UNION ALL
-    SELECT cell, NULL, 0, 0, 0, 0, 0, 0
-    FROM numbered_cells
 )
+SELECT s.cell, s.kind, s.surface, s.mentions, l.status, l.qid
+FROM surfaces AS s
+INNER JOIN numbered_cells AS c USING (cell)
+LEFT JOIN links AS l USING (language, topic, kind, surface);
+
+-- cell_incidence: a row is an item of a cell, with the number of responses that mention it: `seen` by a mention that is
+-- linked to it, `seen_with_ambiguous` also by one of which it is the first of several rivals.
+CREATE VIEW cell_incidence AS
+WITH meanings AS (
+    SELECT language, topic, kind, surface, qid, status = 'linked' AS linked FROM links WHERE qid IS NOT NULL
+),
+mentioned AS (
+    SELECT p.cell, l.qid, p.prompt, m.sample, bool_or(l.linked) AS linked
+    FROM stored_mentions AS m
+    INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
+    INNER JOIN meanings AS l USING (language, topic, kind, surface)
+    WHERE m.sample < p.n AND m.counted AND NOT m.hallucinated
+    GROUP BY ALL
+)
+SELECT cell, qid, count(*) FILTER (linked) AS seen, count(*) AS seen_with_ambiguous
+FROM mentioned
+GROUP BY ALL;
+
+-- numbered_items: a row is an item that a cell's mentions came to, with how many of them are linked to it and for how
+-- many it is the first of several rivals. What belongs to no item stands in rows whose `qid` is NULL: mentions without
+-- one, and the responses that the extractor read whole. Every cell has such rows.
+CREATE VIEW numbered_items AS
+SELECT
+    cell, qid,
+    0 AS responses,
+    coalesce(sum(mentions) FILTER (status = 'linked'), 0)::BIGINT AS linked,
+    coalesce(sum(mentions) FILTER (status = 'ambiguous'), 0)::BIGINT AS ambiguous,
+    coalesce(sum(mentions) FILTER (status = 'no candidate'), 0)::BIGINT AS no_candidate,
+    coalesce(sum(mentions) FILTER (status = 'no path'), 0)::BIGINT AS no_path,
+    coalesce(sum(mentions) FILTER (status IS NULL), 0)::BIGINT AS awaiting
+FROM cell_surfaces
+GROUP BY ALL
+UNION ALL
+SELECT cell, NULL, coalesce(extracted, 0), 0, 0, 0, 0, 0
+FROM numbered_cells
+LEFT JOIN cell_extractions USING (cell);
+
+-- cell_items: a row of `numbered_items`, with the names of its cell in place of the number.
+CREATE VIEW cell_items AS
 SELECT
     c.model, c.language, c.topic, c.condition, c.country, i.qid,
     i.responses, i.linked, i.ambiguous, i.no_candidate, i.no_path, i.awaiting
-FROM items AS i
+FROM numbered_items AS i
 INNER JOIN numbered_cells AS c USING (cell);

@@ -8,7 +8,7 @@ CREATE MACRO looked_up(responses, mentions, awaiting) AS responses > 0 AND (ment
 CREATE VIEW diversity AS
 WITH counts AS (
     SELECT
-        model, language, topic, condition, country,
+        cell,
         count(*) FILTER (linked > 0) AS diversity,
         count(*) FILTER (linked + ambiguous > 0) AS diversity_with_ambiguous,
         sum(responses)::BIGINT AS responses,
@@ -16,11 +16,13 @@ WITH counts AS (
         sum(linked)::BIGINT AS linked,
         sum(ambiguous)::BIGINT AS ambiguous,
         sum(awaiting)::BIGINT AS awaiting
-    FROM cell_items
+    FROM numbered_items
     GROUP BY ALL
 )
-SELECT * REPLACE (
+SELECT
+    model, language, topic, condition, country,
     CASE WHEN looked_up(responses, mentions, awaiting) THEN diversity END AS diversity,
-    CASE WHEN looked_up(responses, mentions, awaiting) THEN diversity_with_ambiguous END AS diversity_with_ambiguous
-)
-FROM counts;
+    CASE WHEN looked_up(responses, mentions, awaiting) THEN diversity_with_ambiguous END AS diversity_with_ambiguous,
+    responses, mentions, linked, ambiguous, awaiting
+FROM counts
+INNER JOIN numbered_cells USING (cell);

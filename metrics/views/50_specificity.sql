@@ -16,17 +16,24 @@ GROUP BY ALL;
 -- country (NULL: those that are not associated), with the mentions of such items. `country` is the one that the prompt
 -- names; neutral prompts name none, and a neutral cell has rows for every country of the experiment.
 CREATE VIEW specificity_by_property AS
-SELECT
-    i.model, i.language, i.topic, i.condition, i.country, a.property,
-    sum(i.responses)::BIGINT AS responses, sum(i.linked)::BIGINT AS linked, sum(i.ambiguous)::BIGINT AS ambiguous
-FROM (
-    SELECT * REPLACE (
+WITH asked AS (
+    SELECT
+        cell, model, language, topic, condition,
         unnest(CASE WHEN country IS NULL THEN (SELECT list(country) FROM countries) ELSE [country] END) AS country
-    )
-    FROM cell_items
-) AS i
-LEFT JOIN associations AS a ON i.qid = a.qid AND i.country = a.country
-GROUP BY ALL;
+    FROM numbered_cells
+),
+counts AS (
+    SELECT
+        i.cell, q.country, a.property,
+        sum(i.responses)::BIGINT AS responses, sum(i.linked)::BIGINT AS linked, sum(i.ambiguous)::BIGINT AS ambiguous
+    FROM numbered_items AS i
+    INNER JOIN asked AS q USING (cell)
+    LEFT JOIN associations AS a ON i.qid = a.qid AND q.country = a.country
+    GROUP BY ALL
+)
+SELECT q.model, q.language, q.topic, q.condition, c.* EXCLUDE (cell)
+FROM counts AS c
+INNER JOIN asked AS q USING (cell, country);
 
 -- specificity: a row is a cell and a country: the share of the cell's linked mentions whose item is associated with
 -- the country. A neutral cell has a row for every country of the experiment. NULL when no mention is linked.

@@ -2,10 +2,10 @@
 -- same topic and country under the same condition: the items that both gave, over the items that either gave. NULL
 -- when neither gave one, or when the diversity of one of the two is NULL.
 CREATE VIEW consensus AS
-WITH items AS MATERIALIZED (SELECT * FROM cell_items),
+WITH items AS MATERIALIZED (SELECT * FROM numbered_items),
 sets AS MATERIALIZED (
     SELECT
-        model, language, topic, condition, country,
+        cell,
         count(*) FILTER (linked > 0) AS entities,
         count(*) FILTER (linked + ambiguous > 0) AS entities_with_ambiguous,
         sum(responses)::BIGINT AS responses,
@@ -14,34 +14,31 @@ sets AS MATERIALIZED (
     FROM items
     GROUP BY ALL
 ),
+placed AS MATERIALIZED (
+    SELECT cell, place, qid, linked > 0 AS linked FROM items INNER JOIN numbered_cells USING (cell) WHERE qid IS NOT NULL
+),
 shared AS (
     SELECT
-        a.model, a.language, b.language AS other_language, a.topic, a.condition, a.country,
-        count(*) FILTER (a.linked > 0 AND b.linked > 0) AS shared,
+        a.cell, b.cell AS other_cell,
+        count(*) FILTER (a.linked AND b.linked) AS shared,
         count(*) AS shared_with_ambiguous
-    FROM items AS a
-    INNER JOIN items AS b
-        ON a.qid = b.qid AND a.model = b.model AND a.topic = b.topic AND a.condition = b.condition
-        AND a.country IS NOT DISTINCT FROM b.country
-    WHERE a.language < b.language
+    FROM placed AS a
+    INNER JOIN placed AS b ON a.place = b.place AND a.qid = b.qid AND a.cell < b.cell
     GROUP BY ALL
 ),
 pairs AS (
     SELECT
-        a.model, a.language, b.language AS other_language, a.topic, a.condition, a.country,
+        c.model, c.language, d.language AS other_language, c.topic, c.condition, c.country,
         coalesce(s.shared, 0) AS shared, a.entities, b.entities AS other_entities,
         coalesce(s.shared_with_ambiguous, 0) AS shared_with_ambiguous,
         a.entities_with_ambiguous + b.entities_with_ambiguous AS both_with_ambiguous,
         a.responses, b.responses AS other_responses, a.linked, b.linked AS other_linked,
         a.known AND b.known AS known
-    FROM sets AS a
-    INNER JOIN sets AS b
-        ON a.model = b.model AND a.topic = b.topic AND a.condition = b.condition
-        AND a.country IS NOT DISTINCT FROM b.country
-    LEFT JOIN shared AS s
-        ON a.model = s.model AND a.language = s.language AND b.language = s.other_language
-        AND a.topic = s.topic AND a.condition = s.condition AND a.country IS NOT DISTINCT FROM s.country
-    WHERE a.language < b.language
+    FROM numbered_cells AS c
+    INNER JOIN numbered_cells AS d ON c.place = d.place AND c.cell < d.cell
+    INNER JOIN sets AS a ON c.cell = a.cell
+    INNER JOIN sets AS b ON d.cell = b.cell
+    LEFT JOIN shared AS s ON c.cell = s.cell AND d.cell = s.other_cell
 )
 SELECT
     model, language, other_language, topic, condition, country,

@@ -1,55 +1,57 @@
+-- cell_answers: a row is a cell with at least one response; what the texts are like, in counts. Only texts without a
+-- letter, which have no script, are read to see whether they are blank.
+CREATE VIEW cell_answers AS
+WITH counts AS (
+    SELECT
+        p.cell,
+        count(*) FILTER (r.status = 'ok') AS answered,
+        count(*) FILTER (r.status <> 'ok') AS failed,
+        0 AS empty,
+        count(*) FILTER (r.status = 'ok' AND r.finish_reason = 'length') AS cut,
+        count(*) FILTER (r.status = 'ok' AND is_wrong_language(r.detected_language, r.language)) AS wrong_language,
+        count(*) FILTER (
+            r.status = 'ok' AND r.detected_language <> r.language
+            AND NOT is_wrong_language(r.detected_language, r.language)
+        ) AS other_variant,
+        count(*) FILTER (r.status = 'ok' AND r.detected_language IS NULL) AS undecided_language,
+        count(*) FILTER (r.status = 'ok' AND is_wrong_script(r.script_share)) AS wrong_script
+    FROM stored_responses AS r
+    INNER JOIN asked_prompts AS p USING (model, prompt_id, sampling_id)
+    WHERE r.sample < p.n
+    GROUP BY ALL
+    UNION ALL BY NAME
+    SELECT p.cell, count(*) AS empty
+    FROM stored_responses AS r
+    INNER JOIN asked_prompts AS p USING (model, prompt_id, sampling_id)
+    WHERE r.sample < p.n AND r.status = 'ok' AND r.script_share IS NULL AND regexp_full_match(r.text, '[\s\p{Z}]*')
+    GROUP BY ALL
+)
+SELECT cell, coalesce(sum(COLUMNS(* EXCLUDE (cell))), 0)::BIGINT
+FROM counts
+GROUP BY ALL;
+
 -- health: a row is a cell; what was asked and what became of it, in counts. What is not asked, not extracted or not
 -- looked up yet can be seen, and is in no metric.
 CREATE VIEW health AS
-WITH counts AS (
-    SELECT model, language, topic, condition, country, asked
-    FROM cells
-    UNION ALL BY NAME
+WITH items AS (
     SELECT
-        model, language, topic, condition, country,
-        count(*) FILTER (status = 'ok') AS answered,
-        count(*) FILTER (status <> 'ok') AS failed,
-        count(*) FILTER (status = 'ok' AND regexp_full_match(text, '[\s\p{Z}]*')) AS empty,
-        count(*) FILTER (status = 'ok' AND finish_reason = 'length') AS cut,
-        count(*) FILTER (
-            status = 'ok' AND split_part(detected_language, '-', 1) <> split_part(language, '-', 1)
-        ) AS wrong_language,
-        count(*) FILTER (
-            status = 'ok' AND detected_language <> language
-            AND split_part(detected_language, '-', 1) = split_part(language, '-', 1)
-        ) AS other_variant,
-        count(*) FILTER (status = 'ok' AND detected_language IS NULL) AS undecided_language,
-        count(*) FILTER (status = 'ok' AND script_share < 0.5) AS wrong_script
-    FROM responses
-    GROUP BY ALL
-    UNION ALL BY NAME
-    SELECT
-        model, language, topic, condition, country,
-        count(*) FILTER (status = 'ok') AS extracted,
-        count(*) FILTER (status <> 'ok') AS extraction_failed
-    FROM extractions
-    GROUP BY ALL
-    UNION ALL BY NAME
-    SELECT
-        model, language, topic, condition, country,
-        count(*) FILTER (counted AND NOT hallucinated) AS mentions,
-        count(*) FILTER (counted AND hallucinated) AS hallucinated,
-        count(*) FILTER (NOT counted) AS uncounted
-    FROM mentions
-    GROUP BY ALL
-    UNION ALL BY NAME
-    SELECT
-        model, language, topic, condition, country,
-        sum(linked) AS linked, sum(ambiguous) AS ambiguous, sum(no_candidate) AS no_candidate, sum(no_path) AS no_path,
-        sum(awaiting) AS awaiting
-    FROM cell_items
+        cell, sum(linked) AS linked, sum(ambiguous) AS ambiguous, sum(no_candidate) AS no_candidate,
+        sum(no_path) AS no_path, sum(awaiting) AS awaiting
+    FROM numbered_items
     GROUP BY ALL
 )
 SELECT
-    model, language, topic, condition, country,
-    coalesce(sum(COLUMNS(* EXCLUDE (model, language, topic, condition, country))), 0)::BIGINT
-FROM counts
-GROUP BY ALL;
+    c.model, c.language, c.topic, c.condition, c.country,
+    coalesce(COLUMNS([
+        'asked', 'answered', 'failed', 'empty', 'cut', 'wrong_language', 'other_variant', 'undecided_language',
+        'wrong_script', 'extracted', 'extraction_failed', 'mentions', 'hallucinated', 'uncounted', 'linked', 'ambiguous',
+        'no_candidate', 'no_path', 'awaiting'
+    ]), 0)::BIGINT
+FROM numbered_cells AS c
+LEFT JOIN cell_answers USING (cell)
+LEFT JOIN cell_extractions USING (cell)
+LEFT JOIN cell_mentions USING (cell)
+LEFT JOIN items USING (cell);
 
 -- health_by_language: a row is a model and a language; the counts of `health` added up over its cells.
 CREATE VIEW health_by_language AS

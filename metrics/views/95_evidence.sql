@@ -5,22 +5,26 @@ WITH countries_of AS (
     SELECT qid, list({'country': country, 'property': property} ORDER BY country) AS countries
     FROM associations
     GROUP BY qid
+),
+surfaces_of AS (
+    SELECT
+        cell, qid,
+        sum(mentions)::BIGINT AS mentions,
+        coalesce(sum(mentions) FILTER (status = 'linked'), 0)::BIGINT AS linked,
+        list(DISTINCT surface ORDER BY surface) AS surfaces
+    FROM cell_surfaces
+    WHERE qid IS NOT NULL
+    GROUP BY ALL
 )
 SELECT
-    m.model, m.language, m.topic, m.condition, m.country, m.qid,
-    any_value(e.label) AS label,
-    any_value(e.labels) AS labels,
-    any_value(e.description) AS description,
-    any_value(c.countries) AS countries,
-    count(*) AS mentions,
-    count(*) FILTER (NOT m.ambiguous) AS linked,
-    count(DISTINCT m.response_id) AS responses,
-    list(DISTINCT m.surface ORDER BY m.surface) AS surfaces
-FROM linked_mentions AS m
-LEFT JOIN entities AS e USING (qid)
-LEFT JOIN countries_of AS c USING (qid)
-WHERE m.qid IS NOT NULL
-GROUP BY m.model, m.language, m.topic, m.condition, m.country, m.qid;
+    c.model, c.language, c.topic, c.condition, c.country, s.qid,
+    e.label, e.labels, e.description, o.countries,
+    s.mentions, s.linked, i.seen_with_ambiguous AS responses, s.surfaces
+FROM surfaces_of AS s
+INNER JOIN numbered_cells AS c USING (cell)
+INNER JOIN cell_incidence AS i ON s.cell = i.cell AND s.qid = i.qid
+LEFT JOIN entities AS e ON s.qid = e.qid
+LEFT JOIN countries_of AS o ON s.qid = o.qid;
 
 -- mention_trail: a row is a mention with the way back from it: where it stands in its response, and what was asked.
 CREATE VIEW mention_trail AS

@@ -42,7 +42,7 @@ def compare(
     Mean difference, 95 % interval, p by permutation, and q: p adjusted (Benjamini and Hochberg) over all lines shown.
     """
     from cache.store import open_store
-    from metrics import views
+    from metrics import KEPT, views
     from metrics.comparison.compare import METRICS
     from metrics.comparison.compare import compare as compare_sides
     from polyculture.comparison import choose_sides, write_comparison
@@ -53,7 +53,7 @@ def compare(
     warn_of_changes(workspace)
     # A line per country is what the native comparison is for.
     columns = by or (["country"] if native else [])
-    with open_store(workspace.run, views()) as store:
+    with open_store(workspace.run, views(), KEPT) as store:
         sides = choose_sides(store, workspace, a, b, native)
         rows = compare_sides(store, sides, columns, metric or METRICS, seed)
     write_comparison(sides, columns, rows, format, output)
