@@ -58,8 +58,14 @@ CREATE VIEW entities AS SELECT * FROM stored_entities;
 -- entity_countries: a row is a country of an entity, with the property that says so.
 CREATE VIEW entity_countries AS SELECT * FROM stored_entity_countries;
 
--- scores: a row is how probable a model of the run finds an entity in the gap of a context, or why that is not known.
-CREATE VIEW scores AS SELECT * FROM stored_scores WHERE model IN (SELECT model FROM run_models);
+-- scoring_models: a row is a model whose scores count: one of the run, or the n-gram model of a corpus.
+CREATE VIEW scoring_models AS
+SELECT model FROM run_models
+UNION
+SELECT model FROM stored_scores WHERE starts_with(model, 'ngram:');
+
+-- scores: a row is how probable a model finds an entity in the gap of a context, or why that is not known.
+CREATE VIEW scores AS SELECT * FROM stored_scores SEMI JOIN scoring_models USING (model);
 
 -- cultural_links: a row is what an entity of a data set means in Wikidata, by the linker, or why nothing.
 CREATE VIEW cultural_links AS SELECT * FROM stored_cultural_links;

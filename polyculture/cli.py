@@ -12,6 +12,7 @@ from polyculture.commands import (
     cbs,
     collect,
     compare,
+    corpus,
     data,
     demo,
     extract,
@@ -76,4 +77,8 @@ app.add_typer(wikidata.app, name="wikidata")
 app.add_typer(mine.app, name="mine")
 app.add_typer(data.app, name="data")
 app.command(epilog="polyculture cbs exp.toml --data camellia --language ja --contexts 5 --entities 100")(cbs.cbs)
+app.command(
+    cls=corpus.CorpusCommand,
+    epilog="polyculture corpus exp.toml --corpus wiki/*.jsonl.gz --name wikipedia --language ja --type food",
+)(corpus.corpus)
 app.command(epilog="polyculture tokens exp.toml --language ja --language vi")(tokens.tokens)

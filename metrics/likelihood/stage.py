@@ -61,7 +61,7 @@ def score_job(
         stock = _take_stock(shards, scoring)
         shards.retire(stock.again)
         missing = list(_missing(scoring, stock))
-        ids = [_score_id(scoring, context, entity) for context, entities in scoring.asked for entity in entities]
+        ids = [score_id(scoring, context, entity) for context, entities in scoring.asked for entity in entities]
         done, failed = sum(key in stock.done for key in ids), sum(key in stock.failed for key in ids)
         outcome = Outcome(done, failed, reused=done)
         progress(outcome)
@@ -80,7 +80,7 @@ def is_complete(run: RunFolder, scoring: ScoringJob) -> bool:
 
 def _take_stock(shards: JobShards, scoring: ScoringJob) -> _Stock:
     stock = _Stock()
-    present = _present(scoring)
+    present = present_ids(scoring)
     columns = [KEY, "context_id", "entity_id", "status", "retryable"]
     table = shards.read(TABLE, columns)
     for key, context, entity, status, retryable in zip(*(table[name].to_pylist() for name in columns), strict=True):
@@ -91,7 +91,7 @@ def _take_stock(shards: JobShards, scoring: ScoringJob) -> _Stock:
     return stock
 
 
-def _present(scoring: ScoringJob) -> set[str]:
+def present_ids(scoring: ScoringJob) -> set[str]:
     """The ids of all contexts and entities that the data set has for this job's language, chosen or not."""
     dataset, language = scoring.dataset, scoring.job.language
     contexts = {context.context_id for context in dataset.contexts if context.language == language}
@@ -101,7 +101,7 @@ def _present(scoring: ScoringJob) -> set[str]:
 def _missing(scoring: ScoringJob, stock: _Stock) -> Iterator[tuple[MaskedContext, list[CulturalEntity]]]:
     known = stock.done | stock.failed
     for context, entities in scoring.asked:
-        left = [entity for entity in entities if _score_id(scoring, context, entity) not in known]
+        left = [entity for entity in entities if score_id(scoring, context, entity) not in known]
         if left:
             yield context, left
 
@@ -120,7 +120,7 @@ def _score(
     try:
         for scored in engine.score(_requests(missing)):
             context, entities = asked[scored.request_id]
-            rows.append(_row(scoring, context, entities[scored.index], scored))
+            rows.append(score_row(scoring, context, entities[scored.index], scored))
             outcome += Outcome(0, 1) if scored.error else Outcome(1, 0)
             if len(rows) >= RECORD_ROWS:
                 shards.append({TABLE: rows})
@@ -140,15 +140,15 @@ def _requests(missing: Sequence[tuple[MaskedContext, Sequence[CulturalEntity]]])
         yield ScoreRequest(context.context_id, context.prefix, surfaces, context.suffix)
 
 
-def _score_id(scoring: ScoringJob, context: MaskedContext, entity: CulturalEntity) -> str:
+def score_id(scoring: ScoringJob, context: MaskedContext, entity: CulturalEntity) -> str:
     return content_id(scoring.job.model, context.context_id, entity.entity_id)
 
 
-def _row(scoring: ScoringJob, context: MaskedContext, entity: CulturalEntity, scored: Scored) -> dict[str, Any]:
+def score_row(scoring: ScoringJob, context: MaskedContext, entity: CulturalEntity, scored: Scored) -> dict[str, Any]:
     """The row of `scores` that a scored continuation becomes."""
     values = [token.log_probability for token in scored.tokens]
     return {
-        "score_id": _score_id(scoring, context, entity),
+        "score_id": score_id(scoring, context, entity),
         "model": scoring.job.model,
         "dataset": context.dataset,
         "language": context.language,

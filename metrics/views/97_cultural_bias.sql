@@ -46,7 +46,7 @@ GROUP BY ALL;
 -- bias_intervals: a row is a mean Cultural Bias Score, or a difference of two, with its 95 % interval, as it was
 -- computed after the last scores were made. NULL in language, culture or entity_type: over all of them.
 CREATE VIEW bias_intervals AS
-SELECT * FROM stored_bias_intervals WHERE model IN (SELECT model FROM run_models);
+SELECT * FROM stored_bias_intervals SEMI JOIN scoring_models USING (model);
 
 -- score_health: a row is what became of the entities of a type in their contexts.
 CREATE VIEW score_health AS
@@ -54,6 +54,7 @@ SELECT
     model, dataset, language, culture, entity_type, form,
     count(*) FILTER (status = 'ok') AS scored,
     count(*) FILTER (status = 'failed') AS failed,
+    count(*) FILTER (log_probability = '-infinity') AS impossible,
     count(*) FILTER (seam = 'moved space') AS moved_space,
     count(*) FILTER (seam IN ('merged', 'resplit')) AS broken_seams
 FROM scores

@@ -17,10 +17,10 @@ class ManyValues(StageGroup):
     takes_many = ("--corpus", "--annotators")
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
-        return super().parse_args(ctx, _repeated(args, self.takes_many))
+        return super().parse_args(ctx, repeated(args, self.takes_many))
 
 
-def _repeated(args: list[str], options: tuple[str, ...]) -> list[str]:
+def repeated(args: list[str], options: tuple[str, ...]) -> list[str]:
     """`--corpus a b` as `--corpus a --corpus b`."""
     written: list[str] = []
     option = ""

@@ -1,0 +1,132 @@
+"""The stage that scores by a corpus: what is missing of the jobs is counted in one pass, and put beside the models'.
+
+A corpus has two models: 'ngram:NAME:unsmoothed', in which what the corpus does not hold has no probability at all, and
+'ngram:NAME:smoothed'. Their scores stay in the store; with other files under the same name they are made anew.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+
+from cache.files import store_faults
+from cache.identity import content_id
+from cache.outcome import Outcome
+from cache.parquet import rows_to_table
+from cache.run_folder import RunFolder
+from cache.shards import PART_ROWS, JobShards
+from extract.mining.corpus import CorpusFile
+from generate.engines.base import Scored, Seam, TokenScore
+from metrics.datasets.model import CulturalEntity, MaskedContext
+from metrics.likelihood.stage import KEY, TABLE, ScoringJob, present_ids, score_id, score_row
+from metrics.ngrams.count import BytesRead, Intake, count
+from metrics.ngrams.gaps import ORDER, Pair, needed_by, pairs_of
+from metrics.ngrams.model import NgramModel
+from metrics.ngrams.tokens import VERSION
+
+PREFIX = "ngram:"
+SMOOTHINGS = ("unsmoothed", "smoothed")
+NOTHING = "holds no letter or sign"
+Asked = tuple[ScoringJob, MaskedContext, CulturalEntity]
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """The files of a corpus, and what it is called."""
+
+    name: str
+    files: Sequence[CorpusFile]
+
+    @property
+    def identity(self) -> str:
+        """A hash of the files, and of how they are counted."""
+        return content_id(VERSION, ORDER, sorted(file.key for file in self.files))[:16]
+
+
+def model_name(corpus: str, smoothing: str) -> str:
+    """What the corpus is called in the column `model`."""
+    return f"{PREFIX}{corpus}:{smoothing}"
+
+
+def score_corpus(
+    run: RunFolder,
+    jobs: Sequence[ScoringJob],
+    corpus: Corpus,
+    processes: int = 1,
+    progress: BytesRead = lambda _read: None,
+) -> tuple[Outcome, Intake | None]:
+    """Scores what is missing of the jobs; None instead of an intake where that is nothing, and the corpus is not read.
+
+    A job's model is one of the corpus' two. Raises `JobHeldError`, and what `count` raises.
+    """
+    missing = [(job, asked) for job in jobs if (asked := _missing(run, job, corpus))]
+    size, left = sum(job.size for job in jobs), sum(len(asked) for _, asked in missing)
+    if not missing:
+        return Outcome(size, 0, size), None
+    pairs = _pairs(asked for _, asked in missing)
+    needed = needed_by(list(pairs.values()))
+    with store_faults(run.root), tempfile.TemporaryDirectory(prefix=".ngrams-", dir=run.root) as folder:
+        model, intake = count(corpus.files, needed, Path(folder), processes, progress)
+    version = f"{corpus.identity}: {ORDER}-grams of {intake.tokens:,} tokens in {len(corpus.files)} files"
+    failed = sum(_write(run, job, asked, pairs, model, version) for job, asked in missing)
+    return Outcome(size - failed, failed, size - left), intake
+
+
+def _missing(run: RunFolder, job: ScoringJob, corpus: Corpus) -> list[Asked]:
+    """What of a job is not in the store; rows of other files, or of what the data set does not hold now, leave it."""
+    present = present_ids(job)
+    columns = [KEY, "context_id", "entity_id", "model_version"]
+    with JobShards(run, job.job, [TABLE], KEY) as shards:
+        table = shards.read(TABLE, columns)
+        rows = list(zip(*(table[name].to_pylist() for name in columns), strict=True))
+        known = {
+            key
+            for key, context, entity, version in rows
+            if {context, entity} <= present and (version or "").startswith(corpus.identity)
+        }
+        shards.retire({row[0] for row in rows} - known)
+    every = ((job, context, entity) for context, entities in job.asked for entity in entities)
+    return [asked for asked in every if score_id(*asked) not in known]
+
+
+def _pairs(missing: Iterator[Sequence[Asked]]) -> dict[tuple[str, str], Pair]:
+    """The tokens of what is missing, by the prefix of the context and the entity: both models share them."""
+    surfaces: dict[str, dict[str, None]] = {}
+    for _, context, entity in chain.from_iterable(missing):
+        surfaces.setdefault(context.prefix, {})[entity.surface] = None
+    return {
+        (prefix, entity): pair
+        for prefix, entities in surfaces.items()
+        for entity, pair in zip(entities, pairs_of(prefix, list(entities)), strict=True)
+    }
+
+
+def _write(
+    run: RunFolder,
+    job: ScoringJob,
+    missing: Sequence[Asked],
+    pairs: dict[tuple[str, str], Pair],
+    model: NgramModel,
+    version: str,
+) -> int:
+    """Writes the scores of a job, and says how many are failures."""
+    likelihood = model.unsmoothed if job.job.model.endswith(SMOOTHINGS[0]) else model.witten_bell
+    failed = 0
+    rest = iter(missing)
+    with JobShards(run, job.job, [TABLE], KEY) as shards:
+        while part := list(islice(rest, PART_ROWS)):
+            rows = []
+            for asked in part:
+                pair = pairs[asked[1].prefix, asked[2].surface]
+                error = None if len(pair.tokens) else NOTHING
+                failed += error is not None
+                tokens = tuple(TokenScore("", value) for value in likelihood(pair).tolist())
+                seam: Seam = "merged" if pair.merged else "clean"
+                scored = Scored(asked[1].context_id, 0, tokens, seam, error, model_version=version)
+                rows.append(score_row(*asked, scored))
+            # Past the journal, which is JSON and knows no infinity: the logarithm of zero.
+            shards.append_part({TABLE: rows_to_table(TABLE, rows)})
+    return failed

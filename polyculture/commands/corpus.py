@@ -1,0 +1,67 @@
+"""`polyculture corpus`: the Cultural Bias Score of a text corpus, beside those of the models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from polyculture.commands.cbs import Rule
+from polyculture.commands.mine import repeated
+from polyculture.options import ExperimentFile, Runs
+
+
+class CorpusCommand(TyperCommand):
+    """The command, whose `--corpus` may have several values, as a shell expands *."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, repeated(args, ("--corpus",)))
+
+
+def corpus(
+    experiment: ExperimentFile,
+    corpus: Annotated[list[Path], typer.Option(help="Text: JSON lines, plain, Parquet; packed or not; or a folder.")],
+    language: Annotated[str, typer.Option(help="The language of the corpus, as the data set has it.")],
+    name: Annotated[str | None, typer.Option(help="What the corpus is called. Default: its first file.")] = None,
+    text_field: Annotated[str, typer.Option(help="The field of JSON, or column of Parquet, with the text.")] = "text",
+    data: Annotated[str, typer.Option(help="camellia, camel, camel2, own, or a rules file.")] = "camellia",
+    folder: Annotated[Path | None, typer.Option(help="Where the data set lies, if it was not fetched.")] = None,
+    english: Annotated[bool, typer.Option("--english", help="The publisher's English translation.")] = False,
+    culture: Annotated[list[str] | None, typer.Option(help="Only these native cultures.")] = None,
+    type: Annotated[list[str] | None, typer.Option(help="Only these types of entities.")] = None,
+    setting: Annotated[list[str] | None, typer.Option(help="Only these settings. Default: all but qa.")] = None,
+    contexts: Annotated[int | None, typer.Option(min=1, help="At most so many of each type and setting.")] = None,
+    entities: Annotated[int | None, typer.Option(min=1, help="At most so many of each culture and type.")] = None,
+    rule: Annotated[Rule, typer.Option(help="sum: whole entity; mean: per token. Both are kept.")] = Rule.SUM,
+    processes: Annotated[int | None, typer.Option(min=1, help="How many processes. Default: one per core.")] = None,
+    runs: Runs = None,
+) -> None:
+    """Compare how probable native and Western entities are in a corpus: by a 4-gram model, unsmoothed and smoothed.
+
+    The corpus is read once, and only what the contexts and entities need is counted. In the store it stands as the
+    models ngram:NAME:unsmoothed and ngram:NAME:smoothed.
+    """
+    from metrics.datasets.selection import Selection
+    from metrics.likelihood.selection import scoring_jobs
+    from metrics.ngrams.stage import SMOOTHINGS, model_name
+    from polyculture.corpus import open_named_corpus, score_by_corpus
+    from polyculture.data_sets import open_data_set, tell_left_out
+    from polyculture.likelihood import Likelihoods
+    from polyculture.mining import cores
+    from polyculture.workspace import open_workspace
+
+    workspace = open_workspace(experiment, runs)
+    read = open_named_corpus(corpus, name, text_field)
+    dataset = open_data_set(data, folder, english=english)
+    tell_left_out(dataset, data)
+    wanted = tuple(culture or ()), tuple(type or ()), tuple(setting or ())
+    selection = Selection((language,), *wanted, "causal", contexts, entities)
+    models = [model_name(read.name, smoothing) for smoothing in SMOOTHINGS]
+    jobs = [job for model in models for job in scoring_jobs(dataset, model, selection)]
+    likelihoods = Likelihoods(workspace)
+    likelihoods.prepare()
+    score_by_corpus(workspace, jobs, read, processes or cores())
+    likelihoods.link()
+    likelihoods.measure(rule)
