@@ -41,6 +41,11 @@ class RunFolder:
     def report(self) -> Path:
         return self.root / "report.html"
 
+    @property
+    def report_data(self) -> Path:
+        """What lies beside a report that is too large for one file."""
+        return self.root / "report-data"
+
     def table(self, name: str) -> Path:
         """The one file of a table that is written for the whole run: prompts, links, candidates, entities, ..."""
         return self.root / f"{name}.parquet"

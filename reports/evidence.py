@@ -1,11 +1,15 @@
 """The way back from a number: entities, their mentions, the responses and prompts, as data for the page's script.
 
-A run may be far larger than a page. What is embedded is bounded, the most mentioned first, and the page says so.
+A run may be far larger than a page. What is embedded is bounded, the most mentioned first, and the page says so. What
+does not fit lies in parts beside the page, one of each language and topic, in the same form: the page's script puts a
+part in the place of the whole when a reader asks for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from cache.manifest import Manifest
@@ -13,28 +17,66 @@ from reports.names import Names
 from reports.reading import Reading
 from reports.words import words
 
-LINKED_ITEMS, OTHER_ITEMS = 1_500, 250  # rows of the table: linked items, and items of every other status
 PER_ITEM = 20  # responses shown for an item
-TEXT_BYTES = 800_000  # all embedded responses together
 LONGEST = 4_000  # characters of one response
-COUNT_ROWS = 60_000  # how finely the counts may be split
 LONGEST_LABEL = 300
 
 AXES = ("model", "language", "topic", "condition", "country")
+PART_AXES = ("language", "topic")
 _COARSER = (("condition", "country"), ("condition",), ())  # what counts are split by, beside model, language and topic
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What a page, or a part, holds at most."""
+
+    linked: int  # rows of the table: linked items
+    other: int  # and items of every other status
+    texts: int  # bytes of all responses together
+    counts: int  # how finely the counts may be split
+
+
+WHOLE = Bounds(linked=1_500, other=250, texts=600_000, counts=60_000)
+PART = Bounds(linked=6_000, other=1_000, texts=400_000, counts=150_000)
+
+
 def read_evidence(reading: Reading, manifest: Manifest, names: Names) -> dict[str, Any]:
-    """Everything that the page's script needs, as plain lists and dictionaries."""
+    """Everything that the page's script needs, as plain lists and dictionaries.
+
+    `parts` names, for a place on the axes language and topic, the file that holds more of them; it is empty where the
+    page holds all.
+    """
+    reading.run("evidence/every_mention")
+    whole = _evidence(reading, WHOLE, _axes(manifest, reading.rows("evidence/axes")[0]), names)
+    reading.run("evidence/no_mention")
+    places = product(*(range(len(whole["axes"][axis])) for axis in PART_AXES))
+    whole["parts"] = {} if _complete(whole) else {f"{a},{b}": f"{a:02}-{b:02}.js" for a, b in places}
+    return whole
+
+
+def read_parts(reading: Reading, whole: Mapping[str, Any], names: Names) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The parts that `whole` names: the file's name, and what is in it."""
+    axes = {axis: [code for code, _ in values] for axis, values in whole["axes"].items()}
+    for place, file in whole["parts"].items():
+        chosen = zip(PART_AXES, map(int, place.split(",")), strict=True)
+        reading.run("evidence/some_mentions", **{axis: whole["axes"][axis][number][0] for axis, number in chosen})
+        yield file, _evidence(reading, PART, axes, names)
+
+
+def _complete(whole: Mapping[str, Any]) -> bool:
+    """Does the page hold every item, with the finest counts?"""
+    return bool(whole["split"] == list(AXES) and len(whole["items"]) == sum(whole["of_status"].values()))
+
+
+def _evidence(reading: Reading, bounds: Bounds, axes: Mapping[str, Sequence[str]], names: Names) -> dict[str, Any]:
     reading.run("evidence/surfaces")
-    reading.run("evidence/items", item_limit=LINKED_ITEMS, other_limit=OTHER_ITEMS)
+    reading.run("evidence/items", item_limit=bounds.linked, other_limit=bounds.other)
     for name in ("surface_items", "item_cells"):
         reading.run(f"evidence/{name}")
-    reading.run("evidence/shown_responses", per_item=PER_ITEM, text_budget=TEXT_BYTES, longest=LONGEST)
+    reading.run("evidence/shown_responses", per_item=PER_ITEM, text_budget=bounds.texts, longest=LONGEST)
     texts = reading.rows("evidence/texts", longest=LONGEST)
     details = reading.rows("evidence/details")
-    split, counts = _counts(reading)
-    axes = _axes(manifest, counts, texts)
+    split, counts = _counts(reading, bounds)
     cells: dict[tuple[int, ...], int] = {}
     responses = _responses(texts, reading.rows("evidence/marks"), axes, cells)
     items = _items(details, counts, axes, cells, names)
@@ -51,17 +93,17 @@ def read_evidence(reading: Reading, manifest: Manifest, names: Names) -> dict[st
     }
 
 
-def _counts(reading: Reading) -> tuple[tuple[str, ...], list[dict[str, Any]]]:
+def _counts(reading: Reading, bounds: Bounds) -> tuple[tuple[str, ...], list[dict[str, Any]]]:
     """How often each item is mentioned where, split as finely as fits."""
     for split in _COARSER:
         reading.run("evidence/counts", by_condition="condition" in split, by_country="country" in split)
-        if reading.rows("evidence/counts_size")[0]["rows"] <= COUNT_ROWS:
+        if reading.rows("evidence/counts_size")[0]["rows"] <= bounds.counts:
             break
-    return split, reading.rows("evidence/counts_shown", row_limit=COUNT_ROWS)
+    return split, reading.rows("evidence/counts_shown", row_limit=bounds.counts)
 
 
-def _axes(manifest: Manifest, *tables: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
-    """The codes of each axis in the order of the experiment file, and after them what else occurs."""
+def _axes(manifest: Manifest, asked: Mapping[str, Sequence[str] | None]) -> dict[str, list[str]]:
+    """The codes of each axis in the order of the experiment file, and after them what else was asked."""
     known: dict[str, Sequence[str]] = {
         "model": manifest.models,
         "language": manifest.languages,
@@ -69,8 +111,7 @@ def _axes(manifest: Manifest, *tables: Sequence[Mapping[str, Any]]) -> dict[str,
         "condition": manifest.conditions,
         "country": manifest.countries,
     }
-    found = {axis: {row[axis] for rows in tables for row in rows} - {None} for axis in AXES}
-    return {axis: [*known[axis], *sorted(found[axis] - set(known[axis]))] for axis in AXES}
+    return {axis: [*known[axis], *sorted(set(asked[axis] or ()) - set(known[axis]))] for axis in AXES}
 
 
 def _cell(row: Mapping[str, Any], axes: Mapping[str, Sequence[str]], cells: dict[tuple[int, ...], int]) -> int:

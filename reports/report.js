@@ -3,7 +3,9 @@
 "use strict";
 
 (() => {
-  const data = JSON.parse(document.getElementById("evidence-data").textContent);
+  const whole = JSON.parse(document.getElementById("evidence-data").textContent);
+  let data = whole; // what the table shows: all of the page, or a part that was loaded
+  let responsesOf, haystack;
   const AXES = ["model", "language", "topic", "condition", "country"];
   const TITLES = {
     model: "Model", language: "Language", topic: "Topic", condition: "Prompt", country: "Country in the prompt",
@@ -40,17 +42,64 @@
     for (let at = 0; at < numbers.length; at += size) groups.push(numbers.slice(at, at + size));
     return groups;
   }
-  for (const response of data.responses) response.marks = grouped(response.marks, 3);
-  for (const item of data.items) item.counts = grouped(item.counts, 2);
+  function unpack(packed) {
+    for (const response of packed.responses) response.marks = grouped(response.marks, 3);
+    for (const item of packed.items) item.counts = grouped(item.counts, 2);
+  }
 
-  // For every item, the responses in which it is marked, in the order in which they were chosen.
-  const responsesOf = data.items.map(() => []);
-  data.responses.forEach((response, index) => {
-    for (const item of new Set(response.marks.map((mark) => mark[2]))) if (item >= 0) responsesOf[item].push(index);
-  });
-  const haystack = data.items.map((item) =>
-    [item.label, item.qid, item.description, kind(item), countries(item), ...(item.labels || []).map((pair) => pair[1])]
-      .join("\n").normalize("NFC").toLowerCase());
+  function enter(next) {
+    data = next;
+    state.open = null;
+    // For every item, the responses in which it is marked, in the order in which they were chosen.
+    responsesOf = data.items.map(() => []);
+    data.responses.forEach((response, index) => {
+      for (const item of new Set(response.marks.map((mark) => mark[2]))) if (item >= 0) responsesOf[item].push(index);
+    });
+    haystack = data.items.map((item) =>
+      [item.label, item.qid, item.description, kind(item), countries(item), ...(item.labels || []).map((pair) => pair[1])]
+        .join("\n").normalize("NFC").toLowerCase());
+  }
+
+  // A large run has more than one page holds: a part for each language and topic lies in a folder beside it.
+  const loaded = new Map(); // parts by their file's name
+  const wanted = () => whole.parts[`${state.chosen.language},${state.chosen.topic}`];
+
+  function load(file) {
+    const script = element("script", { src: `report-data/${file}` });
+    script.addEventListener("load", () => {
+      const part = window.polyculturePart;
+      script.remove();
+      if (JSON.stringify(part.axes) !== JSON.stringify(whole.axes)) { say(STRANGE); return; }
+      unpack(part);
+      loaded.set(file, part);
+      if (wanted() === file) choose();
+    });
+    script.addEventListener("error", () => { script.remove(); say(ABSENT); });
+    document.body.append(script);
+  }
+
+  const say = (text) => { document.getElementById("part").textContent = text; };
+  const HINT = "This page holds what is mentioned most. Choose a language and a topic to see all of theirs, and by prompt and country.";
+  const ABSENT = "The folder report-data does not stand beside this page, where all of this language and topic would be; " +
+    "what follows is what this page holds.";
+  const STRANGE = "The folder report-data belongs to another report; what follows is what this page holds.";
+
+  // Shows what the filters ask for, from the part that holds it where there is one.
+  function choose() {
+    const file = wanted();
+    const next = loaded.get(file) || whole;
+    if (next !== data) enter(next);
+    if (file && next === whole) load(file);
+    if (Object.keys(whole.parts).length) say(next === whole ? HINT : "");
+    for (const axis of AXES) {
+      const select = document.getElementById(`filter-${axis}`);
+      if (!select) continue;
+      select.disabled = !data.split.includes(axis);
+      if (select.disabled && !file) { select.value = ""; delete state.chosen[axis]; }
+    }
+    drawStatuses();
+    redraw();
+  }
 
   // Which cells the filters let through. Filters are offered only for axes along which the counts are split.
   function fittingCells() {
@@ -92,8 +141,8 @@
     const total = found.reduce((sum, index) => sum + counts[index], 0);
     const all = data.of_status[state.status] || 0;
     const held = data.items.filter((item) => item.status === state.status && item.counts.length).length;
-    const note = data.statuses.find((status) => status[0] === state.status)[2];
-    const bound = held < all ? ` The page holds the ${number(held)} most mentioned of ${number(all)}; the store holds all.` : "";
+    const note = state.status ? data.statuses.find((status) => status[0] === state.status)[2] : "nothing was mentioned";
+    const bound = held < all ? ` Here are the ${number(held)} most mentioned of ${number(all)}; the store holds all.` : "";
     document.getElementById("tally").textContent =
       `${plural(found.length, "row", "rows")} with ${plural(total, "mention", "mentions")}: ${note}.${bound}`;
     document.getElementById("more").hidden = found.length <= state.shown;
@@ -207,39 +256,71 @@
     return parts;
   }
 
+  // From a number to what is behind it: `codes` says where on the axes, `search` what else.
+  function show(codes, search) {
+    state.chosen = {};
+    const places = Object.entries(codes).map(([axis, wanted]) => [axis, data.axes[axis].findIndex((pair) => pair[0] === wanted)]);
+    for (const [axis, place] of places) if (place >= 0) state.chosen[axis] = place;
+    const fine = state.chosen.condition !== undefined || state.chosen.country !== undefined;
+    if (fine && Object.keys(whole.parts).length && state.chosen.topic === undefined) state.chosen.topic = 0;
+    for (const axis of AXES) {
+      const select = document.getElementById(`filter-${axis}`);
+      if (select) select.value = state.chosen[axis] === undefined ? "" : String(state.chosen[axis]);
+    }
+    state.search = document.getElementById("search").value = search || "";
+    choose();
+    document.getElementById("evidence").scrollIntoView();
+  }
+
+  function follow(event) {
+    const link = event.target.closest("a[data-model]");
+    if (link) { show({ ...link.dataset }); return; }
+    const map = event.target.closest("svg[data-rows]");
+    if (!map) return;
+    const { rows, columns, left, top, width, height, ...cell } = map.dataset;
+    const box = map.getBoundingClientRect();
+    const country = JSON.parse(rows)[Math.floor((event.clientY - box.top - top) / height)];
+    const language = JSON.parse(columns)[Math.floor((event.clientX - box.left - left) / width)];
+    if (country === undefined || language === undefined) return;
+    if (cell.condition === "neutral") show({ ...cell, language }, named("country", country));
+    else show({ ...cell, language, country });
+  }
+
   function redraw() { state.shown = PAGE; draw(); }
 
   function addSelects() {
     const box = document.getElementById("selects");
-    for (const axis of data.split) {
+    const finest = Object.keys(whole.parts).length ? AXES : whole.split;
+    for (const axis of finest) {
       if (data.axes[axis].length < 2) continue;
       const select = element("select", { id: `filter-${axis}` }, element("option", { value: "" }, "all"),
         ...data.axes[axis].map((pair, index) => element("option", { value: String(index) }, pair[1])));
       if (axis === "country") select.append(element("option", { value: "-1" }, "no country"));
       select.addEventListener("change", () => {
         if (select.value === "") delete state.chosen[axis]; else state.chosen[axis] = Number(select.value);
-        redraw();
+        choose();
       });
       box.append(element("div", { className: "field" }, element("label", { htmlFor: select.id }, TITLES[axis]), select));
     }
   }
 
-  function addStatuses() {
+  function drawStatuses() {
     const box = document.getElementById("statuses");
-    for (const [status, title] of data.statuses) {
+    const there = data.statuses.filter(([status]) => data.of_status[status]);
+    if (!data.of_status[state.status]) state.status = there.length ? there[0][0] : null;
+    const labels = there.map(([status, title]) => {
       const all = data.of_status[status];
-      if (!all) continue;
-      state.status = state.status || status;
       const input = element("input", { type: "radio", name: "status", value: status, checked: state.status === status });
       input.addEventListener("change", () => { state.status = status; state.open = null; redraw(); });
-      box.append(element("label", {}, input, `${title} (${number(all)})`));
-    }
+      return element("label", {}, input, `${title} (${number(all)})`);
+    });
+    box.replaceChildren(...labels);
   }
 
   function start() {
-    addStatuses();
+    unpack(whole);
     const browser = document.getElementById("browser");
-    if (state.status === null) {
+    if (!whole.items.length) {
       browser.replaceWith(element("p", { className: "nothing" }, "There are no mentions yet."));
       return;
     }
@@ -254,8 +335,10 @@
         draw();
       });
     }
+    document.addEventListener("click", follow);
     browser.hidden = false;
-    draw();
+    enter(whole);
+    choose();
   }
 
   start();

@@ -1,9 +1,14 @@
-"""Writes a run's report: one HTML file that needs nothing else, and is the same bytes for the same store."""
+"""Writes a run's report: one HTML file that needs nothing else, and is the same bytes for the same store.
+
+The evidence of a large run does not fit into one file: what is left lies in parts in a folder beside it, which the page
+loads as scripts, so that it works from disk, too.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +23,7 @@ from cache.run_folder import RunFolder
 from reports import headline, health, method
 from reports.bias import bias_tables
 from reports.embedding import json_for_script
-from reports.evidence import read_evidence
+from reports.evidence import read_evidence, read_parts
 from reports.figures.consensus import consensus
 from reports.figures.diversity import diversity
 from reports.figures.figure import table_csv
@@ -32,7 +37,7 @@ _FOLDER = Path(__file__).parent
 
 
 def write_report(run: RunFolder, catalog: Catalog | None = None) -> Path:
-    """Writes `report.html` from what is in the store and returns its path.
+    """Writes `report.html` from what is in the store, and its parts where it needs any; returns its path.
 
     `catalog` names languages, countries and topics; without it those that come along are used. Raises `StoreError`
     where there is no run, or where the file cannot be written.
@@ -42,10 +47,26 @@ def write_report(run: RunFolder, catalog: Catalog | None = None) -> Path:
         raise StoreError("holds no run", where=run.root, remedy="Run `polyculture run` on an experiment file first.")
     names = Names(catalog or read_catalog(), tuple(manifest.models))
     with read_store(run) as reading:
-        page = _render(_contents(reading, manifest, names))
+        evidence = read_evidence(reading, manifest, names)
+        page = _render({**_contents(reading, manifest, names), "evidence": json_for_script(evidence)})
+        _write_parts(run.report_data, read_parts(reading, evidence, names))
     with replacing(run.report) as temporary:
         temporary.write_text(page, encoding="utf-8")
     return run.report
+
+
+def _write_parts(folder: Path, parts: Iterator[tuple[str, dict[str, Any]]]) -> None:
+    """The parts as scripts that leave their data where the page's script looks for it; those of another time go."""
+    written = set()
+    for name, part in parts:
+        with replacing(folder / name) as temporary:
+            temporary.write_text(f"window.polyculturePart = {json_for_script(part)};\n", encoding="utf-8")
+        written.add(name)
+    for path in folder.glob("*.js"):
+        if path.name not in written:
+            path.unlink()
+    if folder.is_dir() and not written:
+        folder.rmdir()
 
 
 def _contents(reading: Reading, manifest: Manifest, names: Names) -> dict[str, Any]:
@@ -76,7 +97,6 @@ def _contents(reading: Reading, manifest: Manifest, names: Names) -> dict[str, A
         "bias": bias_tables(reading.rows("bias"), manifest, names),
         "bias_csv": table_csv(reading.frame("bias")),
         "bias_sql": query("bias"),
-        "evidence": json_for_script(read_evidence(reading, manifest, names)),
         "facts": method.facts(manifest, names),
         "views": method.store_views(),
     }

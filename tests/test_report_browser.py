@@ -12,6 +12,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, sync_playwright
 
+from reports import evidence
 from reports.report import write_report
 from tests.report_run import Synthetic, hostile_kitchen, kitchens
 from tests.test_report_page import score_demo
@@ -167,6 +168,53 @@ def test_axe_finds_no_violation(browser: Browser, every_section: Path, scheme: L
     assert found.violations_count == 0, found.generate_report()
     assert len(found.response["passes"]) > 40
     page.close()
+
+
+@pytest.fixture
+def large(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Visit]:
+    """A report whose page does not hold everything."""
+    monkeypatch.setattr(evidence, "WHOLE", evidence.Bounds(linked=8, other=2, texts=3_000, counts=100))
+    visit = Visit(browser, write_report(Synthetic(n=1).write(tmp_path)))
+    yield visit
+    visit.page.close()
+
+
+def test_what_does_not_fit_is_loaded_from_beside_the_page(large: Visit) -> None:
+    page = large.page
+    assert page.locator("#filter-country").is_disabled()
+    page.select_option("#filter-language", label="Japanese")
+    page.select_option("#filter-topic", label="Food")
+    page.wait_for_selector("#filter-country:enabled")
+    page.select_option("#filter-country", label="Japan")
+    labels = large.labels()
+    assert len(labels) > 8
+    page.locator("#entities .open").first.click()
+    where = page.locator(".mention .where").all_inner_texts()
+    assert all("Japanese · Food" in line and "Japan" in line for line in where)
+    page.select_option("#filter-topic", label="all")
+    assert page.locator("#filter-country").is_disabled()
+    assert len(large.labels()) < len(labels)
+    assert large.complaints == []
+
+
+def test_a_page_without_what_lay_beside_it_says_so(large: Visit, tmp_path: Path) -> None:
+    shutil.rmtree(tmp_path / "report-data")
+    large.page.select_option("#filter-language", label="Japanese")
+    large.page.select_option("#filter-topic", label="Food")
+    large.page.wait_for_function("document.getElementById('part').textContent.includes('does not stand beside')")
+    assert large.labels()
+
+
+def test_numbers_lead_to_what_is_behind_them(visit: Visit) -> None:
+    visit.page.locator("#numbers a", has_text="Hindi").first.click()
+    assert visit.page.locator("#filter-language option:checked").inner_text() == "Hindi"
+    chart = visit.page.locator("svg[data-condition=explicit]").first
+    place = {name: float(chart.get_attribute(f"data-{name}") or 0) for name in ("left", "top", "width", "height")}
+    chart.click(position={"x": place["left"] + 3.5 * place["width"], "y": place["top"] + 3.5 * place["height"]})
+    chosen = [visit.page.locator(f"#filter-{axis} option:checked").inner_text() for axis in ("language", "country")]
+    assert chosen == ["Japanese", "Japan"]
+    assert visit.page.locator("#filter-condition option:checked").inner_text() == "names the country"
+    assert visit.labels()
 
 
 def test_hostile_data_does_nothing(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -30,6 +30,7 @@ from metrics.likelihood.selection import scoring_jobs
 from metrics.likelihood.stage import score_job
 from reports import evidence as evidence_module
 from reports.embedding import csv_link, defuse, json_for_script
+from reports.evidence import Bounds
 from reports.report import write_report
 from tests.report_run import HOSTILE, MODELS, Synthetic, hostile_kitchen, kitchens
 from tests.test_datasets import write_own
@@ -137,8 +138,8 @@ def test_headings_come_in_order_and_tables_have_headers(page: Page) -> None:
 def test_figures_are_drawings_with_text_and_a_description(page: Page) -> None:
     drawings = page.all("svg")
     assert (
-        len(drawings) == 1 + 2 + 4 + 4
-    )  # granularity; diversity a model; specificity two a model; consensus a topic and model
+        len(drawings) == 1 + 2 + 6 + 4
+    )  # granularity; diversity a model; specificity three a model; consensus a topic and model
     assert all(e.attributes["role"] == "img" and e.attributes["aria-label"] for e in drawings)
     texts = {e.text for e in page.all("text")}
     assert {"Arabic العربية", "Hindi हिन्दी", "Japanese 日本語", "Thai ไทย", "United Arab Emirates"} <= texts
@@ -212,19 +213,42 @@ def test_counts_of_the_evidence_are_those_of_the_store(page: Page, run: RunFolde
     )
 
 
-def test_a_large_run_is_embedded_in_part_and_says_so(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
-    bounds = {"LINKED_ITEMS": 8, "OTHER_ITEMS": 2, "TEXT_BYTES": 3_000, "LONGEST": 60, "COUNT_ROWS": 100}
-    for name, value in bounds.items():
-        monkeypatch.setattr(evidence_module, name, value)
-    before = run.report.read_bytes()
+def part_of(run: RunFolder, name: str) -> dict[str, Any]:
+    script = (run.report_data / name).read_text(encoding="utf-8")
+    assert not set("<>&\u2028\u2029") & set(script)
+    found: dict[str, Any] = json.loads(script.removeprefix("window.polyculturePart = ").removesuffix(";\n"))
+    return found
+
+
+def test_a_large_run_is_embedded_in_part_and_the_rest_lies_beside_it(tmp_path: Path, monkeypatch: Any) -> None:
+    run = Synthetic(n=2).write(tmp_path)
+    monkeypatch.setattr(evidence_module, "WHOLE", Bounds(linked=8, other=2, texts=3_000, counts=100))
+    monkeypatch.setattr(evidence_module, "LONGEST", 60)
     write_report(run)
     data = evidence(parsed(run))
-    run.report.write_bytes(before)
     assert data["of_status"]["linked"] > 8 >= sum(item["status"] == "linked" for item in data["items"])
     assert sum(len(response["text"].encode()) for response in data["responses"]) <= 3_000
     assert any(response.get("cut") for response in data["responses"])
     assert data["split"] == ["model", "language", "topic"]
     assert 0 < sum(len(item["counts"]) // 2 for item in data["items"]) <= 100
+    assert len(data["parts"]) == len(list(run.report_data.iterdir())) == 6 * 2
+    japanese_food = part_of(run, data["parts"]["3,0"])
+    assert japanese_food["axes"] == data["axes"]
+    assert japanese_food["split"] == ["model", "language", "topic", "condition", "country"]
+    assert {
+        tuple(japanese_food["cells"][cell][1:3]) for item in japanese_food["items"] for cell in item["counts"][::2]
+    } == {(3, 0)}
+    with open_store(run) as store:
+        where = "counted AND language = 'ja' AND topic = 'food'"
+        found = store.execute(f"SELECT count(*) FROM mentions WHERE {where}").fetchone()
+    assert found == (sum(sum(item["counts"][1::2]) for item in japanese_food["items"]),)
+    before = {path: path.read_bytes() for path in [run.report, *run.report_data.iterdir()]}
+    write_report(run)
+    assert {path: path.read_bytes() for path in before} == before
+    monkeypatch.undo()
+    write_report(run)
+    assert not evidence(parsed(run))["parts"]
+    assert not run.report_data.exists()
 
 
 def test_the_same_store_gives_the_same_bytes(run: RunFolder) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,6 +35,8 @@ class Heat:
     limits: tuple[float, float]
     outlined: frozenset[tuple[str, str]] = frozenset()
     signed: bool = False
+    asked: frozenset[tuple[str, str]] | None = None  # the cells that a prompt is about; None for all
+    cell: Mapping[str, str] | None = None  # what rows and columns leave open of a cell, where they lead to its evidence
 
     def draw(self) -> Markup:
         """The heat map as an `<svg>` element."""
@@ -48,7 +51,15 @@ class Heat:
             axes.set_xticks(np.arange(len(columns)) + 0.5, columns, rotation=0)
             axes.set_yticks(np.arange(len(rows)) + 0.5, rows, rotation=0)
             axes.tick_params(length=0, pad=6, top=True, labeltop=True, bottom=False, labelbottom=False)
-            return to_svg(figure, self.name, self.alternative)
+            return to_svg(figure, self.name, self.alternative, self._places(margins))
+
+    def _places(self, margins: Margins) -> dict[str, str]:
+        """What the page's script needs to tell which cell was clicked."""
+        if self.cell is None:
+            return {}
+        sides = {"rows": list(self.table.index), "columns": list(self.table.columns)}
+        size = {"left": margins.left, "top": margins.top, "width": _WIDTH, "height": _HEIGHT}
+        return {**self.cell, **{k: json.dumps(v) for k, v in sides.items()}, **{k: str(v) for k, v in size.items()}}
 
     def _colour(self, axes: Axes) -> None:
         sns.heatmap(
@@ -60,8 +71,9 @@ class Heat:
     def _write(self, axes: Axes) -> None:
         for row, values in enumerate(self.table.to_numpy(dtype=float)):
             for column, value in enumerate(values):
-                if self.table.index[row] == self.table.columns[column]:
-                    continue  # a language with itself
+                place = (self.table.index[row], self.table.columns[column])
+                if place[0] == place[1] or not (self.asked is None or place in self.asked):
+                    continue  # a language with itself, or what nobody asked
                 text, ink = ("–", MUTED) if np.isnan(value) else (_hundredths(value, self.signed), self._ink(value))
                 axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", color=ink)
 

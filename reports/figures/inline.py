@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from xml.etree import ElementTree
 
 import matplotlib as mpl
@@ -20,8 +20,11 @@ _UNSEEN = ("metadata", "style", "clipPath")  # nothing is drawn outside the axes
 _METADATA = {"Date": None, "Creator": None, "Type": None, "Format": None}
 
 
-def to_svg(figure: Figure, name: str, alternative: str) -> Markup:
-    """The figure as an `<svg>` element; `name` keeps its ids and classes apart from those of other figures."""
+def to_svg(figure: Figure, name: str, alternative: str, data: Mapping[str, str] | None = None) -> Markup:
+    """The figure as an `<svg>` element with `data` for the page's script.
+
+    `name` keeps its ids and classes apart from those of other figures.
+    """
     buffer = io.BytesIO()
     with mpl.rc_context({"svg.hashsalt": name}):
         figure.savefig(buffer, format="svg", metadata=_METADATA)
@@ -32,6 +35,8 @@ def to_svg(figure: Figure, name: str, alternative: str) -> Markup:
     drawn = [part for child in root for part in _seen(child, name, classes)]
     inlined = ElementTree.Element("svg", viewBox=view, width=width, height=height, role="img")
     inlined.set("aria-label", alternative)
+    for key, value in (data or {}).items():
+        inlined.set(f"data-{key}", value)
     sheet = ElementTree.SubElement(inlined, "style")
     sheet.text = "".join(f".{label}{{{style}}}" for style, label in classes.items())
     inlined.extend(drawn)

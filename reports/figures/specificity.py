@@ -17,19 +17,18 @@ NAME = "specificity"
 def specificity(reading: Reading, manifest: Manifest, names: Names) -> Figure:
     """How much of what is named belongs to the country, and what naming the country adds."""
     frame = reading.frame(NAME)
-    sides = {metric: frame[frame["metric"] == metric] for metric in words().figures[NAME].panels}
-    ends = {metric: extremes(side, metric, names) for metric, side in sides.items()}
-    caption = caption_of(
-        NAME, neutral=ends["specificity"], gain=ends["specificity_gain"], dash=words().missing["unlinked"]
-    )
+    found = {side: _of_side(frame, side) for side in words().figures[NAME].panels}
+    ends = {side: extremes(rows, metric_of(side), names) for side, rows in found.items()}
+    caption = caption_of(NAME, **ends, dash=words().missing["unlinked"])
+    tops = {"neutral": reach(found["neutral"]["estimate"]), "gain": reach(_means(pd.concat([*found.values()][1:])))}
     rows = []
     for number, model in enumerate(ordered(manifest.models, frame.dropna(subset=["estimate"])["model"])):
-        own = {metric: side[side["model"] == model] for metric, side in sides.items()}
+        own = {side: rows[rows["model"] == model] for side, rows in found.items()}
         rows.append(
             [
-                _panel(f"{metric}-{number}", metric, side, reach(sides[metric]["estimate"]), manifest, names)
-                for metric, side in own.items()
-                if side["estimate"].notna().any()
+                _panel(f"{NAME}-{side}-{number}", side, part, tops.get(side, tops["gain"]), manifest, names)
+                for side, part in own.items()
+                if part["estimate"].notna().any()
             ]
         )
     keys = [Key(label, "outline") for label in words().figures[NAME].keys]
@@ -37,18 +36,35 @@ def specificity(reading: Reading, manifest: Manifest, names: Names) -> Figure:
     return make_figure(NAME, frame, caption, rows, keys, missing)
 
 
-def _panel(name: str, metric: str, own: pd.DataFrame, top: float, manifest: Manifest, names: Names) -> Panel:
-    signed = metric == "specificity_gain"
-    title = f"{names.model(own['model'].iloc[0])}: {words().figures[NAME].panels[metric]}"
+def metric_of(side: str) -> str:
+    """The metric of a panel."""
+    return "specificity" if side == "neutral" else "specificity_gain"
+
+
+def _of_side(frame: pd.DataFrame, side: str) -> pd.DataFrame:
+    """The rows of a panel: of one condition, or of both kinds of names."""
+    return frame[(frame["metric"] == metric_of(side)) & frame["condition"].str.startswith(side)]
+
+
+def _means(frame: pd.DataFrame) -> pd.Series[float]:
+    return frame.groupby(["model", "language", "country"])["estimate"].mean()
+
+
+def _panel(name: str, side: str, own: pd.DataFrame, top: float, manifest: Manifest, names: Names) -> Panel:
+    signed = side != "neutral"
+    model = own["model"].iloc[0]
+    title = f"{names.model(model)}: {words().figures[NAME].panels[side]}"
     table = cross_table(own, "country", "language", manifest.countries, manifest.languages)
     chart = Heat(
         name=name,
-        alternative=f"{title}. {extremes(own, metric, names)}",
+        alternative=f"{title}. {extremes(own, metric_of(side), names)}",
         table=table,
         rows=[names.country(country) for country in table.index],
         columns=list(table.columns),
         limits=(-top if signed else 0.0, top),
         outlined=frozenset((c, lang) for c in table.index for lang in table.columns if names.native(lang, c)),
         signed=signed,
+        asked=frozenset(zip(own["country"], own["language"], strict=True)),
+        cell={"model": model} if side == "implicit" else {"model": model, "condition": side},
     )
     return Panel(title, chart.draw())

@@ -1,7 +1,7 @@
 -- items: a row is something that mentions came to, the most mentioned first. For mentions that are linked or ambiguous it
 -- is a Wikidata item, with the way in which most of its mentions got there; for the others it is a surface in its
 -- language, topic and kind. At most $item_limit rows of linked items, and $other_limit of every other status.
-CREATE TEMP TABLE items AS
+CREATE OR REPLACE TEMP TABLE items AS
 WITH totals AS (
     SELECT
         status, qid,

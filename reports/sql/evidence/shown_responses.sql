@@ -1,13 +1,12 @@
 -- shown_responses: a row is a response that is shown for an item: at most $per_item of an item, taken in turn from its
 -- models and languages, while all texts together stay below $text_budget bytes. Lowest hash first: as good as by chance,
 -- and always the same. Every item has its first response before any has its second.
-CREATE TEMP TABLE shown_responses AS
+CREATE OR REPLACE TEMP TABLE shown_responses AS
 WITH of_surface AS (
     SELECT
         model, language, topic, kind, surface, hallucinated,
         min({'response_id': response_id, 'prompt_id': prompt_id}, $per_item) AS picks
-    FROM mentions
-    WHERE counted
+    FROM counted_mentions
     GROUP BY ALL
 ),
 of_item AS (
@@ -35,7 +34,9 @@ sized AS (
         f.response_id, f.prompt_id, f.first,
         sum(strlen(left(r.text, $longest))) OVER (ORDER BY f.first, f.response_id, f.prompt_id) AS bytes
     FROM firsts AS f
-    INNER JOIN responses AS r ON f.response_id = r.response_id AND f.prompt_id = r.prompt_id
+    INNER JOIN prompts AS p ON f.prompt_id = p.prompt_id
+    INNER JOIN responses AS r  -- language and topic say in which files it is
+        ON r.language = p.language AND r.topic = p.topic AND f.response_id = r.response_id AND f.prompt_id = r.prompt_id
 )
 SELECT row_number() OVER (ORDER BY first, response_id, prompt_id) - 1 AS number, response_id, prompt_id
 FROM sized

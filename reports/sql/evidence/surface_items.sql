@@ -1,5 +1,5 @@
 -- surface_items: a row is a surface with the item that it came to; surfaces whose item is not shown are left out.
-CREATE TEMP TABLE surface_items AS
+CREATE OR REPLACE TEMP TABLE surface_items AS
 SELECT s.language, s.topic, s.kind, s.surface, s.hallucinated, i.item
 FROM surfaces AS s
 INNER JOIN items AS i

@@ -1,10 +1,9 @@
 -- surfaces: a row is a distinct surface of a counted kind in a language and topic, what became of it, and how often it is
 -- mentioned. Each is looked up once, however many mentions it has.
-CREATE TEMP TABLE surfaces AS
+CREATE OR REPLACE TEMP TABLE surfaces AS
 WITH counted AS (
     SELECT language, topic, kind, surface, hallucinated, count(*) AS mentions
-    FROM mentions
-    WHERE counted
+    FROM counted_mentions
     GROUP BY ALL
 )
 SELECT

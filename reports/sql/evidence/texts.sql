@@ -6,6 +6,7 @@ SELECT
     r.finish_reason, r.detected_language,
     p.text AS prompt
 FROM shown_responses AS s
-INNER JOIN responses AS r ON s.response_id = r.response_id AND s.prompt_id = r.prompt_id
 INNER JOIN prompts AS p ON s.prompt_id = p.prompt_id
+INNER JOIN responses AS r  -- language and topic say in which files it is
+    ON r.language = p.language AND r.topic = p.topic AND s.response_id = r.response_id AND s.prompt_id = r.prompt_id
 ORDER BY s.number;

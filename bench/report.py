@@ -1,0 +1,94 @@
+"""The report at the full study's size: how long it takes to write, how large it is, how fast a browser opens it.
+
+    python -m bench.report [--n 6] [--folder FOLDER]
+
+7 models x 1,716 prompts with a few responses each: cells, pairs of languages and entities are those of the study.
+Chromium opens the file from disk. Printed is the time until the page could be used (DOMContentLoaded) and until
+something was seen (first contentful paint); an entity must open, and the console stay silent. --folder keeps the run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser, sync_playwright
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from cache.run_folder import RunFolder
+from metrics.measure import measure
+from reports.report import write_report
+from tests.full_study import FullStudy
+
+TIMES = """() => {
+  const page = performance.getEntriesByType("navigation")[0];
+  const paint = performance.getEntriesByName("first-contentful-paint")[0];
+  return [page.domContentLoadedEventEnd, paint ? paint.startTime : NaN];
+}"""
+OPENINGS = 5
+
+
+def main() -> None:
+    """Prints seconds, bytes and milliseconds."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--n", type=int, default=6, help="responses of a prompt (default: 6)")
+    parser.add_argument("--folder", type=Path, help="where the run is, or shall be, kept")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        run = RunFolder(asked.folder or Path(temporary))
+        if not run.manifest.exists():
+            timed("made", lambda: FullStudy(asked.n).write(run.root))
+        timed("measured", lambda: measure(run))
+        timed("written", lambda: write_report(run))
+        beside = [path.stat().st_size for path in run.report_data.glob("*")]
+        print(f"report.html {run.report.stat().st_size:,} bytes; beside it {len(beside)} files, {sum(beside):,} bytes")
+        open_in_browser(run.report)
+
+
+def timed(what: str, work: Callable[[], Any]) -> None:
+    started = time.perf_counter()
+    work()
+    print(f"{what} in {time.perf_counter() - started:.1f} s", flush=True)
+
+
+def open_in_browser(report: Path) -> None:
+    found = shutil.which("chromium") or shutil.which("google-chrome")
+    if found is None:
+        sys.exit("no browser: neither chromium nor google-chrome is installed")
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+        for width in (1280, 390):
+            times = sorted(opening(browser, report, width) for _ in range(OPENINGS))
+            usable, painted = times[len(times) // 2]
+            print(
+                f"{width} pixels: usable after {usable:.0f} ms, painted after {painted:.0f} ms (median of {OPENINGS})"
+            )
+        browser.close()
+
+
+def opening(browser: Browser, report: Path, width: int) -> tuple[float, float]:
+    """Opens the report once, clicks an entity, and raises where the console said anything."""
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(report.as_uri())
+    page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
+    usable, painted = page.evaluate(TIMES)
+    page.locator("#entities .open").first.click()
+    assert page.locator(".mention").count() > 0
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert not said, said
+    page.close()
+    return usable, painted
+
+
+if __name__ == "__main__":
+    main()

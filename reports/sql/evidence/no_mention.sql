@@ -1,0 +1,2 @@
+-- no_mention: makes room for the mentions of one language and topic.
+DROP VIEW counted_mentions;
