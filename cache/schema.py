@@ -183,7 +183,7 @@ class EntityCountry:
 class Interval:
     """A number with its 95 % interval: a metric of a cell, or the mean of many cells'."""
 
-    metric: str  # 'granularity' | 'diversity' | 'specificity' | 'specificity_gain' | 'consensus'
+    metric: str  # as in `cell_values`: 'granularity' | 'diversity' | 'specificity' | 'hill_1' | ...
     level: str  # 'cell', or the columns below that an aggregate keeps: 'model, language'
     model: str
     language: str | None
@@ -196,6 +196,21 @@ class Interval:
     high: float | None
     method: str
     cells: int  # numbers averaged; 1 for a cell
+
+
+@dataclass(frozen=True, slots=True)
+class SaturationInterval:
+    """The 95 % interval of a point of a cell's saturation curve."""
+
+    model: str
+    language: str
+    topic: str
+    condition: str
+    country: str | None
+    responses: int  # as many as are drawn from the cell's
+    entities: float  # distinct items expected in them
+    low: float | None  # None where there is too little to say
+    high: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,6 +375,7 @@ Row = (
     | Entity
     | EntityCountry
     | Interval
+    | SaturationInterval
     | Judgement
     | Score
     | CulturalLink
@@ -378,6 +394,7 @@ TABLES: dict[str, type[Any]] = {
     "entities": Entity,
     "entity_countries": EntityCountry,
     "intervals": Interval,
+    "saturation_intervals": SaturationInterval,
     "judgements": Judgement,
     "scores": Score,
     "cultural_links": CulturalLink,

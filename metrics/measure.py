@@ -14,14 +14,22 @@ from cache.manifest import read_manifest
 from cache.outcome import Outcome, Progress, silent
 from cache.parquet import objects_to_table, read_metadata, write_parquet
 from cache.run_folder import RunFolder
-from cache.schema import Interval
+from cache.schema import Interval, SaturationInterval
 from cache.shards import committed_parts
 from cache.store import SHARDED, open_store
-from metrics import views
+from metrics import CELLS, views
 from metrics.intervals.levels import Aggregates
-from metrics.intervals.model import consensus_rows, diversity_rows, granularity_rows, specificity_rows
+from metrics.intervals.model import (
+    companion_rows,
+    consensus_rows,
+    diversity_rows,
+    granularity_rows,
+    saturation_rows,
+    specificity_rows,
+)
 from metrics.reading import Reading
 
+CURVES = "saturation_intervals"
 WHOLE_TABLES = ("prompts", "links", "entities", "entity_countries")
 
 
@@ -37,11 +45,16 @@ def measure(run: RunFolder, progress: Progress = silent) -> Outcome:
         rows = pq.read_metadata(path).num_rows
         return Outcome(done=rows, failed=0, reused=rows)
     found: list[Interval] = []
-    with open_store(run, views()) as store:
+    curves: list[SaturationInterval] = []
+    with open_store(run, views(), CELLS) as store:
         for row in _intervals(store):
+            if isinstance(row, SaturationInterval):
+                curves.append(row)
+                continue
             found.append(row)
             if len(found) % 1000 == 0:
                 progress(Outcome(len(found), 0))
+    write_parquet(objects_to_table(CURVES, curves), run.table(CURVES))
     write_parquet(objects_to_table("intervals", found), path, {"inputs": inputs})
     return Outcome(len(found), 0)
 
@@ -66,8 +79,9 @@ def inputs_id(run: RunFolder) -> str:
     return content_id(asked, whole, parts, method)
 
 
-def _intervals(store: duckdb.DuckDBPyConnection) -> Iterator[Interval]:
+def _intervals(store: duckdb.DuckDBPyConnection) -> Iterator[Interval | SaturationInterval]:
     reading = Reading(store)
+    sizes = [cell.responses for cells in reading.cells_of.values() for cell in cells if cell.diversity is not None]
     means = Aggregates()
     for model, cells in reading.cells_of.items():
         reading.load(model)
@@ -77,5 +91,7 @@ def _intervals(store: duckdb.DuckDBPyConnection) -> Iterator[Interval]:
             of_topic = list(group)
             found = reading.assemblages(topic, of_topic)
             yield from diversity_rows(of_topic, found, means)
+            yield from companion_rows(of_topic, found, min(sizes, default=0), means)
+            yield from saturation_rows(of_topic, found)
             yield from consensus_rows(of_topic, found, means)
     yield from means.rows()

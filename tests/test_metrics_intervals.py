@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from cache.run_folder import RunFolder
 from cache.store import open_store
 from metrics import KEPT, views
 from metrics.intervals.assemblage import Assemblage, assemblage, bundling, diversity_estimate
+from metrics.intervals.companions import companions, items_in
 from metrics.intervals.estimate import Estimate, Sum, difference, mean, student, symmetric
 from metrics.intervals.overlap import overlap
 from metrics.intervals.ratio import ratio_estimate
@@ -139,6 +141,39 @@ def test_a_cell_without_items_has_a_diversity_of_nought_and_no_consensus_with_it
     assert one_sided.value == 0
 
 
+RESPONSES = ([1, 2], [1, 3, 4], [1, 3], [1, 4, 5], [1, 5, 6])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
+def test_the_saturation_curve_is_the_mean_over_all_draws(size: int) -> None:
+    drawn = [len(set().union(*some)) for some in combinations(RESPONSES, size)]
+    assert items_in(cell(*RESPONSES), size).value == pytest.approx(np.mean(drawn))
+
+
+def test_companions_have_the_jackknife_that_leaves_out_each_response() -> None:
+    def plain(responses: Sequence[list[int]]) -> tuple[float, float, float]:
+        counts = np.unique(np.concatenate(responses), return_counts=True)[1]
+        share = counts / counts.sum()
+        drawn = [len(set().union(*some)) for some in combinations(responses, 3)]
+        return math.exp(-(share * np.log(share)).sum()), 1 / (share**2).sum(), float(np.mean(drawn))
+
+    whole, left = plain(RESPONSES), [plain(RESPONSES[:k] + RESPONSES[k + 1 :]) for k in range(5)]
+    found = companions(cell(*RESPONSES), 3)
+    for number, metric in enumerate(("hill_1", "hill_2", "rarefied")):
+        without = np.array([one[number] for one in left])
+        variance = 4 / 5 * ((without - without.mean()) ** 2).sum()
+        assert found[metric].value == pytest.approx(whole[number])
+        assert found[metric].below == pytest.approx(1.959964 * math.sqrt(variance))
+
+
+def test_a_cell_without_items_has_a_flat_curve_and_no_hill_numbers() -> None:
+    found = companions(cell([], [], []), 2)
+    assert set(found) == {"rarefied"}
+    assert found["rarefied"].limits(0, math.inf) == (0, 0)
+    assert diversity_estimate(cell([1], [1])).limits(0, math.inf) == (1, 1)
+    assert companions(cell([1], [1]), 1)["coverage"].limits(0, 1) == (1, 1)
+
+
 def test_consensus_is_symmetric_and_its_variance_changes_sides_with_the_cells() -> None:
     one, other = cell([1, 2], [2, 3], [3, 9], [4]), cell([3], [3, 5], [5, 6], [1], [1, 7])
     forth, back = overlap(one, other), overlap(other, one)
@@ -179,6 +214,26 @@ def test_every_number_of_the_views_has_an_interval_around_it(run: RunFolder) -> 
         keys = ("model", "language", "other_language", "topic", "condition", "country")
         same = " AND ".join(f"a.{key} IS NOT DISTINCT FROM i.{key}" for key in ("metric", "level", "cells", *keys))
         assert store.sql(f"SELECT * FROM aggregates AS a ANTI JOIN intervals AS i ON {same}").fetchall() == []
+
+
+def test_every_point_of_every_curve_has_an_interval_around_it_and_the_last_is_the_cell(run: RunFolder) -> None:
+    with open_store(run, views()) as store:
+        rows = store.sql("SELECT responses, entities, coverage, low, high FROM saturation").fetchall()
+        last = """
+            SELECT s.entities = d.diversity, s.coverage, o.coverage
+            FROM saturation AS s
+            INNER JOIN diversity AS d USING (model, language, topic, condition, responses)
+            INNER JOIN diversity_companions AS o USING (model, language, topic, condition, responses)
+            WHERE s.country IS NOT DISTINCT FROM d.country AND s.country IS NOT DISTINCT FROM o.country
+        """
+        ends = store.sql(last).fetchall()
+        cells = store.sql("SELECT count(*) FROM cells").fetchall()[0][0]
+    assert len(rows) == 4 * cells  # 1, 2, 5 and 8 responses
+    assert all(
+        low - 1e-9 <= entities <= high + 1e-9 and 0 <= coverage <= 1 for _, entities, coverage, low, high in rows
+    )
+    assert len(ends) == cells
+    assert all(same and one == other for same, one, other in ends)
 
 
 def test_views_that_are_kept_say_what_they_say_when_they_are_not(run: RunFolder) -> None:

@@ -22,6 +22,7 @@ _Pair = tuple[str, float | None, float | None]  # block, a, b
 _SQL = Path(__file__).with_name("sql")
 DIMENSIONS = ("model", "language", "condition")
 METRICS = ("granularity", "diversity", "specificity", "specificity_gain", "consensus")
+COMPANIONS = ("hill_1", "hill_2", "coverage", "rarefied")  # of diversity: compared where they are asked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,15 +96,17 @@ def compare(
     groups: dict[tuple[str, ...], list[_Pair]] = defaultdict(list)
     for row in pairs.fetchall():
         pair = dict(zip(pairs.columns, row, strict=True))
+        if pair["metric"] not in metrics:
+            continue
         group = (pair["metric"], *(str(pair[column] or "") for column in by))
         groups[group].append((pair["block"], pair["a"], pair["b"]))
-    rows = [_row(group, groups[group], seed) for group in sorted(groups, key=_in_order) if group[0] in metrics]
+    rows = [_row(group, groups[group], seed) for group in sorted(groups, key=_in_order)]
     q_values = adjusted([row.effect.p if row.effect else None for row in rows])
     return [replace(row, q=q) for row, q in zip(rows, q_values, strict=True)]
 
 
 def _in_order(group: tuple[str, ...]) -> tuple[int | str, ...]:
-    return (METRICS.index(group[0]), *group[1:])
+    return ((*METRICS, *COMPANIONS).index(group[0]), *group[1:])
 
 
 def _row(group: tuple[str, ...], pairs: Sequence[_Pair], seed: int) -> Row:

@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.intervals.estimate import Estimate, symmetric
-
-Integers = NDArray[np.int64]
-Numbers = NDArray[np.float64]
+from metrics.intervals.incidence import Incidence, Integers, Numbers, incidence
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +26,7 @@ class Assemblage:
     unseen: float  # how many items there are that no response mentions
     unseen_chance: float  # of each of them
     unique_of: Integers  # for each unique item, in the order of `items`: the response that mentions it
+    incidence: Incidence
 
 
 def assemblage(responses: int, response: Integers, item: Integers) -> Assemblage:
@@ -38,24 +37,23 @@ def assemblage(responses: int, response: Integers, item: Integers) -> Assemblage
     no more than the chance to have been missed: where nearly all items are unique, Chao's factor leaves them next to
     none, and intervals of consensus cover too little.
     """
-    order = np.argsort(item, kind="stable")
-    items, first, incidence = np.unique(item[order], return_index=True, return_counts=True)
-    once, twice = int((incidence == 1).sum()), int((incidence == 2).sum())
-    share = incidence / responses
+    found = incidence(responses, response, item)
+    once, twice = int((found.counts == 1).sum()), int((found.counts == 2).sum())
+    share = found.counts / responses
     missed = share * (1 - share) ** responses
     deficit = _mass_of_unseen(responses, once, twice)
     lowered = share - min(1.0, deficit / missed.sum()) * missed if missed.sum() > 0 else share
     unseen = _chao2(responses, once, twice)
     each = min(1.0, deficit / unseen) if unseen else 0.0
-    unique = incidence == 1
     return Assemblage(
         responses=responses,
-        items=items,
-        unique=unique,
+        items=found.items,
+        unique=found.counts == 1,
         chance=1 - (1 - lowered) ** responses,
         unseen=unseen,
         unseen_chance=1 - (1 - each) ** responses,
-        unique_of=response[order][first[unique]],
+        unique_of=found.response[found.count == 1],
+        incidence=found,
     )
 
 

@@ -27,6 +27,10 @@ METHODS = {
     "specificity": (_JACKKNIFE, 0.0, 1.0),
     "specificity_gain": (f"{_JACKKNIFE}, MOVER", -1.0, 1.0),
     "consensus": (f"{_ASSEMBLAGE}, Wilson's interval", 0.0, 1.0),
+    "hill_1": ("jackknife over responses", 0.0, math.inf),
+    "hill_2": ("jackknife over responses", 0.0, math.inf),
+    "coverage": ("Esty 1983, bundled items", 0.0, 1.0),
+    "rarefied": ("jackknife over responses", 0.0, math.inf),
 }
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import combinations, groupby
 
-from cache.schema import Interval
+from cache.schema import Interval, SaturationInterval
 from metrics.intervals.assemblage import Assemblage, diversity_estimate
+from metrics.intervals.companions import companions, items_in, saturation_sizes
 from metrics.intervals.estimate import Estimate, difference, mean, scaled
 from metrics.intervals.levels import (
     OF_COUNTRY,
@@ -61,6 +63,27 @@ def diversity_rows(cells: Sequence[Cell], found: dict[int, Assemblage], means: A
             estimate = diversity_estimate(found[cell.number])
             means.add("diversity", WHOLE + OF_COUNTRY, _place(cell), estimate)
             yield cell_row("diversity", _place(cell), estimate)
+
+
+def companion_rows(
+    cells: Sequence[Cell], found: dict[int, Assemblage], rarefied_to: int, means: Aggregates
+) -> Iterator[Interval]:
+    """What can be compared between cells of different size, of every cell whose items are known."""
+    for cell in cells:
+        if cell.number in found:
+            for metric, estimate in companions(found[cell.number], rarefied_to).items():
+                means.add(metric, WHOLE + OF_COUNTRY, _place(cell), estimate)
+                yield cell_row(metric, _place(cell), estimate)
+
+
+def saturation_rows(cells: Sequence[Cell], found: dict[int, Assemblage]) -> Iterator[SaturationInterval]:
+    """The points of the saturation curve of every cell whose items are known."""
+    for cell in cells:
+        if cell.number in found:
+            for size in saturation_sizes(cell.responses):
+                estimate = items_in(found[cell.number], size)
+                place = (cell.model, cell.language, cell.topic, cell.condition, cell.country)
+                yield SaturationInterval(*place, size, estimate.value, *estimate.limits(0.0, math.inf))
 
 
 def consensus_rows(cells: Sequence[Cell], found: dict[int, Assemblage], means: Aggregates) -> Iterator[Interval]:

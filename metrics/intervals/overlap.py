@@ -9,8 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.intervals.assemblage import Assemblage, Numbers, bundling
+from metrics.intervals.assemblage import Assemblage, bundling
 from metrics.intervals.estimate import Estimate, symmetric, wilson
+from metrics.intervals.incidence import Numbers
 
 
 @dataclass(frozen=True, slots=True)

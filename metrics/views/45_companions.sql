@@ -16,6 +16,16 @@ CREATE MACRO expected_in(size, responses, seen) AS 1 - CASE
     )
 END;
 
+-- saturation_sizes: the numbers of responses at which a cell of `responses` responses has a point of its curve: 1, 2, 5,
+-- 10, 20, 50, ... and its own.
+CREATE MACRO saturation_sizes(responses) AS list_append(
+    list_filter(
+        list_transform(generate_series(0, 17), lambda k: ([1, 2, 5])[k % 3 + 1] * (10 ** (k // 3))::BIGINT),
+        lambda size: size < responses
+    ),
+    responses
+);
+
 -- diversity_companions: a row is a cell whose items are known; what can be compared between cells of different size.
 -- The units are responses: an item counts once in each that mentions it.
 -- Coverage is Good and Turing's, as Chao and Jost 2012 have it for incidence data.

@@ -23,7 +23,17 @@ UNION ALL
 SELECT
     'consensus', model, language, other_language, topic, condition, country,
     consensus, responses + other_responses, linked + other_linked
-FROM consensus;
+FROM consensus
+UNION ALL
+SELECT
+    c.metric, d.model, d.language, NULL, d.topic, d.condition, d.country, c.estimate, d.responses, d.linked
+FROM diversity AS d
+LEFT JOIN diversity_companions AS o
+    ON d.model = o.model AND d.language = o.language AND d.topic = o.topic AND d.condition = o.condition
+    AND d.country IS NOT DISTINCT FROM o.country
+CROSS JOIN LATERAL (
+    VALUES ('hill_1', o.hill_1), ('hill_2', o.hill_2), ('coverage', o.coverage), ('rarefied', o.rarefied)
+) AS c (metric, estimate);
 
 -- cell_metrics: a row of `cell_values` with its 95 % interval. An interval of a number that has changed since is not
 -- shown.

@@ -18,6 +18,10 @@ class Metric(StrEnum):
     SPECIFICITY = "specificity"
     SPECIFICITY_GAIN = "specificity_gain"
     CONSENSUS = "consensus"
+    HILL_1 = "hill_1"
+    HILL_2 = "hill_2"
+    COVERAGE = "coverage"
+    RAREFIED = "rarefied"
 
 
 def compare(
@@ -31,7 +35,10 @@ def compare(
         list[str] | None,
         typer.Option("--by", help="A line per model, language, topic, condition or country; may be repeated."),
     ] = None,
-    metric: Annotated[list[Metric] | None, typer.Option("--metric", help="Only this metric; may be repeated.")] = None,
+    metric: Annotated[
+        list[Metric] | None,
+        typer.Option("--metric", help="Only this metric; may be repeated. Without it: the first five."),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of the permutations, where not all can be tried.")] = 1,
     runs: Runs = None,
     format: OutputFormat = Format.TABLE,

@@ -1,0 +1,99 @@
+"""Intervals of what can be compared between cells of different size: Hill numbers, coverage, the saturation curve.
+
+All of these are smooth in how many responses mention each item, so that leaving out one response at a time (the
+jackknife) gives their variance, whatever the items of a response have to do with one another. Near the end of the
+curve the jackknife is too wide (Efron and Stein 1981); its last point, the diversity itself, has the interval of
+`assemblage`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import gammaln
+
+from metrics.intervals.assemblage import Assemblage, diversity_estimate
+from metrics.intervals.estimate import Estimate, symmetric
+from metrics.intervals.incidence import Incidence, Integers, Numbers
+
+
+def companions(cell: Assemblage, rarefied_to: int) -> dict[str, Estimate]:
+    """The companions of diversity that a cell has: without an item none but the rarefied count."""
+    found = {"rarefied": items_in(cell, rarefied_to)}
+    if len(cell.items):
+        found["hill_1"], found["hill_2"] = hill_estimates(cell.incidence)
+        if cell.responses > 1:
+            found["coverage"] = coverage_estimate(cell.incidence)
+    return found
+
+
+def items_in(cell: Assemblage, size: int) -> Estimate:
+    """The distinct items in `size` of a cell's responses, its diversity where these are all."""
+    return diversity_estimate(cell) if size >= cell.responses else expected_items(cell.incidence, size)
+
+
+def saturation_sizes(responses: int) -> list[int]:
+    """The points of a curve: 1, 2, 5, 10, 20, 50, ... and all responses; as the macro of that name has them."""
+    steps = (step * 10**power for power in range(6) for step in (1, 2, 5))
+    return [*(size for size in steps if size < responses), responses]
+
+
+def hill_estimates(cell: Incidence) -> tuple[Estimate, Estimate]:
+    """The Hill numbers of order 1 and 2 of a cell with at least one item."""
+    total = float(cell.counts.sum())
+    totals = total - cell.left_out(np.ones(len(cell.count)))
+    entropy = _x_log_x(cell.counts).sum()
+    entropies = entropy - cell.left_out(_x_log_x(cell.count) - _x_log_x(cell.count - 1))
+    squares = float((cell.counts.astype(float) ** 2).sum())
+    fewer_squares = squares - cell.left_out((2 * cell.count - 1).astype(np.float64))
+    left = totals > 0
+    first = np.where(left, totals * np.exp(-entropies / np.maximum(totals, 1)), 0.0)
+    second = np.where(left, totals**2 / np.maximum(fewer_squares, 1), 0.0)
+    return _jackknife(float(total * np.exp(-entropy / total)), first), _jackknife(total**2 / squares, second)
+
+
+def expected_items(cell: Incidence, size: int) -> Estimate:
+    """The distinct items that `size` of the responses, fewer than all, name on average (Chao et al. 2014, eq. 17)."""
+    without = cell.responses - 1
+    whole = _share_of_draws(size, without, np.minimum(cell.counts, without)).sum()
+    lost = _share_of_draws(size, without, np.minimum(cell.count, without))
+    lost = lost - _share_of_draws(size, without, cell.count - 1)
+    value = float(_share_of_draws(size, cell.responses, cell.counts).sum())
+    return _jackknife(value, whole - cell.left_out(lost))
+
+
+def coverage_estimate(cell: Incidence) -> Estimate:
+    """Good and Turing's coverage (Chao and Jost 2012) of a cell with at least one item and two responses.
+
+    The limits are those of the share that these responses do cover, which the estimate misses in either direction: the
+    variance of the miss is Esty's (1983, Ann. Stat. 11, 905), multiplied by how unevenly unique items are spread over
+    the responses.
+    """
+    size, total = cell.responses, float(cell.counts.sum())
+    once, twice = float((cell.counts == 1).sum()), float((cell.counts == 2).sum())
+    if once == 0:
+        return symmetric(1.0, 0.0, size - 1)
+    others = (size - 1) * (once if twice else once - 1)
+    value = 1 - once / total * others / (others + 2 * (twice or 1.0))
+    per_response = cell.left_out((cell.count == 1).astype(np.float64))
+    bundled = float((per_response**2).sum() - once**2 / size) / (once * (size - 1) / size)
+    variance = (once + 2 * twice - once**2 / total) / total**2
+    return symmetric(value, variance * max(1.0, bundled), size - 1)
+
+
+def _jackknife(value: float, without_one: Numbers) -> Estimate:
+    size = len(without_one)
+    if size < 2:
+        return symmetric(value, 0.0, 0)
+    spread = float(((without_one - without_one.mean()) ** 2).sum())
+    return symmetric(value, (size - 1) / size * spread, size - 1)
+
+
+def _share_of_draws(size: int, responses: int, count: Integers) -> Numbers:
+    """The share of draws of `size` responses in which an item turns up that `count` of them mention."""
+    rest = responses - count
+    missed = gammaln(rest + 1) + gammaln(responses - size + 1) - gammaln(np.maximum(rest - size, 0) + 1)
+    return np.where(rest < size, 1.0, 1 - np.exp(missed - gammaln(responses + 1)))
+
+
+def _x_log_x(counts: Integers) -> Numbers:
+    return (counts * np.log(np.maximum(counts, 1))).astype(np.float64)

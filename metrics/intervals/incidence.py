@@ -1,0 +1,34 @@
+"""How many responses of a cell mention each of its items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int64]
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Incidence:
+    """The items of a cell's responses, each counted once a response."""
+
+    responses: int
+    items: Integers  # sorted
+    counts: Integers  # for each of `items`: the responses that mention it
+    response: Integers  # for each pair of a response and an item in it, in the order of `items`: the response
+    count: Integers  # for each of these pairs: how many responses mention the item
+
+    def left_out(self, lost: Numbers) -> Numbers:
+        """What each response takes away where it is left out; `lost` says it of each pair."""
+        _, number = np.unique(self.response, return_inverse=True)
+        return np.bincount(number, weights=lost, minlength=self.responses).astype(np.float64)
+
+
+def incidence(responses: int, response: Integers, item: Integers) -> Incidence:
+    """From all distinct pairs of a response and an item in it."""
+    order = np.argsort(item, kind="stable")
+    items, counts = np.unique(item, return_counts=True)
+    return Incidence(responses, items, counts, response[order], np.repeat(counts, counts))
