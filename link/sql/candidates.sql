@@ -11,14 +11,14 @@ SELECT
     candidate.language AS matched_language,
     candidate.score,
     candidate.reached AS reached_kind,
-    'Q' || candidate.root AS root,
-    list_transform(candidate.path, lambda step: 'Q' || step) AS path,
+    candidate.root,
+    candidate.path,
     candidate.distance,
     candidate.sitelinks,
     CASE
-        WHEN candidate.rank IS NULL THEN format('lost: no way from it to the classes of {}', heading.topic)
+        WHEN candidate.rank IS NULL THEN heading.no_way
         WHEN candidate.rank = 1 AND first.ambiguous THEN 'first of several that nothing clearly separates'
-        WHEN candidate.rank = 1 AND lead(candidate.rank) OVER best_first IS NULL
+        WHEN candidate.rank = 1 AND first.survivors = 1
             THEN 'won: the only one of this name that reaches the topic'
         WHEN candidate.rank = 1 THEN 'won: the best of those that reach the topic'
         WHEN first.own AND NOT candidate.own THEN format(
@@ -30,7 +30,7 @@ SELECT
         WHEN candidate.score < first.score THEN format(
             'lost to Q{}: less alike, {:.1f} against {:.1f}', first.item, candidate.score, first.score
         )
-        WHEN list_contains(candidate.path, first.item)
+        WHEN list_contains(candidate.path, 'Q' || first.item)
             THEN format('lost to Q{}: a kind of it, and the name alone means the general one', first.item)
         WHEN candidate.distance > first.distance + 1 THEN format(
             'lost to Q{}: farther from the topic, {} steps against {}', first.item, candidate.distance, first.distance
@@ -43,7 +43,7 @@ SELECT
     END AS reason
 FROM judged AS candidate
 JOIN asks AS ask USING (ask)
-JOIN headings AS heading ON heading.heading = ask.heading
+JOIN (SELECT *, format('lost: no way from it to the classes of {}', topic) AS no_way FROM headings) AS heading
+    ON heading.heading = ask.heading
 LEFT JOIN rivals AS first USING (ask)
-WINDOW best_first AS (PARTITION BY candidate.ask ORDER BY candidate.rank NULLS LAST, candidate.item)
 ORDER BY candidate.ask, candidate.rank NULLS LAST, candidate.item

@@ -1,34 +1,46 @@
 -- ways: a row is a candidate that lies in one of its ask's scopes, by its way into the best of them: that of the ask's own
--- kind, else the nearest.
+-- kind, else the nearest. `rank` is its place among the ask's; `path` is written as the tables have it.
 CREATE TABLE ways AS
 WITH best AS (
-    SELECT found.ask, found.item, any_value(found.heading) AS heading,
+    SELECT
+        found.ask,
+        found.item,
+        any_value((found.heading, found.strength, found.score)) AS found,
         min((NOT own.own, reached.distance, own.scope)) AS first
     FROM found
     JOIN heading_scopes AS own USING (heading)
     JOIN reached USING (scope, item)
     GROUP BY found.ask, found.item
 )
-SELECT best.ask, best.item, best.first, (own.reached, reached.path) AS way
+SELECT
+    best.ask,
+    best.item,
+    NOT best.first[1] AS own,
+    own.reached,
+    best.first[2] AS distance,
+    list_transform(reached.path, lambda step: 'Q' || step) AS path,
+    'Q' || coalesce(reached.path[-1], best.item) AS root,
+    row_number() OVER (
+        PARTITION BY best.ask
+        ORDER BY
+            best.first[1], best.found[2], best.found[3] DESC, best.first[2], item.sitelinks DESC NULLS LAST, best.item
+    ) AS rank
 FROM best
-JOIN heading_scopes AS own ON own.heading = best.heading AND own.scope = best.first[3]
-JOIN reached ON reached.scope = best.first[3] AND reached.item = best.item;
+JOIN heading_scopes AS own ON own.heading = best.found[1] AND own.scope = best.first[3]
+JOIN reached ON reached.scope = best.first[3] AND reached.item = best.item
+LEFT JOIN wikidata.items AS item ON item.item = best.item;
 
 -- judged: a row is a candidate of an ask, with its way to a root if it has one, and its place among those that have.
 CREATE TABLE judged AS
 SELECT
     found.*,
-    NOT ways.first[1] AS own,
-    ways.first[2] AS distance,
-    ways.way[1] AS reached,
-    ways.way[2] AS path,
-    coalesce(ways.way[2][-1], CASE WHEN ways.first[2] = 0 THEN found.item END) AS root,
+    ways.own,
+    ways.distance,
+    ways.reached,
+    ways.path,
+    ways.root,
     coalesce(item.sitelinks, 0) AS sitelinks,
-    CASE WHEN ways.item IS NOT NULL THEN row_number() OVER (
-        PARTITION BY found.ask, ways.item IS NULL
-        ORDER BY
-            ways.first[1], found.strength, found.score DESC, ways.first[2], item.sitelinks DESC NULLS LAST, found.item
-    ) END AS rank
+    ways.rank
 FROM found
 LEFT JOIN ways USING (ask, item)
 LEFT JOIN wikidata.items AS item ON item.item = found.item;
@@ -37,21 +49,24 @@ LEFT JOIN wikidata.items AS item ON item.item = found.item;
 -- instance of one, for a name that both bear means the general one (car, and passenger car).
 CREATE TABLE seconds AS
 SELECT first.ask, min(second.rank) AS rank
-FROM judged AS first
-JOIN judged AS second ON second.ask = first.ask AND second.rank > 1
-WHERE first.rank = 1 AND NOT list_contains(coalesce(second.path, []), first.item)
+FROM ways AS first
+JOIN ways AS second ON second.ask = first.ask AND second.rank > 1
+WHERE first.rank = 1 AND NOT list_contains(coalesce(second.path, []), 'Q' || first.item)
 GROUP BY first.ask;
 
--- rivals: a row is an ask with at least one survivor: the first, and what the second has to say against it.
+-- rivals: a row is an ask with at least one survivor: the first, how many there are, and what the second has to say
+-- against the first.
 CREATE TABLE rivals AS
 SELECT
     first.*,
+    survivors.survivors,
     coalesce(
         second.own = first.own AND second.strength = first.strength AND second.score = first.score
         AND second.distance <= first.distance + 1 AND first.sitelinks + 1 < $clear_lead * (second.sitelinks + 1),
         false
     ) AS ambiguous
 FROM judged AS first
+JOIN (SELECT ask, count(*) AS survivors FROM ways GROUP BY ask) AS survivors USING (ask)
 LEFT JOIN seconds USING (ask)
 LEFT JOIN judged AS second ON second.ask = first.ask AND second.rank = seconds.rank
 WHERE first.rank = 1;

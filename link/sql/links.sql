@@ -15,16 +15,16 @@ SELECT
     first.name AS matched,
     first.score,
     first.reached AS reached_kind,
-    'Q' || first.root AS root,
-    list_transform(first.path, lambda step: 'Q' || step) AS path,
+    first.root,
+    first.path,
     confidence.confidence,
     coalesce(count.candidates, 0) AS candidates,
-    coalesce(count.survivors, 0) AS survivors
+    coalesce(first.survivors, 0) AS survivors
 FROM asks AS ask
 JOIN headings AS heading USING (heading)
 LEFT JOIN rivals AS first USING (ask)
-LEFT JOIN (SELECT ask, count(*) AS candidates, count(rank) AS survivors FROM judged GROUP BY ask) AS count USING (ask)
+LEFT JOIN (SELECT ask, count(*) AS candidates FROM found GROUP BY ask) AS count USING (ask)
 LEFT JOIN confidences AS confidence
     ON confidence.match = CASE WHEN first.ambiguous THEN 'ambiguous' ELSE match_name(first.strength) END
-    AND confidence.shared = (count.candidates > count.survivors)
+    AND confidence.shared = (count.candidates > first.survivors)
 ORDER BY ask.ask
