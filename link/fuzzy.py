@@ -8,18 +8,19 @@ letters differ too much, in whatever order they stand.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import floor
 from typing import Any
 
 import duckdb
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from rapidfuzz import fuzz, process
 
 from link.statements import statement
 
 KEPT = 10  # candidates of an ask, the most alike ones
+_BITS = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))
 _ROUNDING = 1e-9  # so that no pair which is just alike enough is left out
 
 
@@ -36,7 +37,7 @@ def match_fuzzily(connection: duckdb.DuckDBPyConnection, threshold: float, stric
     connection.execute(statement("sought"))
     for name in ("sought", "pool"):
         rows: pa.Table = connection.table(name).to_arrow_table()
-        lettered = rows.append_column("letters", letter_sets([str(key) for key in rows.column("key").to_pylist()]))
+        lettered = rows.append_column("letters", letter_sets(rows.column("key").combine_chunks()))
         connection.from_arrow(lettered).create_view(f"lettered_{name}")
     slack = {"slack": 1 - threshold / 100 + _ROUNDING}
     pairs: pa.Table = connection.sql(statement("pairs"), params=slack).to_arrow_table()
@@ -44,14 +45,15 @@ def match_fuzzily(connection: duckdb.DuckDBPyConnection, threshold: float, stric
     connection.execute(statement("fuzzy_found"), {"kept": KEPT, "strict": strict})
 
 
-def letter_sets(texts: Sequence[str]) -> pa.Array[Any]:
+def letter_sets(texts: pa.Array[Any]) -> pa.Array[Any]:
     """Which letters occur in each of the texts, none of them empty: a bit for each of 64 groups of letters."""
-    if not texts:
+    if not len(texts):
         return pa.array([], pa.uint64())
-    codes = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
-    ends = np.cumsum([len(text) for text in texts])
-    bits = np.left_shift(np.uint64(1), (codes % 64).astype(np.uint64))
-    return pa.array(np.bitwise_or.reduceat(bits, np.concatenate(([0], ends[:-1]))))
+    together = pa.ListArray.from_arrays(pa.array([0, len(texts)], pa.int32()), texts)
+    (text,) = pc.binary_join(together, "").to_pylist()  # type: ignore[union-attr]
+    codes = np.frombuffer(str(text).encode("utf-32-le"), np.uint32)
+    ends = np.cumsum(pc.utf8_length(texts).to_numpy())  # type: ignore[call-overload]
+    return pa.array(np.bitwise_or.reduceat(_BITS[codes % len(_BITS)], np.concatenate(([0], ends[:-1]))))
 
 
 def _alike(pairs: pa.Table, threshold: float) -> pa.Table:

@@ -66,9 +66,12 @@ def _fold_array(names: pa.Array[Any], fold: Fold) -> pa.Array[Any]:
     if text.count("\n") >= len(names):
         text = _text(pc.replace_substring(names, "\n", " "))
     cased, bare = _folded(text, fold)
-    if "\n\n" in f"\n{bare}\n":
-        return pa.array(_lines(cased, bare), pa.string())
-    return pc.split_pattern(pa.array([bare]), "\n").flatten()
+    lines = _split(bare)
+    if "\n\n" not in f"\n{bare}\n":
+        return lines
+    empty = pc.equal(pc.utf8_length(lines), 0)  # type: ignore[call-overload]
+    kept: pa.Array[Any] = pc.replace_with_mask(lines, empty, pc.utf8_trim_whitespace(_split(cased).filter(empty)))
+    return kept
 
 
 def chinese_forms(text: str) -> list[str]:
@@ -83,6 +86,10 @@ def _text(names: pa.Array[Any]) -> str:
     together = pa.ListArray.from_arrays(pa.array([0, len(names)], pa.int32()), names)
     (text,) = pc.binary_join(together, "\n").to_pylist()  # type: ignore[union-attr]
     return str(text)
+
+
+def _split(text: str) -> pa.Array[Any]:
+    return pc.split_pattern(pa.array([text]), "\n").flatten()
 
 
 def _lines(cased: str, bare: str) -> list[str]:
