@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from importlib.metadata import PackageNotFoundError, version
+
+import httpx
 
 _ADDRESS = re.compile(r"[^\s@<>()]+@[^\s@<>()]+\.[A-Za-z0-9-]{2,}")
 _PAGE = re.compile(r"https?://[^\s/()]+\.[^\s()]+")
@@ -12,3 +15,12 @@ def is_contact(text: str) -> bool:
     """Is it an e-mail address or the address of a page, and nothing else? Of letters that a header can carry."""
     plain = text.strip()
     return plain.isascii() and any(form.fullmatch(plain) for form in (_ADDRESS, _PAGE))
+
+
+def user_agent(contact: str) -> str:
+    """The User-Agent that a service sees: what we are, whom it can write to, what we ask with."""
+    try:
+        ours = version("polyculture")
+    except PackageNotFoundError:
+        ours = "0"
+    return f"Polyculture/{ours} ({contact.strip()}) httpx/{httpx.__version__}"

@@ -10,36 +10,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, TypeVar
 
 import httpx
-from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential_jitter
+from tenacity import RetryCallState, Retrying, retry_if_exception_type
 
 from cache.errors import WikidataError
 from link.api.answers import Answer
 from link.api.settings import ApiSettings
+from link.contact import user_agent
 from link.pace import Pace
 from link.retry_after import retry_after
+from link.service_retry import LONGEST_PAUSE, TRIES_UNREACHED, TryAgainError, fault_of, pause_worth_telling, wait
 
-TRIES = 8  # of a service that is busy
-TRIES_UNREACHED = 3  # of a service that is not there, or is something else
-LONGEST_PAUSE = 900.0  # seconds; whoever is told to wait longer comes back later
 LAG_PAUSES = (5.0, 60.0)  # seconds, the least and the most for a service that lags and does not say how long to wait
-TOLD_PAUSE = 10.0  # seconds from which on the user is told what is waited for
 _LONGEST_REASON = 300  # characters of what the service says
 _BUSY_CODES = ("maxlag", "ratelimited", "readonly", "concurrency-limit")
 _SIGN_IN_CODES = ("mwoauth-", "assert")
 
 T = TypeVar("T")
-
-
-class _TryAgainError(Exception):
-    """The service cannot answer now."""
-
-    def __init__(self, reason: str, after: float = 0.0, tries: int = TRIES) -> None:
-        super().__init__(reason)
-        self.after, self.tries = after, tries
 
 
 class ApiTransport:
@@ -51,14 +40,14 @@ class ApiTransport:
         self._told: set[str] = set()
         self._pace = Pace(settings.rate, sleep=settings.sleep, clock=settings.clock)
         self._http = httpx.Client(
-            headers={"User-Agent": _agent(settings.contact)},
+            headers={"User-Agent": user_agent(settings.contact)},
             limits=httpx.Limits(max_connections=settings.concurrency),
             timeout=settings.timeout,
             follow_redirects=True,
         )
         self._retrying = Retrying(
-            retry=retry_if_exception_type(_TryAgainError),
-            wait=_wait,
+            retry=retry_if_exception_type(TryAgainError),
+            wait=wait,
             sleep=self._pace.pause,  # whoever is sent away waits for all
             before_sleep=self._tell_of_pause,
             reraise=True,
@@ -87,7 +76,7 @@ class ApiTransport:
             answer: T = self._retrying.copy(stop=_Patience())(
                 self._ask, {**params, **everywhere, **signed_in}, read, tuple(allowed)
             )
-        except _TryAgainError as fault:
+        except TryAgainError as fault:
             if fault.after > LONGEST_PAUSE:
                 what = f"the Wikidata service asks to wait {fault.after:.0f} seconds: {fault}"
             else:
@@ -100,19 +89,19 @@ class ApiTransport:
         response = self._send(params)
         after = retry_after(response.headers)
         if response.status_code == httpx.codes.TOO_MANY_REQUESTS or response.status_code >= 500:
-            raise _TryAgainError(self._status(response), after)
+            raise TryAgainError(self._status(response), after)
         answer = _json_object(response)
         if answer is not None and "error" in answer:
             self._check_error(answer["error"], after, allowed)
         elif response.is_error:
             raise self._refusal(self._status(response))
         if answer is None:
-            raise _TryAgainError("it sends something that is not JSON", after, TRIES_UNREACHED)
+            raise TryAgainError("it sends something that is not JSON", after, TRIES_UNREACHED)
         self._tell_warnings(answer)
         try:
             return read(answer)
         except (KeyError, TypeError, ValueError, AttributeError) as fault:
-            raise _TryAgainError(
+            raise TryAgainError(
                 "it sends something that is no answer to the question", after, TRIES_UNREACHED
             ) from fault
 
@@ -123,11 +112,11 @@ class ApiTransport:
         try:
             return self._http.get(self.settings.endpoint, params=params, headers=secret)
         except httpx.ConnectError as fault:
-            raise _TryAgainError(str(fault) or "no connection", tries=TRIES_UNREACHED) from fault
+            raise TryAgainError(str(fault) or "no connection", tries=TRIES_UNREACHED) from fault
         except httpx.InvalidURL as fault:
             raise self._refusal(str(fault)) from fault
         except httpx.RequestError as fault:
-            raise _TryAgainError(str(fault) or type(fault).__name__) from fault
+            raise TryAgainError(str(fault) or type(fault).__name__) from fault
 
     def _check_error(self, error: Any, after: float, allowed: Sequence[str]) -> None:
         code, info = (str(error.get(key)) for key in ("code", "info")) if isinstance(error, dict) else ("", str(error))
@@ -136,9 +125,9 @@ class ApiTransport:
         reason = self._one_line(f"{code}: {info}".rstrip(". "))
         # A lagging service has been seen to say so under HTTP 200.
         if code == "maxlag":
-            raise _TryAgainError(reason, max(after, _lag(error)))
+            raise TryAgainError(reason, max(after, _lag(error)))
         if code in _BUSY_CODES or code.startswith("internal_api_error"):
-            raise _TryAgainError(reason, after)
+            raise TryAgainError(reason, after)
         raise self._refusal(reason, signing_in=code.startswith(_SIGN_IN_CODES))
 
     def _refusal(self, reason: str, signing_in: bool = False) -> WikidataError:
@@ -161,9 +150,8 @@ class ApiTransport:
         return plain if len(plain) <= _LONGEST_REASON else f"{plain[:_LONGEST_REASON]}..."
 
     def _tell_of_pause(self, state: RetryCallState) -> None:
-        pause = state.next_action.sleep if state.next_action else 0.0
-        if pause >= TOLD_PAUSE:
-            self.settings.tell(f"The Wikidata service is busy ({_fault(state)}): waiting {pause:.0f} s")
+        if pause := pause_worth_telling(state):
+            self.settings.tell(f"The Wikidata service is busy ({fault_of(state)}): waiting {pause:.0f} s")
 
     def _tell_warnings(self, answer: Answer) -> None:
         for warning in _warnings(answer):
@@ -179,35 +167,15 @@ class _Patience:
         self._seen: Counter[int] = Counter()
 
     def __call__(self, state: RetryCallState) -> bool:
-        fault = _fault(state)
+        fault = fault_of(state)
         self._seen[fault.tries] += 1
         return self._seen[fault.tries] >= fault.tries or fault.after > LONGEST_PAUSE
-
-
-_BACKOFF = wait_exponential_jitter(initial=1.0, max=60.0)
-
-
-def _wait(state: RetryCallState) -> float:
-    return max(_fault(state).after, _BACKOFF(state))
-
-
-def _fault(state: RetryCallState) -> _TryAgainError:
-    fault = state.outcome.exception() if state.outcome else None
-    return fault if isinstance(fault, _TryAgainError) else _TryAgainError("")
 
 
 def _lag(error: Mapping[str, Any]) -> float:
     least, most = LAG_PAUSES
     lag = error.get("lag")
     return min(max(least, float(lag)), most) if isinstance(lag, int | float) else least
-
-
-def _agent(contact: str) -> str:
-    try:
-        ours = version("polyculture")
-    except PackageNotFoundError:
-        ours = "0"
-    return f"Polyculture/{ours} ({contact.strip()}) httpx/{httpx.__version__}"
 
 
 def _json_object(response: httpx.Response) -> Answer | None:

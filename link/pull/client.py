@@ -11,26 +11,22 @@ import re
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from types import TracebackType
 from typing import Self
 
 import httpx
 import msgspec
 from msgspec import Struct, field
-from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_exponential_jitter
+from tenacity import RetryCallState, Retrying, retry_if_exception_type
 
 from cache.errors import WikidataError
-from link.contact import is_contact
+from link.contact import is_contact, user_agent
 from link.pace import Pace
 from link.retry_after import retry_after
+from link.service_retry import LONGEST_PAUSE, TRIES_UNREACHED, TryAgainError, fault_of, pause_worth_telling, wait
 
 WIKIDATA_QUERY_SERVICE = "https://query.wikidata.org/sparql"
-TRIES = 8  # of an endpoint that is busy
-TRIES_UNREACHED = 3  # of one that is not there, or is something else
-LONGEST_PAUSE = 900.0  # seconds; whoever is told to wait longer comes back later
 _UNTOLD_PAUSE = 60.0  # seconds after HTTP 429 without Retry-After
-_TOLD_PAUSE = 10.0  # seconds from which on the user is told what is waited for
 _TIMED_OUT = re.compile(rb"time[d]?[ -]?out", re.IGNORECASE)
 _TIMED_OUT_CODES = (408, 413, 414, 504)  # too long an answer, or too long a question
 
@@ -85,14 +81,6 @@ def read_rows(body: bytes) -> list[dict[str, Term]]:
     return msgspec.json.decode(body, type=_Answer).results.bindings
 
 
-class _TryAgainError(Exception):
-    """The endpoint cannot answer now."""
-
-    def __init__(self, reason: str, after: float = 0.0, tries: int = TRIES) -> None:
-        super().__init__(reason)
-        self.after, self.tries = after, tries
-
-
 class SparqlClient:
     """Asks an endpoint; `requests` counts what was sent.
 
@@ -104,16 +92,16 @@ class SparqlClient:
         self._settings = settings
         self._pace = Pace(settings.requests_per_minute, sleep=settings.sleep, clock=settings.clock)
         self._http = httpx.Client(
-            headers={"User-Agent": _user_agent(settings.contact), "Accept": "application/sparql-results+json"},
+            headers={"User-Agent": user_agent(settings.contact), "Accept": "application/sparql-results+json"},
             limits=httpx.Limits(max_connections=1),
             timeout=settings.timeout,
             follow_redirects=True,
         )
         self._retrying = Retrying(
-            retry=retry_if_exception_type(_TryAgainError),
-            stop=lambda state: state.attempt_number >= _fault(state).tries or _fault(state).after > LONGEST_PAUSE,
-            wait=_wait,
-            sleep=self._pause,
+            retry=retry_if_exception_type(TryAgainError),
+            stop=lambda state: state.attempt_number >= fault_of(state).tries or fault_of(state).after > LONGEST_PAUSE,
+            wait=wait,
+            sleep=self._pace.pause,
             before_sleep=self._tell_of_pause,
             reraise=True,
         )
@@ -134,7 +122,7 @@ class SparqlClient:
         """The answer to a SELECT query, in SPARQL's JSON. Raises `TooLargeError` where it takes too long."""
         try:
             answer: bytes = self._retrying(self._ask, query)
-        except _TryAgainError as fault:
+        except TryAgainError as fault:
             remedy = "What was answered is kept: run the same command again later, and it goes on from there."
             raise self._error(f"the SPARQL endpoint does not answer: {fault}", remedy) from fault
         return answer
@@ -151,11 +139,11 @@ class SparqlClient:
         except httpx.ReadTimeout as fault:
             raise TooLargeError from fault
         except httpx.ConnectError as fault:
-            raise _TryAgainError(str(fault) or "no connection", tries=TRIES_UNREACHED) from fault
+            raise TryAgainError(str(fault) or "no connection", tries=TRIES_UNREACHED) from fault
         except httpx.InvalidURL as fault:
             raise self._refusal(str(fault)) from fault
         except httpx.RequestError as fault:
-            raise _TryAgainError(str(fault) or type(fault).__name__) from fault
+            raise TryAgainError(str(fault) or type(fault).__name__) from fault
         self._check_status(response)
         return self._checked(response.content)
 
@@ -164,11 +152,11 @@ class SparqlClient:
             return
         reason, after = f"HTTP {response.status_code} {response.reason_phrase}", retry_after(response.headers)
         if response.status_code == httpx.codes.TOO_MANY_REQUESTS:
-            raise _TryAgainError(reason, after or _UNTOLD_PAUSE)
+            raise TryAgainError(reason, after or _UNTOLD_PAUSE)
         if response.status_code in _TIMED_OUT_CODES or _TIMED_OUT.search(response.content):
             raise TooLargeError
         if response.status_code >= 500:
-            raise _TryAgainError(reason, after)
+            raise TryAgainError(reason, after)
         raise self._refusal(reason)
 
     def _checked(self, body: bytes) -> bytes:
@@ -179,7 +167,7 @@ class SparqlClient:
             if body.lstrip().startswith(b"{") and _TIMED_OUT.search(body[-20_000:]):
                 raise TooLargeError from fault
             what = "it sends something that is no answer to a SPARQL query"
-            raise _TryAgainError(what, tries=TRIES_UNREACHED) from fault
+            raise TryAgainError(what, tries=TRIES_UNREACHED) from fault
         return body
 
     def _refusal(self, reason: str) -> WikidataError:
@@ -189,30 +177,6 @@ class SparqlClient:
     def _error(self, what: str, remedy: str) -> WikidataError:
         return WikidataError(what, where=self._settings.endpoint, remedy=remedy)
 
-    def _pause(self, seconds: float) -> None:
-        self._pace.pause(seconds)
-
     def _tell_of_pause(self, state: RetryCallState) -> None:
-        pause = state.next_action.sleep if state.next_action else 0.0
-        if pause >= _TOLD_PAUSE:
-            self._settings.tell(f"The SPARQL endpoint is busy ({_fault(state)}): waiting {pause:.0f} s")
-
-
-_BACKOFF = wait_exponential_jitter(initial=1.0, max=60.0)
-
-
-def _wait(state: RetryCallState) -> float:
-    return max(_fault(state).after, _BACKOFF(state))
-
-
-def _fault(state: RetryCallState) -> _TryAgainError:
-    fault = state.outcome.exception() if state.outcome else None
-    return fault if isinstance(fault, _TryAgainError) else _TryAgainError("")
-
-
-def _user_agent(contact: str) -> str:
-    try:
-        ours = version("polyculture")
-    except PackageNotFoundError:
-        ours = "0"
-    return f"Polyculture/{ours} ({contact.strip()}) httpx/{httpx.__version__}"
+        if pause := pause_worth_telling(state):
+            self._settings.tell(f"The SPARQL endpoint is busy ({fault_of(state)}): waiting {pause:.0f} s")
