@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from enum import StrEnum
 from itertools import groupby
@@ -12,6 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
+from typer._click.exceptions import UsageError
+
+from polyculture.snapshots import STARTER
+from polyculture.tables import harmless
 
 if TYPE_CHECKING:
     from rich.tree import Tree
@@ -29,7 +33,6 @@ STATUS_WORDS = {
     "no path": "no path, items bear the name and none of them reaches the topic's classes",
     "no candidate": "no candidate, no item here bears the name or one that is near to it",
 }
-_OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # they turn the rest of a line around
 
 
 class ShowFormat(StrEnum):
@@ -45,7 +48,9 @@ def show(
     topic: Annotated[str, typer.Option(help="The topic, e.g. clothing.")],
     kind: Annotated[str | None, typer.Option(help="Only this kind of the topic. Default: all that count.")] = None,
     source: Annotated[Literal["index", "api"], typer.Option(help="A snapshot, or the live service.")] = "index",
-    snapshot: Annotated[str, typer.Option(help="A snapshot's file, or starter.")] = "starter",
+    snapshot: Annotated[
+        str | None, typer.Option(help="For --source index: a snapshot's file. Default: the starter snapshot.")
+    ] = None,
     contact: Annotated[str | None, typer.Option(help="For --source api: whom Wikimedia can write to.")] = None,
     token_env: Annotated[
         str | None, typer.Option(help="For --source api: the variable with an access token, to sign in.")
@@ -67,6 +72,11 @@ def show(
     known.language(language)
     chosen_kinds(known, topic, kind)
     by_api = source == "api"
+    foreign = (
+        {"--snapshot": snapshot} if by_api else {"--contact": contact, "--endpoint": endpoint, "--token-env": token_env}
+    )
+    _check_options(foreign, "index" if by_api else "api")
+    snapshot = snapshot or STARTER
     opened = _api(contact, endpoint, token_env, known) if by_api else _index(snapshot, known, language)
     with watch("ask Wikidata", 0) if by_api else nullcontext(silent) as progress:
         found = explain(Linker(known, opened), surface, language, topic, kind, rivals=rivals, progress=progress)
@@ -77,6 +87,13 @@ def show(
         _print_json({**asked, "kinds": found})
     else:
         _print_tree({**asked, "language": known.language(language).name}, found)
+
+
+def _check_options(foreign: Mapping[str, str | None], source: str) -> None:
+    """Refuses what is for the other source: it would be left aside without a word."""
+    for option, value in foreign.items():
+        if value is not None:
+            raise UsageError(f"{option} is for --source {source}")
 
 
 def _check_text(surface: str) -> None:
@@ -201,14 +218,10 @@ def _line(*parts: str | tuple[str, str]) -> Any:
     """A line of texts, some with a style. What they hold is somebody else's: it is printed, and does nothing."""
     from rich.text import Text
 
-    return Text.assemble(*(_plain(part) if isinstance(part, str) else (_plain(part[0]), part[1]) for part in parts))
+    return Text.assemble(
+        *(_one_line(part) if isinstance(part, str) else (_one_line(part[0]), part[1]) for part in parts)
+    )
 
 
-def _plain(text: str) -> str:
-    return "".join(_harmless(text))
-
-
-def _harmless(text: str) -> Iterable[str]:
-    for letter in text:
-        control = unicodedata.category(letter) in ("Cc", "Zl", "Zp") or letter in _OVERRIDES
-        yield "\ufffd" if control else letter
+def _one_line(text: str) -> str:
+    return harmless(text).replace("\n", "\ufffd")

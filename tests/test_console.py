@@ -6,6 +6,7 @@ import pytest
 
 from cache.outcome import Outcome
 from polyculture import console
+from polyculture.tables import print_table
 
 
 @pytest.mark.parametrize(("total", "says"), [(0, "ask: 206, 1 failed"), (900, "ask: 206 of 900, 1 failed")])
@@ -21,3 +22,13 @@ def test_a_total_that_nobody_knows_is_not_told(
     said = capsys.readouterr().err.splitlines()[-1]
     assert said.startswith(says)
     assert (" left" in said) == bool(total)
+
+
+def test_a_cell_is_printed_and_does_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """A label of Wikidata may hold anything: an escape sequence, or letters that turn the line around."""
+    print_table(("label",), [("\x1b[31mred\x07",), ("a\u202eb",), ("two\nlines",), (None,)])
+    told = capsys.readouterr().out
+    assert "\ufffd[31mred\ufffd" in told
+    assert "a\ufffdb" in told
+    assert told.count("\n") > len(("label", "red", "a", "two", "lines"))
+    assert not {"\x1b", "\x07", "\u202e"} & set(told)

@@ -105,6 +105,7 @@ def test_several_classes(index: IndexSource) -> None:
         (["--class", "Q999999"], "no item is an instance or a subclass of Q999999. Check the class on wikidata.org"),
         (["--class", "dish"], "'dish' is not a QID. Write, for example, Q746549."),
         (["--class", "Q746549", "--country", "JAP"], "unknown country 'JAP'"),
+        (["--class", "Q746549", "--country", "Q999999"], "no item is of the country Q999999. Check the country"),
         (["--class", "Q746549", "--stop", "x"], "'x' is not a QID"),
         (["--class", "Q746549", "--language", "jp"], "unknown language 'jp'. Known: ar, de,"),
         (["--class", "Q746549", "--snapshot", "none.duckdb"], "none.duckdb: there is no snapshot here"),

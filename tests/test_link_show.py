@@ -294,6 +294,11 @@ BY_API = ("a", "--language", "ja", "--topic", "clothing", "--source", "api", "--
             (*BY_API, "--endpoint", "wikidata"),
             "--endpoint: String should match",
         ),
+        ((*BY_API, "--snapshot", "starter"), "--snapshot is for --source index"),
+        (
+            ("kimono", "--language", "ja", "--topic", "clothing", "--contact", "you@example.org"),
+            "--contact is for --source api",
+        ),
         (
             (*BY_API, "--token-env", "NO_SUCH_TOKEN"),
             "the environment variable NO_SUCH_TOKEN, which should hold an access token, is not set",

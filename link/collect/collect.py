@@ -55,12 +55,12 @@ class Collection:
 def collected(snapshot: Snapshot, catalog: Catalog, wanted: Collection) -> Iterator[duckdb.DuckDBPyRelation]:
     """Yields the rows of `sql/collect.sql`, best known items first.
 
-    Raises `SnapshotError` for what is no QID, for a class that the snapshot does not know, and where it has no names in
-    the language; `CatalogError` for an unknown language or country code.
+    Raises `SnapshotError` for what is no QID, for a class or a country that the snapshot does not know, and where it
+    has no names in the language; `CatalogError` for an unknown language or country code.
     """
     with duckdb.connect() as connection, IndexSource(snapshot).opened(connection):
         _lay_out_chain(connection, snapshot, catalog, wanted.language)
-        _lay_out_wanted_countries(connection, catalog, wanted.countries)
+        _lay_out_wanted_countries(connection, catalog, snapshot, wanted.countries)
         ontology = Ontology(connection, as_catalog(catalog, _resolved(connection, snapshot, wanted)), [TOPIC])
         ontology.climb()
         ontology.reach(connection.table("wikidata.items")).create("reached")
@@ -89,15 +89,15 @@ def _resolved(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, wanted:
     classes, stops = ([_item(connection, qid) for qid in qids] for qids in (wanted.classes, wanted.stops))
     if unknown := unknown_classes(connection, classes):
         what = f"no item is an instance or a subclass of {unknown[0]}"
-        raise SnapshotError(what, where=snapshot.path, remedy=REMEDY)
+        raise SnapshotError(what, where=snapshot.name, remedy=REMEDY)
     return replace(wanted, classes=classes, stops=stops)
 
 
 def _item(connection: duckdb.DuckDBPyConnection, qid: str) -> str:
     """The QID in capital letters, of the item that it was merged into if it was."""
     params = {"item": _number(qid)}
-    moved = connection.execute("SELECT target FROM wikidata.redirects WHERE item = $item", params).fetchone()
-    return f"Q{moved[0] if moved else params['item']}"
+    moved = connection.execute("SELECT target FROM wikidata.redirects WHERE item = $item", params).fetchall()
+    return f"Q{moved[0][0] if moved else params['item']}"
 
 
 def _number(qid: str) -> int:
@@ -108,16 +108,28 @@ def _number(qid: str) -> int:
 
 
 def _lay_out_wanted_countries(
-    connection: duckdb.DuckDBPyConnection, catalog: Catalog, countries: Sequence[str]
+    connection: duckdb.DuckDBPyConnection, catalog: Catalog, snapshot: Snapshot, countries: Sequence[str]
 ) -> None:
-    """Creates the table `wanted_countries`: a row is a country's item, or one that Wikidata names in its place."""
+    """Creates the table `wanted_countries`: a row is a country's item, or one that Wikidata names in its place.
+
+    Raises `SnapshotError` for a QID that is no country of anything.
+    """
     by_qid = {country.qid: country for country in catalog.countries.values()}
     qids: set[str] = set()
     for asked in countries:
         is_qid = asked[:1] in "Qq" and asked[1:].isdecimal()
         qid = _item(connection, asked) if is_qid else catalog.country(asked.upper()).qid
+        if qid not in by_qid and not _is_country(connection, qid):
+            what = f"no item is of the country {qid}"
+            remedy = "Check the country on wikidata.org, or use a larger snapshot."
+            raise SnapshotError(what, where=snapshot.name, remedy=remedy)
         qids.update((qid, *by_qid[qid].includes) if qid in by_qid else (qid,))
     connection.from_arrow(pa.table({"country_qid": pa.array(sorted(qids), pa.string())})).create("wanted_countries")
+
+
+def _is_country(connection: duckdb.DuckDBPyConnection, qid: str) -> bool:
+    query = "SELECT 1 FROM wikidata.claims WHERE property IN ('P17', 'P27', 'P495') AND target = $item LIMIT 1"
+    return bool(connection.execute(query, {"item": number(qid)}).fetchall())
 
 
 def _lay_out_chain(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, catalog: Catalog, language: str) -> None:
@@ -127,7 +139,7 @@ def _lay_out_chain(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, ca
     if snapshot.languages.isdisjoint(own):
         raise SnapshotError(
             f"the snapshot has no names in {' or '.join(own)}",
-            where=snapshot.path,
+            where=snapshot.name,
             remedy="Build it again: polyculture wikidata build keeps the languages of the catalogue.",
         )
     columns: dict[str, list[Any]] = {

@@ -47,6 +47,11 @@ class Snapshot:
         return str(self.meta["identity"])
 
     @property
+    def name(self) -> str:
+        """What a person calls it: the starter snapshot, wherever it is kept, or its file."""
+        return "starter snapshot" if self.meta.get("source", {}).get("kind") == "starter" else str(self.path)
+
+    @property
     def languages(self) -> frozenset[str]:
         """The Wikidata label languages whose names are kept."""
         return frozenset(self.meta["languages"])

@@ -79,7 +79,7 @@ def _known_item(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, qid: 
     item = moved[0] if moved else item
     if not connection.execute("SELECT 1 FROM wikidata.items WHERE item = $item", {"item": item}).fetchone():
         what = f"has no item {qid.upper()}"
-        raise SnapshotError(what, where=snapshot.path, remedy="Look into a larger snapshot with --snapshot FILE.")
+        raise SnapshotError(what, where=snapshot.name, remedy="Look into a larger snapshot with --snapshot FILE.")
     return item
 
 

@@ -157,7 +157,7 @@ def audit(
     from polyculture.tables import print_table
 
     found, known = find_snapshot(snapshot, Path.cwd()), read_catalog(catalog)
-    print_table(("what", "value"), list(found.meta.items()), title=str(found.path))
+    print_table(("what", "value"), list(found.meta.items()), title=found.name)
     rows = []
     for topic in known.topics.values():
         for language in known.languages:
