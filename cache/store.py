@@ -40,19 +40,20 @@ _PRICES: dict[str, pa.DataType] = {
 VIEWS = Path(__file__).with_name("store.sql")
 
 
-def build_store(run: RunFolder, views: Sequence[Path] = ()) -> Path:
-    """Writes `store.duckdb` afresh: views over the run's files, then the SQL files in `views`, in order.
+def build_store(run: RunFolder, views: Sequence[Path] = (), at: Path | None = None) -> Path:
+    """Writes `store.duckdb`, or `at`, afresh: views over the run's files, then the SQL files in `views`, in order.
 
     The file holds no data of its own and may be deleted at any time. Raises `StoreError` where there is no run.
     """
     manifest = read_manifest(run.manifest)
     if manifest is None:
         raise StoreError("holds no run", where=run.root, remedy="Run `polyculture run` on an experiment file first.")
-    with replacing(run.store) as temporary, _disk_faults(run.store), connect(temporary) as connection:
+    path = at or run.store
+    with replacing(path) as temporary, _disk_faults(path), connect(temporary) as connection:
         fill_store(connection, run, manifest, views)
         rows = describe(connection, [VIEWS, *views])
         _create_table(connection, "dictionary", pa.Table.from_pylist(rows))
-    return run.store
+    return path
 
 
 @contextmanager
@@ -92,14 +93,21 @@ def fill_store(
         _put_files(connection, run, table)
 
 
-def open_store(run: RunFolder, views: Sequence[Path] = (), keep: Sequence[str] = ()) -> duckdb.DuckDBPyConnection:
+def open_store(
+    run: RunFolder,
+    views: Sequence[Path] = (),
+    keep: Sequence[str] = (),
+    at: Path | None = None,
+    memory: str | None = None,
+) -> duckdb.DuckDBPyConnection:
     """The store, built afresh and opened read-only; it can read the run's folder and no other file.
 
+    With `at` nothing is written into the run's folder; `memory` ('4GB') bounds what DuckDB holds.
     Each of the views in `keep`, in order, is computed once, now: whoever asks many questions does not read millions of
     mentions for each. What is written later is not in them.
     """
-    path = build_store(run, views)
-    connection = connect(path, read_only=True)
+    path = build_store(run, views, at)
+    connection = connect(path, read_only=True, memory=memory)
     connection.execute("SET allowed_directories = [$folder]", {"folder": str(run.root.resolve())})
     connection.execute("SET enable_external_access = false")
     connection.execute("SET enable_progress_bar = false")

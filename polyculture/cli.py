@@ -28,6 +28,7 @@ from polyculture.commands import (
     sql,
     status,
     tokens,
+    view,
     wikidata,
 )
 
@@ -67,6 +68,7 @@ app.command(epilog="polyculture measure exp.toml")(measure.measure)
 app.command(epilog="polyculture compare exp.toml openai:gpt-4o openai:gpt-4o-mini --by language")(compare.compare)
 app.add_typer(audit.app, name="audit")
 app.command(epilog="polyculture report exp.toml")(report.report)
+app.command(epilog="polyculture view exp.toml --port 8765")(view.view)
 app.command(epilog="polyculture jobs exp.toml --left | parallel --jobs 4")(jobs.jobs)
 app.command(epilog="polyculture status exp.toml --live")(status.status)
 app.command(epilog='polyculture sql exp.toml "select * from granularity" --format csv')(sql.sql)

@@ -1,0 +1,109 @@
+"""A run's store for a page that stays open: questions within limits, answers that keep up with a run that writes."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import duckdb
+
+from cache.errors import StoreError
+from cache.run_folder import RunFolder
+from cache.shards import committed_parts
+from cache.store import SHARDED, open_store
+from metrics import views
+
+SQL = Path(__file__).with_name("sql")
+MEMORY = "4GB"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Rows of a question; `more` says that there were more than were asked for."""
+
+    columns: tuple[str, ...]
+    rows: list[tuple[Any, ...]]
+    more: bool
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows as dictionaries."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+
+@dataclass
+class LiveStore:
+    """The store of `run`, read-only; its views stand in `folder`.
+
+    It is opened again where the run has written since, every `pause` seconds at most. A question may take `seconds`;
+    several may be asked at once.
+    """
+
+    run: RunFolder
+    folder: Path
+    seconds: float = 60.0
+    pause: float = 5.0
+    _connection: duckdb.DuckDBPyConnection | None = None
+    _written: object = None
+    _looked: float = 0.0
+    _numbers: count[int] = field(default_factory=count)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def ask(self, name: str, limit: int = 1_000, **values: Any) -> Answer:
+        """The rows of `sql/<name>.sql`."""
+        return self.answer((SQL / f"{name}.sql").read_text(encoding="utf-8"), values, limit)
+
+    def question(self, query: str, limit: int) -> Answer:
+        """The rows of one SELECT that a reader wrote. Raises `StoreError` for whatever else, or has no answer."""
+        try:
+            statements = duckdb.extract_statements(query)
+            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+                raise StoreError("one SELECT is answered here, and nothing else")
+            return self.answer(query, {}, limit)
+        except duckdb.Error as fault:
+            raise StoreError(str(fault).splitlines()[0]) from fault
+
+    def answer(self, query: str, values: Mapping[str, Any], limit: int) -> Answer:
+        """At most `limit` rows of a query. Raises `StoreError` where it takes too long, and what DuckDB raises."""
+        try:
+            return self._answer(self._cursor(), query, values, limit)
+        except duckdb.IOException:  # a file went away: the run has written it anew
+            return self._answer(self._cursor(afresh=True), query, values, limit)
+
+    def _answer(self, cursor: duckdb.DuckDBPyConnection, query: str, values: Mapping[str, Any], limit: int) -> Answer:
+        watch = threading.Timer(self.seconds, cursor.interrupt)
+        watch.start()
+        try:
+            cursor.execute(query, dict(values) or None)
+            columns = tuple(column[0] for column in cursor.description or ())
+            rows = cursor.fetchmany(limit + 1)
+        except duckdb.InterruptException as fault:
+            raise StoreError(f"that takes longer than {self.seconds:g} seconds, and was stopped") from fault
+        finally:
+            watch.cancel()
+            cursor.close()
+        return Answer(columns, rows[:limit], len(rows) > limit)
+
+    def _cursor(self, afresh: bool = False) -> duckdb.DuckDBPyConnection:
+        with self._lock:
+            now = time.monotonic()
+            connection = self._connection
+            if connection is None or afresh or now - self._looked >= self.pause:
+                written = _written(self.run)
+                if connection is None or afresh or written != self._written:
+                    # A file of its own each time: questions to the one before are still being answered.
+                    path = self.folder / f"store-{next(self._numbers)}.duckdb"
+                    connection = open_store(self.run, views(), at=path, memory=MEMORY)
+                self._connection, self._written, self._looked = connection, written, now
+            return connection.cursor()
+
+
+def _written(run: RunFolder) -> object:
+    """What changes when the run writes: no part is ever written to in place."""
+    whole = [(path.name, path.stat().st_mtime_ns) for path in sorted(run.root.glob("*.parquet"))]
+    parts = {table: committed_parts(run, table, by) for table, by in SHARDED.items()}
+    return run.manifest.read_bytes(), whole, parts

@@ -1,0 +1,101 @@
+"""The pages over a live store: search, an item, responses, SQL. Everything is text in templates that escape it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from cache.errors import StoreError
+from reports.names import Names
+from reports.view.live import LiveStore
+
+FOLDER = Path(__file__).parent
+AXES = ("model", "language", "topic", "condition", "country")
+FOUND = 200  # rows of a search
+SIZE = 20  # responses on a page
+ROWS = 1_000  # of a reader's own question
+LONGEST = 2_000  # characters of a cell
+
+Asked = Mapping[str, str]
+
+
+class Pages:
+    """Each method takes what the address asks for and returns a page. What cannot be answered is said on the page."""
+
+    def __init__(self, store: LiveStore, experiment: str, names: Names) -> None:
+        self._store, self._names = store, names
+        loader = FileSystemLoader(FOLDER / "templates")
+        self._environment = Environment(
+            loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+        )
+        self._environment.globals.update(experiment=experiment, names=names, axes=AXES)
+
+    def search(self, asked: Asked) -> str:
+        """What there is, and where a name was found."""
+        needle = asked.get("q", "").strip()
+        found = self._store.ask("search", FOUND, needle=needle) if needle else None
+        return self._page("search", needle=needle, found=found, standing=self._store.ask("standing"))
+
+    def item(self, qid: str) -> str:
+        """An item, and how often each model mentions it in each language."""
+        facts = self._store.ask("item", qid=qid).records()
+        places = self._store.ask("places", 10_000, qid=qid).records()
+        counts = {(place["model"], place["language"]): place["mentions"] for place in places}
+        models = list(dict.fromkeys(place["model"] for place in places))
+        languages = sorted({place["language"] for place in places})
+        shown = {"counts": counts, "models": models, "languages": languages}
+        return self._page("item", qid=qid, item=facts[0] if facts else None, **shown)
+
+    def responses(self, asked: Asked) -> str:
+        """Responses that meet the filters, with what is looked for marked in them."""
+        filters = {name: asked.get(name, "") for name in ("qid", "surface", *AXES)}
+        number = asked.get("page", "1")
+        page = int(number) if number.isdecimal() and 0 < int(number) < 1_000_000 else 1
+        found = self._store.ask("responses", SIZE + 1, **filters, size=SIZE, skipped=(page - 1) * SIZE).records()
+        for row in found:
+            row["pieces"] = pieces(row["text"] or "", row["marks"] or ())
+        choices = self._store.ask("axes").records()[0]
+        shown = {"found": found[:SIZE], "more": len(found) > SIZE, "page": page, "choices": choices}
+        return self._page("responses", filters=filters, **shown)
+
+    def sql(self, asked: Asked) -> str:
+        """A reader's own question with its answer, or why there is none; the views and what their columns mean."""
+        query, answer, fault = asked.get("query", "").strip(), None, None
+        if query:
+            try:
+                answer = self._store.question(query, ROWS)
+            except StoreError as error:
+                fault = str(error)
+        dictionary = self._store.ask("dictionary", 10_000).records()
+        return self._page("sql", query=query, answer=answer, fault=fault, dictionary=dictionary, cell=cell, rows=ROWS)
+
+    def fault(self, reason: str) -> str:
+        """A page that says why there is no other."""
+        return self._page("fault", reason=reason)
+
+    def _page(self, name: str, **values: Any) -> str:
+        return self._environment.get_template(f"{name}.html.jinja").render(here=name, **values)
+
+
+def pieces(text: str, marks: Sequence[Mapping[str, int | None]]) -> list[tuple[str, bool]]:
+    """The text in pieces, each with whether it is marked; of marks that overlap, the first."""
+    found: list[tuple[str, bool]] = []
+    at = 0
+    for mark in marks:
+        start, end = mark["start"], mark["end"]
+        if start is None or end is None or start < at:
+            continue
+        found += [(text[at:start], False), (text[start:end], True)]
+        at = end
+    return [*found, (text[at:], False)]
+
+
+def cell(value: Any) -> str:
+    """A value as the table shows it."""
+    if value is None:
+        return "–"
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
