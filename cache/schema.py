@@ -1,9 +1,9 @@
 """The rows that flow between the stages, and the tables they are kept in: the one place where columns are written down.
 
-Every table is one frozen dataclass. `Prompt`, `Response`, `Extraction`, `Mention`, `Score` and `SwapAnswer` are written
-job by job, the others once for a run. The columns that say which cell a row belongs to (model, language, topic,
-condition, country) are repeated in each row: Parquet keeps them in a dictionary, and no metric needs a join to find its
-cell.
+Every table is one frozen dataclass; a column with a default came later than the first stores. `Prompt`, `Response`,
+`Extraction`, `Mention`, `Score` and `SwapAnswer` are written job by job, the others once for a run. The columns that
+say which cell a row belongs to (model, language, topic, condition, country) are repeated in each row: Parquet keeps
+them in a dictionary, and no metric needs a join to find its cell.
 """
 
 from __future__ import annotations
@@ -64,9 +64,10 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What an extractor did with one response; its mentions stand in `Mention`."""
+    """What an extractor did with one response; its mentions stand in `Mention`. An answer of no use, after which the
+    response was asked again, is a row of its own: it was paid for."""
 
-    extraction_id: str  # hash of response_id and extractor_id
+    extraction_id: str  # hash of response_id and extractor_id, of an answer of no use also of its attempt
     response_id: str
     prompt_id: str
     sampling_id: str
@@ -77,13 +78,13 @@ class Extraction:
     condition: str
     country: str | None
     sample: int
-    status: str  # 'ok' | 'failed'
+    status: str  # 'ok' | 'failed' | 'unusable': asked again
     mentions: int  # rows in `Mention`
-    attempts: int
+    attempts: int  # those of no use before it included
     error: str | None
     retryable: bool | None
     raw: str | None  # the extractor model's answer, as it came
-    prompt_tokens: int | None  # over all attempts, those of earlier commands included
+    prompt_tokens: int | None  # of this answer
     completion_tokens: int | None
     extractor_model: str | None = None  # the model that was asked; None where none was
     purchase: str | None = None  # 'direct' | 'batch': how its answers were bought
@@ -419,6 +420,11 @@ def arrow_schema(table: str) -> pa.Schema:
     row = TABLES[table]
     hints = typing.get_type_hints(row)
     return pa.schema([_arrow_field(field.name, hints[field.name]) for field in fields(row)])
+
+
+def later_columns(table: str) -> frozenset[str]:
+    """Columns that the first stores did not have: a file without them is read as if they were null."""
+    return frozenset(field.name for field in fields(TABLES[table]) if field.default is None)
 
 
 def _arrow_field(name: str, hint: Any) -> pa.Field[Any]:

@@ -30,13 +30,15 @@ FROM stored_responses AS r
 SEMI JOIN wanted_responses AS w
     ON r.model = w.model AND r.prompt_id = w.prompt_id AND r.sampling_id = w.sampling_id AND r.sample < w.n;
 
--- extractions: a row is what the extractor did with one response.
+-- extractions: a row is what the extractor did with one response. Answers of no use, after which it was asked again,
+-- stand in `stored_extractions`.
 CREATE VIEW extractions AS
 SELECT e.*
 FROM stored_extractions AS e
 SEMI JOIN wanted_extractions AS w
     ON e.model = w.model AND e.prompt_id = w.prompt_id AND e.sampling_id = w.sampling_id
-    AND e.extractor_id = w.extractor_id AND e.sample < w.n;
+    AND e.extractor_id = w.extractor_id AND e.sample < w.n
+WHERE e.status <> 'unusable';
 
 -- mentions: a row is a surface string found in a response; hallucinated ones and kinds that never count included.
 CREATE VIEW mentions AS
@@ -98,7 +100,8 @@ FROM bought LEFT JOIN run_prices AS price ON price.model = bought.asked;
 CREATE VIEW spending AS
 SELECT stage, model, language, topic, asked, purchase,
     count(*) FILTER (WHERE status = 'ok') AS answers,
-    count(*) FILTER (WHERE status <> 'ok') AS failed,
+    count(*) FILTER (WHERE status NOT IN ('ok', 'unusable')) AS failed,
+    count(*) FILTER (WHERE status = 'unusable') AS unusable,
     coalesce(sum(prompt_tokens), 0)::BIGINT AS prompt_tokens,
     coalesce(sum(completion_tokens), 0)::BIGINT AS completion_tokens,
     sum(cost) AS cost

@@ -121,15 +121,18 @@ def audit(
         counted = {name for name, kind in catalog.topic(topic).kinds.items() if kind.counted}
         for extracted in extractor.extract(ResponseText(t.text_id, language, t.text) for t in texts.values()):
             results.append(extracted)
+            if extracted.status == "unusable":  # another follows
+                continue
             _score(tallies, texts[extracted.response_id], extracted, counted)
             outcome += Outcome(1, 0) if extracted.status == "ok" else Outcome(0, 1)
             progress(outcome)
+    last = [one for one in results if one.status != "unusable"]
     return AuditResult(
         rows=tuple(row for (by, value), tally in sorted(tallies.items()) for row in _rows(by, value, tally)),
-        texts=len(results),
-        failures={one.response_id: one.error or "" for one in results if one.status != "ok"},
+        texts=len(last),
+        failures={one.response_id: one.error or "" for one in last if one.status != "ok"},
         extractor_ids=ids,
-        attempts=sum(one.attempts for one in results),
+        attempts=sum(one.attempts for one in last),
         prompt_tokens=sum(one.prompt_tokens or 0 for one in results),
         completion_tokens=sum(one.completion_tokens or 0 for one in results),
     )

@@ -16,6 +16,7 @@ class ResponseText:
     response_id: str
     language: str
     text: str
+    unusable: int = 0  # answers about it that were of no use, so far: the same question is not asked again
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +32,17 @@ class FoundMention:
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What became of one response: all its mentions, or the reason why there are none."""
+    """What became of one response: all its mentions, or the reason why there are none. An answer of no use, after
+    which it is asked again, is 'unusable': it says what was paid for it, and another follows."""
 
     response_id: str
-    status: str  # 'ok' | 'failed'
+    status: str  # 'ok' | 'failed' | 'unusable'
     mentions: tuple[FoundMention, ...] = ()
-    attempts: int = 1
+    attempts: int = 1  # those before this one included
     error: str | None = None  # one line; None when ok
     retryable: bool | None = None  # of a failure: worth trying again
-    raw: str | None = None  # the model's last answer, as it came
-    prompt_tokens: int | None = None  # over all attempts
+    raw: str | None = None  # the model's answer, as it came
+    prompt_tokens: int | None = None
     completion_tokens: int | None = None
     extractor_model: str | None = None  # the model that was asked
     purchase: Purchase | None = None  # how its answers were bought
@@ -60,5 +62,8 @@ class Extractor(Protocol):
         ...
 
     def extract(self, responses: Iterable[ResponseText]) -> Iterator[Extracted]:
-        """Yields one `Extracted` per response, as they finish. What fails is a row with a reason, not an exception."""
+        """Yields one `Extracted` per response, as they finish, and one more before it per answer that was of no use.
+
+        What fails is a row with a reason, not an exception.
+        """
         ...

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 
 from cache.catalog import Topic
-from cache.errors import BudgetError
 from cache.identity import content_id
-from cache.prices import Purchase
 from extract.answer import AnswerError, answer_schema, read_answer
 from extract.base import Extracted, ResponseText
 from extract.offsets import locate
@@ -22,23 +20,6 @@ MAX_TOKENS = 1024
 TEMPERATURES = (0.0, 0.4, 0.8)
 
 
-@dataclass(slots=True)
-class _Asked:
-    """A response that is being asked about, and what its attempts so far have cost."""
-
-    response: ResponseText
-    attempts: int = 0
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
-    purchase: Purchase | None = None
-
-    def count(self, answer: Completion) -> None:
-        self.attempts += 1
-        self.purchase = answer.purchase
-        self.prompt_tokens = _sum(self.prompt_tokens, answer.prompt_tokens)
-        self.completion_tokens = _sum(self.completion_tokens, answer.completion_tokens)
-
-
 def llm_extractor_id(model: str, topic: Topic) -> str:
     """The identity of `LlmExtractor` for a model and topic, without opening the model."""
     prompt = [asdict(message) for message in prompt_head(topic)]
@@ -50,7 +31,8 @@ class LlmExtractor:
     """Asks `engine`, which runs `model`, for the mentions of a topic's kinds.
 
     An answer that is no JSON, was cut, goes on for ever or has an unknown kind is asked for again with another seed;
-    after the last attempt the response is failed, with the answer kept as it came. Nothing of such an answer is used.
+    after the last attempt the response is failed, with the answer kept as it came. Nothing of such an answer is used;
+    what it cost is told the moment it comes, since whoever is killed before the next attempt has paid for it.
     A failure of the engine's own is not asked again here; its `retryable` says whether a later run should.
     """
 
@@ -66,70 +48,58 @@ class LlmExtractor:
 
         `responses` is consumed lazily, as the engine takes requests. A text without a letter is asked of nobody.
         """
-        again: list[_Asked] = []
+        later: list[list[ResponseText]] = [[] for _ in TEMPERATURES]  # by the attempt that is theirs next
         silent: list[Extracted] = []
-        asked = self._asked(responses, silent)
-        for attempt in range(len(TEMPERATURES)):
-            try:
-                yield from self._round(attempt, asked, again, silent)
-            except BudgetError:
-                yield from self._given_up([*asked, *again] if attempt else again)
-                raise
-            asked, again = iter(again), []
+        yield from self._round(0, self._at_once(responses, later, silent), later, silent)
+        for attempt in range(1, len(TEMPERATURES)):
+            yield from self._round(attempt, iter(later[attempt]), later, silent)
 
-    def _asked(self, responses: Iterable[ResponseText], silent: list[Extracted]) -> Iterator[_Asked]:
+    def _at_once(
+        self, responses: Iterable[ResponseText], later: list[list[ResponseText]], silent: list[Extracted]
+    ) -> Iterator[ResponseText]:
+        """Those that nobody was asked about; the others are put aside."""
         for response in responses:
-            if response.text.strip():
-                yield _Asked(response)
-            else:
+            if not response.text.strip():
                 silent.append(Extracted(response.response_id, "ok", attempts=0))
-
-    def _given_up(self, again: Iterable[_Asked]) -> Iterator[Extracted]:
-        """What is not asked again because of a limit: failed for now, with what its attempts have cost."""
-        for item in again:
-            yield Extracted(
-                item.response.response_id,
-                "failed",
-                attempts=item.attempts,
-                error="not asked again: max_cost is reached",
-                retryable=True,
-                prompt_tokens=item.prompt_tokens,
-                completion_tokens=item.completion_tokens,
-                extractor_model=self._model,
-                purchase=item.purchase,
-            )
+            elif response.unusable:
+                later[response.unusable].append(response)
+            else:
+                yield response
 
     def _round(
-        self, attempt: int, asked: Iterator[_Asked], again: list[_Asked], silent: list[Extracted]
+        self,
+        attempt: int,
+        asked: Iterator[ResponseText],
+        later: list[list[ResponseText]],
+        silent: list[Extracted],
     ) -> Iterator[Extracted]:
-        waiting: dict[str, _Asked] = {}
+        waiting: dict[str, ResponseText] = {}
         for answer in self._engine.sample(self._requests(attempt, asked, waiting)):
-            item = waiting.pop(answer.request_id)
-            item.count(answer)
-            result = self._result(item, answer)
-            if result.error and answer.error is None and item.attempts < len(TEMPERATURES):
-                again.append(item)
-            else:
-                yield result
+            response = waiting.pop(answer.request_id)
+            result = self._result(response, attempt, answer)
+            if result.status == "unusable":
+                later[attempt + 1].append(response)
+            yield result
             yield from _drain(silent)
         yield from _drain(silent)
 
-    def _requests(self, attempt: int, asked: Iterator[_Asked], waiting: dict[str, _Asked]) -> Iterator[Request]:
+    def _requests(
+        self, attempt: int, asked: Iterator[ResponseText], waiting: dict[str, ResponseText]
+    ) -> Iterator[Request]:
         decoding = _decoding(self._topic, attempt)
-        for item in asked:
-            waiting[item.response.response_id] = item
-            messages = (*self._head, Message("user", item.response.text))
-            yield Request(item.response.response_id, messages, decoding, seeds=(attempt,))
+        for response in asked:
+            waiting[response.response_id] = response
+            messages = (*self._head, Message("user", response.text))
+            yield Request(response.response_id, messages, decoding, seeds=(attempt,))
 
-    def _result(self, item: _Asked, answer: Completion) -> Extracted:
-        response = item.response
+    def _result(self, response: ResponseText, attempt: int, answer: Completion) -> Extracted:
         result = Extracted(
             response.response_id,
             "failed",
-            attempts=item.attempts,
+            attempts=attempt + 1,
             raw=answer.text,
-            prompt_tokens=item.prompt_tokens,
-            completion_tokens=item.completion_tokens,
+            prompt_tokens=answer.prompt_tokens,
+            completion_tokens=answer.completion_tokens,
             extractor_model=self._model,
             purchase=answer.purchase,
         )
@@ -138,7 +108,8 @@ class LlmExtractor:
         try:
             named = read_answer(answer.text, self._topic.kinds, answer.finish_reason)
         except AnswerError as fault:
-            return replace(result, error=str(fault), retryable=False)
+            last = result.attempts == len(TEMPERATURES)
+            return replace(result, status="failed" if last else "unusable", error=str(fault), retryable=False)
         return replace(result, status="ok", mentions=locate(response.text, named, response.language))
 
 
@@ -150,7 +121,3 @@ def _decoding(topic: Topic, attempt: int) -> Decoding:
 def _drain(results: list[Extracted]) -> Iterator[Extracted]:
     while results:
         yield results.pop()
-
-
-def _sum(one: int | None, other: int | None) -> int | None:
-    return other if one is None else one if other is None else one + other

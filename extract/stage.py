@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import pyarrow as pa
@@ -18,13 +18,11 @@ from cache.manifest import Manifest, read_manifest
 from cache.outcome import Outcome, Progress, silent
 from cache.run_folder import Job, RunFolder
 from cache.shards import JobShards
-from extract.base import Extracted, Extractor, ResponseText
+from extract.base import Extractor, ResponseText
 from extract.rows import CELL, extraction_record, extraction_tables
 
 TABLES = ("mentions", "extractions")  # the last one commits
 BATCH = 8_192  # responses that are worked on together
-_TOKENS = ("prompt_tokens", "completion_tokens")
-_PAID = (*_TOKENS, "purchase")
 _EVERY = 0.25  # seconds between two words about the progress
 
 
@@ -55,17 +53,18 @@ class _Work:
         self._progress, self._told = progress, 0.0
         self._ok: set[str] = set()
         self._failed: set[str] = set()
-        self._paid: dict[str, dict[str, Any]] = {}  # what attempts of earlier commands have cost, by response
+        self._unusable: Counter[str] = Counter()  # answers of no use, by response
         self.outcome = Outcome(0, 0)
 
     def retire_retryable(self) -> None:
         """Takes this extractor's failures that are worth another try off the record, and notes what is done."""
-        columns = ["response_id", "extraction_id", "extractor_id", "status", "retryable", *_PAID]
+        columns = ["response_id", "extraction_id", "extractor_id", "status", "retryable"]
         rows = self._shards.read("extractions", columns)
         mine = rows.filter(pc.field("extractor_id") == self._extractor.extractor_id)
         again = mine.filter((pc.field("status") == "failed") & pc.field("retryable"))
-        self._paid = {row["response_id"]: row for row in again.select(["response_id", *_PAID]).to_pylist()}
         self._shards.retire(_strings(again["extraction_id"]))
+        unusable = mine.filter(pc.field("status") == "unusable")["response_id"]
+        self._unusable = Counter(str(response_id) for response_id in unusable.to_pylist())
         self._ok = _strings(mine.filter(pc.field("status") == "ok")["response_id"])
         failed = _strings(mine.filter(pc.field("status") == "failed")["response_id"])
         self._failed = failed - _strings(again["response_id"])
@@ -88,7 +87,7 @@ class _Work:
     def extract(self, batch: pa.Table) -> None:
         """One batch: answers that cost something are kept one by one as they come, the others in bulk."""
         texts = (
-            ResponseText(str(row["response_id"]), self._shards.job.language, str(row["text"]))
+            ResponseText(row["response_id"], self._shards.job.language, row["text"], self._unusable[row["response_id"]])
             for row in batch.select(["response_id", "text"]).to_pylist()
         )
         cells = batch.select(list(CELL))
@@ -96,11 +95,13 @@ class _Work:
         if self._extractor.costly:
             by_id = {cell["response_id"]: cell for cell in cells.to_pylist()}
             for extracted in self._extractor.extract(texts):
+                unusable = extracted.status == "unusable"
+                # An answer of no use is a row of its own: it was paid for, and what follows it may not come.
+                ident = content_id(extracted.response_id, key, *([extracted.attempts] if unusable else []))
                 cell = by_id[extracted.response_id]
-                ident = content_id(extracted.response_id, key)
-                paid = _with_earlier(extracted, self._paid.get(extracted.response_id, {}))
-                self._shards.append(extraction_record(cell, paid, self._topic, key, ident))
-                self._count(extracted.status == "ok")
+                self._shards.append(extraction_record(cell, extracted, self._topic, key, ident))
+                if not unusable:
+                    self._count(extracted.status == "ok")
         else:
             found = []
             for extracted in self._extractor.extract(texts):
@@ -113,14 +114,6 @@ class _Work:
         if time.monotonic() - self._told >= _EVERY:
             self._told = time.monotonic()
             self._progress(self.outcome)
-
-
-def _with_earlier(extracted: Extracted, earlier: Mapping[str, Any]) -> Extracted:
-    """`extracted`, with the tokens that attempts of earlier commands have used added to its own."""
-    used = {name: earlier[name] + (getattr(extracted, name) or 0) for name in _TOKENS if earlier.get(name)}
-    if not used:
-        return extracted
-    return replace(extracted, **used, purchase=extracted.purchase or earlier["purchase"])
 
 
 def _answered(run: RunFolder, job: Job, manifest: Manifest) -> Iterator[pa.Table]:

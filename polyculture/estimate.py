@@ -17,8 +17,9 @@ from polyculture.experiment import GAZETTEER
 from polyculture.workspace import Workspace
 
 _MEANS = """
-SELECT stage, asked, avg(prompt_tokens), avg(completion_tokens)
-FROM purchases WHERE status = 'ok' AND completion_tokens IS NOT NULL GROUP BY stage, asked
+SELECT stage, asked, sum(prompt_tokens) / count(*) FILTER (status = 'ok') AS read,
+    sum(completion_tokens) / count(*) FILTER (status = 'ok') AS written
+FROM purchases WHERE completion_tokens IS NOT NULL GROUP BY stage, asked HAVING written IS NOT NULL
 """
 
 
@@ -42,7 +43,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class _Means:
-    """Mean tokens of a model's answers so far."""
+    """Tokens that a model's answers took so far, for each that was of use."""
 
     prompt: float
     answer: float

@@ -95,8 +95,8 @@ def _in_journal(run: RunFolder, job: Job, table: str) -> Counter[str]:
 
 
 def _states(row: Mapping[str, Any]) -> Sequence[str]:
-    if row["status"] == "ok":
-        return ("done",)
+    if row["status"] in ("ok", "unusable"):  # the latter is asked again
+        return ("done",) if row["status"] == "ok" else ()
     return ("failed",) if row["retryable"] is False else ("failed", "again")
 
 

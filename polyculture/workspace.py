@@ -31,7 +31,8 @@ from polyculture.experiment import Experiment, check_models, check_names, check_
 # The extracted responses that none of the extractors has read.
 UNREAD = """
 SELECT DISTINCT response_id FROM extractions AS e WHERE NOT EXISTS (
-    FROM stored_extractions AS s WHERE s.response_id = e.response_id AND list_contains($extractors, s.extractor_id))
+    FROM stored_extractions AS s WHERE s.response_id = e.response_id AND s.status <> 'unusable'
+        AND list_contains($extractors, s.extractor_id))
 """
 RUNS = "runs"  # beside the experiment file
 TRACED_PACKAGES = ("duckdb", "lingua-language-detector", "openai", "opencc", "pandas", "rapidfuzz", "xllamacpp")

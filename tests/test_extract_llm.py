@@ -31,7 +31,8 @@ GOOD = answer(("Aiko", "person"), ("ramen", "dish"), ("Kyoto", "place"), ("pork"
 def extract(script: Script, *texts: str) -> list[Extracted]:
     extractor = LlmExtractor(ScriptedEngine(script), "stub:model", FOOD)
     responses = [ResponseText(f"r{number}", "en", text) for number, text in enumerate(texts or (TEXT,))]
-    return sorted(extractor.extract(responses), key=lambda one: one.response_id)
+    found = [one for one in extractor.extract(responses) if one.status != "unusable"]
+    return sorted(found, key=lambda one: one.response_id)
 
 
 def test_a_good_answer() -> None:
@@ -80,10 +81,23 @@ def test_an_answer_that_is_none_fails_after_all_attempts(script: Script, error: 
 
 def test_a_bad_answer_is_asked_again_with_another_seed_and_counted() -> None:
     engine = ScriptedEngine(lambda _text, attempt: GOOD if attempt == 2 else "{")
-    (one,) = LlmExtractor(engine, "stub:model", FOOD).extract([ResponseText("r", "en", TEXT)])
-    assert (one.status, one.attempts, one.prompt_tokens, one.completion_tokens) == ("ok", 3, 300, 30)
+    found = list(LlmExtractor(engine, "stub:model", FOOD).extract([ResponseText("r", "en", TEXT)]))
+    assert [(one.status, one.attempts) for one in found] == [("unusable", 1), ("unusable", 2), ("ok", 3)]
+    assert {(one.prompt_tokens, one.completion_tokens, one.purchase) for one in found} == {(100, 10, "direct")}
     asked = [(request.seeds, request.decoding.temperature) for request in engine.requests]
     assert asked == [((0,), 0.0), ((1,), 0.4), ((2,), 0.8)]
+
+
+def test_an_answer_of_no_use_in_an_earlier_command_is_not_asked_for_again() -> None:
+    engine = ScriptedEngine(lambda _text, _attempt: "{")
+    left = [ResponseText("new", "en", TEXT), ResponseText("old", "en", TEXT, unusable=2)]
+    found = list(LlmExtractor(engine, "stub:model", FOOD).extract(left))
+    assert {(request.request_id, *request.seeds) for request in engine.requests} == {
+        ("new", 0), ("new", 1), ("new", 2), ("old", 2),
+    }  # fmt: skip
+    assert {(one.response_id, one.status, one.attempts) for one in found} == {
+        ("new", "unusable", 1), ("new", "unusable", 2), ("new", "failed", 3), ("old", "failed", 3),
+    }  # fmt: skip
 
 
 def test_a_hallucination_is_kept_and_flagged() -> None:
@@ -190,9 +204,10 @@ def test_against_a_server() -> None:
     with StubServer(behaviour=behave) as server:
         spec = ModelSpec("openai:m", {"base_url": server.url})
         with open_engine(spec) as engine:
-            (one,) = LlmExtractor(engine, spec.model, FOOD).extract([ResponseText("r", "en", TEXT)])
+            bad, one = LlmExtractor(engine, spec.model, FOOD).extract([ResponseText("r", "en", TEXT)])
         bodies = sorted(server.bodies, key=lambda body: int(body["seed"]))
-    assert (one.status, one.attempts, len(one.mentions), one.prompt_tokens) == ("ok", 2, 5, 14)
+    assert (bad.status, bad.raw, bad.prompt_tokens) == ("unusable", "I", 7)
+    assert (one.status, one.attempts, len(one.mentions), one.prompt_tokens) == ("ok", 2, 5, 7)
     assert [body["seed"] for body in bodies] == [0, 1]
     assert bodies[0]["response_format"]["json_schema"]["schema"] == answer_schema(FOOD.kinds)
     assert bodies[0]["messages"][-1] == {"role": "user", "content": TEXT}
@@ -205,7 +220,7 @@ def test_a_real_model_keeps_to_the_schema(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(llm, "MAX_TOKENS", 96)
     spec = ModelSpec("llamacpp:smollm2", {"n_parallel": 1, "context": 2048})
     with open_engine(spec) as engine:
-        (one,) = LlmExtractor(engine, spec.model, FOOD).extract([ResponseText("r", "en", TEXT)])
+        *_, one = LlmExtractor(engine, spec.model, FOOD).extract([ResponseText("r", "en", TEXT)])
     assert one.raw is not None
     assert one.raw.lstrip().startswith("{")
     if one.status == "ok":

@@ -7,6 +7,7 @@ import re
 import signal
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -99,6 +100,35 @@ def test_extraction_by_a_paid_model_counts_with_its_failed_attempts(tmp_path: Pa
     extraction = spending(tmp_path)[0]
     assert (extraction["stage"], extraction["answers"]) == ("extract", JOB_SAMPLES)
     assert extraction["cost"] == pytest.approx(3 * JOB_SAMPLES * ANSWER)  # three attempts each
+
+
+def test_answers_of_no_use_are_in_the_store_before_the_next_attempt(tmp_path: Path, server: StubServer) -> None:
+    """They were once kept in memory until the last attempt, and lost from the costs when that was killed."""
+    held = True
+
+    def behave(body: Mapping[str, Any], before: int) -> Reply | None:
+        reply = extracting(body, before)
+        return replace(reply, slow=600) if reply and held and body["seed"] == 1 else reply
+
+    server.behaviour = behave
+    file = write(tmp_path, server.url, extractor="openai:stub")
+    assert polyculture("generate", file, "--language", "en", cwd=tmp_path).returncode == 0
+    killed = start_polyculture("extract", file, "--language", "en", cwd=tmp_path)
+    deadline = time.monotonic() + 120
+    while not any(seed == 1 for _, seed in server.asked) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait(60)
+    held = False
+    done = polyculture("extract", file, "--language", "en", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [seed for _, seed in server.asked].count(0) == JOB_SAMPLES  # a first attempt each, and never again
+    extraction = spending(tmp_path)[0]
+    assert (extraction["answers"], extraction["failed"], extraction["unusable"]) == (JOB_SAMPLES, 0, 2 * JOB_SAMPLES)
+    assert extraction["cost"] == pytest.approx(3 * JOB_SAMPLES * ANSWER)
+    question = "select sum(extracted)::int as extracted, sum(extraction_failed)::int as failed from health"
+    counted = polyculture("sql", file, question, "--format", "csv", cwd=tmp_path)
+    assert counted.stdout.splitlines() == ["extracted,failed", f"{JOB_SAMPLES},0"], counted
 
 
 def test_answers_without_a_text_cost_too(tmp_path: Path, server: StubServer) -> None:

@@ -17,7 +17,7 @@ WHERE m.counted AND NOT m.hallucinated;
 
 -- cell_extractions: a row is a cell; what the extractor did with its responses, in counts.
 CREATE VIEW cell_extractions AS
-SELECT p.cell, count(*) FILTER (e.status = 'ok') AS extracted, count(*) FILTER (e.status <> 'ok') AS extraction_failed
+SELECT p.cell, count(*) FILTER (e.status = 'ok') AS extracted, count(*) FILTER (e.status = 'failed') AS extraction_failed
 FROM stored_extractions AS e
 INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
 WHERE e.sample < p.n
