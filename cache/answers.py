@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from cache.database import connect
-from cache.parquet import SUFFIX, rows_to_table
+from cache.errors import StoreError
+from cache.parquet import SUFFIX, missing_columns, rows_to_table
 from cache.run_folder import Job, RunFolder
 from cache.schema import arrow_schema
 
@@ -18,7 +18,7 @@ def find_answers(run: RunFolder, job: Job, wanted: pa.Table) -> pa.Table:
 
     `wanted` has the columns response_id, prompt_id, condition and country; the rows found carry its values. The key
     holds what was asked of whom and how, so that an answer is the same in every run. Failures are not taken over, nor
-    are the files of another version whose columns differ.
+    are files without a column that is needed.
     """
     files = [str(file) for file in _sibling_parts(run, job)] if wanted.num_rows else []
     if not files:
@@ -27,6 +27,7 @@ def find_answers(run: RunFolder, job: Job, wanted: pa.Table) -> pa.Table:
     query = Path(__file__).with_name("answers.sql").read_text(encoding="utf-8")
     with connect() as connection:
         connection.register("wanted", wanted)
+        connection.register("blank", rows_to_table("responses", []))
         found: pa.Table = connection.sql(query, params={"files": files}).to_arrow_table()
     return found.select(schema.names).cast(schema)
 
@@ -40,6 +41,7 @@ def _sibling_parts(run: RunFolder, job: Job) -> list[Path]:
 
 def _readable(part: Path) -> bool:
     try:
-        return pq.read_schema(part).names == arrow_schema("responses").names
-    except (OSError, pa.ArrowInvalid):
+        missing_columns(part, "responses")
+    except (OSError, pa.ArrowInvalid, StoreError):
         return False
+    return True

@@ -10,8 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from cache.errors import StoreError
 from cache.files import replacing
-from cache.schema import TABLES, arrow_schema
+from cache.schema import TABLES, arrow_schema, later_columns
 
 SUFFIX = ".parquet"
 
@@ -41,6 +42,30 @@ def write_parquet(table: pa.Table, path: Path, metadata: Mapping[str, str] | Non
         table = table.replace_schema_metadata(footer)
     with replacing(path) as temporary:
         pq.write_table(table, temporary, compression="zstd")
+
+
+def read_rows(path: Path, table: str, columns: Sequence[str]) -> pa.Table:
+    """`columns` of a file of `cache.schema.TABLES[table]`; those that came later than the file are null.
+
+    Raises `StoreError` where others are missing, too.
+    """
+    missing = missing_columns(path, table)
+    rows = pq.read_table(path, columns=[name for name in columns if name not in missing])
+    for name in missing.intersection(columns):
+        rows = rows.append_column(name, pa.nulls(rows.num_rows, arrow_schema(table).field(name).type))
+    return rows.select(list(columns))
+
+
+def missing_columns(path: Path, table: str) -> frozenset[str]:
+    """The columns that came later than a file. Raises `StoreError` where it lacks any other."""
+    missing = frozenset(arrow_schema(table).names).difference(pq.read_schema(path).names)
+    if unknown := sorted(missing - later_columns(table)):
+        raise StoreError(
+            f"has no column {', '.join(unknown)}: another version of Polyculture wrote it",
+            where=path,
+            remedy="Read this run with that version, or begin a new one.",
+        )
+    return missing
 
 
 def read_metadata(path: Path) -> dict[str, str]:

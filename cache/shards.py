@@ -23,7 +23,7 @@ import pyarrow.parquet as pq
 from cache.errors import JobHeldError
 from cache.files import store_faults
 from cache.hold import Hold
-from cache.parquet import SUFFIX, rows_to_table, write_parquet
+from cache.parquet import SUFFIX, read_rows, rows_to_table, write_parquet
 from cache.run_folder import Job, RunFolder
 from cache.schema import arrow_schema
 
@@ -69,9 +69,12 @@ class JobShards:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            # What was taken over by another process is sealed by that one.
-            if kind is None or not issubclass(kind, (OSError, JobHeldError)):
+            if kind is None:
                 self.seal()
+            # What was taken over by another process is sealed by that one. Anything else may have struck between two
+            # steps, as Ctrl-C does: what is on disk counts.
+            elif not issubclass(kind, (OSError, JobHeldError)):
+                self._recover()
         finally:
             if self._journal is not None:
                 self._journal.close()
@@ -113,7 +116,7 @@ class JobShards:
         """All committed rows of a table of this job."""
         names = sorted(part.name for part in self._commit.glob(f"part-*{SUFFIX}"))
         wanted = list(columns or arrow_schema(table).names)
-        parts = [pq.read_table(self._folders[table] / name, columns=wanted) for name in names]
+        parts = [read_rows(self._folders[table] / name, table, wanted) for name in names]
         return pa.concat_tables(parts) if parts else rows_to_table(table, []).select(wanted)
 
     def read_journal(self) -> list[Record]:

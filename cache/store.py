@@ -16,9 +16,9 @@ from cache.dictionary import describe
 from cache.errors import StoreError
 from cache.files import replacing
 from cache.manifest import Manifest, read_manifest
-from cache.parquet import rows_to_table
+from cache.parquet import missing_columns, rows_to_table
 from cache.run_folder import RunFolder
-from cache.schema import TABLES
+from cache.schema import TABLES, later_columns
 from cache.shards import committed_parts
 
 # Tables that are written job by job, and the table whose part commits theirs.
@@ -127,9 +127,27 @@ def _put_files(connection: duckdb.DuckDBPyConnection, run: RunFolder, table: str
     else:
         files = [path for path in [run.table(table)] if path.exists()]
     if files:
-        paths = [str(path.resolve()) for path in files]
-        connection.execute(f"DROP TABLE stored_{table}")
-        connection.read_parquet(paths, hive_partitioning=False).create_view(f"stored_{table}")
+        _create_view(connection, table, files)
+
+
+def _create_view(connection: duckdb.DuckDBPyConnection, table: str, files: Sequence[Path]) -> None:
+    """A view over the rows of `files`; columns that came later than some of them are null there."""
+    name = f"stored_{table}"
+    blank = connection.table(name)
+    types = dict(zip(blank.columns, blank.types, strict=True))
+    connection.execute(f"DROP TABLE {name}")
+    first = {path.parent: path for path in reversed(files)}  # of each job, the oldest
+    older = bool(later_columns(table)) and any(missing_columns(path, table) for path in first.values())
+    paths = [str(path.resolve()) for path in files]
+    rows = connection.read_parquet(paths, hive_partitioning=False, union_by_name=older)
+    if older:
+        there = set(rows.columns)
+        rows = rows.select(*(_column(column, kind, there=column in there) for column, kind in types.items()))
+    rows.create_view(name)
+
+
+def _column(name: str, kind: duckdb.sqltypes.DuckDBPyType, *, there: bool) -> duckdb.Expression:
+    return duckdb.ColumnExpression(name) if there else duckdb.ConstantExpression(None).cast(kind).alias(name)
 
 
 def _create_run(connection: duckdb.DuckDBPyConnection, manifest: Manifest) -> None:

@@ -16,6 +16,7 @@ import orjson
 import pyarrow.parquet as pq
 import pytest
 
+import cache.shards
 from cache.errors import JobHeldError, StoreError
 from cache.parquet import objects_to_table, read_metadata, write_parquet
 from cache.run_folder import Job, RunFolder
@@ -136,6 +137,28 @@ def test_a_full_disk_loses_nothing_that_was_written_before(run: RunFolder, monke
         with pytest.raises(StoreError, match="No space left on device"):
             shards.append(response(2))
     assert stored(run) == ["r1"]
+
+
+@pytest.mark.parametrize("step", ["write_parquet", "_write_whole"])
+def test_ctrl_c_between_two_steps_neither_loses_an_answer_nor_keeps_it_twice(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def interrupted(*given: Any) -> None:
+        whole(*given)
+        raise KeyboardInterrupt
+
+    def work() -> None:
+        with JobShards(run, JOB, ["responses"], part_rows=3) as shards:
+            shards.append(response(1))
+            shards.append(response(2))
+            with monkeypatch.context() as patched:
+                patched.setattr(cache.shards, step, interrupted)
+                shards.append(response(3))  # on disk when Ctrl-C comes
+
+    whole = getattr(cache.shards, step)
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert stored(run) == ["r1", "r2", "r3"]
 
 
 WRITER = """

@@ -1,0 +1,104 @@
+"""Ctrl-C in the middle of a stage: one line, exit code 130, and the same command goes on where it was."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+from tests import servers
+from tests.link_world import CLASSES, item
+from tests.servers import StubServer
+from tests.test_front_door import polyculture, start_polyculture
+from tests.test_nothing_is_lost import DISHES, UNWRITTEN, run_folder, say, tables, write_experiment
+from tests.wikidata_server import WikidataServer
+
+LAST_WORDS = "polyculture: stopped; run the same command again to go on where it was"
+LIVE = """
+[link]
+source = "api"
+contact = "nobody@example.org"
+requests_per_minute = 60000
+endpoint = "{url}"
+"""
+
+
+class SlowWikidata(WikidataServer):
+    """Answers from the `patience`-th request on only when it is let go."""
+
+    def __init__(self, *world: Any, patience: int = 3) -> None:
+        super().__init__(*world)
+        self.patience, self.let_go = patience, Event()
+
+    def answer(self, params: dict[str, str]) -> dict[str, Any]:
+        if len(self.requests) >= self.patience:
+            self.let_go.wait(600)
+        return super().answer(params)
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubServer]:
+    monkeypatch.setattr(servers, "answer_text", say)
+    with StubServer() as server:
+        yield server
+
+
+def interrupt(stage: str, experiment: Path, at_work: Callable[[], bool]) -> None:
+    """Starts a stage, and presses Ctrl-C once it is at work."""
+    process = start_polyculture(stage, experiment, cwd=experiment.parent, stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 120
+    while not at_work() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=120)
+    lines = said.decode().splitlines()
+    assert process.returncode == 130, lines
+    assert lines[-1] == LAST_WORDS
+    assert "Traceback" not in said.decode()
+
+
+@pytest.mark.parametrize("stage", ["generate", "extract"])
+def test_a_stage_that_asks_a_model(tmp_path: Path, stub: StubServer, stage: str) -> None:
+    calm, stopped = (write_experiment(tmp_path / name, stub.url, n=10) for name in ("calm", "stopped"))
+    assert polyculture("generate", calm, cwd=calm.parent).returncode == 0
+    assert polyculture(stage, calm, cwd=calm.parent).returncode == 0
+    if stage == "extract":
+        assert polyculture("generate", stopped, cwd=stopped.parent).returncode == 0
+    before = len(stub.asked)
+    stub.behaviour = lambda *_: stub_waits(stub, before + 15)
+    interrupt(stage, stopped, lambda: len(stub.asked) > before + 15)
+    stub.behaviour = None
+    assert polyculture(stage, stopped, cwd=stopped.parent).returncode == 0
+    assert tables(run_folder(stopped), stage) == tables(run_folder(calm), stage)
+    assert len(stub.asked) - before <= 30 + UNWRITTEN
+
+
+def stub_waits(stub: StubServer, answers: int) -> servers.Reply | None:
+    """From so many questions on an answer takes for ever."""
+    return None if len(stub.asked) <= answers else servers.Reply(slow=600)
+
+
+def test_linking_in_front_of_the_live_service(
+    tmp_path: Path, stub: StubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dishes = [item(f"Q{number}", dish, P31="Q746549") for number, dish in enumerate(DISHES, 1000)]
+    experiment = write_experiment(tmp_path / "stopped", stub.url, n=10)
+    with SlowWikidata([*CLASSES, *dishes]) as wikidata:
+        with experiment.open("a", encoding="utf-8") as file:
+            file.write(LIVE.format(url=wikidata.url))
+        monkeypatch.setenv("POLYCULTURE_CACHE", str(tmp_path / "cache"))
+        for stage in ("generate", "extract"):
+            assert polyculture(stage, experiment, cwd=experiment.parent).returncode == 0
+        interrupt("link", experiment, lambda: len(wikidata.requests) >= wikidata.patience)
+        wikidata.let_go.set()
+        asked = wikidata.requests[: wikidata.patience - 1]
+        assert polyculture("link", experiment, cwd=experiment.parent).returncode == 0
+        assert not [request for request in asked if wikidata.requests.count(request) > 1]
+    linked = {(row[3], row[5]) for row in tables(run_folder(experiment), "link")["links"]}
+    assert linked == {(dish, f"Q{number}") for number, dish in enumerate(DISHES, 1000)}
