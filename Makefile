@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 VLLM_VENV ?= .venv-vllm
+VLLM_TESTS ?= vllm
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 DEMO ?= demo
@@ -15,9 +16,11 @@ demo: $(VENV)/.installed  ## the whole pipeline on the embedded model, offline o
 test: $(VENV)/.installed-dev browser lint  ## format, lint, types, all tests
 	$(BIN)/python -m pytest --numprocesses logical --dist loadfile
 
+# Most of the time goes into loading: the run that is killed is tested beside all others, each with a model on one core.
 test-vllm: $(VENV)/.installed-dev $(VLLM_VENV)/.installed  ## the vllm engine, with a real vLLM and a small model on this machine's CPU
 	HF_HUB_OFFLINE=1 POLYCULTURE_VLLM_PYTHON=$(abspath $(VLLM_VENV))/bin/python POLYCULTURE_VLLM_MODEL=$(abspath $(VLLM_VENV))/smollm2 \
-		$(BIN)/python -m pytest -m vllm tests/vllm
+		OMP_NUM_THREADS=1 VLLM_CPU_OMP_THREADS_BIND=nobind \
+		$(BIN)/python -m pytest -m "$(VLLM_TESTS)" tests/vllm --numprocesses 2 --dist loadgroup
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .

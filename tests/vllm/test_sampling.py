@@ -15,7 +15,7 @@ from generate.engines import Completion, Decoding, Engine, Message, ModelSpec, R
 from generate.engines.vllm.engine import VllmEngine
 from tests.vllm.conftest import ARGUMENTS
 
-pytestmark = pytest.mark.vllm
+pytestmark = [pytest.mark.vllm, pytest.mark.xdist_group("one model")]
 QUESTION = "Write a short paragraph about a person and the food this person likes to eat."
 SCHEMA = {
     "type": "object",
@@ -107,6 +107,7 @@ def test_a_model_without_a_chat_template_says_so(engine: VllmEngine, monkeypatch
         next(engine.sample([request()]))
 
 
+@pytest.mark.slow
 def test_a_model_that_does_not_fit_says_how_much_is_missing(spec: ModelSpec) -> None:
     narrow = ModelSpec(spec.model, {**spec.options, "max_model_len": 8192, "kv_cache_memory_bytes": 50_000_000})
     with pytest.raises(EngineError, match=r"max_model_len = 8192 .* GiB are missing.*max_model_len = \d+ fits") as told:
@@ -114,6 +115,7 @@ def test_a_model_that_does_not_fit_says_how_much_is_missing(spec: ModelSpec) -> 
     assert "\n" not in str(told.value)
 
 
+@pytest.mark.slow
 def test_the_model_served_over_http_gives_the_same_texts(engine: VllmEngine, served: Engine) -> None:
     asked = [
         request(),

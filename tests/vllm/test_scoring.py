@@ -16,7 +16,7 @@ from generate.engines.vllm.engine import VllmEngine
 from generate.engines.vllm.scoring import score
 from generate.engines.vllm.verify import Verification
 
-pytestmark = pytest.mark.vllm
+pytestmark = [pytest.mark.vllm, pytest.mark.xdist_group("one model")]
 ENGLISH = "My grandmother came from a village by the sea, and on Sundays the whole family met. She always brought"
 REQUESTS = [
     # Many begin alike: the cache reaches into what is scored.
@@ -62,6 +62,7 @@ def test_scores_are_those_of_the_transformers_engine(engine: VllmEngine, model: 
         assert_equal(by_place(engine.score(REQUESTS)), by_place(other.score(REQUESTS)))
 
 
+@pytest.mark.slow
 def test_the_model_served_over_http_gives_the_same_scores(engine: VllmEngine, served: Engine) -> None:
     assert_equal(by_place(engine.score(REQUESTS)), by_place(served.score(REQUESTS)))
 
