@@ -46,6 +46,11 @@ class RunFolder:
         """What lies beside a report that is too large for one file."""
         return self.root / "report-data"
 
+    @property
+    def report_tables(self) -> Path:
+        """The report's tables as files, where they were asked for."""
+        return self.root / "report-tables"
+
     def table(self, name: str) -> Path:
         """The one file of a table that is written for the whole run: prompts, links, candidates, entities, ..."""
         return self.root / f"{name}.parquet"

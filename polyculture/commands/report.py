@@ -1,13 +1,31 @@
-"""`polyculture report`: numbers to one HTML file."""
+"""`polyculture report`: numbers to one HTML file, and its tables to files."""
 
 from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
 
 import typer
 
 from polyculture.options import ExperimentFile, Runs
 
 
-def report(experiment: ExperimentFile, runs: Runs = None) -> None:
+class Tables(StrEnum):
+    """As what the report's tables are written beside it."""
+
+    CSV = "csv"
+    PARQUET = "parquet"
+    LATEX = "latex"
+
+
+def report(
+    experiment: ExperimentFile,
+    runs: Runs = None,
+    format: Annotated[
+        list[Tables] | None,
+        typer.Option("--format", "-f", help="Write the tables with their intervals, too: to report-tables/ beside it."),
+    ] = None,
+) -> None:
     """Write report.html from what is in the store."""
     from polyculture.pipeline import measure_run, report_run
     from polyculture.workspace import open_workspace, require_run, warn_of_changes
@@ -17,3 +35,8 @@ def report(experiment: ExperimentFile, runs: Runs = None) -> None:
     warn_of_changes(workspace)
     measure_run(workspace.run)
     typer.echo(f"Report: {report_run(workspace.run, workspace.catalog)}")
+    for wanted in dict.fromkeys(format or ()):
+        from reports.tables import TableFormat, write_tables
+
+        written = write_tables(workspace.run, TableFormat(wanted), workspace.catalog)
+        typer.echo(f"Tables: {workspace.run.report_tables} ({', '.join(path.name for path in written) or 'no rows'})")

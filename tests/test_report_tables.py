@@ -1,0 +1,96 @@
+"""The report's tables as CSV, Parquet and LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from cache.catalog import read_catalog
+from cache.run_folder import RunFolder
+from metrics.measure import measure
+from reports.names import Names
+from reports.tables import TableFormat, _write_csv, _write_latex, write_tables
+from tests.report_run import MODELS, Synthetic
+
+NAMES = {"headline", "health", "granularity", "diversity", "specificity", "consensus"}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    run = Synthetic(n=2, languages=("en", "ja"), topics=("food",)).write(tmp_path_factory.mktemp("tables") / "run")
+    measure(run)
+    return run
+
+
+@pytest.mark.parametrize("format", list(TableFormat))
+def test_every_table_is_written_and_again_with_the_same_bytes(run: RunFolder, format: TableFormat) -> None:
+    written = write_tables(run, format)
+    assert {path.stem for path in written} == NAMES
+    before = {path: path.read_bytes() for path in written}
+    write_tables(run, format)
+    assert {path: path.read_bytes() for path in written} == before
+
+
+def test_csv_and_parquet_hold_the_same_numbers_with_intervals(run: RunFolder) -> None:
+    write_tables(run, TableFormat.CSV)
+    write_tables(run, TableFormat.PARQUET)
+    with (run.report_tables / "granularity.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    table = pq.read_table(run.report_tables / "granularity.parquet").to_pylist()
+    assert [(row["model"], row["language"]) for row in rows] == [(row["model"], row["language"]) for row in table]
+    for row, other in zip(rows, table, strict=True):
+        assert {float(row[name]) for name in ("estimate", "low", "high")} == {
+            other[name] for name in ("estimate", "low", "high")
+        }
+
+
+def test_latex_is_well_formed_and_says_the_intervals(run: RunFolder) -> None:
+    write_tables(run, TableFormat.LATEX)
+    headline = (run.report_tables / "headline.tex").read_text(encoding="utf-8")
+    assert re.search(r"smollm2 & all & \d\.\d\d \[\d\.\d\d, \d\.\d\d\] &", headline)
+    assert "Culture specificity" in headline
+    for path in run.report_tables.glob("*.tex"):
+        text = path.read_text(encoding="utf-8")
+        check_latex(text)
+        assert all(rule in text for rule in (r"\toprule", r"\midrule", r"\bottomrule", r"\caption", r"\label{tab:"))
+
+
+def check_latex(text: str) -> None:
+    """Environments close in order, braces balance, every line of a table has as many cells as the first."""
+    plain = re.sub(r"\\[&%$#_{}]|\\textbackslash", "", text)
+    assert plain.count("{") == plain.count("}")
+    assert not re.search(r"[#$%]", re.sub(r"\\,\\%", "", plain))
+    open_: list[str] = []
+    for what, name in re.findall(r"\\(begin|end)\{(\w+)\}", text):
+        if what == "begin":
+            open_.append(name)
+        else:
+            assert open_.pop() == name
+    assert not open_
+    lines = [line for line in plain.splitlines() if " & " in line]
+    assert len({line.count(" & ") for line in lines}) == 1
+
+
+def test_hostile_cells_are_text(tmp_path: Path) -> None:
+    hostile = ["=1+1", "@x", r"\input{/etc/passwd}", "50 % of $x_1 & #2 ~ ^ {", "<script>"]
+    frame = pd.DataFrame({"culture": hostile, "model": [MODELS[0]] * 5})
+    names = Names(read_catalog(), MODELS)
+    _write_csv("bias", frame, tmp_path / "a.csv", names)
+    with (tmp_path / "a.csv").open(encoding="utf-8", newline="") as file:
+        cells = [row["culture"] for row in csv.DictReader(file)]
+    assert cells == ["'=1+1", "'@x", *hostile[2:]]
+    _write_latex("bias", frame, tmp_path / "a.tex", names)
+    text = (tmp_path / "a.tex").read_text(encoding="utf-8")
+    check_latex(text)
+    assert r"\input" not in text
+
+
+def test_a_run_without_responses_has_the_table_of_what_was_asked(tmp_path: Path) -> None:
+    run = Synthetic(n=2, languages=("en",), countries=("US",), topics=("food",), respond=False).write(tmp_path)
+    for format in TableFormat:
+        assert "health" in {path.stem for path in write_tables(run, format)}
