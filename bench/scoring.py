@@ -1,19 +1,21 @@
-"""Scoring of Camellia's dishes behind its contexts: entities a second, against two peers and the arithmetic bound.
+"""Scoring of Camellia's entities behind its contexts: entities a second, against two peers and the arithmetic bound.
 
     pip install lm-eval==0.4.13 minicons==0.3.39
-    python -m bench.scoring MODEL [--contexts 1] [--entities 100]       # MODEL: a folder, or a GGUF file
+    python -m bench.scoring MODEL [--contexts 1] [--language ja] [--type food]     # MODEL: a folder, or a GGUF file
 
-Everything runs on one thread, in one process, on one loaded model, and is timed in CPU seconds. The peers are
-lm-evaluation-harness' log-likelihoods of a Hugging Face model and minicons' conditional scores, in batches of 64. The
-bound is the number of distinct tokens that must be fed, at the speed of the model's own best batched forward pass.
-Every score is checked against a plain pass over its text alone.
+Everything runs on one thread, in one process, on one loaded model, and is timed in CPU seconds. Each context is scored
+with all entities that fit it. The peers, lm-evaluation-harness' log-likelihoods of a Hugging Face model and minicons'
+conditional scores, take too long for all: they get three batches of 16, of short, middle and long entities, each batch
+of about one length, and their entities a second are compared with ours. The bound is the number of distinct tokens that
+must be fed, at the speed of the model's own best batched forward pass, timed right before and after. Some entities of
+each context are held against a plain pass over their text alone.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -25,25 +27,29 @@ from generate.engines.transformers.engine import TransformersEngine
 from generate.engines.transformers.forest import Text, plan
 from generate.engines.transformers.plain import run_plain
 from metrics.datasets.load import load
+from metrics.datasets.model import MaskedContext
 from metrics.datasets.rules import rules_of
 
 CAMELLIA = Path(__file__).parents[2] / "shared" / "data" / "camellia"
-BATCH = 64
-SHAPES = ((1, 128), (1, 256), (4, 64), (8, 32), (16, 32))
+BATCH = 16
+PARTS = (1 / 6, 1 / 2, 5 / 6)  # where in the order of lengths the peers' batches stand
+CHECKED = 4  # of each batch
+SHAPES = ((1, 128), (1, 256), (4, 64), (8, 32), (32, 32))
 
 
-def requests(contexts: int, entities: int) -> Iterator[tuple[str, ScoreRequest]]:
-    """The first grounded food contexts of each language that end in the gap's left side, with the first dishes."""
+def requests(told: argparse.Namespace) -> Iterator[tuple[MaskedContext, ScoreRequest]]:
+    """Causal contexts of each type and language, those with the least ids, with all entities that fit them."""
     data = load(rules_of("camellia"), CAMELLIA)
-    for language in sorted({context.language for context in data.contexts}):
-        fitting = [
-            context
-            for context in data.contexts
-            if (context.language, context.entity_type, context.form) == (language, "food", "causal")
-        ]
-        for context in fitting[:contexts]:
-            surfaces = tuple(dict.fromkeys(entity.surface for entity in data.fitting(context)))[:entities]
-            yield language, ScoreRequest(context.context_id, context.prefix, surfaces)
+    kinds: dict[tuple[str, str], list[MaskedContext]] = {}
+    for context in sorted(data.contexts, key=lambda context: context.context_id):
+        if context.form == "causal" and context.setting != "qa":
+            kinds.setdefault((context.entity_type, context.language), []).append(context)
+    for number in range(told.skip, told.skip + told.contexts):
+        for (kind, language), contexts in sorted(kinds.items()):
+            if kind in (told.type or [kind]) and language in (told.language or [language]) and number < len(contexts):
+                context = contexts[number]
+                surfaces = dict.fromkeys(entity.surface for entity in data.fitting(context))
+                yield context, ScoreRequest(context.context_id, context.prefix, tuple(surfaces)[: told.entities])
 
 
 def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -53,7 +59,7 @@ def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
     return time.process_time() - started, answer
 
 
-def harness(engine: TransformersEngine) -> Callable[[ScoreRequest], Any]:
+def harness(engine: TransformersEngine) -> Callable[[str, Sequence[str]], Any]:
     """lm-evaluation-harness, on the loaded model."""
     from lm_eval.api.instance import Instance
     from lm_eval.models.huggingface import HFLM
@@ -61,42 +67,53 @@ def harness(engine: TransformersEngine) -> Callable[[ScoreRequest], Any]:
     loaded = engine._loaded
     peer: Any = HFLM(pretrained=loaded.model, tokenizer=loaded.tokenizer, batch_size=BATCH)
 
-    def score(request: ScoreRequest) -> Any:
-        pairs = [(request.prefix, continuation) for continuation in request.continuations]
-        return peer.loglikelihood([Instance("loglikelihood", {}, pair, 0) for pair in pairs], disable_tqdm=True)
+    def score(prefix: str, ends: Sequence[str]) -> Any:
+        pairs = [Instance("loglikelihood", {}, (prefix, end), 0) for end in ends]
+        return peer.loglikelihood(pairs, disable_tqdm=True)
 
     return score
 
 
-def minicons(engine: TransformersEngine) -> Callable[[ScoreRequest], Any]:
+def minicons(engine: TransformersEngine) -> Callable[[str, Sequence[str]], Any]:
     """minicons, on the loaded model."""
     from minicons.scorer import IncrementalLMScorer
 
     loaded = engine._loaded
     peer: Any = IncrementalLMScorer(loaded.model, "cpu", tokenizer=loaded.tokenizer)
 
-    def score(request: ScoreRequest) -> Any:
-        ends = list(request.continuations)
+    def score(prefix: str, ends: Sequence[str]) -> Any:
         batches = (ends[n : n + BATCH] for n in range(0, len(ends), BATCH))
-        return [peer.conditional_score([request.prefix] * len(some), some, separator="") for some in batches]
+        return [peer.conditional_score([prefix] * len(some), list(some), separator="") for some in batches]
 
     return score
 
 
-def best_rate(engine: TransformersEngine) -> float:
-    """Tokens a CPU second of the model's forward pass with all logits, in the best of several shapes."""
-    model = engine._loaded.model
-    rates = []
-    with torch.inference_mode():
-        for rows, width in SHAPES:
-            fed = torch.randint(100, 10_000, (rows, width))
-            model(input_ids=fed, use_cache=False)
-            spent = min(seconds(lambda fed=fed: model(input_ids=fed, use_cache=False))[0] for _ in range(2))
-            rates.append(rows * width / spent)
-    return max(rates)
+class Forward:
+    """The model's own forward pass with all logits, in the best of several shapes."""
+
+    def __init__(self, engine: TransformersEngine) -> None:
+        self._model = engine._loaded.model
+        self._shape = max(SHAPES, key=lambda shape: max(self._rate(shape) for _ in range(2)))
+
+    def rate(self) -> float:
+        """Tokens a CPU second, now."""
+        return max(self._rate(self._shape) for _ in range(2))
+
+    @torch.inference_mode()
+    def _rate(self, shape: tuple[int, int]) -> float:
+        fed = torch.randint(100, 10_000, shape)
+        spent, _ = seconds(lambda: self._model(input_ids=fed, use_cache=False))
+        return fed.numel() / spent
 
 
-def farthest(engine: TransformersEngine, texts: list[Text], scores: dict[int, list[float]]) -> float:
+def batches(texts: Sequence[Text]) -> list[Text]:
+    """The texts that the peers get: batches of one length, as lm-evaluation-harness makes them of a whole list."""
+    by_length = sorted(texts, key=lambda text: len(text.pair.ids))
+    starts = [int(part * len(texts)) - BATCH // 2 for part in PARTS]
+    return [text for start in starts for text in by_length[max(0, start) : start + BATCH]]
+
+
+def farthest(engine: TransformersEngine, texts: Sequence[Text], scores: dict[int, list[float]]) -> float:
     """The largest distance between a token's score and that of a plain pass over its text alone."""
     plain = (scored for text in texts for scored in run_plain(engine._loaded.model, [text]))
     return max(
@@ -110,31 +127,56 @@ def main() -> None:
     """Prints a line per context, then the medians."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
-    parser.add_argument("--contexts", type=int, default=1)
-    parser.add_argument("--entities", type=int, default=100)
+    parser.add_argument("--contexts", type=int, default=1, help="of each type and language")
+    parser.add_argument("--skip", type=int, default=0, help="so many contexts of each before")
+    parser.add_argument("--entities", type=int, help="at most, of a context; all by default")
+    parser.add_argument("--language", action="append")
+    parser.add_argument("--type", action="append")
+    parser.add_argument("--minutes", type=float, default=1e9, help="begin no context after so long")
     told = parser.parse_args()
     torch.set_num_threads(1)
+    ends = time.monotonic() + 60 * told.minutes
+    ratios: dict[str, list[float]] = {"lm-eval": [], "minicons": [], "bound": [], "apart": []}
     with open_engine(ModelSpec(f"transformers:{told.model}", {"device": "cpu"})) as engine:
         assert isinstance(engine, TransformersEngine)
-        rate, peers = best_rate(engine), {"lm-eval": harness(engine), "minicons": minicons(engine)}
-        print(
-            f"{engine.model_version}, {engine.scorer.method}: best forward {rate:.0f} tokens a CPU second", flush=True
-        )
-        ratios: dict[str, list[float]] = {"lm-eval": [], "minicons": [], "bound": []}
-        for language, request in requests(told.contexts, told.entities):
-            spent, rows = seconds(lambda request=request: list(engine.score([request])))
-            failed: Any = []
-            (texts,) = engine._groups([request], failed)
-            fed = sum(len(forest) for forest in plan([texts], 2**30))
-            ratios["bound"].append(spent * rate / fed)
-            scores = {row.index: [token.log_probability for token in row.tokens] for row in rows}
-            apart = farthest(engine, texts, scores)
-            line = f"{language}: {len(texts)} entities, {len(texts) / spent:.1f} a second, {fed} tokens fed"
-            for name, peer in peers.items():
-                ratios[name].append(seconds(lambda peer=peer, request=request: peer(request))[0] / spent)
-                line += f", {ratios[name][-1]:.2f} x {name}"
-            print(f"{line}, {ratios['bound'][-1]:.2f} of the bound, within {apart:.1e} of plain passes", flush=True)
-    print("median:", ", ".join(f"{name} {median(values):.2f}" for name, values in ratios.items()))
+        forward, peers = Forward(engine), {"lm-eval": harness(engine), "minicons": minicons(engine)}
+        print(f"{engine.model_version}, {engine.scorer.method}, forward passes of {forward._shape}", flush=True)
+        for context, request in requests(told):
+            if time.monotonic() > ends:
+                break
+            measure(engine, forward, peers, context, request, ratios)
+    print("contexts:", len(ratios["bound"]))
+    print("median:", ", ".join(f"{name} {median(values):.2f}" for name, values in ratios.items() if name != "apart"))
+    print("least:", ", ".join(f"{name} {min(ratios[name]):.2f}" for name in peers), end="; ")
+    print(f"most of the bound {max(ratios['bound']):.2f}, farthest {max(ratios['apart']):.1e}")
+
+
+def measure(
+    engine: TransformersEngine,
+    forward: Forward,
+    peers: dict[str, Callable[[str, Sequence[str]], Any]],
+    context: MaskedContext,
+    request: ScoreRequest,
+    ratios: dict[str, list[float]],
+) -> None:
+    """Adds a context's ratios, and prints them."""
+    (texts,) = engine._groups([request], [])  # type: ignore[arg-type]
+    fed = sum(len(forest) for forest in plan([texts], 2**30))
+    before = forward.rate()
+    spent, rows = seconds(lambda: list(engine.score([request])))
+    rate = (before + forward.rate()) / 2
+    ratios["bound"].append(spent * rate / fed)
+    sample = batches(texts)
+    scores = {row.index: [token.log_probability for token in row.tokens] for row in rows}
+    ratios["apart"].append(farthest(engine, sample[:: BATCH // CHECKED], scores))
+    line = f"{context.language} {context.entity_type} {context.setting}: {len(texts)} entities behind"
+    line += f" {texts[0].pair.start} tokens, {fed} fed at {rate:.0f} a CPU second, {len(texts) / spent:.1f} entities/s"
+    surfaces = [request.continuations[text.pair.index] for text in sample]
+    for name, peer in peers.items():
+        taken, _ = seconds(lambda peer=peer: peer(request.prefix, surfaces))
+        ratios[name].append(len(texts) / spent * taken / len(surfaces))
+        line += f", {ratios[name][-1]:.2f} x {name}"
+    print(f"{line}, {ratios['bound'][-1]:.2f} of the bound, within {ratios['apart'][-1]:.1e}", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -24,6 +26,24 @@ REQUESTS = (
     ScoreRequest("merged", "we ate so", ("up", "me")),
     ScoreRequest("one", "we ate", (" soup",)),
 )
+
+
+# Scores 300 and then 6,000 entities behind one context, and prints the peak memory after each.
+GROWING = """
+import resource, sys, torch
+from transformers import GPT2Config, GPT2LMHeadModel
+from generate.engines import ModelSpec, ScoreRequest, open_engine
+from tests.tiny_models import byte_level
+torch.set_num_threads(1)
+config = GPT2Config(vocab_size=32768, n_embd=16, n_layer=1, n_head=1, n_positions=64)
+GPT2LMHeadModel(config).save_pretrained(sys.argv[1])
+byte_level().save_pretrained(sys.argv[1])
+with open_engine(ModelSpec(f"transformers:{sys.argv[1]}", {"device": "cpu"})) as engine:
+    for size in (300, 6000):
+        request = ScoreRequest("r", "we ate the soup and ", tuple(f"d{number}" for number in range(size)))
+        assert sum(row.error is None for row in engine.score([request])) == size
+        print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+"""
 
 
 def by_key(rows: Iterator[Scored]) -> dict[tuple[str, int], Scored]:
@@ -139,6 +159,28 @@ def test_requests_are_taken_as_they_are_needed(folders: dict[str, Path]) -> None
         for _ in range(20):
             next(rows)
         assert taken < 60
+
+
+def test_memory_does_not_grow_with_the_number_of_entities(tmp_path: Path) -> None:
+    """Logits of a pass over this vocabulary take 64 MiB, of all 6,000 entities at once 6 GiB."""
+    peaks = subprocess.run(  # the peak of a process of its own
+        [sys.executable, "-c", GROWING, str(tmp_path)], check=True, capture_output=True, text=True, timeout=300
+    ).stdout.split()
+    few, many = map(int, peaks)
+    assert many - few < 100_000, "KiB"
+
+
+def test_packs_are_bounded(folders: dict[str, Path]) -> None:
+    from generate.engines.transformers.forest import plan
+
+    many = ScoreRequest("many", "we ate the soup and ", tuple(f"dish {number}" for number in range(9000)))
+    failed: deque[Scored] = deque()
+    with opened(folders["gpt2"]) as engine:
+        groups = list(engine._groups([many], failed))
+    assert max(map(len, groups)) == 4096
+    packs = list(plan(groups, 512))
+    assert max(map(len, packs)) <= 512 + len(groups[0][0].fed)
+    assert sum(len(pack.texts) for pack in packs) == 9000
 
 
 def test_half_precision_is_close(folders: dict[str, Path]) -> None:
