@@ -242,6 +242,12 @@ class Score:
     entity_type: str  # 'food', 'names', ...
     setting: str  # 'grounded' (only native entities fit), 'neutral' (any fit), or a user's own
     form: str  # 'causal' (what matters stands before the gap) | 'masked' (anywhere) | 'any'
+    phrasing: (
+        str | None
+    )  # how the context is put, where it has a pair that is put otherwise: 'english-like', 'pro-drop'
+    pair: str | None  # the name that the contexts of such a pair share
+    help: str | None  # what stands before the context to help the model: 'token' | '5 demonstrations'; None: nothing
+    origin: str | None  # of a context with help: the context_id of the plain one
     context_id: str  # hash of all that makes the context
     context: str  # its text, with the gap as [MASK]
     entity_id: str  # hash of data set, language, culture, type and the entity itself
@@ -279,7 +285,7 @@ class CulturalLink:
 class BiasInterval:
     """A Cultural Bias Score averaged over contexts, or a difference of two, with its 95 % interval."""
 
-    metric: str  # 'cbs' | 'cbs_difference': that of `setting` less that of `other_setting`, over the same entities
+    metric: str  # 'cbs' | 'cbs_difference': the score less that with what an `other_` column names in its place
     rule: str  # 'sum': the log-probability of the whole entity; 'mean': per token
     model: str
     dataset: str
@@ -287,12 +293,16 @@ class BiasInterval:
     culture: str | None  # None over all native cultures
     entity_type: str | None  # None over all types
     setting: str
-    other_setting: str | None  # of a difference
+    other_setting: str | None  # of a difference: grounded less neutral
+    phrasing: str | None  # None of contexts that have no pair
+    other_phrasing: str | None  # of a difference between the two of each pair
+    help: str | None  # what stands before the contexts; None: nothing
+    plain: bool  # the difference is that to the same contexts without help
     form: str
     estimate: float  # of a score 0 .. 1, of a difference -1 .. 1
     low: float | None  # None where there is too little to say
     high: float | None
-    p: float | None  # of a difference: two-sided, paired over entities
+    p: float | None  # of a difference: two-sided, paired over entities, and over contexts where these are the same
     contexts: int
     native_entities: int  # with a likelihood in at least one of the contexts
     western_entities: int

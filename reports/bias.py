@@ -56,7 +56,8 @@ class BiasTable:
 
 
 def bias_tables(rows: Sequence[Row], manifest: Manifest, names: Names) -> list[BiasTable]:
-    """A table per rule from the rows of `sql/bias.sql`; none where nothing was scored."""
+    """A table per rule from the rows of `sql/bias.sql`, of plain contexts; none where nothing was scored."""
+    rows = [row for row in rows if not (row["help"] or row["phrasing"])]
     return [_table(rule, list(of_rule), manifest, names) for rule, of_rule in groupby(rows, lambda row: row["rule"])]
 
 
@@ -85,22 +86,24 @@ def _line(
     counts = [_sizes(row[size] for row in scores) for size in ("contexts", "native_entities", "western_entities")]
     health = rows[0]  # the same in all of them
     unpaired = "per_type" if place[2] is None else "no_pairing"
-    cells = tuple(_cell(found.get(column), unpaired if column == DIFFERENCE else "not_asked") for column in columns)
+    cells = tuple(bias_cell(found.get(column), unpaired if column == DIFFERENCE else "not_asked") for column in columns)
     sizes = (*counts, count(health["failed"]), share(health["broken_seams"], health["scored"]) or "")
-    return BiasLine(_label(*place, names), cells, sizes)
+    return BiasLine(line_label(*place, names), cells, sizes)
 
 
 def _place(row: Row) -> tuple[str | None, str | None, str | None]:
     return row["language"], row["culture"], row["entity_type"]
 
 
-def _label(language: str | None, culture: str | None, entity_type: str | None, names: Names) -> str:
+def line_label(language: str | None, culture: str | None, entity_type: str | None, names: Names) -> str:
+    """What a line of a table is about; None stands for all."""
     if language is None:
         return "All languages, cultures and types"
     return f"{names.language(language)}, {culture}: {entity_type or 'all types'}"
 
 
-def _cell(row: Row | None, missing: str) -> BiasCell:
+def bias_cell(row: Row | None, missing: str) -> BiasCell:
+    """A score or a difference with its interval; without a row, the word for why there is none."""
     if row is None:
         return BiasCell(Estimate(None, None, words().missing[missing]))
     value = decimal(row["estimate"], row["metric"])

@@ -22,6 +22,7 @@ from cache.manifest import Manifest, read_manifest
 from cache.run_folder import RunFolder
 from reports import headline, health, method
 from reports.bias import bias_tables
+from reports.bias_contrasts import contrast_tables
 from reports.embedding import json_for_script
 from reports.evidence import read_evidence, read_parts
 from reports.figures.consensus import consensus
@@ -95,6 +96,7 @@ def _contents(reading: Reading, manifest: Manifest, names: Names) -> dict[str, A
         },
         "scored": reading.rows("scored")[0],
         "bias": bias_tables(reading.rows("bias"), manifest, names),
+        "bias_contrasts": contrast_tables(reading.rows("bias"), manifest, names),
         "bias_csv": table_csv(reading.frame("bias")),
         "bias_sql": query("bias"),
         "facts": method.facts(manifest, names),

@@ -25,12 +25,14 @@ from metrics.datasets.load import load
 from metrics.datasets.model import CulturalEntity
 from metrics.datasets.rules import rules_of
 from metrics.datasets.selection import Selection
+from metrics.likelihood.helping import Help, Helping
 from metrics.likelihood.measure import measure_bias
 from metrics.likelihood.selection import scoring_jobs
 from metrics.likelihood.stage import score_job
 from reports import evidence as evidence_module
 from reports.embedding import csv_link, defuse, json_for_script
 from reports.evidence import Bounds
+from reports.numbers import decimal
 from reports.report import write_report
 from tests.report_run import HOSTILE, MODELS, Synthetic, hostile_kitchen, kitchens
 from tests.test_datasets import write_own
@@ -338,6 +340,27 @@ def test_scores_are_a_section_with_a_table_for_each_rule(tmp_path: Path) -> None
     assert float(wanted["estimate"]) == pytest.approx(found[0], abs=1e-6)
     assert (wanted["failed"], wanted["native_entities"], wanted["western_entities"]) == ("4", "5", "6")
     assert f"{found[0]:.2f}" in section.text
+
+
+def test_help_is_a_table_of_paired_differences(tmp_path: Path) -> None:
+    run = Synthetic(n=1, languages=("en",), countries=("US",), topics=("food",)).write(tmp_path)
+    helping = Helping((Help.TOKEN, Help.DEMONSTRATIONS), 3)
+    selection = Selection(types=("food",), cultures=("Japanese",), contexts=2)
+    for job in scoring_jobs(load(rules_of("own"), DEMO), MODELS[0], selection, helping):
+        score_job(run, job, ModelSpec(MODELS[0]), engine=ToyEngine())
+    measure_bias(run)
+    write_report(run)
+    page = parsed(run)
+    captions = [e.text for e in page.all("caption") if "asked in two ways" in e.text]
+    assert len(captions) == 2
+    section = page.with_id("probable").text
+    assert section.count("own, English, Japanese: food") == 2 * 2 * 2  # rules, settings, kinds of help
+    assert "3 demonstrations" in section
+    with open_store(run, views()) as store:
+        query = "SELECT estimate FROM bias_intervals WHERE plain AND rule = 'sum' AND entity_type = 'food'"
+        found = store.sql(query).fetchall()
+    assert len(found) == 4
+    assert all(decimal(value, "cbs_difference") in section for (value,) in found)
 
 
 def _id(entity: CulturalEntity) -> str:

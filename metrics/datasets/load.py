@@ -175,6 +175,7 @@ class Loader:
         context = MaskedContext(
             self.rules.name, row.language, row.values["culture"], kind, gender, row.values["setting"],
             row.values["form"] or ANY, text, row.get("english"), row.get("sentiment"), row.place,
+            row.get("phrasing"), row.get("pair"),
         )  # fmt: skip
         first = self._contexts.setdefault(context.context_id, context)
         if first is not context:
@@ -204,7 +205,8 @@ class Loader:
         self.left_out.append(LeftOut(place, reason, text))
 
 
-_OPTIONAL = ("english", "language", "culture", "type", "gender", "country", "qid", "setting", "form", "sentiment")
+_OPTIONAL = ("english", "language", "culture", "type", "gender", "country", "qid", "setting", "form", "sentiment",
+             "phrasing", "pair")  # fmt: skip
 
 
 def load(rules: Rules, folder: Path) -> DataSet:

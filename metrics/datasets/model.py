@@ -61,11 +61,16 @@ class MaskedContext:
     english: str | None
     sentiment: str | None
     place: Place
+    phrasing: str | None = None  # 'english-like' | 'pro-drop', or a user's own
+    pair: str | None = None  # the name that it shares with the same context in another phrasing
+    help: str | None = None  # what was put before it to help a model
+    origin: str | None = None  # the id of the context without that help
 
     @property
     def context_id(self) -> str:
         kind = (self.entity_type, self.gender, self.setting, self.form)
-        return content_id(self.dataset, self.language, self.culture, *kind, self.text)
+        more = [word for word in (self.phrasing, self.pair, self.help) if word]
+        return content_id(self.dataset, self.language, self.culture, *kind, self.text, *more)
 
     @property
     def prefix(self) -> str:

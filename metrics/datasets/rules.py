@@ -41,6 +41,8 @@ class Block(_Data):
     setting: Columns = ()
     form: Columns = ()
     sentiment: Columns = ()
+    phrasing: Columns = ()
+    pair: Columns = ()
     of_culture: str | None = None  # fixed for all rows
     of_type: str | None = None
     of_setting: str | None = None

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 
 from cache.errors import DataSetError, did_you_mean
+from cache.identity import content_id
 from metrics.datasets.load import ANY
 from metrics.datasets.model import CulturalEntity, DataSet, MaskedContext
 
@@ -29,6 +30,7 @@ class Selection:
     form: str = "causal"
     contexts: int | None = None  # of each type and setting
     entities: int | None = None  # of each culture and type
+    phrasings: bool = False  # contexts that are put in two ways, and no others; else those that are not
 
 
 def chosen_contexts(dataset: DataSet, selection: Selection) -> list[tuple[Unit, list[MaskedContext]]]:
@@ -64,7 +66,8 @@ def _wanted(context: MaskedContext, selection: Selection) -> bool:
     if context.setting == QA and QA not in selection.settings:
         return False
     return (
-        context.form in (selection.form, ANY)
+        selection.phrasings == bool(context.phrasing)
+        and context.form in (selection.form, ANY)
         and context.language in (selection.languages or (context.language,))
         and context.culture in (selection.cultures or (context.culture,))
         and context.entity_type in (selection.types or (context.entity_type,))
@@ -77,10 +80,19 @@ def _unit(context: MaskedContext) -> Unit:
 
 
 def _first_contexts(contexts: Sequence[MaskedContext], limit: int | None) -> list[MaskedContext]:
+    """At most `limit` contexts of each setting; the two phrasings of one count as one."""
     if limit is None:
         return list(contexts)
-    by_setting = groupby(sorted(contexts, key=lambda c: (c.setting, c.context_id)), key=lambda c: c.setting)
-    return [context for _, of_setting in by_setting for context in list(of_setting)[:limit]]
+    by_setting = groupby(sorted(contexts, key=lambda c: (c.setting, _rank(c))), key=lambda c: c.setting)
+    chosen: list[MaskedContext] = []
+    for _, of_setting in by_setting:
+        for _, same in islice(groupby(of_setting, key=_rank), limit):
+            chosen += same
+    return chosen
+
+
+def _rank(context: MaskedContext) -> str:
+    return content_id(context.pair) if context.pair else context.context_id
 
 
 def _nothing(dataset: DataSet, selection: Selection) -> DataSetError:
@@ -96,5 +108,8 @@ def _nothing(dataset: DataSet, selection: Selection) -> DataSetError:
             if word not in there and ANY not in there:
                 what = f"{dataset.name} has no context of {name} {word!r}"
                 return DataSetError(what, where=dataset.folder, remedy=did_you_mean(word, there))
+    if selection.phrasings and not any(c.phrasing for c in dataset.contexts):
+        remedy = "Give your own contexts the columns phrasing and pair: see docs/datasets.md."
+        return DataSetError(f"{dataset.name} has no context in two phrasings", where=dataset.folder, remedy=remedy)
     return DataSetError(f"{dataset.name} has no context of this selection", where=dataset.folder,
                         remedy=f"See what there is: polyculture data show {dataset.name}")  # fmt: skip

@@ -17,8 +17,16 @@ from cache.store import open_store
 from metrics import views
 from metrics.intervals.estimate import Estimate, Sum
 from metrics.likelihood.bias import Comparison, compare
+from metrics.likelihood.panels import Condition, aligned, panels
 from metrics.likelihood.protocol import sampled_bias
-from metrics.likelihood.uncertainty import Panel, bias, difference
+from metrics.likelihood.uncertainty import (
+    Difference,
+    Panel,
+    bias,
+    difference,
+    mean_difference,
+    paired_difference,
+)
 
 RULES = ("sum", "mean")
 GROUNDED, NEUTRAL = "grounded", "neutral"
@@ -26,7 +34,7 @@ QUERIES = Path(__file__).parent / "queries"
 
 
 class Unit(NamedTuple):
-    """The entities of one type that were compared, in all settings."""
+    """The entities of one type that were compared, under all conditions."""
 
     model: str
     dataset: str
@@ -45,6 +53,20 @@ class Tally:
     estimate: Estimate
 
 
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """The score under one condition less that under another."""
+
+    one: Tally
+    other: Tally
+    difference: Difference
+    paired: bool  # the contexts are the same, asked in two ways
+
+    @property
+    def comparisons(self) -> Sequence[Comparison]:
+        return self.one.comparisons if self.paired else [*self.one.comparisons, *self.other.comparisons]
+
+
 def measure_bias(run: RunFolder) -> list[BiasInterval]:
     """Writes and returns the scores of every type, over types, and over languages, under both rules.
 
@@ -57,18 +79,24 @@ def measure_bias(run: RunFolder) -> list[BiasInterval]:
 
 
 def _rows(store: duckdb.DuckDBPyConnection) -> Iterator[BiasInterval]:
-    means: dict[tuple[Any, ...], list[Tally]] = {}
+    means: dict[tuple[str, Unit, Condition], list[Tally]] = {}
+    mean_differences: dict[tuple[str, Unit, Condition, Condition], list[Contrast]] = {}
     for unit in [Unit(*row) for row in store.execute(_query("units")).fetchall()]:
         likelihoods = store.execute(_query("likelihoods"), unit._asdict()).fetchnumpy()
         for rule in RULES:
             tallies = dict(_tallies(panels(likelihoods, rule)))
-            for setting, tally in tallies.items():
-                yield _score_row(rule, unit, setting, [tally])
+            for condition, tally in tallies.items():
+                yield _score_row(rule, unit, condition, [tally])
                 for level in _levels(unit):
-                    means.setdefault((rule, level, setting), []).append(tally)
-            yield from _difference_row(rule, unit, tallies)
-    for (rule, level, setting), found in means.items():
-        yield _score_row(rule, level, setting, found)
+                    means.setdefault((rule, level, condition), []).append(tally)
+            for one, other, contrast in _contrasts(tallies):
+                yield _difference_row(rule, unit, one, other, [contrast])
+                for level in _levels(unit) if contrast.paired else ():
+                    mean_differences.setdefault((rule, level, one, other), []).append(contrast)
+    for (rule, level, condition), found in means.items():
+        yield _score_row(rule, level, condition, found)
+    for (rule, level, one, other), contrasts in mean_differences.items():
+        yield _difference_row(rule, level, one, other, contrasts)
 
 
 def _levels(unit: Unit) -> tuple[Unit, Unit]:
@@ -77,36 +105,50 @@ def _levels(unit: Unit) -> tuple[Unit, Unit]:
     return over_types, over_types._replace(language="", culture="")
 
 
-def panels(likelihoods: Mapping[str, Any], rule: str) -> dict[str, Panel]:
-    """A panel per setting from columns of scores; entities stand in the same order in all of them."""
-    values = np.asarray(likelihoods["log_probability"], np.float64)
-    if rule == "mean":
-        values = values / np.asarray(likelihoods["tokens"], np.float64)
-    native = np.asarray(likelihoods["native"], bool)
-    settings = np.asarray(likelihoods["setting"]).astype(str)
-    _, entity = np.unique(np.asarray(likelihoods["entity_id"]).astype(str), return_inverse=True)
-    is_native = np.zeros(entity.max(initial=-1) + 1, bool)
-    is_native[entity[native]] = True
-    found = {}
-    for setting in sorted(set(settings)):
-        here = settings == setting
-        _, context = np.unique(np.asarray(likelihoods["context_id"])[here].astype(str), return_inverse=True)
-        grid = np.full((context.max() + 1, len(is_native)), np.nan)
-        grid[context, entity[here]] = values[here]
-        found[setting] = Panel(grid[:, is_native], grid[:, ~is_native])
-    return found
+def _tallies(found: Mapping[Condition, Panel]) -> Iterator[tuple[Condition, Tally]]:
+    for condition, panel in found.items():
+        tally = _tally(panel)
+        if tally is not None:
+            yield condition, tally
 
 
-def _tallies(found: Mapping[str, Panel]) -> Iterator[tuple[str, Tally]]:
-    for setting, panel in found.items():
-        rows = (compare(native, western) for native, western in zip(panel.native, panel.western, strict=True))
-        comparisons = [row for row in rows if row is not None]
-        estimate = bias(panel)
-        if estimate is not None:
-            yield setting, Tally(panel, comparisons, estimate)
+def _tally(panel: Panel) -> Tally | None:
+    rows = (compare(native, western) for native, western in zip(panel.native, panel.western, strict=True))
+    estimate = bias(panel)
+    return None if estimate is None else Tally(panel, [row for row in rows if row is not None], estimate)
 
 
-def _score_row(rule: str, unit: Unit, setting: str, tallies: Sequence[Tally]) -> BiasInterval:
+def _contrasts(tallies: Mapping[Condition, Tally]) -> Iterator[tuple[Condition, Condition, Contrast]]:
+    """Grounded less neutral; with help less without; of two phrasings the second by name less the first."""
+    for one, tally in tallies.items():
+        for other, against in tallies.items():
+            if one._replace(setting="") == other._replace(setting=""):
+                found = _unpaired(tally, against) if (one.setting, other.setting) == (GROUNDED, NEUTRAL) else None
+            elif one._replace(help="") == other:
+                found = _paired(tally, against, "contexts")
+            elif one.phrasing > other.phrasing > "" and one._replace(phrasing=other.phrasing) == other:
+                found = _paired(tally, against, "pairs")
+            else:
+                continue
+            if found is not None:
+                yield one, other, found
+
+
+def _unpaired(one: Tally, other: Tally) -> Contrast | None:
+    found = difference(one.panel, other.panel)
+    return None if found is None else Contrast(one, other, found, paired=False)
+
+
+def _paired(one: Tally, other: Tally, by: str) -> Contrast | None:
+    """The contrast of the contexts that were asked both ways."""
+    left, right = aligned(one.panel, other.panel, by)
+    found, tallies = paired_difference(left, right), (_tally(left), _tally(right))
+    if found is None or tallies[0] is None or tallies[1] is None:
+        return None
+    return Contrast(tallies[0], tallies[1], found, paired=True)
+
+
+def _score_row(rule: str, unit: Unit, condition: Condition, tallies: Sequence[Tally]) -> BiasInterval:
     total = Sum()  # types rest on other contexts and other entities: they are independent
     for tally in tallies:
         total.add(tally.estimate, len(tally.comparisons))
@@ -118,8 +160,12 @@ def _score_row(rule: str, unit: Unit, setting: str, tallies: Sequence[Tally]) ->
     return BiasInterval(
         metric="cbs",
         **_of(rule, unit),
-        setting=setting,
+        setting=condition.setting,
         other_setting=None,
+        phrasing=condition.phrasing or None,
+        other_phrasing=None,
+        help=condition.help or None,
+        plain=False,
         estimate=estimate.value,
         low=low,
         high=high,
@@ -134,29 +180,29 @@ def _score_row(rule: str, unit: Unit, setting: str, tallies: Sequence[Tally]) ->
     )
 
 
-def _difference_row(rule: str, unit: Unit, tallies: Mapping[str, Tally]) -> Iterator[BiasInterval]:
-    """Grounded less neutral, where both were asked."""
-    if not {GROUNDED, NEUTRAL} <= tallies.keys():
-        return
-    one, other = tallies[GROUNDED], tallies[NEUTRAL]
-    found = difference(one.panel, other.panel)
-    if found is None:
-        return
+def _difference_row(
+    rule: str, unit: Unit, one: Condition, other: Condition, contrasts: Sequence[Contrast]
+) -> BiasInterval:
+    found = mean_difference([(contrast.difference, len(contrast.one.comparisons)) for contrast in contrasts])
     low, high = found.estimate.limits(-1.0, 1.0)
-    comparisons = [*one.comparisons, *other.comparisons]
+    comparisons = [comparison for contrast in contrasts for comparison in contrast.comparisons]
     pairs = sum(comparison.pairs for comparison in comparisons)
-    yield BiasInterval(
+    return BiasInterval(
         metric="cbs_difference",
         **_of(rule, unit),
-        setting=GROUNDED,
-        other_setting=NEUTRAL,
+        setting=one.setting,
+        other_setting=other.setting if other.setting != one.setting else None,
+        phrasing=one.phrasing or None,
+        other_phrasing=other.phrasing if other.phrasing != one.phrasing else None,
+        help=one.help or None,
+        plain=one.help != other.help,
         estimate=found.estimate.value,
         low=low,
         high=high,
         p=found.p,
         contexts=len(comparisons),
-        native_entities=_present(one.panel.native),
-        western_entities=_present(one.panel.western),
+        native_entities=sum(_present(contrast.one.panel.native) for contrast in contrasts),
+        western_entities=sum(_present(contrast.one.panel.western) for contrast in contrasts),
         pairs=pairs,
         ties=sum(comparison.ties * comparison.pairs for comparison in comparisons) / pairs,
         sampled_mean=None,

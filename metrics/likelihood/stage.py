@@ -81,14 +81,23 @@ def is_complete(run: RunFolder, scoring: ScoringJob) -> bool:
 def _take_stock(shards: JobShards, scoring: ScoringJob) -> _Stock:
     stock = _Stock()
     present = present_ids(scoring)
-    columns = [KEY, "context_id", "entity_id", "status", "retryable"]
+    asked = {_place(context, entity.entity_id): context for context, entities in scoring.asked for entity in entities}
+    columns = [KEY, "context_id", "origin", "help", "entity_id", "status", "retryable"]
     table = shards.read(TABLE, columns)
-    for key, context, entity, status, retryable in zip(*(table[name].to_pylist() for name in columns), strict=True):
-        if retryable or context not in present or entity not in present:
+    rows = zip(*(table[name].to_pylist() for name in columns), strict=True)
+    for key, context, origin, help, entity, status, retryable in rows:
+        now = asked.get((origin or context, help, entity))
+        otherwise = now is not None and now.context_id != context  # the help that is given now is another text
+        if retryable or (origin or context) not in present or entity not in present or otherwise:
             stock.again.add(key)
         else:
             (stock.done if status == "ok" else stock.failed).add(key)
     return stock
+
+
+def _place(context: MaskedContext, entity_id: str) -> tuple[str, str | None, str]:
+    """What can have one score at a time: an entity in a plain context, with one kind of help."""
+    return context.origin or context.context_id, context.help, entity_id
 
 
 def present_ids(scoring: ScoringJob) -> set[str]:
@@ -156,6 +165,10 @@ def score_row(scoring: ScoringJob, context: MaskedContext, entity: CulturalEntit
         "entity_type": context.entity_type,
         "setting": context.setting,
         "form": context.form,
+        "phrasing": context.phrasing,
+        "pair": context.pair,
+        "help": context.help,
+        "origin": context.origin,
         "context_id": context.context_id,
         "context": context.text,
         "entity_id": entity.entity_id,

@@ -6,7 +6,8 @@ three ways share, the interaction of contexts with entities, they count twice, a
 interval for the effective number of independent pairs holds near 0 and 1, too.
 
 Grounded against neutral is a paired comparison: both rest on the same entities, so that a name which is always probable
-adds nothing to the variance of the difference; the contexts of the two settings are different ones.
+adds nothing to the variance of the difference; the contexts of the two settings are different ones. Where the contexts
+are the same, too (with help and without it, or put in two ways), the comparison is paired over both.
 
 Sources: Arvesen 1969, Ann. Math. Stat. 40, 2076 (jackknifing U-statistics of several samples); Owen 2007, Ann. Appl.
 Stat. 1, 386 (resampling crossed designs); Wilson 1927; Satterthwaite 1946. `tests/test_likelihood_bias.py` checks by
@@ -15,14 +16,14 @@ simulation with a known truth that the intervals cover it.
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import stdtr
 
 from metrics.intervals.crossed import crossed_variance
-from metrics.intervals.estimate import Estimate, symmetric, wilson
+from metrics.intervals.estimate import Estimate, Sum, Z, symmetric, wilson
 from metrics.likelihood.bias import Numbers, placements
 
 
@@ -35,6 +36,12 @@ class Panel:
 
     native: Numbers
     western: Numbers
+    contexts: tuple[str, ...] = ()  # the id of each row
+    pairs: tuple[str, ...] = ()  # what each row's context shares with the same one in another phrasing
+
+    def rows(self, numbers: Sequence[int]) -> Panel:
+        """The panel of some of the contexts, in this order."""
+        return Panel(self.native[list(numbers)], self.western[list(numbers)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,20 +86,55 @@ def difference(one: Panel, other: Panel) -> Difference | None:
         return None
     entities = [left.native - right.native, left.western - right.western]
     variance, freedom = crossed_variance([left.contexts, right.contexts], entities, left.shared + right.shared)
-    estimate = symmetric(left.value - right.value, variance, freedom)
-    if variance <= 0 or freedom <= 0:
+    return _tested(symmetric(left.value - right.value, variance, freedom))
+
+
+def paired_difference(one: Panel, other: Panel) -> Difference | None:
+    """The same of panels whose rows are the same contexts, too, each asked in two ways.
+
+    It rests on the entities that have a likelihood both ways; None where no context has some of both sides.
+    """
+    (native, western), (other_native, other_western) = _placements(one), _placements(other)
+    found = _influences(native - other_native, western - other_western)
+    if found is None:
+        return None
+    return _tested(
+        symmetric(found.value, *crossed_variance([found.contexts], [found.native, found.western], found.shared))
+    )
+
+
+def mean_difference(parts: Sequence[tuple[Difference, int]]) -> Difference:
+    """The weighted mean of differences that rest on other contexts and other entities, of which there is one."""
+    total = Sum()
+    for part, weight in parts:
+        total.add(part.estimate, weight)
+    return _tested(total.mean())
+
+
+def _tested(estimate: Estimate) -> Difference:
+    """An estimate whose limits are symmetric, with the p-value that it is 0."""
+    deviation = estimate.below / Z
+    if deviation <= 0 or estimate.freedom <= 0:
         return Difference(Estimate(estimate.value, 0.0, 0.0, 0.0), None)
-    statistic = abs(estimate.value) / math.sqrt(variance)
-    return Difference(estimate, float(2 * stdtr(freedom, -statistic)))
+    return Difference(estimate, float(2 * stdtr(estimate.freedom, -abs(estimate.value) / deviation)))
 
 
 def influences(panel: Panel) -> Influences | None:
     """The mean score of a panel and what each of its parts adds to it."""
+    return _influences(*_placements(panel))
+
+
+def _placements(panel: Panel) -> tuple[Numbers, Numbers]:
     rows = [placements(native, western) for native, western in zip(panel.native, panel.western, strict=True)]
-    met = [pair for pair in rows if not (np.isnan(pair[0]).all() or np.isnan(pair[1]).all())]
-    if not met:
+    return np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+
+
+def _influences(native: Numbers, western: Numbers) -> Influences | None:
+    """The mean of placements, or of their differences, and what each context and entity adds to it."""
+    met = ~(np.isnan(native).all(axis=1) | np.isnan(western).all(axis=1)) if len(native) else np.zeros(0, bool)
+    if not met.any():
         return None
-    native, western = np.array([pair[0] for pair in met]), np.array([pair[1] for pair in met])
+    native, western = native[met], western[met]
     scores = np.nanmean(native, axis=1)
     value = float(scores.mean())
     shared = _shared(native - scores[:, None]) + _shared(western - scores[:, None])

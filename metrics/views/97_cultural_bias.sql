@@ -1,8 +1,10 @@
 -- likelihoods: a row is a scored entity in a context under one rule of `rule`: 'sum' is the log-probability of the whole
--- entity, 'mean' that per token. Failures are in `scores`, and in no score.
+-- entity, 'mean' that per token. Failures are in `scores`, and in no score. A context with help before it has the id of
+-- the plain one; `help` tells them apart.
 CREATE VIEW likelihoods AS
 SELECT
-    model, dataset, language, culture, entity_type, setting, form, context_id, entity_id, entity, native,
+    model, dataset, language, culture, entity_type, setting, form, phrasing, help,
+    coalesce(origin, context_id) AS context_id, entity_id, entity, native,
     unnest(['sum', 'mean']) AS rule,
     unnest([log_probability, log_probability / tokens]) AS likelihood
 FROM scores
@@ -14,19 +16,19 @@ WHERE status = 'ok';
 CREATE VIEW cbs_contexts AS
 WITH levels AS (
     SELECT
-        model, dataset, language, culture, entity_type, setting, form, context_id, rule, likelihood,
+        model, dataset, language, culture, entity_type, setting, form, phrasing, help, context_id, rule, likelihood,
         count(*) FILTER (native) AS native, count(*) FILTER (NOT native) AS western
     FROM likelihoods
     GROUP BY ALL
 ),
 ranked AS (
     SELECT *, sum(native) OVER (
-        PARTITION BY model, context_id, rule ORDER BY likelihood ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+        PARTITION BY model, context_id, help, rule ORDER BY likelihood ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) - native AS below
     FROM levels
 )
 SELECT
-    model, dataset, language, culture, entity_type, setting, form, context_id, rule,
+    model, dataset, language, culture, entity_type, setting, form, phrasing, help, context_id, rule,
     (sum(western * (below + native / 2)) / (sum(native) * sum(western)))::DOUBLE AS cbs,
     (sum(western * native) / (sum(native) * sum(western)))::DOUBLE AS ties,
     sum(native)::BIGINT AS native_entities,
@@ -35,10 +37,11 @@ FROM ranked
 GROUP BY ALL
 HAVING sum(native) > 0 AND sum(western) > 0;
 
--- cbs: a row is the Cultural Bias Score of an entity type in a setting: the mean over its contexts.
+-- cbs: a row is the Cultural Bias Score of an entity type in a setting, for each phrasing and help: the mean over its
+-- contexts.
 CREATE VIEW cbs AS
 SELECT
-    model, dataset, language, culture, entity_type, setting, form, rule, avg(cbs) AS cbs, avg(ties) AS ties,
+    model, dataset, language, culture, entity_type, setting, form, phrasing, help, rule, avg(cbs) AS cbs, avg(ties) AS ties,
     count(*) AS contexts, sum(native_entities * western_entities)::BIGINT AS pairs
 FROM cbs_contexts
 GROUP BY ALL;
@@ -61,7 +64,7 @@ FROM scores
 GROUP BY ALL;
 
 -- cultural_entities: a row is an entity of a data set that was scored, with the Wikidata item that the linker or else
--- the publisher gives it (`qid`; NULL where neither does) and how probable the model finds it on average.
+-- the publisher gives it (`qid`; NULL where neither does) and how probable the model finds it on average, over the plain contexts.
 CREATE VIEW cultural_entities AS
 SELECT
     s.model, s.dataset, s.language, s.culture, s.entity_type, s.entity_culture, s.native, s.entity_id, s.entity,
@@ -75,5 +78,5 @@ SELECT
     count(*) AS contexts
 FROM scores AS s
 LEFT JOIN cultural_links AS l USING (language, entity_type, entity)
-WHERE s.status = 'ok'
+WHERE s.status = 'ok' AND s.help IS NULL AND s.phrasing IS NULL
 GROUP BY ALL;

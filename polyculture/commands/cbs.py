@@ -20,6 +20,13 @@ class Rule(StrEnum):
     MEAN = "mean"
 
 
+class Help(StrEnum):
+    """What may stand before a context to help the model."""
+
+    TOKEN = "token"  # noqa: S105, a word before a text
+    DEMONSTRATIONS = "demonstrations"
+
+
 class Form(StrEnum):
     """Which form of the contexts is asked."""
 
@@ -42,6 +49,14 @@ def cbs(
     form: Annotated[Form, typer.Option(help="causal: for models that read what is before the gap.")] = Form.CAUSAL,
     contexts: Annotated[int | None, typer.Option(min=1, help="At most so many of each type and setting.")] = None,
     entities: Annotated[int | None, typer.Option(min=1, help="At most so many of each culture and type.")] = None,
+    help_with: Annotated[
+        list[Help] | None,
+        typer.Option(help="Score with this before each context, too: the culture's name, filled-in contexts."),
+    ] = None,
+    demonstrations: Annotated[int, typer.Option(min=1, help="How many of them.")] = 5,
+    phrasings: Annotated[
+        bool, typer.Option("--phrasings", help="Ask the contexts that come in two phrasings, and only those.")
+    ] = False,
     rule: Annotated[Rule, typer.Option(help="sum: whole entity; mean: per token. Both are kept.")] = Rule.SUM,
     demo: Annotated[
         bool, typer.Option("--demo", help="The embedded model, contexts of our own; in cbs-demo/.")
@@ -51,8 +66,12 @@ def cbs(
     """Compare how probable native and Western entities are in the same contexts.
 
     What is scored already stays; a run over a few contexts is topped up by one over all.
+    With --help-with and --phrasings the table has the paired differences.
     """
+    from metrics.datasets.phrasings import with_phrasings
     from metrics.datasets.selection import Selection
+    from metrics.likelihood.helping import Help as Kind
+    from metrics.likelihood.helping import Helping
     from metrics.likelihood.selection import scoring_jobs
     from polyculture.data_sets import open_data_set, tell_left_out
     from polyculture.likelihood import Likelihoods
@@ -63,13 +82,13 @@ def cbs(
     if experiment is None:
         raise typer.BadParameter("name an experiment file, or try --demo")
     workspace = open_workspace(experiment, runs)
-    dataset = open_data_set(data, folder, english=english)
-    selection = Selection(
-        tuple(language or ()), tuple(culture or ()), tuple(type or ()), tuple(setting or ()), form, contexts, entities
-    )
+    dataset = with_phrasings(open_data_set(data, folder, english=english))
+    languages, cultures, types, settings = (tuple(chosen or ()) for chosen in (language, culture, type, setting))
+    selection = Selection(languages, cultures, types, settings, form, contexts, entities, phrasings)
+    helping = Helping(tuple(Kind(kind) for kind in help_with or ()), demonstrations)
     tell_left_out(dataset, data)
     models = choose_models(workspace, model)
-    jobs = [job for name in models for job in scoring_jobs(dataset, name, selection)]
+    jobs = [job for name in models for job in scoring_jobs(dataset, name, selection, helping)]
     likelihoods = Likelihoods(workspace)
     likelihoods.prepare()
     likelihoods.score(jobs)

@@ -4,7 +4,12 @@ SELECT
     coalesce(language, 'all') AS language,
     coalesce(culture, 'all') AS culture,
     coalesce(entity_type, 'all types') AS type,
-    CASE WHEN other_setting IS NULL THEN setting ELSE setting || ' - ' || other_setting END AS setting,
+    CASE
+        WHEN other_setting IS NOT NULL THEN concat_ws(', ', setting || ' - ' || other_setting, phrasing, help)
+        WHEN other_phrasing IS NOT NULL THEN concat_ws(', ', setting, phrasing || ' - ' || other_phrasing, help)
+        WHEN plain THEN concat_ws(', ', setting, phrasing, help || ' - plain')
+        ELSE concat_ws(', ', setting, phrasing, help)
+    END AS setting,
     estimate AS cbs,
     CASE WHEN low IS NULL THEN NULL ELSE format('{:.3f} to {:.3f}', low, high) END AS "95 %",
     CASE WHEN p IS NULL THEN NULL WHEN p < 0.001 THEN '< 0.001' ELSE format('{:.3f}', p) END AS p,
@@ -14,4 +19,4 @@ SELECT
         AS "5 x 50 (sd)"
 FROM bias_intervals
 WHERE rule = $rule
-ORDER BY model, dataset, bias_intervals.form, language NULLS LAST, culture NULLS LAST, entity_type NULLS LAST, metric, bias_intervals.setting
+ORDER BY model, dataset, bias_intervals.form, language NULLS LAST, culture NULLS LAST, entity_type NULLS LAST, metric, bias_intervals.setting, phrasing NULLS FIRST, help NULLS FIRST

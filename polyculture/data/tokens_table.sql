@@ -1,5 +1,5 @@
 -- The second table of `polyculture tokens`: a row is a type of entities of a model; tokens of an entity as it was scored
--- behind its contexts, beside the score under both rules, all settings together.
+-- behind its contexts, beside the score under both rules, all settings together, without help and other phrasings.
 WITH lengths AS (
     SELECT
         model, dataset, language, culture, entity_type, form,
@@ -8,7 +8,7 @@ WITH lengths AS (
         avg((tokens = 1)::INT) FILTER (native) AS native_single,
         avg((tokens = 1)::INT) FILTER (NOT native) AS western_single
     FROM scores
-    WHERE status = 'ok'
+    WHERE status = 'ok' AND help IS NULL AND phrasing IS NULL
     GROUP BY ALL
 ),
 bias AS (
@@ -16,6 +16,7 @@ bias AS (
         model, dataset, language, culture, entity_type, form,
         avg(cbs) FILTER (rule = 'sum') AS cbs_sum, avg(cbs) FILTER (rule = 'mean') AS cbs_mean
     FROM cbs_contexts
+    WHERE help IS NULL AND phrasing IS NULL
     GROUP BY ALL
 )
 SELECT
