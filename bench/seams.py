@@ -1,0 +1,96 @@
+"""Pairs of context and entity that break where they meet: joined naively, and as the engines join them.
+
+    python -m bench.seams TOKENIZER [TOKENIZER ...] [--contexts 5]     # a folder with a tokenizer, or a GGUF file
+
+All pairs of so many causal contexts of each type and setting of Camellia (Japanese, Korean, Chinese) and CAMeL (Arabic)
+with the entities that fit them. Of Camellia's other languages the real data beside the checkout has Western entities
+alone; those stand behind one context of our own, written as their publishers write contexts, with a space before the
+gap. Naive joining takes the whole text's tokens behind as many as the context has alone, and is broken where the whole
+does not begin with the context's tokens: lm-evaluation-harness' way, without its check.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from generate.engines.base import BROKEN_SEAMS, ScoreRequest
+from generate.engines.seam import split_pairs
+from metrics.datasets.load import load
+from metrics.datasets.model import DataSet
+from metrics.datasets.rules import rules_of
+from metrics.datasets.selection import Selection, chosen_contexts
+
+SHARED = Path(__file__).parents[2] / "shared" / "data"
+OWN = {
+    "gu": "ગઈકાલે મારી દાદીએ બનાવ્યું ",
+    "hi": "कल रात मेरी दादी ने बनाया ",
+    "ml": "ഇന്നലെ അമ്മ ഉണ്ടാക്കിയത് ",
+    "mr": "काल आजीने बनवली ",
+    "ur": "کل رات امی نے پکایا ",
+    "vi": "Hôm qua bà tôi nấu ",
+}
+
+
+def requests(contexts: int) -> Iterator[tuple[str, ScoreRequest]]:
+    """Each language with its contexts and all entities that fit them."""
+    camellia, camel = (load(rules_of(name), SHARED / name) for name in ("camellia", "camel"))
+    for dataset in (camellia, camel):
+        for (language, _, _), found in chosen_contexts(dataset, Selection(contexts=contexts)):
+            for context in found:
+                surfaces = dict.fromkeys(entity.surface for entity in dataset.fitting(context))
+                yield language, ScoreRequest(context.context_id, context.prefix, tuple(surfaces))
+    for language, prefix in OWN.items():
+        yield f"{language}, own context", ScoreRequest(language, prefix, _western(camellia, language))
+
+
+def _western(dataset: DataSet, language: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(e.surface for e in dataset.entities if e.language == language))
+
+
+def count(tokenizer: Any, request: ScoreRequest) -> Counter[str]:
+    """How many pairs there are, how many break when they are joined naively, and each seam of ours."""
+    alone = tuple(tokenizer(request.prefix)["input_ids"])
+    found: Counter[str] = Counter()
+    for pair in split_pairs(tokenizer, request):
+        found["pairs"] += 1
+        if pair.error is not None:
+            found["failed"] += 1
+            continue
+        found["naive"] += pair.ids[: len(alone)] != alone
+        found[str(pair.seam)] += 1
+        found["ours"] += pair.seam in BROKEN_SEAMS
+    return found
+
+
+def load_tokenizer(path: Path) -> Any:
+    """A tokenizer from a folder or a GGUF file."""
+    from transformers import AutoTokenizer
+
+    if path.is_dir():
+        return AutoTokenizer.from_pretrained(str(path))
+    return AutoTokenizer.from_pretrained(str(path.parent), gguf_file=path.name)
+
+
+def main() -> None:
+    """Prints a line per tokenizer and language."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("tokenizers", type=Path, nargs="+")
+    parser.add_argument("--contexts", type=int, default=5, help="of each type and setting")
+    told = parser.parse_args()
+    asked = list(requests(told.contexts))
+    for path in told.tokenizers:
+        tokenizer, languages = load_tokenizer(path), dict[str, Counter[str]]()
+        for language, request in asked:
+            languages.setdefault(language, Counter()).update(count(tokenizer, request))
+        for language, found in languages.items():
+            naive, ours = (f"{100 * found[name] / found['pairs']:.1f} %" for name in ("naive", "ours"))
+            detail = ", ".join(f"{found[name]} {name}" for name in ("moved space", "merged", "resplit", "failed"))
+            print(f"{path.name} {language}: {found['pairs']} pairs, naive {naive} broken, ours {ours} ({detail})")
+
+
+if __name__ == "__main__":
+    main()
