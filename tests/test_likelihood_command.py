@@ -60,7 +60,10 @@ def test_scores_a_table_and_nothing_twice(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("contexts", "told"),
     [
-        ("language,culture,type,setting,context\nsw,Swahili,food,grounded,Nyumbani\n", "holds no contexts"),
+        (
+            "language,culture,type,setting,context\nsw,Swahili,food,grounded,Nyumbani\n",
+            "of your own; 1 left out, the first: contexts.csv row 2: no gap [MASK]",
+        ),
         ("language,culture,type,setting,context\nsw,Swahili,drink,grounded,Tunakunywa [MASK]\n", "no Swahili entity"),
         ("language,culture,type,setting,text\nsw,Swahili,food,grounded,Tunakula [MASK]\n", "no column 'context'"),
     ],

@@ -218,7 +218,9 @@ def load(rules: Rules, folder: Path) -> DataSet:
     found = Loader(rules, folder).load()
     if not found.entities or not found.contexts:
         lacking = "entities" if not found.entities else "contexts"
-        raise DataSetError(f"holds no {lacking} of {rules.title}", where=folder, remedy="See docs/datasets.md.")
+        first = next(iter(found.left_out), None)
+        why = f"; {len(found.left_out)} left out, the first: {first.place}: {first.reason}" if first else ""
+        raise DataSetError(f"holds no {lacking} of {rules.title}{why}", where=folder, remedy="See docs/datasets.md.")
     return found
 
 
