@@ -263,6 +263,9 @@ class Score:
     tokens: int | None  # tokens of the entity
     token_log_probabilities: list[float] | None  # of each of them
     seam: str | None  # how the entity met its context: 'clean' | 'moved space' | 'merged' | 'resplit'
+    prompt_tokens: int | None  # that a server counted for it; None where the model ran in this process
+    completion_tokens: int | None
+    purchase: str | None  # 'direct': a server was asked; None where the model ran in this process
     model_version: str | None  # what the engine says it ran
 
 

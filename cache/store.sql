@@ -90,6 +90,9 @@ WITH bought AS (
     UNION ALL
     SELECT task, model, language, entity_type, model, purchase, status, prompt_tokens, completion_tokens
     FROM stored_swap_answers WHERE purchase IS NOT NULL
+    UNION ALL
+    SELECT 'score', model, language, entity_type, model, purchase, status, prompt_tokens, completion_tokens
+    FROM stored_scores WHERE purchase IS NOT NULL
 )
 SELECT bought.*,
     (coalesce(prompt_tokens, 0) * input + coalesce(completion_tokens, 0) * output) / 1e6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import orjson
 
@@ -12,7 +12,7 @@ from cache.errors import BudgetError
 from cache.ledger import Ledger
 from cache.prices import BATCH, DIRECT, Price
 from generate.engines.around import AroundEngine
-from generate.engines.base import Completion, Engine, Request
+from generate.engines.base import Completion, Engine, Request, Scored, ScoreRequest
 
 AT_ONCE = 32  # samples that are reserved for together: a look into the ledger for each would cost time
 WAIT = 1.0  # seconds between two looks at whether others have given something back
@@ -91,8 +91,75 @@ class Purse:
         return self._free >= price
 
 
+@dataclass
+class _Piece:
+    """Continuations of a request that are asked together: which they are, and what each may cost."""
+
+    request: ScoreRequest
+    first: int
+    price: float
+    waiting: int = 0  # of how many the score has not come yet
+
+
+class BudgetedScores:
+    """The scores of `engine`, asked only where they can be paid for. A text is read once, and one token is written."""
+
+    def __init__(self, engine: Engine, price: Price, purse: Purse) -> None:
+        self._engine, self._price, self._purse = engine, price, purse
+        self._pieces: dict[str, _Piece] = {}  # on their way, by the name that the engine knows them by
+        self._asked = 0
+        self._left: list[_Piece] = []  # taken from the caller and not yet asked
+
+    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
+        """Yields a row per request and continuation, as the engine does."""
+        self._purse.open()
+        source = iter(requests)
+        try:
+            while True:
+                for scored in self._engine.score(self._affordable(source)):
+                    yield self._settle(scored)
+                if not self._left:
+                    return
+                self._purse.give_back()
+                self._purse.wait_for(self._left[-1].price)
+        finally:
+            self._purse.give_back()
+
+    def _affordable(self, source: Iterator[ScoreRequest]) -> Iterator[ScoreRequest]:
+        """Requests, cut into pieces, until one cannot be paid for: that one is left."""
+        while piece := self._left.pop() if self._left else self._whole(next(source, None)):
+            ends = piece.request.continuations
+            wanted = len(ends) if piece.price <= 0 else min(AT_ONCE, len(ends))
+            taken = self._purse.take(piece.price, wanted)
+            if taken < len(ends):
+                rest = replace(piece.request, continuations=ends[taken:])
+                self._left.append(_Piece(rest, piece.first + taken, piece.price))
+            if taken == 0:
+                return
+            self._asked += 1
+            name = str(self._asked)
+            self._pieces[name] = replace(piece, waiting=taken)
+            yield replace(piece.request, request_id=name, continuations=ends[:taken])
+
+    def _whole(self, request: ScoreRequest | None) -> _Piece | None:
+        if request is None:
+            return None
+        longest = max((len(end.encode()) for end in request.continuations), default=0)
+        most = len(request.prefix.encode()) + longest + _PER_TURN  # no tokenizer makes more than one of a byte
+        return _Piece(request, 0, self._price.cost(most, 1))
+
+    def _settle(self, scored: Scored) -> Scored:
+        piece = self._pieces[scored.request_id]
+        spent = self._price.cost(scored.prompt_tokens or 0, scored.completion_tokens or 0)
+        self._purse.settle(piece.price, spent)
+        piece.waiting -= 1
+        if not piece.waiting:
+            del self._pieces[scored.request_id]
+        return replace(scored, request_id=piece.request.request_id, index=piece.first + scored.index)
+
+
 class BudgetedEngine(AroundEngine):
-    """`engine`, asked only what can be paid for even if every answer is as long as it may be. Scoring is not counted.
+    """`engine`, asked only what can be paid for even if every answer is as long as it may be.
 
     `sample` raises `BudgetError` after the answers to all that was asked, so that every one of them can be kept.
     """
@@ -118,6 +185,12 @@ class BudgetedEngine(AroundEngine):
                 self._purse.wait_for(self._at_worst(self._left[-1]))
         finally:
             self._purse.give_back()
+
+    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
+        """As the engine's own, up to the limit: raises `BudgetError` after the scores of all that was asked."""
+        if not self.capabilities.score:
+            return self._engine.score(requests)  # which says so
+        return BudgetedScores(self._engine, self._price, self._purse).score(requests)
 
     def _affordable(self, source: Iterator[Request]) -> Iterator[Request]:
         """Requests, cut into pieces, until one cannot be paid for: that one is left."""

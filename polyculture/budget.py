@@ -17,8 +17,8 @@ from generate.engines import Engine
 from polyculture.console import say
 from polyculture.workspace import Workspace
 
-PaidStage = Literal["generate", "extract"]
-TABLES: Mapping[PaidStage, str] = {"generate": "responses", "extract": "extractions"}
+PaidStage = Literal["generate", "extract", "score"]
+TABLES: Mapping[PaidStage, str] = {"generate": "responses", "extract": "extractions", "score": "scores"}
 FOLDER = "ledger"  # in the run's
 
 
@@ -35,7 +35,7 @@ class Budget:
         if self.ledger is None or price is None:
             return engine
         count = partial(spent_on, self.workspace, stage, job)
-        batch = bool(self.workspace.experiment.model_spec(model).options.get("batch"))
+        batch = stage != "score" and bool(self.workspace.experiment.model_spec(model).options.get("batch"))
         return BudgetedEngine(engine, price, Purse(self.ledger, f"{stage} {job}", count, say, batch=batch))
 
 
@@ -61,7 +61,7 @@ def spent_on(workspace: Workspace, stage: PaidStage, job: Job) -> float:
 
 def _accounts(workspace: Workspace) -> dict[str, Callable[[], float]]:
     """Every account that has rows on disk or may get some."""
-    known = {(stage, job) for stage in TABLES for job in workspace.jobs}
+    known = {(stage, job) for stage in TABLES for job in workspace.jobs if stage != "score"}  # its jobs are no topics
     stored = {(stage, job) for stage, table in TABLES.items() for job in workspace.run.jobs(table)}
     return {f"{stage} {job}": partial(spent_on, workspace, stage, job) for stage, job in sorted(known | stored)}
 
@@ -78,6 +78,6 @@ def _rows(run: RunFolder, stage: PaidStage, job: Job) -> Iterator[Mapping[str, A
 
 
 def _cost(row: Mapping[str, Any], stage: PaidStage, job: Job, price_of: Callable[[str], Price | None]) -> float:
-    asked = job.model if stage == "generate" else row["extractor_model"]
+    asked = row["extractor_model"] if stage == "extract" else job.model
     price = price_of(asked) if asked and row["purchase"] else None
     return price.cost(row["prompt_tokens"] or 0, row["completion_tokens"] or 0, row["purchase"]) if price else 0.0

@@ -41,6 +41,7 @@ class Likelihoods:
         """Scores what is missing; a model is loaded once, and only if it has something to do."""
         from generate.engines import open_engine
         from metrics.likelihood.stage import is_complete, score_job
+        from polyculture.budget import open_budget
 
         run = self.workspace.run
         for model, group in groupby(jobs, key=lambda scoring: scoring.job.model):
@@ -48,10 +49,11 @@ class Likelihoods:
             if not left:
                 continue
             spec = self.workspace.experiment.model_spec(model)
-            with open_engine(spec) as engine:
+            with open_engine(spec) as engine, open_budget(self.workspace) as budget:
                 for scoring in left:
+                    paid = budget.engine(engine, model, "score", scoring.job)
                     self._work(
-                        f"score {scoring.job}", scoring.size, partial(score_job, run, scoring, spec, engine=engine)
+                        f"score {scoring.job}", scoring.size, partial(score_job, run, scoring, spec, engine=paid)
                     )
 
     def link(self) -> None:

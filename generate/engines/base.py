@@ -102,6 +102,9 @@ class Scored:
     error: str | None = None  # one line; None when there are tokens
     retryable: bool = False  # of a failure: asking again later may help
     model_version: str | None = None
+    prompt_tokens: int | None = None  # that a server counted for it, and those that it wrote
+    completion_tokens: int | None = None
+    purchase: Purchase | None = None  # how it was bought; None where nothing was asked of a server
 
     @property
     def total(self) -> float | None:

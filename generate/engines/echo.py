@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, ValidationError
 
 from cache.errors import EngineError, MissingDependencyError
+from cache.prices import DIRECT
 from generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
 from generate.engines.faults import RequestError
 from generate.engines.options import OpenAIOptions
@@ -24,6 +26,7 @@ from generate.engines.seam import Pair, split_pairs
 PATH = "/completions"
 # What a server is asked first, as a text and as token numbers: where both are not read alike, the tokenizer is another.
 PROBE = "She drank tea in the garden. 彼女は庭でお茶を飲んだ。"
+_WRITTEN = 1  # tokens that a server is asked to write behind a text: not all take none
 _APART = 0.5  # nats; a server that reads in 16 bits may round twice the same in two ways
 
 
@@ -35,9 +38,25 @@ class _Choice(BaseModel):
     logprobs: _Echo | None = None
 
 
+class _Usage(BaseModel):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
 class _Answer(BaseModel):
     choices: Annotated[list[_Choice], Field(min_length=1)]
     model: str | None = None
+    usage: _Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Echoed:
+    """The log-probability of each token but the first, which has none, and what the server says of itself."""
+
+    values: list[float | None]
+    model: str | None
+    prompt_tokens: int
+    completion_tokens: int
 
 
 class EchoApi:
@@ -57,12 +76,12 @@ class EchoApi:
                 yield request, pair
 
     def body(self, prompt: str | Sequence[int]) -> dict[str, Any]:
-        """One text as the server reads it. It writes one token more, since not all take none."""
+        """One text as the server reads it."""
         asked = prompt if isinstance(prompt, str) else list(prompt)
-        return {"model": self._spec.name, "prompt": asked, "echo": True, "logprobs": 1, "max_tokens": 1}
+        return {"model": self._spec.name, "prompt": asked, "echo": True, "logprobs": 1, "max_tokens": _WRITTEN}
 
-    def read(self, content: bytes, tokens: int | None = None) -> tuple[list[float | None], str | None]:
-        """The log-probability of each token but the first, which has none, and the model's name there.
+    def read(self, content: bytes, tokens: int | None = None) -> Echoed:
+        """What the server answers to a text. Where it counts no tokens, those that it was sent are counted.
 
         Raises `RequestError` where the answer is no echo, or not of as many tokens as were sent.
         """
@@ -74,17 +93,28 @@ class EchoApi:
         values = echo.token_logprobs[:-1] if echo else []  # the last is of what was written
         if len(values) < 2 or (tokens is not None and len(values) != tokens):
             raise RequestError("the answer does not echo the text with its log-probabilities", retryable=False)
-        return values, answer.model
+        usage = answer.usage or _Usage()
+        read, written = usage.prompt_tokens, usage.completion_tokens
+        return Echoed(
+            values, answer.model, len(values) if read is None else read, _WRITTEN if written is None else written
+        )
 
-    def scored(self, request: ScoreRequest, pair: Pair, values: Sequence[float | None], model: str | None) -> Scored:
+    def scored(self, request: ScoreRequest, pair: Pair, echoed: Echoed) -> Scored:
         """A row of the log-probabilities of a whole text."""
-        found = [value for value in values[pair.start : pair.end] if value is not None and math.isfinite(value)]
+        bought = Scored(
+            request.request_id,
+            pair.index,
+            seam=pair.seam,
+            prompt_tokens=echoed.prompt_tokens,
+            completion_tokens=echoed.completion_tokens,
+            purchase=DIRECT,
+        )
+        found = [value for value in echoed.values[pair.start : pair.end] if value is not None and math.isfinite(value)]
         if len(found) != pair.end - pair.start:
-            what = "a log-probability is not a finite number"
-            return Scored(request.request_id, pair.index, seam=pair.seam, error=what)
+            return replace(bought, error="a log-probability is not a finite number")
         names = self._tokenizer.convert_ids_to_tokens(list(pair.ids[pair.start : pair.end]))
         tokens = tuple(map(TokenScore, names, found))
-        return Scored(request.request_id, pair.index, tokens, pair.seam, model_version=model)
+        return replace(bought, tokens=tokens, model_version=echoed.model)
 
     @property
     def probe(self) -> list[int]:

@@ -107,14 +107,14 @@ class OpenAIEngine:
 
     async def _probe(self, echo: EchoApi) -> None:
         try:
-            text, _ = echo.read(await self._retrying.copy()(self._send, ECHO_PATH, echo.body(PROBE)))
+            text = echo.read(await self._retrying.copy()(self._send, ECHO_PATH, echo.body(PROBE)))
             ids = echo.probe
-            numbers, _ = echo.read(await self._retrying.copy()(self._send, ECHO_PATH, echo.body(ids)), len(ids))
+            numbers = echo.read(await self._retrying.copy()(self._send, ECHO_PATH, echo.body(ids)), len(ids))
         except RequestError as fault:
             if fault.unreachable:
                 raise self._api.server.unreachable(str(fault)) from fault
             raise cannot_echo(self.spec, self._api.server.url, str(fault)) from fault
-        echo.compare(text, numbers)
+        echo.compare(text.values, numbers.values)
         self._answered = True
 
     async def _score(self, asked: tuple[ScoreRequest, Pair]) -> Scored:
@@ -131,8 +131,8 @@ class OpenAIEngine:
     async def _read_score(self, request: ScoreRequest, pair: Pair) -> Scored:
         assert self._echo is not None  # noqa: S101 - made before the first is asked
         ids = pair.ids[: pair.end]
-        values, model = self._echo.read(await self._send(ECHO_PATH, self._echo.body(ids)), len(ids))
-        return self._echo.scored(request, pair, values, model)
+        echoed = self._echo.read(await self._send(ECHO_PATH, self._echo.body(ids)), len(ids))
+        return self._echo.scored(request, pair, echoed)
 
     async def _send(self, path: str, body: Mapping[str, Any]) -> bytes:
         """The server's answer to one call; the limiter learns what became of it."""

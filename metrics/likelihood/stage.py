@@ -23,7 +23,6 @@ from generate.engines.base import Engine, Scored
 from metrics.datasets.model import CulturalEntity, DataSet, MaskedContext
 
 TABLE, KEY = "scores", "score_id"
-RECORD_ROWS = 500  # scores that are written at once
 REPORT_EVERY = 0.25  # seconds between two reports of progress
 
 
@@ -124,22 +123,14 @@ def _score(
     progress: Progress,
 ) -> Outcome:
     asked = {context.context_id: (context, entities) for context, entities in missing}
-    rows: list[dict[str, Any]] = []
     last = -math.inf
-    try:
-        for scored in engine.score(_requests(missing)):
-            context, entities = asked[scored.request_id]
-            rows.append(score_row(scoring, context, entities[scored.index], scored))
-            outcome += Outcome(0, 1) if scored.error else Outcome(1, 0)
-            if len(rows) >= RECORD_ROWS:
-                shards.append({TABLE: rows})
-                rows = []
-            if time.monotonic() - last >= REPORT_EVERY:
-                last = time.monotonic()
-                progress(outcome)
-    finally:
-        if rows:
-            shards.append({TABLE: rows})
+    for scored in engine.score(_requests(missing)):
+        context, entities = asked[scored.request_id]
+        shards.append({TABLE: [score_row(scoring, context, entities[scored.index], scored)]})
+        outcome += Outcome(0, 1) if scored.error else Outcome(1, 0)
+        if time.monotonic() - last >= REPORT_EVERY:
+            last = time.monotonic()
+            progress(outcome)
     return outcome
 
 
@@ -184,5 +175,8 @@ def score_row(scoring: ScoringJob, context: MaskedContext, entity: CulturalEntit
         "tokens": len(values) or None,
         "token_log_probabilities": values or None,
         "seam": scored.seam,
+        "prompt_tokens": scored.prompt_tokens,
+        "completion_tokens": scored.completion_tokens,
+        "purchase": scored.purchase,
         "model_version": scored.model_version,
     }
