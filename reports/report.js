@@ -320,6 +320,7 @@
   function start() {
     unpack(whole);
     const browser = document.getElementById("browser");
+    if (!browser) return; // a run of scores alone
     if (!whole.items.length) {
       browser.replaceWith(element("p", { className: "nothing" }, "There are no mentions yet."));
       return;

@@ -29,6 +29,7 @@ from reports.figures.consensus import consensus
 from reports.figures.diversity import diversity
 from reports.figures.figure import table_csv
 from reports.figures.granularity import granularity
+from reports.figures.saturation import saturation
 from reports.figures.specificity import specificity
 from reports.names import Names
 from reports.reading import Reading, query, read_store
@@ -91,6 +92,7 @@ def _contents(reading: Reading, manifest: Manifest, names: Names) -> dict[str, A
         "figures": {
             "granularity": granularity(reading, manifest, names),
             "diversity": diversity(reading, manifest, names),
+            "saturation": saturation(reading, manifest, names),
             "specificity": specificity(reading, manifest, names),
             "consensus": consensus(reading, manifest, names),
         },

@@ -21,7 +21,16 @@ from reports.numbers import decimal, known
 from reports.reading import read_store
 from reports.words import words
 
-TABLES = ("headline", "health", "granularity", "diversity", "specificity", "consensus", "bias")  # a file of `sql/` each
+TABLES = (
+    "headline",
+    "health",
+    "granularity",
+    "diversity",
+    "saturation",
+    "specificity",
+    "consensus",
+    "bias",
+)  # a file of `sql/` each
 _KEPT = ("model", "language", "metric", "estimate")
 _LEFT_OUT = ("method", "cells", "missing", "level")  # of LaTeX: room is dear on paper
 

@@ -140,8 +140,8 @@ def test_headings_come_in_order_and_tables_have_headers(page: Page) -> None:
 def test_figures_are_drawings_with_text_and_a_description(page: Page) -> None:
     drawings = page.all("svg")
     assert (
-        len(drawings) == 1 + 2 + 6 + 4
-    )  # granularity; diversity a model; specificity three a model; consensus a topic and model
+        len(drawings) == 1 + 2 + 2 + 6 + 4
+    )  # granularity; diversity a model; saturation a topic; specificity three a model; consensus a topic and model
     assert all(e.attributes["role"] == "img" and e.attributes["aria-label"] for e in drawings)
     texts = {e.text for e in page.all("text")}
     assert {"Arabic العربية", "Hindi हिन्दी", "Japanese 日本語", "Thai ไทย", "United Arab Emirates"} <= texts
@@ -173,7 +173,7 @@ def test_numbers_have_intervals_and_what_they_rest_on(page: Page) -> None:
 
 def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
     links = {e.attributes["download"]: e.attributes["href"] or "" for e in page.all("a") if "download" in e.attributes}
-    names = ("numbers", "health", "granularity", "diversity", "specificity", "consensus")
+    names = ("numbers", "health", "granularity", "diversity", "saturation", "specificity", "consensus")
     assert set(links) == {f"{name}.csv" for name in names}
     rows = list(csv.DictReader(io.StringIO(unquote(links["granularity.csv"].partition(",")[2]))))
     assert {(row["model"], row["language"]) for row in rows} >= {(model, "ar") for model in MODELS}
@@ -365,6 +365,21 @@ def test_help_is_a_table_of_paired_differences(tmp_path: Path) -> None:
 
 def _id(entity: CulturalEntity) -> str:
     return entity.entity_id
+
+
+def test_a_run_of_scores_alone_shows_them(tmp_path: Path) -> None:
+    run = Synthetic(n=2, languages=("en",), countries=("US",), topics=("food",), respond=False).write(tmp_path)
+    score_demo(run)
+    write_report(run)
+    page = parsed(run)
+    assert "No response yet" not in page.all("header")[0].text
+    assert "No text was written in this run" in page.all("header")[0].text
+    assert "The models scored" in page.all("header")[0].text
+    shown = {e.attributes["id"] for e in page.all("section") if e.attributes.get("id")}
+    assert {"probable", "method"} <= shown
+    assert not {"numbers", "distrust", "granularity", "evidence"} & shown
+    links = {(e.attributes.get("href") or "")[1:] for e in page.all("a") if (e.attributes.get("href") or "")[:1] == "#"}
+    assert links <= {e.attributes["id"] for e in page.elements if e.attributes.get("id")}
 
 
 def test_scores_of_hostile_data_are_text(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from reports.names import Names
 from reports.tables import TableFormat, _write_csv, _write_latex, write_tables
 from tests.report_run import MODELS, Synthetic
 
-NAMES = {"headline", "health", "granularity", "diversity", "specificity", "consensus"}
+NAMES = {"headline", "health", "granularity", "diversity", "saturation", "specificity", "consensus"}
 
 
 @pytest.fixture(scope="module")

@@ -89,6 +89,51 @@ class Strip:
         axes.vlines(means, means.index - 0.32, means.index + 0.32, color=SERIES[1], linewidth=2.4)
 
 
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """A curve a series over a number of responses, which stands on a scale of ratios.
+
+    `frame` has the columns series, x, y; `labels` says what stands on the two axes.
+    """
+
+    name: str
+    alternative: str
+    frame: pd.DataFrame
+    series: Sequence[str]
+    labels: Sequence[str]
+    width: float = WIDE
+
+    def draw(self) -> Markup:
+        """The chart as an `<svg>` element."""
+        with style():
+            figure, axes = canvas(self.width, 0.8 * self.width, Margins(left=48, top=8, bottom=48))
+            for index, name in enumerate(self.series):
+                own = self.frame[self.frame["series"] == name]
+                ink, marker = SERIES[index % len(SERIES)], MARKERS[index % len(MARKERS)]
+                axes.plot(
+                    own["x"], own["y"], color=ink, marker=marker, markersize=6, markeredgecolor=PAPER, linewidth=1.8
+                )
+            sizes = sorted(set(self.frame["x"]))
+            axes.set_xscale("log")
+            axes.set_xticks(_ticks(sizes), [f"{size:,}" for size in _ticks(sizes)])
+            axes.set_xticks([], minor=True)
+            axes.set(xlabel=self.labels[0], ylabel=self.labels[1], ylim=(0, None))
+            axes.tick_params(length=0, pad=7)
+            axes.grid(axis="y", linewidth=1)
+            axes.set_axisbelow(True)
+            sns.despine(ax=axes, left=True, bottom=True)
+            return to_svg(figure, self.name, self.alternative)
+
+
+def _ticks(sizes: Sequence[int]) -> list[int]:
+    """The powers of ten among the sizes, and the last; all where they are few."""
+    return (
+        list(sizes)
+        if len(sizes) < 5
+        else [n for n in sizes if str(n).strip("0") == "1" and n < sizes[-1] / 3] + [sizes[-1]]
+    )
+
+
 def key_of(label: str, index: int) -> Key:
     """The legend's line of the series with this index."""
     return Key(label, _SHAPES[MARKERS[index % len(MARKERS)]], index % len(MARKERS) + 1)

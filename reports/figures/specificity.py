@@ -20,7 +20,7 @@ def specificity(reading: Reading, manifest: Manifest, names: Names) -> Figure:
     found = {side: _of_side(frame, side) for side in words().figures[NAME].panels}
     ends = {side: extremes(rows, metric_of(side), names) for side, rows in found.items()}
     caption = caption_of(NAME, **ends, dash=words().missing["unlinked"])
-    tops = {"neutral": reach(found["neutral"]["estimate"]), "gain": reach(_means(pd.concat([*found.values()][1:])))}
+    tops = {"neutral": reach(found["neutral"]["estimate"]), "gain": reach(pd.concat([*found.values()][1:])["estimate"])}
     rows = []
     for number, model in enumerate(ordered(manifest.models, frame.dropna(subset=["estimate"])["model"])):
         own = {side: rows[rows["model"] == model] for side, rows in found.items()}
@@ -42,12 +42,10 @@ def metric_of(side: str) -> str:
 
 
 def _of_side(frame: pd.DataFrame, side: str) -> pd.DataFrame:
-    """The rows of a panel: of one condition, or of both kinds of names."""
-    return frame[(frame["metric"] == metric_of(side)) & frame["condition"].str.startswith(side)]
-
-
-def _means(frame: pd.DataFrame) -> pd.Series[float]:
-    return frame.groupby(["model", "language", "country"])["estimate"].mean()
+    """The rows of a panel: of one condition, or the means of both kinds of names."""
+    rows = frame[(frame["metric"] == metric_of(side)) & frame["condition"].str.startswith(side)]
+    means = rows.astype({"estimate": float}).groupby(["model", "language", "country"])["estimate"].mean()
+    return means.reset_index()
 
 
 def _panel(name: str, side: str, own: pd.DataFrame, top: float, manifest: Manifest, names: Names) -> Panel:

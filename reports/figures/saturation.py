@@ -1,0 +1,48 @@
+"""Saturation: how many different things are named, the more responses there are; a panel a topic, a curve a model."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from cache.manifest import Manifest
+from reports.figures.charts import SHORT, Curves, key_of
+from reports.figures.figure import Figure, Panel, caption_of, make_figure
+from reports.names import Names, ordered
+from reports.numbers import decimal, known
+from reports.reading import Reading
+from reports.words import words
+
+NAME = "saturation"
+
+
+def saturation(reading: Reading, manifest: Manifest, names: Names) -> Figure:
+    """The curves of distinct items against responses, from which a reader sees how many responses are enough."""
+    frame = reading.frame(NAME)
+    found = frame[frame["entities"] > 0]
+    models = ordered(manifest.models, found["model"])
+    caption = caption_of(NAME, ends=_ends(found, names))
+    panels = [
+        _panel(f"{NAME}-{number}", names.topic(topic), found[found["topic"] == topic], models, caption)
+        for number, topic in enumerate(ordered(manifest.topics, found["topic"]))
+    ]
+    keys = [key_of(names.model(model), index) for index, model in enumerate(models)]
+    return make_figure(NAME, frame, caption, [panels] if panels else [], keys, "unlinked")
+
+
+def _panel(name: str, title: str, own: pd.DataFrame, models: list[str], caption: str) -> Panel:
+    frame = own.rename(columns={"model": "series", "responses": "x", "entities": "y"})
+    chart = Curves(name, f"{title}. {caption}", frame, models, words().figures[NAME].keys, SHORT)
+    return Panel(title, chart.draw())
+
+
+def _ends(found: pd.DataFrame, names: Names) -> str:
+    """The coverage at the end of the curve that is least complete, and of the one that is most."""
+    last = found.sort_values("responses").groupby(["model", "topic"]).tail(1).dropna(subset=["coverage"])
+    rows = last.sort_values("coverage").to_dict("records")
+    if not rows or known(rows[0]["coverage"]) is None:
+        return ""
+    said = [
+        f"{decimal(row['coverage'], 'coverage')} ({names.topic(row['topic'])}, {names.model(row['model'])})"
+        for row in (rows if len(rows) < 2 else [rows[0], rows[-1]])
+    ]
+    return f"Coverage at the end of the curves: {' to '.join(said)}."
