@@ -17,8 +17,14 @@ from generate.engines import Engine
 from polyculture.console import say
 from polyculture.workspace import Workspace
 
-PaidStage = Literal["generate", "extract", "score"]
-TABLES: Mapping[PaidStage, str] = {"generate": "responses", "extract": "extractions", "score": "scores"}
+PaidStage = Literal["generate", "extract", "score", "swap"]
+TABLES: Mapping[PaidStage, str] = {
+    "generate": "responses",
+    "extract": "extractions",
+    "score": "scores",
+    "swap": "swap_answers",
+}
+TOPICAL: tuple[PaidStage, ...] = ("generate", "extract")  # stages whose jobs are the experiment's topics
 FOLDER = "ledger"  # in the run's
 
 
@@ -35,7 +41,7 @@ class Budget:
         if self.ledger is None or price is None:
             return engine
         count = partial(spent_on, self.workspace, stage, job)
-        batch = stage != "score" and bool(self.workspace.experiment.model_spec(model).options.get("batch"))
+        batch = stage in TOPICAL and bool(self.workspace.experiment.model_spec(model).options.get("batch"))
         return BudgetedEngine(engine, price, Purse(self.ledger, f"{stage} {job}", count, say, batch=batch))
 
 
@@ -61,7 +67,7 @@ def spent_on(workspace: Workspace, stage: PaidStage, job: Job) -> float:
 
 def _accounts(workspace: Workspace) -> dict[str, Callable[[], float]]:
     """Every account that has rows on disk or may get some."""
-    known = {(stage, job) for stage in TABLES for job in workspace.jobs if stage != "score"}  # its jobs are no topics
+    known = {(stage, job) for stage in TOPICAL for job in workspace.jobs}
     stored = {(stage, job) for stage, table in TABLES.items() for job in workspace.run.jobs(table)}
     return {f"{stage} {job}": partial(spent_on, workspace, stage, job) for stage, job in sorted(known | stored)}
 

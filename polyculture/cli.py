@@ -22,9 +22,12 @@ from polyculture.commands import (
     link,
     measure,
     mine,
+    ner,
     plan,
+    qa,
     report,
     run,
+    sentiment,
     sql,
     status,
     tokens,
@@ -83,4 +86,11 @@ app.command(
     cls=corpus.CorpusCommand,
     epilog="polyculture corpus exp.toml --corpus wiki/*.jsonl.gz --name wikipedia --language ja --type food",
 )(corpus.corpus)
+app.command(epilog="polyculture sentiment exp.toml --data camellia --language ja --contexts 5 --entities 10")(
+    sentiment.sentiment
+)
+app.command(epilog="polyculture qa exp.toml --data camellia --language ko --contexts 5 --entities 10")(qa.qa)
+app.command(epilog="polyculture ner exp.toml --data camellia --type names --tagger Davlan/xlm-roberta-base-ner-hrl")(
+    ner.ner
+)
 app.command(epilog="polyculture tokens exp.toml --language ja --language vi")(tokens.tokens)

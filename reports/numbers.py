@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 _SPACE = "\u00a0"  # does not break
-_SIGNED = ("specificity_gain", "cbs_difference")
+_SIGNED = ("specificity_gain", "cbs_difference", "swap_difference")
 
 
 @dataclass(frozen=True, slots=True)

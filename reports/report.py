@@ -33,6 +33,7 @@ from reports.figures.saturation import saturation
 from reports.figures.specificity import specificity
 from reports.names import Names
 from reports.reading import Reading, query, read_store
+from reports.swaps import swap_tables
 from reports.words import words
 
 _FOLDER = Path(__file__).parent
@@ -101,6 +102,9 @@ def _contents(reading: Reading, manifest: Manifest, names: Names) -> dict[str, A
         "bias_contrasts": contrast_tables(reading.rows("bias"), manifest, names),
         "bias_csv": table_csv(reading.frame("bias")),
         "bias_sql": query("bias"),
+        "swaps": swap_tables(reading.rows("swaps"), manifest, names),
+        "swaps_csv": table_csv(reading.frame("swaps")),
+        "swaps_sql": query("swaps"),
         "facts": method.facts(manifest, names),
         "views": method.store_views(),
     }

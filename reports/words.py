@@ -52,6 +52,13 @@ class Warning(_Data):
     text: str
 
 
+class TaskWords(_Data):
+    """A task with swapped entities in words."""
+
+    name: str
+    says: str
+
+
 class Words(_Data):
     """All of `words.toml`."""
 
@@ -62,6 +69,7 @@ class Words(_Data):
     status_notes: Mapping[str, str]
     missing: Mapping[str, str]
     rules: Mapping[str, str]
+    tasks: Mapping[str, TaskWords]
     health: tuple[Column, ...]
     warnings: tuple[Warning, ...]
 

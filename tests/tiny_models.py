@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 WORDS = "we ate soup rice bread with tea and cake in the old house ##s ##ed so ##on".split()  # noqa: SIM905
 
 
-def wordpiece() -> Any:
+def wordpiece(words: Sequence[str] = WORDS) -> Any:
     """BERT's tokenizer over a handful of words."""
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import PreTrainedTokenizerFast
 
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    vocabulary = {token: number for number, token in enumerate([*special, *WORDS])}
+    vocabulary = {token: number for number, token in enumerate([*special, *words])}
     built = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
     built.normalizer = normalizers.BertNormalizer()
     built.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
@@ -122,5 +122,41 @@ def save_masked(folder: Path) -> Path:
     torch.manual_seed(7)
     sizes = {**_sizes(len(tokenizer)), "intermediate_size": 64, "max_position_embeddings": 64}
     BertForMaskedLM(BertConfig(**sizes)).save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def save_labeller(folder: Path, labels: Sequence[str], meanings: Mapping[str, str], *, tokens: bool) -> Path:
+    """A BERT whose every word has a label: of the word itself (`tokens`), or of the text that it stands in.
+
+    `meanings` gives words (in lower case) their labels; other words have the last of `labels`, which weighs little.
+    """
+    import torch
+    from transformers import BertConfig, BertForSequenceClassification, BertForTokenClassification
+
+    tokenizer = wordpiece([*meanings, *(word for word in WORDS if word not in meanings), "."])
+    size = max(8, len(labels))
+    config = BertConfig(
+        vocab_size=len(tokenizer), hidden_size=size, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8,
+        id2label=dict(enumerate(labels)), label2id={label: number for number, label in enumerate(labels)},
+    )  # fmt: skip
+    model: Any = (BertForTokenClassification if tokens else BertForSequenceClassification)(config)
+    with torch.no_grad():
+        for name, weight in model.named_parameters():
+            weight.fill_(1.0 if "LayerNorm.weight" in name else 0.0)
+        embedding = model.bert.embeddings.word_embeddings.weight
+        embedding[:, len(labels) - 1] = 0.1
+        for word, label in meanings.items():
+            embedding[tokenizer.convert_tokens_to_ids(word)] = 0.0
+            embedding[tokenizer.convert_tokens_to_ids(word), labels.index(label)] = 10.0
+        if not tokens:  # every token looks at all alike, and the first carries their sum
+            for part in (
+                model.bert.encoder.layer[0].attention.self.value,
+                model.bert.encoder.layer[0].attention.output.dense,
+            ):
+                part.weight.copy_(torch.eye(size))
+            model.bert.pooler.dense.weight.copy_(torch.eye(size) * 0.1)
+        model.classifier.weight.copy_(torch.eye(size)[: len(labels)])
+    model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

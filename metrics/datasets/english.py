@@ -24,7 +24,7 @@ def in_english(dataset: DataSet) -> DataSet:
             reason = "no translation" if context.english is None else f"{gaps} gaps {MASK} in the translation"
             left_out.append(LeftOut(context.place, reason, context.english))
             continue
-        translated = replace(context, language=ENGLISH, text=context.english)
+        translated = replace(context, language=ENGLISH, text=context.english, question=None)
         contexts.setdefault(translated.context_id, translated)
     for entity in dataset.entities:
         if entity.english is None:

@@ -175,7 +175,7 @@ class Loader:
         context = MaskedContext(
             self.rules.name, row.language, row.values["culture"], kind, gender, row.values["setting"],
             row.values["form"] or ANY, text, row.get("english"), row.get("sentiment"), row.place,
-            row.get("phrasing"), row.get("pair"),
+            row.get("phrasing"), row.get("pair"), question=row.get("question"),
         )  # fmt: skip
         first = self._contexts.setdefault(context.context_id, context)
         if first is not context:
@@ -206,7 +206,7 @@ class Loader:
 
 
 _OPTIONAL = ("english", "language", "culture", "type", "gender", "country", "qid", "setting", "form", "sentiment",
-             "phrasing", "pair")  # fmt: skip
+             "phrasing", "pair", "question")  # fmt: skip
 
 
 def load(rules: Rules, folder: Path) -> DataSet:

@@ -65,11 +65,12 @@ class MaskedContext:
     pair: str | None = None  # the name that it shares with the same context in another phrasing
     help: str | None = None  # what was put before it to help a model
     origin: str | None = None  # the id of the context without that help
+    question: str | None = None  # that the entity answers
 
     @property
     def context_id(self) -> str:
         kind = (self.entity_type, self.gender, self.setting, self.form)
-        more = [word for word in (self.phrasing, self.pair, self.help) if word]
+        more = [word for word in (self.phrasing, self.pair, self.help, self.question) if word]
         return content_id(self.dataset, self.language, self.culture, *kind, self.text, *more)
 
     @property

@@ -43,6 +43,7 @@ class Block(_Data):
     sentiment: Columns = ()
     phrasing: Columns = ()
     pair: Columns = ()
+    question: Columns = ()
     of_culture: str | None = None  # fixed for all rows
     of_type: str | None = None
     of_setting: str | None = None

@@ -79,6 +79,33 @@ def load(spec: ModelSpec, options: TransformersOptions) -> Loaded:
     return Loaded(model, tokenizer, masked, f"{_version(place, config)} {_short(model.dtype)} {device}")
 
 
+def load_labeller(spec: ModelSpec, options: TransformersOptions, architecture: str) -> Loaded:
+    """A model that labels texts ('ForSequenceClassification') or tokens ('ForTokenClassification').
+
+    Raises `EngineError` as `load` does, and of a model of another kind.
+    """
+    import torch
+    import transformers
+
+    place = _place(spec, options)
+    device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        config = transformers.AutoConfig.from_pretrained(place.name, **place.arguments)
+        if not any(name.endswith(architecture) for name in config.architectures or ()):
+            what = f"is a {', '.join(config.architectures or ['model of no kind'])}, and gives no labels of that sort"
+            remedy = f"Name a model whose architecture ends in {architecture}."
+            raise EngineError(what, where=spec.model, remedy=remedy)
+        kind: Any = getattr(transformers, f"AutoModel{architecture}")
+        model: Any = kind.from_pretrained(place.name, dtype=_dtype(options, device), **place.arguments)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(place.name, **place.arguments)
+    except (OSError, ValueError, ImportError, KeyError) as fault:
+        raise _cannot_open(spec, fault) from fault
+    if not tokenizer.is_fast:
+        raise EngineError("has no fast tokenizer, and no other tells where a token stands in a text", where=spec.model)
+    version = f"{_version(place, config)} {_short(model.dtype)} {device}"
+    return Loaded(model.to(device).eval(), tokenizer, False, version)
+
+
 def load_tokenizer(spec: ModelSpec, options: TransformersOptions) -> Any:
     """A model's tokenizer alone, fast or not. Raises `EngineError` as `load` does."""
     from transformers import AutoTokenizer

@@ -1,0 +1,96 @@
+"""What a language model is asked about a text: a TOML file per language, checked by pydantic.
+
+A file of the same form in a folder of the user's own is read before ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from cache.catalog.read import parse_model, read_toml
+from cache.errors import DataSetError
+
+PROMPTS = Path(__file__).parent / "prompts"
+OTHER = "other"  # the words for a type that has none of its own
+Label = Literal["positive", "negative", "neutral"]
+_FIELD = re.compile(r"\{(text|question|type)\}")
+
+
+def _with(*names: str) -> AfterValidator:
+    """A template that holds each of these fields once, and no other."""
+
+    def check(template: str) -> str:
+        if sorted(_FIELD.findall(template)) != sorted(names):
+            raise ValueError(f"must hold {' and '.join(f'{{{name}}}' for name in names)} once, and no other field")
+        return template
+
+    return AfterValidator(check)
+
+
+class _Data(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class SentimentPrompt(_Data):
+    """How a text's sentiment is asked for, and the words of the labels."""
+
+    prompt: Annotated[str, _with("text")]
+    labels: Mapping[Label, str]
+
+
+class QuestionPrompt(_Data):
+    """How a question about a text is asked; `question` is for contexts that have none of their own."""
+
+    prompt: Annotated[str, _with("text", "question")]
+    question: Annotated[str, _with("type")]
+
+
+class NamesPrompt(_Data):
+    """How all names of a type are asked for."""
+
+    prompt: Annotated[str, _with("text", "type")]
+
+
+class Prompts(_Data):
+    """What is asked in one language, and how its words are compared."""
+
+    language: str
+    spaces: bool = True  # are words set apart by spaces?
+    articles: tuple[str, ...] = ()  # words that do not make an answer another one
+    prefixes: tuple[str, ...] = ()  # articles that are written together with the word
+    types: Mapping[str, str] = Field(min_length=1)  # type of entities -> its words
+    sentiment: SentimentPrompt
+    qa: QuestionPrompt
+    ner: NamesPrompt
+
+    def type_words(self, entity_type: str) -> str:
+        """What a type is called; the words for `other` where it has none of its own."""
+        return self.types.get(entity_type) or self.types[OTHER]
+
+
+def fill(template: str, **values: str) -> str:
+    """The template with its fields filled in, in one pass: what stands in braces in a text stays as it is."""
+    return _FIELD.sub(lambda field: values[field.group(1)], template)
+
+
+def read_prompts(language: str, folder: Path | None = None) -> Prompts:
+    """The prompts in a language: those in `folder` if they are there, else ours.
+
+    Raises `DataSetError`, naming file and place, where there are none, or where a file does not hold what it must.
+    """
+    files = [place / f"{language}.toml" for place in (folder, PROMPTS) if place is not None]
+    file = next((file for file in files if file.is_file()), None)
+    if file is None:
+        remedy = "Write one like those in metrics/swaps/prompts and name its folder with --prompts, or ask in another "
+        raise DataSetError(f"there is no prompt in {language!r}", where=files[0], remedy=f"{remedy}language: --ask en.")
+    prompts = parse_model(Prompts, read_toml(file, DataSetError), file)
+    if OTHER not in prompts.types:
+        raise DataSetError("types: no words for 'other'", where=file, remedy="Add other = '...'.")
+    if set(prompts.sentiment.labels) != {"positive", "negative", "neutral"}:
+        raise DataSetError("sentiment.labels: a label is missing", where=file, remedy="Name all three.")
+    return prompts

@@ -1,0 +1,41 @@
+"""Extractive question answering: is an entity of one culture found in a text as well as one of another?
+
+Naous and Xu 2025 (CAMeL-2), Naous et al. 2025 (Camellia): the answer is the entity in the gap, the score
+its exact match after normalisation. The published contexts have no questions of their own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from metrics.swaps.normalise import same
+from metrics.swaps.prompts import Prompts, fill
+from metrics.swaps.reading import words
+from metrics.swaps.text import Filled, Judged, answer_schema
+
+KEY = "answer"
+
+
+class QuestionAnswering:
+    """Asks for the entity in words of the text."""
+
+    name = "qa"
+    max_tokens = 64
+
+    def gold(self, filled: Filled) -> str:
+        return filled.entity.surface
+
+    def prompt(self, filled: Filled, prompts: Prompts) -> str:
+        kind = prompts.type_words(filled.context.entity_type)
+        question = filled.context.question or fill(prompts.qa.question, type=kind)
+        return fill(prompts.qa.prompt, text=filled.text, question=question)
+
+    def schema(self, prompts: Prompts) -> dict[str, Any]:  # noqa: ARG002
+        return answer_schema(KEY, {"type": "string"})
+
+    def wording(self, prompts: Prompts) -> Any:
+        return prompts.qa.model_dump(), dict(prompts.types)
+
+    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Prompts) -> Judged:  # noqa: ARG002
+        answer = words(raw, KEY)
+        return Judged(answer, int(same(answer, filled.entity.surface, own)))

@@ -1,0 +1,22 @@
+-- The table that `polyculture sentiment`, `qa` and `ner` print: a row is a metric of a type of entities; each side, and
+-- the difference of both with its p-value.
+SELECT
+    model, dataset,
+    coalesce(language, 'all') AS language,
+    coalesce(culture, 'all') AS culture,
+    coalesce(entity_type, 'all types') AS type,
+    setting, replace(metric, '_', ' ') AS metric,
+    max(estimate) FILTER (side = 'native') AS native,
+    max(estimate) FILTER (side = 'western') AS western,
+    max(estimate) FILTER (side = 'difference') AS difference,
+    max(format('{:+.3f} to {:+.3f}', low, high)) FILTER (side = 'difference' AND low IS NOT NULL) AS "95 %",
+    max(CASE WHEN p < 0.001 THEN '< 0.001' ELSE format('{:.3f}', p) END) FILTER (p IS NOT NULL) AS p,
+    max(deviation) FILTER (side = 'difference') AS "sd of draws",
+    max(contexts) AS contexts, max(answers) FILTER (side <> 'difference') AS "texts a side",
+    coalesce(max(failed) FILTER (side = 'difference'), max(failed)) AS failed
+FROM swap_intervals
+WHERE task = $task
+GROUP BY instrument, model, dataset, swap_intervals.language, swap_intervals.culture, entity_type, setting,
+    swap_intervals.metric
+ORDER BY model, dataset, swap_intervals.language NULLS LAST, swap_intervals.culture NULLS LAST,
+    entity_type NULLS LAST, setting, swap_intervals.metric

@@ -1,0 +1,120 @@
+"""The stages of `polyculture sentiment`, `qa` and `ner` in order: ask, measure. They are called here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cache.errors import IncompleteError, JobHeldError
+from cache.manifest import read_manifest, write_manifest
+from polyculture.console import say, watch
+from polyculture.workspace import Workspace
+
+if TYPE_CHECKING:
+    from metrics.swaps.asking import Asker, Questions
+    from metrics.swaps.selection import SwapJob
+
+TABLE = Path(__file__).parent / "data" / "swaps_table.sql"
+TITLES = {
+    "sentiment": "Sentiment of texts with swapped entities",
+    "qa": "Extractive question answering with swapped entities: exact match",
+    "ner": "Named-entity tagging with swapped entities: exact spans",
+}
+
+
+@dataclass
+class Swaps:
+    """An experiment whose models answer about texts with swapped entities, and what has become of it here."""
+
+    workspace: Workspace
+    task: str
+    failed: list[str] = field(default_factory=list)
+    held: list[str] = field(default_factory=list)
+
+    def prepare(self, prompt_ids: Mapping[str, str], instrument: str) -> None:
+        """Makes the prompts, by language, those whose answers count, and the experiment the run's present one."""
+        models = list(self.workspace.experiment.models)
+        before = read_manifest(self.workspace.run.manifest)
+        changed = before is None or before.models != models
+        manifest = self.workspace.manifest() if changed or before is None else before
+        asked = {f"{self.task} {instrument} {language}": prompt_id for language, prompt_id in prompt_ids.items()}
+        manifest = manifest.model_copy(update={"swap_prompts": {**manifest.swap_prompts, **asked}})
+        if changed:
+            self.workspace.write(manifest)
+        elif manifest != before:
+            write_manifest(manifest, self.workspace.run.manifest)
+
+    def ask(self, jobs: Sequence[SwapJob], questions: Mapping[str, Questions]) -> None:
+        """Asks what is missing; a model is opened once, and only if it has something to do."""
+        from generate.engines import open_engine
+        from metrics.swaps.asking import PromptAsker
+        from polyculture.budget import open_budget
+
+        for model, group in groupby(jobs, key=lambda swap: swap.job.model):
+            left = [swap for swap in group if not self._is_done(swap, questions[swap.job.language].prompt_id)]
+            if not left:
+                continue
+            with (
+                open_budget(self.workspace) as budget,
+                open_engine(self.workspace.experiment.model_spec(model)) as engine,
+            ):
+                for swap in left:
+                    paid = budget.engine(engine, model, "swap", swap.job)
+                    self._work(swap, PromptAsker(paid, questions[swap.job.language]))
+
+    def label(self, jobs: Sequence[SwapJob], prompt_id: str, open_asker: Callable[[], Asker]) -> None:
+        """Lets a model of the task answer what is missing; it is opened only if there is something to do."""
+        left = [swap for swap in jobs if not self._is_done(swap, prompt_id)]
+        if left:
+            asker = open_asker()
+            for swap in left:
+                self._work(swap, asker)
+
+    def measure(self) -> None:
+        """Computes the rates with their intervals, and prints the task's table."""
+        from cache.store import open_store
+        from metrics import views
+        from metrics.swaps.measure import measure_swaps
+        from polyculture.tables import print_table
+
+        run = self.workspace.run
+        measure_swaps(run)
+        with open_store(run, views()) as store:
+            found = store.execute(TABLE.read_text(encoding="utf-8"), {"task": self.task})
+            columns = [column[0] for column in found.description or []]
+            print_table(columns, found.fetchall(), title=f"{TITLES[self.task]} (95 % interval)")
+
+    def finish(self) -> None:
+        """Raises, in one line, what is missing."""
+        if self.failed:
+            raise IncompleteError(f"not complete: {'; '.join(self.failed)}; the reasons stand in the view swap_answers")
+        if self.held:
+            raise JobHeldError("; ".join(self.held))
+
+    def _is_done(self, swap: SwapJob, prompt_id: str) -> bool:
+        from metrics.swaps.stage import is_complete
+
+        try:
+            return is_complete(self.workspace.run, swap, prompt_id)
+        except JobHeldError as held:
+            say(f"{self.task} {swap.job}: {held}")
+            self.held.append(str(held))
+            return True
+
+    def _work(self, swap: SwapJob, asker: Asker) -> None:
+        from metrics.swaps.stage import swap_job
+
+        label = f"{self.task} {swap.job.model} {swap.job.language} {swap.job.topic.partition('-')[2]}"
+        try:
+            with watch(label, swap.size) as progress:
+                outcome = swap_job(self.workspace.run, swap, asker, progress)
+        except JobHeldError as held:
+            say(f"{label}: {held}")
+            self.held.append(str(held))
+            return
+        say(f"{label}: {outcome.done} done, {outcome.reused} of them before, {outcome.failed} failed")
+        if outcome.failed:
+            self.failed.append(f"{label}: {outcome.failed} failed")

@@ -1,0 +1,24 @@
+-- swaps: a row is a rate of the answers about swapped entities: both sides and their difference. NULL in language,
+-- culture or entity_type: over all of them. The other rates of sentiment stand in sentiment_association.
+SELECT
+    task, instrument, model, dataset, language, culture, entity_type, setting, metric,
+    max(estimate) FILTER (side = 'native') AS native,
+    max(low) FILTER (side = 'native') AS native_low,
+    max(high) FILTER (side = 'native') AS native_high,
+    max(estimate) FILTER (side = 'western') AS western,
+    max(low) FILTER (side = 'western') AS western_low,
+    max(high) FILTER (side = 'western') AS western_high,
+    max(estimate) FILTER (side = 'difference') AS difference,
+    max(low) FILTER (side = 'difference') AS difference_low,
+    max(high) FILTER (side = 'difference') AS difference_high,
+    max(p) AS p,
+    max(contexts) AS contexts,
+    max(native_entities) AS native_entities,
+    max(western_entities) AS western_entities,
+    max(failed) AS failed
+FROM swap_intervals
+WHERE metric NOT IN ('positive_as_negative_rate', 'negative_as_positive_rate')
+GROUP BY task, instrument, model, dataset, language, culture, entity_type, setting, metric
+ORDER BY
+    task DESC, model, dataset, instrument, language NULLS FIRST, culture NULLS FIRST, entity_type NULLS FIRST, setting,
+    metric

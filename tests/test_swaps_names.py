@@ -1,0 +1,138 @@
+"""Precision, recall and F1 of names found, by count: by a language model that lists them, and by models of the task."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from metrics.datasets.load import load
+from metrics.datasets.rules import rules_of
+from metrics.swaps.ner import judge_names, judge_spans
+from metrics.swaps.text import Filled
+from tests.servers import Reply, StubServer
+from tests.test_front_door import one_line, polyculture
+from tests.test_swaps_command import EXPERIMENT, rows, says, write_table
+from tests.tiny_models import save_labeller
+
+ENTITIES = [
+    "en,Japanese,names,Aiko",
+    "en,Japanese,names,Kenji Sato",
+    "en,Western,names,Emily",
+    "en,Western,names,Jack Brown",
+]
+CONTEXTS = ["en,Japanese,names,neutral,positive,[MASK] ate in the old house."]
+WORDS = {
+    "aiko": "B-PER",
+    "kenji": "B-PER",
+    "sato": "I-PER",
+    "emily": "B-PER",
+    "jack": "B-PER",
+    "old": "B-PER",
+    "house": "B-LOC",
+    "brown": "O",
+}
+SCORES = "SELECT metric, side, estimate FROM ner_scores WHERE entity_type = 'names' AND side <> 'difference'"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_table(tmp_path / "entities.csv", "language,culture,type,entity", ENTITIES)
+    write_table(tmp_path / "contexts.csv", "language,culture,type,setting,sentiment,context", CONTEXTS)
+    (tmp_path / "exp.toml").write_text(EXPERIMENT.format(url="http://127.0.0.1:9/v1", limit=""), encoding="utf-8")
+    return tmp_path
+
+
+def own(folder: Path) -> tuple[str | Path, ...]:
+    return ("exp.toml", "--data", "own", "--folder", folder, "--draws", "1")
+
+
+@pytest.fixture
+def filled(folder: Path) -> Filled:
+    dataset = load(rules_of("own"), folder)
+    return Filled(dataset.contexts[0], dataset.entities[1])
+
+
+def test_a_span_counts_if_it_is_the_entity_exactly(filled: Filled) -> None:
+    assert filled.text == "Kenji Sato ate in the old house."
+    for spans, counts in {
+        ((0, 10),): (1, 1, 0),
+        ((0, 5),): (0, 1, 0),  # a part of it
+        ((0, 10), (22, 25)): (1, 2, 1),
+        ((10, 14),): (0, 1, 1),  # begins where it ends
+        (): (0, 0, 0),
+    }.items():
+        judged = judge_spans(spans, filled)
+        assert (judged.matched, judged.predicted, judged.elsewhere) == counts
+
+
+def test_a_listed_name_stands_wherever_the_text_has_it(filled: Filled) -> None:
+    judged = judge_names(["Kenji Sato", "Kenji Sato", "Hanako", "house"], filled)
+    assert (judged.matched, judged.predicted, judged.elsewhere) == (1, 3, 2)
+    assert judged.answer == "Kenji Sato\nhouse\nHanako"
+
+
+def test_a_tagger_is_measured_by_exact_spans(folder: Path) -> None:
+    model = save_labeller(folder / "tagger", ["B-PER", "I-PER", "B-LOC", "O"], WORDS, tokens=True)
+    done = polyculture("ner", *own(folder), "--tagger", model, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    # 'old' is found as a name in every text, 'house' as a place; of Jack Brown only Jack.
+    found = {(metric, side): value for metric, side, value in rows(folder, SCORES)}
+    assert found == {
+        ("precision", "native"): pytest.approx(1 / 2),
+        ("recall", "native"): 1.0,
+        ("f1", "native"): pytest.approx(2 / 3),
+        ("precision", "western"): pytest.approx(1 / 4),
+        ("recall", "western"): pytest.approx(1 / 2),
+        ("f1", "western"): pytest.approx(1 / 3),
+    }
+    assert rows(folder, "SELECT predicted, elsewhere, failed FROM swap_health") == [(8, 4, 0)]
+    again = polyculture("ner", *own(folder), "--tagger", model, cwd=folder)
+    assert "done" not in again.stderr  # the model is not even opened
+    wrong = polyculture("sentiment", *own(folder), "--classifier", model, cwd=folder)
+    assert "Name a model whose architecture ends in ForSequenceClassification." in one_line(wrong)
+
+
+def test_a_classifier_is_measured_by_its_own_labels(folder: Path) -> None:
+    words = {"aiko": "NEG", "emily": "POS"}
+    model = save_labeller(folder / "classifier", ["NEG", "NEU", "POS", "other"], words, tokens=False)
+    told = one_line(polyculture("sentiment", *own(folder), "--classifier", model, cwd=folder))
+    assert "gives the label 'other', which is no sentiment" in told
+    model = save_labeller(folder / "classifier", ["NEG", "POS", "NEU"], words, tokens=False)
+    done = polyculture("sentiment", *own(folder), "--classifier", model, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    labels = rows(folder, "SELECT entity, answer, matched FROM swap_answers ORDER BY entity")
+    assert labels == [
+        ("Aiko", "negative", 0), ("Emily", "positive", 1), ("Jack Brown", "neutral", 0), ("Kenji Sato", "neutral", 0),
+    ]  # fmt: skip
+
+
+def test_a_language_model_lists_the_names(folder: Path) -> None:
+    def answer(body: Mapping[str, Any], before: int) -> Reply:
+        asked = body["messages"][-1]["content"]
+        assert "person's name" in asked
+        text = asked.partition("Text: ")[2]
+        names = ["Nobody"] if "Jack" in text else [text.partition(" ate")[0]]
+        return says("no list" if "Emily" in text else json.dumps({"names": names}))
+
+    with StubServer(behaviour=answer) as server:
+        (folder / "exp.toml").write_text(EXPERIMENT.format(url=server.url, limit=""), encoding="utf-8")
+        done = polyculture("ner", *own(folder), cwd=folder)
+    assert done.returncode == 4, done.stderr
+    assert rows(folder, "SELECT entity, error FROM swap_answers WHERE status = 'failed'") == [
+        ("Emily", "the answer has no list of names")
+    ]
+    found = {(metric, side): value for metric, side, value in rows(folder, SCORES)}
+    assert found["f1", "native"] == 1.0
+    assert (found["precision", "western"], found["recall", "western"], found["f1", "western"]) == (0.0, 0.0, 0.0)
+
+
+def test_types_without_labels_are_told(folder: Path) -> None:
+    for name in ("entities.csv", "contexts.csv"):
+        file = folder / name
+        file.write_text(file.read_text().replace(",names,", ",food,"), encoding="utf-8")
+    told = one_line(polyculture("ner", *own(folder), "--tagger", "any", cwd=folder))
+    assert "no label of a name means food" in told
