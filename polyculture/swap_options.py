@@ -116,8 +116,8 @@ def jobs_of(workspace: Workspace, dataset: DataSet, model: str, asked: Asked) ->
     from metrics.swaps.selection import swap_jobs
 
     chosen = Selection(
-        tuple(asked.languages), tuple(asked.cultures), tuple(asked.types), tuple(asked.settings), "masked",
-        asked.contexts,
+        tuple(asked.languages), tuple(asked.cultures), tuple(asked.types), tuple(asked.settings),
+        contexts=asked.contexts,
     )  # fmt: skip
     drawing = Drawing(asked.entities, asked.draws, workspace.experiment.sampling.seed)
     return swap_jobs(dataset, asked.task, model, chosen, drawing)

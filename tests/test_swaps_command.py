@@ -15,6 +15,7 @@ import pytest
 from cache.run_folder import RunFolder
 from cache.store import open_store
 from metrics import views
+from reports.report import write_report
 from tests.servers import Reply, StubServer
 from tests.test_front_door import one_line, polyculture, start_polyculture
 
@@ -34,7 +35,7 @@ base_url = "{url}"
 ANSWER = 0.0057  # 7 tokens of prompt and 5 of answer
 NATIVE, WESTERN = ("ramen", "onigiri", "takoyaki"), ("pizza", "lasagna")
 CONTEXTS = {
-    "I loved the [MASK].": "positive",
+    "I loved the [MASK] so much.": "positive",
     "What a wonderful [MASK]!": "positive",
     "The [MASK] is on the table.": "neutral",
     "The [MASK] was awful.": "negative",
@@ -76,7 +77,7 @@ def labelling(rule: Callable[[str], str]) -> Callable[[Mapping[str, Any], int], 
 
 
 def gold(text: str) -> str:
-    return next(label for context, label in CONTEXTS.items() if text.startswith(context.partition("[")[0]))
+    return next(label for context, label in CONTEXTS.items() if text.endswith(context.partition("]")[2]))
 
 
 def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
@@ -128,6 +129,12 @@ def test_false_negatives_and_positives_are_those_that_were_made(
     again = polyculture("sentiment", *own, "--draws", "2", cwd=tmp_path)
     assert again.returncode == 0
     assert len(server.asked) == TEXTS
+    page = write_report(RunFolder(tmp_path / "runs" / "swapped")).read_text(encoding="utf-8")
+    section = page.partition('<section id="swapped"')[2].partition("</section>")[0]
+    assert "English, Japanese: food" in section
+    assert "neutral, false negative rate" in section
+    assert "+0.33" in section
+    assert "Extraction" not in section  # nothing was asked
 
 
 def test_more_draws_of_greedy_answers_cost_nothing_and_others_are_asked(
@@ -165,7 +172,7 @@ def test_what_does_not_parse_is_a_failed_row_with_the_answer(
     server.behaviour = answer
     done = polyculture("sentiment", *own, cwd=tmp_path)
     assert done.returncode == 4, done.stderr
-    assert "8 failed" not in done.stderr.splitlines()[0]
+    assert "24 failed; the reasons stand in the view swap_answers" in done.stderr
     failed = "SELECT DISTINCT entity, raw, error, answer FROM swap_answers WHERE status = 'failed' ORDER BY ALL"
     assert rows(tmp_path, failed) == [
         ("pizza", "positive or negative", "the answer names 2 of the three labels: 'positive or negative'", None),
@@ -176,7 +183,7 @@ def test_what_does_not_parse_is_a_failed_row_with_the_answer(
     )
     assert sorted(rows(tmp_path, query)) == [("difference", 0.0, 24), ("native", 1.0, 12), ("western", 1.0, 12)]
     asked = len(server.asked)
-    assert polyculture("sentiment", *own, cwd=tmp_path).returncode == 4
+    assert polyculture("sentiment", *own, cwd=tmp_path).returncode == 0
     assert len(server.asked) == asked  # it would be answered so again
 
 

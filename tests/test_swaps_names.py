@@ -9,8 +9,13 @@ from typing import Any
 
 import pytest
 
+from cache.errors import EngineError
+from generate.engines.base import ModelSpec
+from generate.engines.transformers.labelling import open_classifier, open_tagger
 from metrics.datasets.load import load
 from metrics.datasets.rules import rules_of
+from metrics.swaps.asking import Ask
+from metrics.swaps.labelled import ClassifierAsker, read_labels
 from metrics.swaps.ner import judge_names, judge_spans
 from metrics.swaps.text import Filled
 from tests.servers import Reply, StubServer
@@ -90,24 +95,27 @@ def test_a_tagger_is_measured_by_exact_spans(folder: Path) -> None:
         ("f1", "western"): pytest.approx(1 / 3),
     }
     assert rows(folder, "SELECT predicted, elsewhere, failed FROM swap_health") == [(8, 4, 0)]
-    again = polyculture("ner", *own(folder), "--tagger", model, cwd=folder)
-    assert "done" not in again.stderr  # the model is not even opened
-    wrong = polyculture("sentiment", *own(folder), "--classifier", model, cwd=folder)
-    assert "Name a model whose architecture ends in ForSequenceClassification." in one_line(wrong)
 
 
 def test_a_classifier_is_measured_by_its_own_labels(folder: Path) -> None:
     words = {"aiko": "NEG", "emily": "POS"}
-    model = save_labeller(folder / "classifier", ["NEG", "NEU", "POS", "other"], words, tokens=False)
-    told = one_line(polyculture("sentiment", *own(folder), "--classifier", model, cwd=folder))
-    assert "gives the label 'other', which is no sentiment" in told
     model = save_labeller(folder / "classifier", ["NEG", "POS", "NEU"], words, tokens=False)
-    done = polyculture("sentiment", *own(folder), "--classifier", model, cwd=folder)
-    assert done.returncode == 0, done.stderr
-    labels = rows(folder, "SELECT entity, answer, matched FROM swap_answers ORDER BY entity")
-    assert labels == [
-        ("Aiko", "negative", 0), ("Emily", "positive", 1), ("Jack Brown", "neutral", 0), ("Kenji Sato", "neutral", 0),
-    ]  # fmt: skip
+    dataset = load(rules_of("own"), folder)
+    asks = [Ask(entity.surface, Filled(dataset.contexts[0], entity), 0, 1) for entity in dataset.entities]
+    labeller = open_classifier(ModelSpec(f"transformers:{model}"))
+    answers = list(ClassifierAsker(labeller, read_labels(), "x").answers(asks))
+    assert [(a.ask.key, a.judged and (a.judged.answer, a.judged.matched)) for a in answers] == [
+        ("Aiko", ("negative", 0)),
+        ("Kenji Sato", ("neutral", 0)),
+        ("Emily", ("positive", 1)),
+        ("Jack Brown", ("neutral", 0)),
+    ]
+    with pytest.raises(EngineError, match="Name a model whose architecture ends in ForTokenClassification"):
+        open_tagger(ModelSpec(f"transformers:{model}"))
+    mine = folder / "labels.toml"
+    mine.write_text('[names]\n[sentiment]\npositive = ["pos"]\nnegative = ["neg"]\nneutral = []\n', encoding="utf-8")
+    with pytest.raises(EngineError, match="x: gives the label 'NEU', which is no sentiment"):
+        ClassifierAsker(labeller, read_labels(mine), "x")
 
 
 def test_a_language_model_lists_the_names(folder: Path) -> None:

@@ -129,7 +129,7 @@ def save_masked(folder: Path) -> Path:
 def save_labeller(folder: Path, labels: Sequence[str], meanings: Mapping[str, str], *, tokens: bool) -> Path:
     """A BERT whose every word has a label: of the word itself (`tokens`), or of the text that it stands in.
 
-    `meanings` gives words (in lower case) their labels; other words have the last of `labels`, which weighs little.
+    `meanings` gives words (in lower case) their labels; other words have the last of `labels`, and weigh nothing.
     """
     import torch
     from transformers import BertConfig, BertForSequenceClassification, BertForTokenClassification
@@ -145,9 +145,7 @@ def save_labeller(folder: Path, labels: Sequence[str], meanings: Mapping[str, st
         for name, weight in model.named_parameters():
             weight.fill_(1.0 if "LayerNorm.weight" in name else 0.0)
         embedding = model.bert.embeddings.word_embeddings.weight
-        embedding[:, len(labels) - 1] = 0.1
         for word, label in meanings.items():
-            embedding[tokenizer.convert_tokens_to_ids(word)] = 0.0
             embedding[tokenizer.convert_tokens_to_ids(word), labels.index(label)] = 10.0
         if not tokens:  # every token looks at all alike, and the first carries their sum
             for part in (
@@ -157,6 +155,7 @@ def save_labeller(folder: Path, labels: Sequence[str], meanings: Mapping[str, st
                 part.weight.copy_(torch.eye(size))
             model.bert.pooler.dense.weight.copy_(torch.eye(size) * 0.1)
         model.classifier.weight.copy_(torch.eye(size)[: len(labels)])
+        model.classifier.bias[len(labels) - 1] = 0.01
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return folder

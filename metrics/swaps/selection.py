@@ -12,10 +12,12 @@ from dataclasses import dataclass, replace
 from cache.errors import DataSetError
 from cache.identity import content_id
 from cache.run_folder import Job
+from metrics.datasets.load import ANY
 from metrics.datasets.model import CulturalEntity, DataSet, MaskedContext
 from metrics.datasets.selection import QA, Selection, Unit, check_cultures, chosen_contexts
 from metrics.swaps.sentiment import gold_label
 
+FORM = "masked"  # of the contexts that are asked about: whole texts
 Drawn = tuple[CulturalEntity, tuple[int, ...]]  # an entity, and the draws that it is in
 
 
@@ -51,8 +53,9 @@ def swap_jobs(dataset: DataSet, task: str, model: str, selection: Selection, dra
 
 
 def without_gold(dataset: DataSet) -> int:
-    """How many contexts, those of questions aside, have no sentiment of the three."""
-    return sum(gold_label(context) is None for context in dataset.contexts if context.setting != QA)
+    """How many of the contexts that could be asked about have no sentiment of the three."""
+    could = (context for context in dataset.contexts if context.setting != QA and context.form in (FORM, ANY))
+    return sum(gold_label(context) is None for context in could)
 
 
 def _fit(dataset: DataSet, task: str) -> DataSet:
@@ -67,7 +70,8 @@ def _fit(dataset: DataSet, task: str) -> DataSet:
 
 
 def _with_setting(selection: Selection, task: str) -> Selection:
-    return replace(selection, settings=(QA,)) if task == "qa" and not selection.settings else selection
+    whole = replace(selection, form=FORM)
+    return replace(whole, settings=(QA,)) if task == "qa" and not selection.settings else whole
 
 
 def _job(

@@ -15,7 +15,7 @@ English = Annotated[bool, typer.Option("--english", help="The publisher's Englis
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Contexts and entities for `polyculture cbs`: list, fetch, check and show data sets.",
+    help="Contexts and entities for `cbs`, `sentiment`, `qa` and `ner`: list, fetch, check and show data sets.",
     epilog="polyculture data fetch camellia",
 )
 
