@@ -53,9 +53,10 @@ def swap_jobs(dataset: DataSet, task: str, model: str, selection: Selection, dra
 
 
 def without_gold(dataset: DataSet) -> int:
-    """How many of the contexts that could be asked about have no sentiment of the three."""
-    could = (context for context in dataset.contexts if context.setting != QA and context.form in (FORM, ANY))
-    return sum(gold_label(context) is None for context in could)
+    """How many of the contexts that could be asked about have no sentiment of the three, where others have one."""
+    could = [context for context in dataset.contexts if context.setting != QA and context.form in (FORM, ANY)]
+    lacking = sum(gold_label(context) is None for context in could)
+    return lacking if lacking < len(could) else 0
 
 
 def _fit(dataset: DataSet, task: str) -> DataSet:
