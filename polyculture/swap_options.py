@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polyculture.workspace import Workspace, choose_models
-
 if TYPE_CHECKING:
     from metrics.datasets.model import DataSet
     from metrics.swaps.asking import Asker, Questions
     from metrics.swaps.labelled import Labels
     from metrics.swaps.selection import SwapJob
+    from polyculture.workspace import Workspace
 
 DEMO = Path(__file__).parent / "data" / "swaps_demo"
 DEMO_ENTITIES, DEMO_DRAWS = 3, 2  # at most: minutes on two cores
@@ -66,7 +65,7 @@ def run_prompted(experiment: Path | None, runs: Path | None, asked: Asked) -> No
     """Asks the experiment's models by prompts, measures and prints."""
     from metrics.swaps.asking import PROMPT
     from polyculture.swaps import Swaps
-    from polyculture.workspace import open_workspace
+    from polyculture.workspace import choose_models, open_workspace
 
     workspace = open_workspace(require_experiment(experiment), runs)
     dataset = _open(asked)
