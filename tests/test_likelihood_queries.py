@@ -33,8 +33,9 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> list[list[dict[str, Any
     """The queries' answers over a run whose texts mention ramen and pizza, and whose model scored the demo's food."""
     folder = tmp_path_factory.mktemp("runs")
     built = StoreBuilder(folder / "run", models=[MODEL], countries=["JP"])
+    prompt = built.ask(country="JP")
     for _ in range(3):
-        built.answer(built.ask(country="JP"), ["ramen", "pizza"])
+        built.answer(prompt, ["ramen", "pizza"])
     for surface, qid in (("ramen", RAMEN), ("pizza", PIZZA)):
         built.link(surface, qid)
         built.entity(qid, surface, JP="P495")
