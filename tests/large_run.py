@@ -28,7 +28,7 @@ class LargeRun:
     topics: Sequence[str] = ("food", "music")
     countries: Sequence[str] = ("DE", "IT", "JP", "US")
     n: int = 50
-    mentions: int = 3  # a response, on average
+    mentions: float = 3  # a response, on average
     items: int = 500  # a topic
     seed: int = 1
 
