@@ -27,7 +27,7 @@ _HEADER = re.compile(r"^-- (\w+): ((?:.*\n--)*.*\n)", flags=re.MULTILINE)
 _QUERY = """
 SELECT table_name, column_name, data_type
 FROM duckdb_columns()
-WHERE NOT internal
+WHERE NOT internal AND schema_name = 'main'
 ORDER BY table_name, column_index
 """
 

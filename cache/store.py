@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from cache.manifest import Manifest, read_manifest
 from cache.parquet import missing_columns, rows_to_table
 from cache.run_folder import RunFolder
 from cache.schema import TABLES, later_columns
+from cache.selections import COMPUTED, MAIN, file_of, selection_files
 from cache.shards import committed_parts
 
 # Tables that are written job by job, and the table whose part commits theirs.
@@ -40,8 +41,12 @@ _PRICES: dict[str, pa.DataType] = {
 VIEWS = Path(__file__).with_name("store.sql")
 
 
-def build_store(run: RunFolder, views: Sequence[Path] = (), at: Path | None = None) -> Path:
+def build_store(
+    run: RunFolder, views: Sequence[Path] = (), at: Path | None = None, selections: Collection[str] = ()
+) -> Path:
     """Writes `store.duckdb`, or `at`, afresh: views over the run's files, then the SQL files in `views`, in order.
+
+    All of them once more in a schema of its own for each of the `selections` (`cache.selections`).
 
     The file holds no data of its own and may be deleted at any time. Raises `StoreError` where there is no run.
     """
@@ -50,7 +55,7 @@ def build_store(run: RunFolder, views: Sequence[Path] = (), at: Path | None = No
         raise StoreError("holds no run", where=run.root, remedy="Run `polyculture run` on an experiment file first.")
     path = at or run.store
     with replacing(path) as temporary, _disk_faults(path), connect(temporary) as connection:
-        fill_store(connection, run, manifest, views)
+        fill_store(connection, run, manifest, views, selections)
         rows = describe(connection, [VIEWS, *views])
         _create_table(connection, "dictionary", pa.Table.from_pylist(rows))
     return path
@@ -77,7 +82,11 @@ def current_store(run: RunFolder, manifest: Manifest) -> Iterator[duckdb.DuckDBP
 
 
 def fill_store(
-    connection: duckdb.DuckDBPyConnection, run: RunFolder, manifest: Manifest, views: Sequence[Path] = ()
+    connection: duckdb.DuckDBPyConnection,
+    run: RunFolder,
+    manifest: Manifest,
+    views: Sequence[Path] = (),
+    selections: Collection[str] = (),
 ) -> None:
     """Creates the store's views: `stored_<table>` over all rows, then the current ones of `store.sql`, then `views`.
 
@@ -87,16 +96,37 @@ def fill_store(
     for table in TABLES:
         _create_table(connection, f"stored_{table}", rows_to_table(table, []))
     _create_run(connection, manifest)
-    for view in (VIEWS, *views):
-        connection.execute(view.read_text(encoding="utf-8"))
+    _execute(connection, [VIEWS, *views])
+    for selection in selections:
+        _create_selection(connection, run, selection, views)
     for table in TABLES:
         _put_files(connection, run, table)
+
+
+def _create_selection(
+    connection: duckdb.DuckDBPyConnection, run: RunFolder, selection: str, views: Sequence[Path]
+) -> None:
+    connection.execute(f"CREATE SCHEMA {selection}")
+    connection.execute(f"SET search_path = '{selection},{MAIN}'")
+    for table in COMPUTED:
+        _create_table(connection, f"{selection}.stored_{table}", rows_to_table(table, []))
+    _execute(connection, [*selection_files(selection), VIEWS, *views])
+    for table in COMPUTED:
+        _put_files(connection, run, table, selection)
+    connection.execute(f"SET search_path = '{MAIN}'")
+
+
+def _execute(connection: duckdb.DuckDBPyConnection, files: Sequence[Path]) -> None:
+    for file in files:
+        connection.execute(file.read_text(encoding="utf-8"))
 
 
 def open_store(
     run: RunFolder,
     views: Sequence[Path] = (),
     keep: Sequence[str] = (),
+    selection: str = MAIN,
+    selections: Collection[str] = (),
     at: Path | None = None,
     memory: str | None = None,
 ) -> duckdb.DuckDBPyConnection:
@@ -104,9 +134,11 @@ def open_store(
 
     With `at` nothing is written into the run's folder; `memory` ('4GB') bounds what DuckDB holds.
     Each of the views in `keep`, in order, is computed once, now: whoever asks many questions does not read millions of
-    mentions for each. What is written later is not in them.
+    mentions for each. What is written later is not in them. With a `selection`, names without a schema are those of
+    this one; what is kept is kept of it alone, and stands before the views of all schemas. `selections` are further
+    schemas to ask.
     """
-    path = build_store(run, views, at)
+    path = build_store(run, views, at, {selection, *selections} - {MAIN})
     connection = connect(path, read_only=True, memory=memory)
     connection.execute("SET allowed_directories = [$folder]", {"folder": str(run.root.resolve())})
     connection.execute("SET enable_external_access = false")
@@ -114,18 +146,19 @@ def open_store(
     # DuckDB 2.0.0 ends a join over millions of mentions with an internal error ("global dictionary column 0 changed
     # identity") where it gathers small chunks between operators; without that, it answers.
     connection.execute("SET debug_enable_caching_operators = false")
+    connection.execute(f"SET search_path = '{selection},{MAIN}'")
     connection.execute("SET lock_configuration = true")
     for view in keep:  # a temporary table stands before the view of the same name, also where other views name it
-        connection.execute(f"CREATE TEMP TABLE {view} AS FROM main.{view}")
+        connection.execute(f"CREATE TEMP TABLE {view} AS FROM {selection}.{view}")
     return connection
 
 
-def _put_files(connection: duckdb.DuckDBPyConnection, run: RunFolder, table: str) -> None:
+def _put_files(connection: duckdb.DuckDBPyConnection, run: RunFolder, table: str, selection: str = MAIN) -> None:
     """Puts a view over the files of a table, where there are any, in the place of the empty table."""
     if table in SHARDED:
         files = committed_parts(run, table, SHARDED[table])
     else:
-        files = [path for path in [run.table(table)] if path.exists()]
+        files = [path for path in [run.table(file_of(table, selection))] if path.exists()]
     if files:
         _create_view(connection, table, files)
 

@@ -15,6 +15,7 @@ from cache.outcome import Outcome, Progress, silent
 from cache.parquet import objects_to_table, read_metadata, write_parquet
 from cache.run_folder import RunFolder
 from cache.schema import Interval, SaturationInterval
+from cache.selections import MAIN, file_of, selection_files
 from cache.shards import committed_parts
 from cache.store import SHARDED, open_store
 from metrics import CELLS, views
@@ -33,20 +34,21 @@ CURVES = "saturation_intervals"
 WHOLE_TABLES = ("prompts", "links", "entities", "entity_countries")
 
 
-def measure(run: RunFolder, progress: Progress = silent) -> Outcome:
+def measure(run: RunFolder, progress: Progress = silent, selection: str = MAIN) -> Outcome:
     """Writes the 95 % intervals of every metric of every cell and of the means over cells; counts them.
 
     Nothing is done where the store, the experiment and the method are those of the last time. Memory is bounded by one
-    model's responses, not by the run. Raises `StoreError` where there is no run or the folder cannot be written.
+    model's responses, not by the run. A `selection` has intervals of its own. Raises `StoreError` where there is no run
+    or the folder cannot be written.
     """
-    path = run.table("intervals")
-    inputs = inputs_id(run)
+    path = run.table(file_of("intervals", selection))
+    inputs = inputs_id(run, selection)
     if read_metadata(path).get("inputs") == inputs:
         rows = pq.read_metadata(path).num_rows
         return Outcome(done=rows, failed=0, reused=rows)
     found: list[Interval] = []
     curves: list[SaturationInterval] = []
-    with open_store(run, views(), CELLS) as store:
+    with open_store(run, views(), CELLS, selection) as store:
         for row in _intervals(store):
             if isinstance(row, SaturationInterval):
                 curves.append(row)
@@ -54,12 +56,12 @@ def measure(run: RunFolder, progress: Progress = silent) -> Outcome:
             found.append(row)
             if len(found) % 1000 == 0:
                 progress(Outcome(len(found), 0))
-    write_parquet(objects_to_table(CURVES, curves), run.table(CURVES))
+    write_parquet(objects_to_table(CURVES, curves), run.table(file_of(CURVES, selection)))
     write_parquet(objects_to_table("intervals", found), path, {"inputs": inputs})
     return Outcome(len(found), 0)
 
 
-def inputs_id(run: RunFolder) -> str:
+def inputs_id(run: RunFolder, selection: str = MAIN) -> str:
     """The hash of all that decides the intervals: what the run asks, its files, and the files of this package.
 
     The parts of sharded tables are known by name, size and time of writing: none is ever written to in place.
@@ -71,11 +73,12 @@ def inputs_id(run: RunFolder) -> str:
     whole = {name: file_sha256(run.table(name)) for name in WHOLE_TABLES if run.table(name).exists()}
     parts = [
         (str(part.relative_to(run.root)), part.stat().st_size, part.stat().st_mtime_ns)
-        for table in ("extractions", "mentions")
+        for table in ("extractions", "mentions") + (("responses",) if selection != MAIN else ())
         for part in committed_parts(run, table, SHARDED[table])
     ]
     package = Path(__file__).parent
     method = [file_sha256(file) for file in sorted(package.rglob("*")) if file.suffix in (".py", ".sql")]
+    method += [file_sha256(file) for file in selection_files(selection)] if selection != MAIN else []
     return content_id(asked, whole, parts, method)
 
 

@@ -24,6 +24,23 @@ AcceptChanges = Annotated[
 ]
 
 
+class Selection(StrEnum):
+    """Of which responses and links numbers are taken: the schemas of the store."""
+
+    ALL = "main"
+    RIGHT_LANGUAGE = "right_language"
+    WITH_AMBIGUOUS = "with_ambiguous"
+    BOTH = "right_language_with_ambiguous"
+
+
+OfSelection = Annotated[
+    Selection,
+    typer.Option(
+        "--selection", help="right_language: without responses in another language; with_ambiguous: with such links."
+    ),
+]
+
+
 class Format(StrEnum):
     """How rows are printed."""
 

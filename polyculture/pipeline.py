@@ -17,6 +17,7 @@ from cache.manifest import Manifest
 from cache.outcome import Outcome, Progress
 from cache.run_folder import Job, RunFolder
 from cache.schema import Prompt
+from cache.selections import MAIN
 from cache.shards import recover
 from polyculture.batching import BATCHES, asked_in_batches, batches_at_once, open_batches, side_by_side
 from polyculture.budget import Budget, open_budget
@@ -194,12 +195,12 @@ def _ordered(generate: Callable[..., Outcome], job: Job, prompts: Sequence[Promp
     return lambda progress: generate(job, prompts, progress=progress)
 
 
-def measure_run(run: RunFolder) -> None:
+def measure_run(run: RunFolder, selection: str = MAIN) -> None:
     """Computes the intervals of all metrics over what a run's store holds."""
     from metrics.measure import measure
 
     with watch("measure", 0) as progress:
-        outcome = measure(run, progress)
+        outcome = measure(run, progress, selection)
     say(f"measure: {outcome.done} numbers with their intervals, {outcome.reused} of them before")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cache.files import store_faults
+from cache.selections import MAIN, SELECTIONS
 from polyculture.options import Format
 
 if TYPE_CHECKING:
@@ -89,12 +90,12 @@ def print_rich(table: Table) -> None:
     Console(width=width).print(table)
 
 
-def print_metrics(run: RunFolder) -> None:
+def print_metrics(run: RunFolder, selection: str = MAIN) -> None:
     """The four metrics per model and language with their intervals, on standard output."""
     from cache.store import open_store
-    from metrics import views
+    from metrics import KEPT, views
 
-    with open_store(run, views()) as store:
+    with open_store(run, views(), KEPT, selection, SELECTIONS) as store:
         rows = store.sql(METRICS.read_text(encoding="utf-8"))
         print_table(rows.columns, rows.fetchall(), title="The four metrics (mean over cells, 95 % interval)")
 
@@ -116,7 +117,8 @@ def _csv(table: Any) -> Iterable[str]:
         writer = csv.writer(buffer)
         if batch.num_rows == 0:
             writer.writerow(table.column_names)
-        writer.writerows([defuse(value) for value in row.values()] for row in batch.to_pylist())
+        columns = [column.to_pylist() for column in batch.columns]  # two columns may have the same name
+        writer.writerows([defuse(value) for value in row] for row in zip(*columns, strict=True))
         yield buffer.getvalue()
         if batch.num_rows == 0 and table.num_rows == 0:
             return

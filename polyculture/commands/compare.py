@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from polyculture.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
+from polyculture.options import ExperimentFile, Format, OfSelection, OutputFile, OutputFormat, Runs, Selection
 
 
 class Metric(StrEnum):
@@ -40,6 +40,7 @@ def compare(
         typer.Option("--metric", help="Only this metric; may be repeated. Without it: the first five."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of the permutations, where not all can be tried.")] = 1,
+    selection: OfSelection = Selection.ALL,
     runs: Runs = None,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
@@ -60,7 +61,7 @@ def compare(
     warn_of_changes(workspace)
     # A line per country is what the native comparison is for.
     columns = by or (["country"] if native else [])
-    with open_store(workspace.run, views(), KEPT) as store:
+    with open_store(workspace.run, views(), KEPT, selection) as store:
         sides = choose_sides(store, workspace, a, b, native)
         rows = compare_sides(store, sides, columns, metric or METRICS, seed)
     write_comparison(sides, columns, rows, format, output)

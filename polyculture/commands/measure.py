@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from polyculture.options import ExperimentFile, Runs
+from polyculture.options import ExperimentFile, OfSelection, Runs, Selection
 
 
-def measure(experiment: ExperimentFile, runs: Runs = None) -> None:
+def measure(experiment: ExperimentFile, selection: OfSelection = Selection.ALL, runs: Runs = None) -> None:
     """Compute the four metrics and their intervals.
 
     Of what is in the store; they are printed per model and language.
@@ -18,5 +18,5 @@ def measure(experiment: ExperimentFile, runs: Runs = None) -> None:
     run = workspace.run
     require_run(run)
     warn_of_changes(workspace)
-    measure_run(run)
-    print_metrics(run)
+    measure_run(run, selection)
+    print_metrics(run, selection)

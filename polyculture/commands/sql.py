@@ -29,6 +29,7 @@ def sql(
     import duckdb
 
     from cache.errors import StoreError
+    from cache.selections import SELECTIONS
     from cache.store import open_store
     from metrics import views
     from polyculture.tables import write_rows
@@ -36,7 +37,7 @@ def sql(
 
     run = open_workspace(experiment, runs).run
     require_run(run)
-    with open_store(run, views()) as store:
+    with open_store(run, views(), selections=SELECTIONS) as store:
         try:
             rows = store.sql(query if query and not schema else DICTIONARY)
             if rows is None:
