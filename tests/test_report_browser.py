@@ -149,6 +149,14 @@ def test_the_page_is_as_wide_as_the_window(browser: Browser, report: Path, width
     visit.page.close()
 
 
+def test_a_printed_page_is_as_wide_as_the_paper(browser: Browser, report: Path) -> None:
+    page = browser.new_page(viewport={"width": 718, "height": 1000})  # A4 less its margins
+    page.emulate_media(media="print")
+    page.goto(report.as_uri())
+    assert page.evaluate("document.documentElement.scrollWidth") == 718
+    page.close()
+
+
 @pytest.fixture(scope="module")
 def every_section(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report in which no section is missing."""
