@@ -56,20 +56,29 @@ LEFT JOIN links AS l USING (language, topic, kind, surface);
 -- cell_incidence: a row is an item of a cell, with the number of responses that mention it: `seen` by a mention that is
 -- linked to it, `seen_with_ambiguous` also by one of which it is the first of several rivals.
 CREATE VIEW cell_incidence AS
-WITH meanings AS (
-    SELECT language, topic, kind, surface, qid, status = 'linked' AS linked FROM links WHERE qid IS NOT NULL
+WITH meanings AS MATERIALIZED (
+    SELECT
+        language, topic, kind, surface, qid, status = 'linked' AS linked, dense_rank() OVER (ORDER BY qid)::INTEGER AS item
+    FROM links
+    WHERE qid IS NOT NULL
 ),
-mentioned AS (
-    SELECT p.cell, l.qid, p.prompt, m.sample, bool_or(l.linked) AS linked
+mentioned AS ( -- numbers alone: there are as many rows as mentions
+    SELECT p.prompt, m.sample::INTEGER AS sample, l.item, bool_or(l.linked) AS linked
     FROM stored_mentions AS m
     INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
     INNER JOIN meanings AS l USING (language, topic, kind, surface)
     WHERE m.sample < p.n AND m.counted AND NOT m.hallucinated
     GROUP BY ALL
+),
+counts AS (
+    SELECT p.cell, m.item, count(*) FILTER (m.linked) AS seen, count(*) AS seen_with_ambiguous
+    FROM mentioned AS m
+    INNER JOIN asked_prompts AS p USING (prompt)
+    GROUP BY ALL
 )
-SELECT cell, qid, count(*) FILTER (linked) AS seen, count(*) AS seen_with_ambiguous
-FROM mentioned
-GROUP BY ALL;
+SELECT c.cell, i.qid, c.seen, c.seen_with_ambiguous
+FROM counts AS c
+INNER JOIN (SELECT DISTINCT item, qid FROM meanings) AS i USING (item);
 
 -- numbered_items: a row is an item that a cell's mentions came to, with how many of them are linked to it and for how
 -- many it is the first of several rivals. What belongs to no item stands in rows whose `qid` is NULL: mentions without
