@@ -36,6 +36,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1, help="(default: 1)")
     options = parser.parse_args()
     print("corpus        MB  tokens/10^6  n-grams   MB/s  peak MiB   peer MB/s  ratio")
+    measured: list[tuple[Corpus, Path, float, str]] = []
     with tempfile.TemporaryDirectory() as name:
         for corpus in CORPORA[:3]:
             file = write_corpus(Path(name) / f"{corpus.language}.jsonl", corpus, options.megabytes * 10**6)
@@ -46,10 +47,11 @@ def main() -> None:
             _, intake = count(open_corpus([file], "text"), needed, spill, options.processes)
             ours = megabytes / (time.perf_counter() - started)
             peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-            theirs = peer(file, corpus)
             row = f"{corpus.name:10}  {megabytes:4.0f}  {intake.tokens / 1e6:11.1f}  {len(needed.keys):7}  {ours:5.1f}"
-            print(f"{row}  {peak / 1024:8.0f}  {theirs:10.2f}  {ours / theirs:5.1f}", flush=True)
-            file.unlink()
+            measured.append((corpus, file, ours, f"{row}  {peak / 1024:8.0f}"))
+        for corpus, file, ours, row in measured:  # afterwards: the memory of the peer is not ours
+            theirs = peer(file, corpus)
+            print(f"{row}  {theirs:10.2f}  {ours / theirs:5.1f}", flush=True)
 
 
 def asked_of(file: Path, corpus: Corpus) -> Needed:

@@ -28,6 +28,7 @@ SHARDED = {
     "extractions": "extractions",
     "mentions": "extractions",
     "scores": "scores",
+    "representations": "representations",
     "swap_answers": "swap_answers",
 }
 

@@ -15,10 +15,12 @@ from polyculture.commands import (
     corpus,
     data,
     demo,
+    embeddings,
     extract,
     generate,
     init,
     jobs,
+    leaderboard,
     link,
     measure,
     mine,
@@ -93,4 +95,6 @@ app.command(epilog="polyculture qa exp.toml --data camellia --language ko --cont
 app.command(epilog="polyculture ner exp.toml --data camellia --type names --tagger Davlan/xlm-roberta-base-ner-hrl")(
     ner.ner
 )
+app.command(epilog="polyculture embeddings exp.toml --language ja --type food --plots maps")(embeddings.embeddings)
+app.command(epilog="polyculture leaderboard exp.toml --task cbs --format csv -o board.csv")(leaderboard.leaderboard)
 app.command(epilog="polyculture tokens exp.toml --language ja --language vi")(tokens.tokens)

@@ -45,16 +45,14 @@ class Likelihoods:
 
         run = self.workspace.run
         for model, group in groupby(jobs, key=lambda scoring: scoring.job.model):
-            left = [scoring for scoring in group if not self._is_done(partial(is_complete, run, scoring), scoring)]
+            left = [scoring for scoring in group if not self.is_done(partial(is_complete, run, scoring), scoring)]
             if not left:
                 continue
             spec = self.workspace.experiment.model_spec(model)
             with open_engine(spec) as engine, open_budget(self.workspace) as budget:
                 for scoring in left:
                     paid = budget.engine(engine, model, "score", scoring.job)
-                    self._work(
-                        f"score {scoring.job}", scoring.size, partial(score_job, run, scoring, spec, engine=paid)
-                    )
+                    self.work(f"score {scoring.job}", scoring.size, partial(score_job, run, scoring, spec, engine=paid))
 
     def link(self) -> None:
         """Links the scored entities of the types that are topics, with the linker that the experiment names."""
@@ -91,7 +89,8 @@ class Likelihoods:
         if self.held:
             raise JobHeldError("; ".join(self.held))
 
-    def _is_done(self, complete: Any, scoring: ScoringJob) -> bool:
+    def is_done(self, complete: Any, scoring: ScoringJob) -> bool:
+        """Whether a job has nothing left to do, or is another process's."""
         try:
             return bool(complete())
         except JobHeldError as held:
@@ -99,7 +98,8 @@ class Likelihoods:
             self.held.append(str(held))
             return True
 
-    def _work(self, label: str, total: int, work: Any) -> None:
+    def work(self, label: str, total: int, work: Any) -> None:
+        """Does a job with its progress shown, and remembers what failed or is held."""
         try:
             with watch(label, total) as progress:
                 outcome = work(progress=progress)

@@ -21,6 +21,7 @@ from cache.files import replacing
 from cache.manifest import Manifest, read_manifest
 from cache.run_folder import RunFolder
 from reports import headline, health, method
+from reports.apart import apart_lines, entity_maps
 from reports.bias import bias_tables
 from reports.bias_contrasts import contrast_tables
 from reports.embedding import json_for_script
@@ -31,6 +32,7 @@ from reports.figures.figure import table_csv
 from reports.figures.granularity import granularity
 from reports.figures.saturation import saturation
 from reports.figures.specificity import specificity
+from reports.leaderboard import boards
 from reports.names import Names
 from reports.reading import Reading, query, read_store
 from reports.swaps import swap_tables
@@ -100,6 +102,15 @@ def _contents(reading: Reading, manifest: Manifest, names: Names) -> dict[str, A
         "scored": reading.rows("scored")[0],
         "bias": bias_tables(reading.rows("bias"), manifest, names),
         "bias_contrasts": contrast_tables(reading.rows("bias"), manifest, names),
+        "apart": apart_lines(reading.rows("separations"), names),
+        "apart_csv": table_csv(reading.frame("separations")),
+        "apart_sql": query("separations"),
+        "maps": entity_maps(reading.frame("entity_positions"), names),
+        "maps_csv": table_csv(reading.frame("entity_positions")),
+        "maps_sql": query("entity_positions"),
+        "boards": boards(reading.rows("leaderboard"), names),
+        "boards_csv": table_csv(reading.frame("leaderboard")),
+        "boards_sql": query("leaderboard"),
         "bias_csv": table_csv(reading.frame("bias")),
         "bias_sql": query("bias"),
         "swaps": swap_tables(reading.rows("swaps"), manifest, names),

@@ -70,6 +70,8 @@ class Words(_Data):
     missing: Mapping[str, str]
     rules: Mapping[str, str]
     tasks: Mapping[str, TaskWords]
+    boards: Mapping[str, str]
+    goals: Mapping[str, str]
     health: tuple[Column, ...]
     warnings: tuple[Warning, ...]
 

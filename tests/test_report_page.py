@@ -320,7 +320,7 @@ def test_scores_are_a_section_with_a_table_for_each_rule(tmp_path: Path) -> None
     score_demo(run, first)
     write_report(run)
     page = parsed(run)
-    captions = [e.text for e in page.all("caption") if "Cultural Bias Score" in e.text]
+    captions = [e.text for e in page.all("caption") if "Cultural Bias Score, rule" in e.text]
     assert [caption.partition("rule ")[2][:4] for caption in captions] == ["sum:", "mean"]
     section = page.with_id("probable")
     assert section.text.count("English, Japanese: food") == 2 * len(MODELS)

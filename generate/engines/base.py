@@ -7,7 +7,7 @@ A model is named `engine:name`, e.g. `openai:gpt-4o-mini`. An engine is one file
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal, Protocol, Self, get_args
@@ -119,6 +119,18 @@ class Scored:
 
 
 @dataclass(frozen=True, slots=True)
+class Represented:
+    """The hidden states of one continuation of a request, a vector per layer that was asked for; or why not."""
+
+    request_id: str
+    index: int  # of the continuation in its request, from 0
+    layers: tuple[int, ...] = ()  # 0 is what the first layer reads, 1 what it gives, ...
+    vectors: tuple[tuple[float, ...], ...] = ()  # the mean over the continuation's tokens
+    error: str | None = None
+    model_version: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Capabilities:
     """What an engine can do."""
 
@@ -126,6 +138,7 @@ class Capabilities:
     seed: bool  # the same seed gives the same text
     top_k: bool  # honours top-k
     score: bool  # gives log-probabilities of continuations
+    represent: bool = False  # gives hidden states: it is a `Representing`
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +185,18 @@ class Engine(Protocol):
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None: ...
+
+
+class Representing(Protocol):
+    """What an engine can do besides whose `capabilities.represent` is true."""
+
+    def represent(self, requests: Iterable[ScoreRequest], layers: Sequence[str]) -> Iterator[Represented]:
+        """Yields one row per request and continuation: hidden states at layers, averaged over its tokens.
+
+        A layer is 'first' (what the first layer reads), 'middle', 'last', or its number. Raises `EngineError` of a
+        layer that the model does not have.
+        """
+        ...
 
 
 def cannot_score(spec: ModelSpec) -> EngineError:

@@ -18,10 +18,21 @@ bias AS (
     FROM cbs_contexts
     WHERE help IS NULL AND phrasing IS NULL
     GROUP BY ALL
+),
+-- Spearman's correlation of an entity's tokens and what it adds to the score by `sum`.
+effect AS (
+    SELECT
+        model, dataset, language, culture, entity_type, form,
+        any_value(format('{:.2f} [{:.2f}, {:.2f}]', correlation, low, high)) FILTER (native) AS native_effect,
+        any_value(format('{:.2f} [{:.2f}, {:.2f}]', correlation, low, high)) FILTER (NOT native) AS western_effect
+    FROM token_effect
+    WHERE rule = 'sum' AND correlation IS NOT NULL
+    GROUP BY ALL
 )
 SELECT
     model, dataset, language, culture, entity_type AS type, native_tokens, western_tokens, native_single, western_single,
-    cbs_sum, cbs_mean
+    cbs_sum, cbs_mean, native_effect, western_effect
 FROM lengths
+LEFT JOIN effect USING (model, dataset, language, culture, entity_type, form)
 LEFT JOIN bias USING (model, dataset, language, culture, entity_type, form)
 ORDER BY model, dataset, language, culture, type, form

@@ -11,13 +11,22 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from cache.errors import EngineError
-from generate.engines.base import Capabilities, Completion, ModelSpec, Request, Scored, ScoreRequest, TokenScore
+from generate.engines.base import (
+    Capabilities,
+    Completion,
+    ModelSpec,
+    Represented,
+    Request,
+    Scored,
+    ScoreRequest,
+    TokenScore,
+)
 from generate.engines.options import TransformersOptions, read_options
 from generate.engines.seam import split_pairs
 from generate.engines.transformers.forest import Text
@@ -29,12 +38,13 @@ if TYPE_CHECKING:
     from generate.engines.transformers.tree import ScoredText
 
 _AT_ONCE = 4096  # continuations of one context that are held as tokens at the same time
+_PADDED = 4096  # tokens of a pass over padded texts, unless the options say otherwise
 
 
 class TransformersEngine:
     """A model in this process. Loaded when entered, freed when left."""
 
-    capabilities = Capabilities(schema=False, seed=True, top_k=True, score=True)
+    capabilities = Capabilities(schema=False, seed=True, top_k=True, score=True, represent=True)
 
     def __init__(self, spec: ModelSpec) -> None:
         self.spec = spec
@@ -76,6 +86,18 @@ class TransformersEngine:
         except MemoryError as fault:  # torch's own on accelerators is one of RuntimeError, and tells what it lacked
             raise EngineError("the memory is used up", where=self.spec.model, remedy="Lower batch_tokens.") from fault
         yield from failed
+
+    def represent(self, requests: Iterable[ScoreRequest], layers: Sequence[str]) -> Iterator[Represented]:
+        """Yields a row per request and continuation; what is no text of the model's is a row with its reason."""
+        from generate.engines.transformers.hidden import represent
+
+        failed: deque[Scored] = deque()
+        try:
+            for texts in self._groups(requests, failed):
+                yield from represent(self._loaded, texts, layers, self.options.batch_tokens or _PADDED, self.spec.model)
+        except MemoryError as fault:
+            raise EngineError("the memory is used up", where=self.spec.model, remedy="Lower batch_tokens.") from fault
+        yield from (Represented(row.request_id, row.index, error=row.error) for row in failed)
 
     @property
     def scorer(self) -> CausalScorer | MaskedScorer:

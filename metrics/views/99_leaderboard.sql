@@ -1,0 +1,49 @@
+-- board_entries: a row is a model's number on a board: a task and metric on a data set, in a language, culture, type and
+-- setting. `goal` says what is good: 'low', 'high', or 'zero' for the difference of native and Western entities, which
+-- is compared by its size. In neutral contexts nobody can say what the Cultural Bias Score should be: they have no board.
+CREATE VIEW board_entries AS
+SELECT
+    'cbs' AS task, metric, 'low' AS goal, dataset, language, culture, entity_type, setting,
+    concat_ws(', ', form, rule, phrasing, help) AS variant, model, estimate, low, high, contexts, native_entities, western_entities
+FROM bias_intervals
+WHERE metric = 'cbs' AND setting = 'grounded' AND NOT starts_with(model, 'ngram:')
+UNION ALL
+SELECT
+    task, metric || CASE side WHEN 'difference' THEN '_difference' ELSE '' END,
+    CASE WHEN side = 'difference' THEN 'zero' WHEN metric LIKE '%_rate' THEN 'low' ELSE 'high' END,
+    dataset, language, culture, entity_type, setting, instrument, model, estimate, low, high,
+    contexts, native_entities, western_entities
+FROM swap_intervals
+WHERE side <> 'western';
+
+-- leaderboard: a row is a model on a board with the ranks that its interval leaves open: from `rank_low`, one more than
+-- the models whose intervals are wholly on the better side of its own, to `rank_high`, which leaves below it those wholly
+-- on the worse side. Models with the same ranks are tied. Nothing is claimed of a model without an interval.
+CREATE VIEW leaderboard AS
+WITH sized AS (
+    SELECT *,
+        CASE goal
+            WHEN 'low' THEN low
+            WHEN 'high' THEN -high
+            ELSE CASE WHEN low <= 0 AND high >= 0 THEN 0 ELSE least(abs(low), abs(high)) END
+        END AS best,
+        CASE goal WHEN 'low' THEN high WHEN 'high' THEN -low ELSE greatest(abs(low), abs(high)) END AS worst
+    FROM board_entries
+),
+boards AS (
+    SELECT
+        sized.*,
+        list({'best': best, 'worst': worst}) OVER board AS rivals,
+        count(*) OVER board AS models,
+        count(DISTINCT (contexts, native_entities, western_entities)) OVER board = 1 AS same_items
+    FROM sized
+    WINDOW board AS (
+        PARTITION BY task, metric, dataset, language, culture, entity_type, setting, variant
+    )
+)
+SELECT
+    task, metric, goal, dataset, language, culture, entity_type, setting, variant,
+    1 + len(list_filter(rivals, lambda rival: rival.worst < best)) AS rank_low,
+    models - len(list_filter(rivals, lambda rival: rival.best > worst)) AS rank_high,
+    model, estimate, low, high, models, same_items, contexts, native_entities, western_entities
+FROM boards;

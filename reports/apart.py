@@ -1,0 +1,67 @@
+"""How far apart a model holds the entities of two cultures: a table of Davies-Bouldin indices, and maps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from reports.figures.entity_map import EntityMap
+from reports.figures.figure import Panel
+from reports.names import Names
+from reports.numbers import Estimate, count, decimal, known
+from reports.words import words
+
+SHOWN_MAPS = 12  # a page holds no more; `polyculture embeddings --plots` writes all
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ApartLine:
+    """A type of entities at a layer of a model."""
+
+    model: str
+    name: str
+    label: str
+    layer: str
+    estimate: Estimate
+    by_chance: str
+    p: str
+    sizes: tuple[str, ...]  # contexts, native and Western entities
+
+
+def apart_lines(rows: Sequence[Row], names: Names) -> list[ApartLine]:
+    """The lines of the table from the rows of `sql/separations.sql`."""
+    return [_line(row, names) for row in rows]
+
+
+def entity_maps(frame: pd.DataFrame, names: Names) -> list[Panel]:
+    """A panel per map from the rows of `sql/entity_positions.sql`, the first of them."""
+    keys = ["model", "dataset", "language", "culture", "entity_type", "layer", "contexts"]
+    panels = []
+    for number, (key, points) in enumerate(frame.groupby(keys, sort=True)):
+        model, _, language, culture, entity_type, layer, _ = map(str, key)
+        title = f"{names.model(model)}, {names.language(language)}, {culture}: {entity_type}, layer {layer}"
+        panels.append(Panel(title, EntityMap(f"apart-{number}", f"Map of entities. {title}", points).draw()))
+        if len(panels) == SHOWN_MAPS:
+            break
+    return panels
+
+
+def _line(row: Row, names: Names) -> ApartLine:
+    low, high = known(row["low"]), known(row["high"])
+    value = decimal(row["estimate"], "cbs")
+    interval = None if low is None or high is None else f"{decimal(low, 'cbs')} to {decimal(high, 'cbs')}"
+    return ApartLine(
+        row["model"],
+        names.model(row["model"]),
+        f"{names.language(row['language'])}, {row['culture']}: {row['entity_type']}",
+        str(row["layer"]),
+        Estimate(value, interval, None if interval else words().missing["no_interval"]),
+        decimal(row["by_chance"], "cbs"),
+        f"{row['p']:.3f}",
+        tuple(count(row[name]) for name in ("contexts", "native_entities", "western_entities")),
+    )
