@@ -97,7 +97,8 @@ def print_metrics(run: RunFolder, selection: str = MAIN) -> None:
 
     with open_store(run, views(), KEPT, selection, SELECTIONS) as store:
         rows = store.sql(METRICS.read_text(encoding="utf-8"))
-        print_table(rows.columns, rows.fetchall(), title="The four metrics (mean over cells, 95 % interval)")
+        of = "" if selection == MAIN else f" of {selection}"
+        print_table(rows.columns, rows.fetchall(), title=f"The four metrics{of} (mean over cells, 95 % interval)")
 
 
 def _cell(value: Any) -> str:

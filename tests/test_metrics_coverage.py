@@ -15,6 +15,7 @@ import pytest
 from numpy.typing import NDArray
 
 from metrics.intervals.assemblage import Assemblage, assemblage, diversity_estimate
+from metrics.intervals.companions import companions
 from metrics.intervals.estimate import Estimate, difference, mean
 from metrics.intervals.overlap import mean_overlap, overlap
 from metrics.intervals.ratio import ratio_estimate
@@ -113,6 +114,24 @@ def test_diversity(name: str, responses: int) -> None:
     model = world(random, **WORLDS[name])
     truth = float(np.mean([len(model.draw(random, responses).items) for _ in range(TRUTH)]))
     assert 0.9 <= coverage(truth, lambda: diversity_estimate(model.draw(random, responses))) <= 0.99
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_what_can_be_compared_between_cells_of_different_size(name: str) -> None:
+    random = np.random.default_rng([5, len(name)])
+    model = world(random, **WORLDS[name])
+    chance = model.draw(random, 20_000).incidence
+    chances = np.zeros(len(model.popularity))
+    chances[chance.items] = chance.counts
+    cells = [model.draw(random, 200) for _ in range(DATA_SETS)]
+    found = [companions(cell, 100) for cell in cells]
+    for metric in ("hill_1", "hill_2", "rarefied"):
+        truth = float(np.mean([one[metric].value for one in found]))
+        drawn = iter([one[metric] for one in found])
+        assert 0.9 <= coverage(truth, lambda drawn=drawn: next(drawn)) <= 0.995, metric
+    shares = [chances[cell.items].sum() / chances.sum() for cell in cells]
+    limits = [one["coverage"].limits(0, 1) for one in found]
+    assert np.mean([low <= share <= high for (low, high), share in zip(limits, shares, strict=True)]) >= 0.9
 
 
 def test_a_plain_bootstrap_of_diversity_would_not_do() -> None:

@@ -8,6 +8,8 @@
   sample, unseen items included, widened by how much the items of one response hang together.
 - consensus (`overlap`): the same, for the two assemblages of a pair of languages; the variance gives the effective
   number of items, and that Wilson's interval.
+- Hill numbers, points of the saturation curve (`companions`): the jackknife over responses, Student's interval.
+  Coverage: Esty's variance (1983), widened as diversity's is; the interval is of the share that was in fact covered.
 - gain and means of cells (`estimate`): a linear combination of independent numbers, whose distances to their limits add
   up as squares (MOVER: Zou and Donner 2008).
 
@@ -17,6 +19,6 @@ gives the same interval. `tests/test_metrics_coverage.py` checks by simulation w
 
 Sources: Wilson 1927, JASA 22, 209; Dean and Pagano 2015, J. Surv. Stat. Methodol. 3, 484 (Wilson's interval with an
 effective sample size); Chao et al. 2014, Ecol. Monogr. 84, 45 (iNEXT); Efron and Stein 1981, Ann. Stat. 9, 586 (the
-jackknife); Zou and Donner 2008, Stat. Med. 27, 1693 (MOVER); Satterthwaite 1946, Biometrics Bull. 2, 110 (degrees of
-freedom).
+jackknife); Esty 1983, Ann. Stat. 11, 905; Zou and Donner 2008, Stat. Med. 27, 1693 (MOVER); Satterthwaite 1946,
+Biometrics Bull. 2, 110 (degrees of freedom).
 """
