@@ -261,28 +261,6 @@ def test_other_spellings(tmp_path: Path, language: str, surface: str) -> None:
     assert (found["qid"], found["match"], found["matched"]) == ("Q1", "variant", SPELLED[language])
 
 
-def test_a_form_of_the_texts_own_language_goes_before_an_english_name(tmp_path: Path) -> None:
-    """Tortillas in a German text was the English alias of one item before it was the plural of two."""
-    entities = [
-        item("Q10", {"de": "Tortilla", "en": "corn tortilla"}, {"en": ["tortillas"]}, P31="Q746549"),
-        item("Q11", {"de": "Tortilla", "en": "tortilla"}, P31="Q746549"),
-        item("Q12", {"de": "Torte", "en": "gateau"}, P31="Q746549"),
-        item("Q13", {"en": "torten"}, sitelinks=9, P31="Q746549"),
-        item("Q14", {"de": "Burger", "en": "burger"}, {"en": ["burgers"]}, P31="Q746549"),
-        item("Q15", {"de": "Pralinen", "en": "chocolates"}, P31="Q746549"),
-    ]
-    source = index_of(tmp_path, entities)
-    found = {name: row(source, "de", name) for name in ("Tortillas", "Torten", "Burgers", "chocolates")}
-    assert {name: (link["status"], link["qid"], link["match"]) for name, link in found.items()} == {
-        "Tortillas": ("ambiguous", "Q10", "inflected"),
-        "Torten": ("linked", "Q12", "inflected"),
-        "Burgers": ("linked", "Q14", "english"),
-        "chocolates": ("linked", "Q15", "english"),
-    }
-    assert reasons(source, "de", "Torten")["Q13"].startswith("lost to Q12: an English name")
-    assert row(source, "en", "torten")["qid"] == "Q13"
-
-
 def test_other_forms_of_the_words(tmp_path: Path) -> None:
     entities = [item(f"Q{10 + n}", {language: name}, P31="Q746549") for n, (language, name, _) in enumerate(FORMS)]
     table = link_all(index_of(tmp_path, entities), *((language, *DISH, mention) for language, _, mention in FORMS))

@@ -1,6 +1,6 @@
 -- found: a row is an item that an ask may mean, by the best of its names that matches. Strength, smaller is better:
--- 0 label, 1 alias, 2 either after normalisation; 3 another form of the word where the English name leads elsewhere;
--- 4, 5, 6 as 0, 1, 2 in English; 7 another spelling; 8 another form of the word; 9 fuzzy.
+-- 0 label, 1 alias, 2 either after normalisation; 3, 4, 5 the same in English; 6 another spelling; 7 another form of the
+-- word; 8 fuzzy.
 CREATE TABLE found AS
 WITH hits AS (
     SELECT
@@ -9,7 +9,7 @@ WITH hits AS (
         chain.position,
         name.name,
         name.language,
-        CASE WHEN chain.english THEN 4 ELSE 0 END
+        CASE WHEN chain.english THEN 3 ELSE 0 END
         + CASE WHEN name.name <> lookup.surface THEN 2 WHEN name.kind = 'alias' THEN 1 ELSE 0 END AS strength
     FROM lookups AS lookup
     JOIN chain USING (language)

@@ -30,6 +30,6 @@ hits AS (
     JOIN members ON members.scope = close.scope AND members.item = name.item
     GROUP BY close.ask, close.heading, members.item
 )
-SELECT ask, heading, item, 9 AS strength, hit[3] AS name, hit[4] AS language, -hit[1] AS score
+SELECT ask, heading, item, 8 AS strength, hit[3] AS name, hit[4] AS language, -hit[1] AS score
 FROM hits
 QUALIFY row_number() OVER (PARTITION BY ask ORDER BY hit[1], item) <= $kept;

@@ -1,13 +1,10 @@
 -- The kinds of match by strength: as the tables name them, and in words.
 CREATE MACRO match_name(strength) AS (
-    [
-        'label', 'alias', 'normalised', 'inflected', 'english', 'english', 'english', 'variant', 'inflected', 'fuzzy'
-    ]
+    ['label', 'alias', 'normalised', 'english', 'english', 'english', 'variant', 'inflected', 'fuzzy']
 )[strength + 1];
 CREATE MACRO match_words(strength) AS (
     [
-        'a label', 'an alias', 'a name after normalisation', 'another form of the word',
-        'an English label', 'an English alias',
+        'a label', 'an alias', 'a name after normalisation', 'an English label', 'an English alias',
         'an English name after normalisation', 'another spelling', 'another form of the word', 'a fuzzy match'
     ]
 )[strength + 1];
