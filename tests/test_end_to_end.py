@@ -224,8 +224,14 @@ def test_sql_says_what_is_wrong_with_a_query_and_shows_times_with_a_zone(tmp_pat
         ("SELECT FROM WHERE", "Correct the query"),
         ("SELECT * FROM read_csv('/etc/passwd')", "no file is seen"),
         ("CREATE TABLE mine (a INTEGER)", "read-only"),
+        ("SELECT 1; SELECT 2", "read-only"),
+        ("COPY (SELECT 1) TO 'runs/pilot/mine.csv'", "read-only"),
+        ("EXPLAIN ANALYZE COPY (SELECT 1) TO 'runs/pilot/mine.csv'", "read-only"),
     ):
         assert remedy in one_line(polyculture("sql", experiment, query, cwd=tmp_path)), query
+    assert not list(tmp_path.rglob("mine.csv"))
+    pivoted = "PIVOT (SELECT unnest(['a', 'b']) AS letter, 1 AS n) ON letter USING sum(n)"
+    assert polyculture("sql", experiment, pivoted, cwd=tmp_path).returncode == 0
 
 
 def test_jobs_run_one_by_one_end_in_the_same_tables(tmp_path: Path, stub: StubServer) -> None:

@@ -29,6 +29,7 @@ def sql(
     import duckdb
 
     from cache.errors import StoreError
+    from cache.question import check_question
     from cache.selections import SELECTIONS
     from cache.store import open_store
     from metrics import views
@@ -39,10 +40,9 @@ def sql(
     require_run(run)
     with open_store(run, views(), selections=SELECTIONS) as store:
         try:
-            rows = store.sql(query if query and not schema else DICTIONARY)
-            if rows is None:
-                raise StoreError("that statement returns no rows", remedy="The store is read-only: ask with SELECT.")
-            write_rows(rows, format, output)
+            question = query if query and not schema else DICTIONARY
+            check_question(question)
+            write_rows(store.sql(question), format, output)
         except duckdb.Error as fault:
             first_line = str(fault).splitlines()[0]
             raise StoreError(f"the query cannot be answered: {first_line}", remedy=_remedy(fault)) from fault

@@ -13,6 +13,7 @@ from typing import Any
 import duckdb
 
 from cache.errors import StoreError
+from cache.question import check_question
 from cache.run_folder import RunFolder
 from cache.shards import committed_parts
 from cache.store import SHARDED, open_store
@@ -60,9 +61,7 @@ class LiveStore:
     def question(self, query: str, limit: int) -> Answer:
         """The rows of one SELECT that a reader wrote. Raises `StoreError` for whatever else, or has no answer."""
         try:
-            statements = duckdb.extract_statements(query)
-            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-                raise StoreError("one SELECT is answered here, and nothing else")
+            check_question(query)
             return self.answer(query, {}, limit)
         except duckdb.Error as fault:
             raise StoreError(str(fault).splitlines()[0]) from fault

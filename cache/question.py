@@ -1,0 +1,21 @@
+"""What a reader may ask a store: one question, and nothing that acts."""
+
+from __future__ import annotations
+
+import duckdb
+
+from cache.errors import StoreError
+
+# PIVOT counts as several statements: it first collects the values that become columns.
+_QUESTIONS = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)
+
+
+def check_question(query: str) -> None:
+    """Raises `StoreError` unless `query` is one SELECT, in any of the forms that DuckDB has for it.
+
+    A store is opened read-only and sees the run's folder alone; but into that folder `COPY ... TO` would write.
+    Raises `duckdb.Error` for what is no SQL.
+    """
+    statements = duckdb.extract_statements(query)
+    if len(statements) != 1 or statements[0].type not in _QUESTIONS:
+        raise StoreError("one SELECT is answered here, and nothing else", remedy="The store is read-only.")
