@@ -59,6 +59,7 @@ def build_store(
         fill_store(connection, run, manifest, views, selections)
         rows = describe(connection, [VIEWS, *views])
         _create_table(connection, "dictionary", pa.Table.from_pylist(rows))
+        connection.execute("CHECKPOINT")  # closing writes, too, but says nothing where the disk is full
     return path
 
 
