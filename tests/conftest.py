@@ -14,6 +14,12 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files with slow tests first: last, they would leave the other cores idle for minutes."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of real data that stands beside a checkout; tests that measure on it skip where it is absent."""
