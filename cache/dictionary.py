@@ -4,7 +4,7 @@
     rows[0]["meaning"]
 
 Nothing is written twice: a view is explained by the comment above it in its SQL file, a column of a table by the
-comment beside it in `schema.py`, and what is left by the `columns.toml` beside the SQL file.
+comment beside it in `cache.schema`, and what is left by the `columns.toml` beside the SQL file.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class Explanation:
     """What a surface means as one of a topic's kinds. `chosen` is None where no item is meant."""
 
     kind: str
-    status: str  # a LinkStatus
+    status: str  # 'linked' | 'ambiguous' | 'no candidate' | 'no path'
     candidates: int
     survivors: int
     chosen: Judgement | None

@@ -1,0 +1,105 @@
+"""What models were asked and said, and what was found in it: written job by job."""
+
+from __future__ import annotations
+
+import typing
+from dataclasses import dataclass
+from typing import Literal
+
+Condition = Literal["neutral", "explicit", "implicit_male", "implicit_female"]
+CONDITIONS: tuple[Condition, ...] = typing.get_args(Condition)
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One filled-in question: topic x language x condition x country."""
+
+    prompt_id: str  # hash of language, topic, condition, country and text
+    language: str
+    topic: str
+    condition: str
+    country: str | None  # ISO 3166; None when the condition is neutral
+    name: str | None  # the person named by an implicit condition
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """One sampled text, or the reason why there is none."""
+
+    response_id: str  # hash of model, prompt text, decoding, seed and sample number
+    prompt_id: str
+    sampling_id: str  # hash of the sampling settings; of a change only rows with the current one count
+    model: str
+    language: str
+    topic: str
+    condition: str
+    country: str | None
+    sample: int  # 0 .. n-1
+    seed: int
+    status: str  # 'ok' | 'failed'
+    text: str | None  # None when failed
+    error: str | None  # why it failed, one line
+    retryable: bool | None  # of a failure: worth asking again
+    finish_reason: str | None  # 'stop' | 'length' | 'content_filter' | what the server says
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    detected_language: str | None  # a code of ours, another ISO 639-1 code, or None when undecided
+    language_confidence: float | None  # 0 .. 1
+    script: str | None  # ISO 15924 code of most letters
+    script_share: float | None  # share of letters in the scripts of the prompt's language
+    model_version: str | None  # what the engine says it ran: server's model id, file hash
+    purchase: str | None = None  # 'direct' | 'batch': how this run bought it; None where another run did
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """What an extractor did with one response; its mentions stand in `Mention`. An answer of no use, after which the
+    response was asked again, is a row of its own: it was paid for."""
+
+    extraction_id: str  # hash of response_id and extractor_id, of an answer of no use also of its attempt
+    response_id: str
+    prompt_id: str
+    sampling_id: str
+    extractor_id: str  # hash of all that decides the mentions: extractor, model, prompt, kinds
+    model: str
+    language: str
+    topic: str
+    condition: str
+    country: str | None
+    sample: int
+    status: str  # 'ok' | 'failed' | 'unusable': asked again
+    mentions: int  # rows in `Mention`
+    attempts: int  # those of no use before it included
+    error: str | None
+    retryable: bool | None
+    raw: str | None  # the extractor model's answer, as it came
+    prompt_tokens: int | None  # of this answer
+    completion_tokens: int | None
+    extractor_model: str | None = None  # the model that was asked; None where none was
+    purchase: str | None = None  # 'direct' | 'batch': how its answers were bought
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A surface string that the extractor found in a response."""
+
+    extraction_id: str  # hash of response_id and extractor_id
+    response_id: str
+    prompt_id: str
+    sampling_id: str
+    extractor_id: str
+    model: str
+    language: str
+    topic: str
+    condition: str
+    country: str | None
+    sample: int
+    ordinal: int  # position in the extraction, from 0
+    surface: str
+    kind: str
+    granularity: int | None  # 1 specific, 0 general, None for kinds that are kept and never counted
+    counted: bool
+    start: int | None  # character offsets in the response's text; None when hallucinated
+    end: int | None
+    hallucinated: bool  # the surface does not occur in the response

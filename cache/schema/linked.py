@@ -1,0 +1,70 @@
+"""What mentions mean: written once for a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """The entity that a surface means in a topic and language, or the reason why there is none."""
+
+    language: str
+    topic: str
+    kind: str
+    surface: str
+    status: str  # 'linked' | 'ambiguous' | 'no candidate' | 'no path'
+    qid: str | None  # the first of the survivors; set when linked or ambiguous
+    match: str | None  # 'label' | 'alias' | 'normalised' | 'english' | 'variant' | 'inflected' | 'fuzzy'
+    matched: str | None  # the label or alias that matched
+    score: float | None  # 100 for exact matches, rapidfuzz's ratio for fuzzy ones
+    reached_kind: str | None  # the topic's kind whose class was reached: the mention's own where that is possible
+    root: str | None  # the topic's class that was reached
+    path: list[str] | None  # QIDs from the entity's class up to the root
+    confidence: float | None  # share of such links that were right on gold data; None without a link
+    candidates: int  # items whose name matched
+    survivors: int  # candidates that reached the topic
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A Wikidata item that a surface may mean, and what became of it."""
+
+    language: str
+    topic: str
+    kind: str
+    surface: str
+    qid: str
+    rank: int | None  # 1 is best; None when it does not reach the topic
+    match: str
+    matched: str
+    matched_language: str
+    score: float
+    reached_kind: str | None
+    root: str | None
+    path: list[str] | None
+    distance: int | None  # edges from the item to the root
+    sitelinks: int
+    reason: str  # why it won or lost, in words
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A Wikidata item that at least one surface is linked to."""
+
+    qid: str
+    label: str  # English, or the first there is
+    labels: dict[str, str]  # by language code
+    description: str | None
+    sitelinks: int
+    revision: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class EntityCountry:
+    """A country that an entity is associated with, and the property that says so."""
+
+    qid: str
+    country: str | None  # ISO 3166 where it is one of the catalogue's countries
+    country_qid: str
+    property: str  # 'P495', 'P50/P27', 'P175/P27', 'P50/P495', 'P175/P495', 'P27', 'P17'

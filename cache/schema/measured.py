@@ -1,0 +1,55 @@
+"""What is measured of generated text, and what a person judged of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """A number with its 95 % interval: a metric of a cell, or the mean of many cells'."""
+
+    metric: str  # as in `cell_values`: 'granularity' | 'diversity' | 'specificity' | 'hill_1' | ...
+    level: str  # 'cell', or the columns below that an aggregate keeps: 'model, language'
+    model: str
+    language: str | None
+    other_language: str | None  # of consensus
+    topic: str | None
+    condition: str | None
+    country: str | None
+    estimate: float
+    low: float | None  # None where there is too little to say
+    high: float | None
+    method: str
+    cells: int  # numbers averaged; 1 for a cell
+
+
+@dataclass(frozen=True, slots=True)
+class SaturationInterval:
+    """The 95 % interval of a point of a cell's saturation curve."""
+
+    model: str
+    language: str
+    topic: str
+    condition: str
+    country: str | None
+    responses: int  # as many as are drawn from the cell's
+    entities: float  # distinct items expected in them
+    low: float | None  # None where there is too little to say
+    high: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a person said of a mention and its link, or of what a response lacks (`polyculture audit`)."""
+
+    judge: str  # the name of the sheet
+    extraction_id: str
+    ordinal: int | None  # of the mention; None where the whole response is judged
+    language: str
+    topic: str
+    mention: str | None  # 'right' | 'wrong'; None where it was not judged
+    specific: int | None  # 1 or 0 where the judge corrected the granularity
+    qid: str | None  # the item that the mention was linked to when it was judged
+    link: str | None  # 'right' | 'wrong' | 'none': no item is meant; None where it was not judged
+    missed: int | None  # of the whole response: things that it names and that no mention stands for

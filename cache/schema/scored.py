@@ -1,0 +1,88 @@
+"""How probable a model finds the entities of a data set, and what follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """How probable a model finds one entity in the gap of one context, or the reason why that is not known."""
+
+    score_id: str  # hash of model, context and entity
+    model: str
+    dataset: str  # 'camellia', 'camel', ..., or the name in a rules file
+    language: str  # the language of the context: a code of the data set's
+    culture: str  # the native culture of the comparison, as the data set writes it
+    entity_type: str  # 'food', 'names', ...
+    setting: str  # 'grounded' (only native entities fit), 'neutral' (any fit), or a user's own
+    form: str  # 'causal' (what matters stands before the gap) | 'masked' (anywhere) | 'any'
+    phrasing: str | None  # 'english-like' | 'pro-drop' | a user's own; None where the context has no pair
+    pair: str | None  # the name that the contexts of such a pair share
+    help: str | None  # what stands before the context to help the model: 'token' | '5 demonstrations'; None: nothing
+    origin: str | None  # of a context with help: the context_id of the plain one
+    context_id: str  # hash of all that makes the context
+    context: str  # its text, with the gap as [MASK]
+    entity_id: str  # hash of data set, language, culture, type and the entity itself
+    entity: str  # as it was put into the gap
+    entity_culture: str  # the culture that the entity belongs to
+    native: bool  # it is that of the context
+    english: str | None  # the publisher's translation of the entity
+    publisher_qid: str | None  # the Wikidata item that the publisher names
+    status: str  # 'ok' | 'failed'
+    error: str | None  # why it failed, one line
+    retryable: bool | None  # of a failure: worth asking again
+    log_probability: float | None  # natural logarithm, the sum over the entity's tokens
+    tokens: int | None  # tokens of the entity
+    token_log_probabilities: list[float] | None  # of each of them
+    seam: str | None  # how the entity met its context: 'clean' | 'moved space' | 'merged' | 'resplit'
+    prompt_tokens: int | None  # that a server counted for it; None where the model ran in this process
+    completion_tokens: int | None
+    purchase: str | None  # 'direct': a server was asked; None where the model ran in this process
+    model_version: str | None  # what the engine says it ran
+
+
+@dataclass(frozen=True, slots=True)
+class CulturalLink:
+    """The Wikidata item that an entity of a data set means, or the reason why there is none."""
+
+    language: str  # of the data set, and one of the catalogue's
+    entity_type: str  # as the data set has it
+    entity: str
+    topic: str  # as which it was linked
+    kind: str
+    status: str  # 'linked' | 'ambiguous' | 'no candidate' | 'no path'
+    qid: str | None  # set when linked or ambiguous
+    match: str | None  # what of the item's names matched
+    confidence: float | None  # share of such links that were right on gold data
+
+
+@dataclass(frozen=True, slots=True)
+class BiasInterval:
+    """A Cultural Bias Score averaged over contexts, or a difference of two, with its 95 % interval."""
+
+    metric: str  # 'cbs' | 'cbs_difference': the score less that with what an `other_` column names in its place
+    rule: str  # 'sum': the log-probability of the whole entity; 'mean': per token
+    model: str
+    dataset: str
+    language: str | None  # None over all languages of the data set
+    culture: str | None  # None over all native cultures
+    entity_type: str | None  # None over all types
+    setting: str
+    other_setting: str | None  # of a difference: grounded less neutral
+    phrasing: str | None  # None of contexts that have no pair
+    other_phrasing: str | None  # of a difference between the two of each pair
+    help: str | None  # what stands before the contexts; None: nothing
+    plain: bool  # the difference is that to the same contexts without help
+    form: str
+    estimate: float  # of a score 0 .. 1, of a difference -1 .. 1
+    low: float | None  # None where there is too little to say
+    high: float | None
+    p: float | None  # of a difference: two-sided, paired over entities, and over contexts where these are the same
+    contexts: int
+    native_entities: int  # with a likelihood in at least one of the contexts
+    western_entities: int
+    pairs: int  # native x Western, over all contexts
+    ties: float  # share of pairs of equal likelihood; they count half
+    sampled_mean: float | None  # CAMeL's protocol: 50 entities of each culture, drawn five times
+    sampled_deviation: float | None

@@ -1,0 +1,69 @@
+"""What a model says of a text when the entity in it is swapped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SwapAnswer:
+    """What a model said of a context with an entity in its gap, and whether that is right."""
+
+    answer_id: str  # hash of prompt_id, model, context, entity and draw
+    prompt_id: str  # hash of all that decides the answer but model and text: task, prompt, decoding
+    task: str  # 'sentiment' | 'qa' | 'ner'
+    instrument: str  # 'prompt': a language model was asked | 'classifier' | 'tagger': a model of that task
+    model: str
+    dataset: str
+    language: str  # of the context: a code of the data set's
+    culture: str  # the native culture of the comparison
+    entity_type: str
+    setting: str  # 'grounded' | 'neutral' | 'qa', or a user's own
+    context_id: str
+    context: str  # its text, with the gap as [MASK]
+    entity_id: str
+    entity: str  # as it was put into the gap
+    entity_culture: str
+    native: bool  # it is that of the context
+    draw: int  # the number of the draw of entities, from 0
+    seed: int
+    gold: str  # sentiment: the label of the context; qa, ner: the entity
+    status: str  # 'ok' | 'failed'
+    error: str | None  # why it failed, one line
+    retryable: bool | None  # of a failure: worth asking again
+    raw: str | None  # the model's answer, as it came
+    answer: str | None  # sentiment: the label; qa: the words that were named; ner: the names found, a line each
+    matched: int | None  # sentiment, qa: 1 if the answer is right, else 0; ner: names that are the entity, exactly
+    predicted: int | None  # ner: names of the type that were found in the text
+    elsewhere: int | None  # ner: those of them that do not touch the entity
+    prompt_tokens: int | None  # NULL, too, where the answer is that of another draw
+    completion_tokens: int | None
+    model_version: str | None  # what the engine says it ran
+    purchase: str | None  # 'direct' | 'batch': how the answer was bought; None where it was taken from another draw
+
+
+@dataclass(frozen=True, slots=True)
+class SwapInterval:
+    """A share of answers on one side, or the difference of both sides, with its 95 % interval."""
+
+    task: str  # 'sentiment' | 'qa' | 'ner'
+    metric: str  # 'accuracy', of ner 'precision', 'recall', 'f1'; for the others see `sentiment_association`
+    side: str  # 'native' | 'western' | 'difference': native less Western
+    instrument: str
+    model: str
+    dataset: str
+    language: str | None  # None over all languages of the data set
+    culture: str | None  # None over all native cultures
+    entity_type: str | None  # None over all types
+    setting: str
+    estimate: float  # of a side 0 .. 1, of a difference -1 .. 1: the mean over draws
+    low: float | None  # None where there is too little to say
+    high: float | None
+    p: float | None  # of a difference: two-sided
+    deviation: float | None  # standard deviation over draws (n - 1)
+    draws: int
+    contexts: int
+    native_entities: int
+    western_entities: int
+    answers: int  # that the number rests on: those of its denominator
+    failed: int  # answers that are missing, with a reason
