@@ -11,8 +11,7 @@ import pandas as pd
 from reports.figures.entity_map import EntityMap
 from reports.figures.figure import Panel
 from reports.names import Names
-from reports.numbers import Estimate, count, decimal, known
-from reports.words import words
+from reports.numbers import Estimate, count, decimal, estimate
 
 SHOWN_MAPS = 12  # a page holds no more; `polyculture embeddings --plots` writes all
 
@@ -52,15 +51,12 @@ def entity_maps(frame: pd.DataFrame, names: Names) -> list[Panel]:
 
 
 def _line(row: Row, names: Names) -> ApartLine:
-    low, high = known(row["low"]), known(row["high"])
-    value = decimal(row["estimate"], "cbs")
-    interval = None if low is None or high is None else f"{decimal(low, 'cbs')} to {decimal(high, 'cbs')}"
     return ApartLine(
         row["model"],
         names.model(row["model"]),
         f"{names.language(row['language'])}, {row['culture']}: {row['entity_type']}",
         str(row["layer"]),
-        Estimate(value, interval, None if interval else words().missing["no_interval"]),
+        estimate("cbs", row["estimate"], row["low"], row["high"]),
         decimal(row["by_chance"], "cbs"),
         f"{row['p']:.3f}",
         tuple(count(row[name]) for name in ("contexts", "native_entities", "western_entities")),

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from cache.manifest import Manifest
-from reports.bias import BiasCell, bias_cell, line_label
+from reports.bias import bias_cell
+from reports.groups import Row, place_label
 from reports.names import Names, ordered
-from reports.numbers import count
-
-Row = Mapping[str, Any]
+from reports.numbers import Estimate, count
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +23,7 @@ class ContrastLine:
     label: str
     setting: str
     ways: tuple[str, str]
-    cells: tuple[BiasCell, BiasCell, BiasCell]
+    cells: tuple[Estimate, Estimate, Estimate]
     contexts: str
 
 
@@ -42,29 +41,27 @@ def contrast_tables(rows: Sequence[Row], manifest: Manifest, names: Names) -> li
     for rule, of_rule in groupby(rows, lambda row: row["rule"]):
         own = list(of_rule)
         models = ordered(manifest.models, [row["model"] for row in own])
-        lines = sorted(_lines(own, names), key=lambda found: models.index(found[0]))
-        if lines:
-            tables.append(ContrastTable(rule, tuple(line for _, line in lines)))
+        scores = {_place(row, row["phrasing"], row["help"]): row for row in own if row["metric"] == "cbs"}
+        contrasts = [row for row in own if row["plain"] or row["other_phrasing"]]
+        contrasts.sort(key=lambda row: models.index(row["model"]))
+        if contrasts:
+            tables.append(ContrastTable(rule, tuple(_line(row, scores, names) for row in contrasts)))
     return tables
 
 
-def _lines(rows: Sequence[Row], names: Names) -> Iterator[tuple[str, ContrastLine]]:
-    scores = {_place(row, row["phrasing"], row["help"]): row for row in rows if row["metric"] == "cbs"}
-    for row in rows:
-        if not (row["plain"] or row["other_phrasing"]):
-            continue
-        other = (row["phrasing"], None) if row["plain"] else (row["other_phrasing"], row["help"])
-        both = (scores.get(_place(row, *way)) for way in ((row["phrasing"], row["help"]), other))
-        one, two = (bias_cell(found, "not_asked") for found in both)
-        ways = _way(row["phrasing"], row["help"]), _way(*other)
-        label = line_label(row["language"], row["culture"], row["entity_type"], names)
-        cells = (one, two, bias_cell(row, "not_asked"))
-        yield (
-            row["model"],
-            ContrastLine(
-                names.model(row["model"]), row["dataset"], label, row["setting"], ways, cells, count(row["contexts"])
-            ),
-        )
+def _line(row: Row, scores: Mapping[tuple[Any, ...], Row], names: Names) -> ContrastLine:
+    one = row["phrasing"], row["help"]
+    other = (row["phrasing"], None) if row["plain"] else (row["other_phrasing"], row["help"])
+    left, right = (bias_cell(scores.get(_place(row, *way)), "not_asked") for way in (one, other))
+    return ContrastLine(
+        names.model(row["model"]),
+        row["dataset"],
+        place_label(row, names),
+        row["setting"],
+        (_way(*one), _way(*other)),
+        (left, right, bias_cell(row, "not_asked")),
+        count(row["contexts"]),
+    )
 
 
 def _place(row: Row, phrasing: str | None, help: str | None) -> tuple[Any, ...]:

@@ -8,8 +8,7 @@ from typing import Any
 
 from cache.manifest import Manifest
 from reports.names import Names, ordered
-from reports.numbers import Estimate, count, decimal, known, share
-from reports.words import words
+from reports.numbers import Estimate, count, estimate, known, lacking, share
 
 METRICS = ("granularity", "diversity", "specificity", "specificity_gain", "consensus")
 
@@ -81,12 +80,9 @@ def _line(
 
 def _estimate(metric: str, row: Mapping[str, Any] | None, facts: Mapping[str, int], manifest: Manifest) -> Estimate:
     if row is None or known(row["estimate"]) is None:
-        return Estimate(None, None, words().missing[why_missing(metric, facts, manifest)])
-    value = decimal(row["estimate"], metric)
-    low, high = known(row["low"]), known(row["high"])
-    if low is None or high is None:
-        return Estimate(value, None, words().missing["unmeasured" if row["method"] is None else "no_interval"])
-    return Estimate(value, f"{decimal(low, metric)} to {decimal(high, metric)}", None)
+        return lacking(why_missing(metric, facts, manifest))
+    without = "unmeasured" if row["method"] is None else "no_interval"
+    return estimate(metric, row["estimate"], row["low"], row["high"], without=without)
 
 
 def why_missing(metric: str, facts: Mapping[str, int], manifest: Manifest) -> str:

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from reports.names import Names
-from reports.numbers import Estimate, count, decimal, known
+from reports.numbers import Estimate, count, estimate
 from reports.words import words
 
 Row = Mapping[str, Any]
@@ -67,12 +67,6 @@ def _line(row: Row, names: Names) -> BoardLine:
     low, high = row["rank_low"], row["rank_high"]
     rank = str(low) if low == high else f"{low} to {high}"
     sizes = tuple(count(row[name]) for name in ("contexts", "native_entities", "western_entities"))
-    return BoardLine(rank, row["model"], names.model(row["model"]), _estimate(row), sizes)
-
-
-def _estimate(row: Row) -> Estimate:
     signed = "cbs_difference" if row["goal"] == "zero" else "cbs"
-    value, low, high = decimal(row["estimate"], signed), known(row["low"]), known(row["high"])
-    if low is None or high is None:
-        return Estimate(value, None, words().missing["no_interval"])
-    return Estimate(value, f"{decimal(low, signed)} to {decimal(high, signed)}", None)
+    found = estimate(signed, row["estimate"], row["low"], row["high"])
+    return BoardLine(rank, row["model"], names.model(row["model"]), found, sizes)

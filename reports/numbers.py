@@ -7,6 +7,8 @@ from typing import Any
 
 import pandas as pd
 
+from reports.words import words
+
 _SPACE = "\u00a0"  # does not break
 _SIGNED = ("specificity_gain", "cbs_difference", "swap_difference")
 
@@ -18,6 +20,28 @@ class Estimate:
     value: str | None
     interval: str | None
     missing: str | None
+    p: str | None = None  # of a difference
+
+
+def estimate(
+    metric: str,
+    value: float,
+    low: float | None,
+    high: float | None,
+    p: float | None = None,
+    without: str = "no_interval",
+) -> Estimate:
+    """A number with its interval; `without` is the key in `words().missing` of the reason why there is none."""
+    shown, said = decimal(value, metric), p_value(p)
+    low, high = known(low), known(high)
+    if low is None or high is None:
+        return Estimate(shown, None, words().missing[without], said)
+    return Estimate(shown, f"{decimal(low, metric)} to {decimal(high, metric)}", None, said)
+
+
+def lacking(reason: str) -> Estimate:
+    """No number; `reason` is a key of `words().missing`."""
+    return Estimate(None, None, words().missing[reason])
 
 
 def known(value: Any) -> Any:
@@ -36,6 +60,13 @@ def decimal(value: float, metric: str) -> str:
         return f"{value:,.1f}"
     text = f"{value:+.2f}" if metric in _SIGNED else f"{value:.2f}"
     return text.replace("-", "−") if float(text) else "0.00"
+
+
+def p_value(p: float | None) -> str | None:
+    """p = 0.012; None of nothing."""
+    if p is None or pd.isna(p):
+        return None
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def share(part: float, whole: float) -> str | None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 
 from cache.manifest import Manifest
-from reports.names import Names, ordered
-from reports.numbers import Estimate, count, decimal, known
-from reports.words import words
+from reports.groups import Group, Row, groups, place_label
+from reports.names import Names
+from reports.numbers import Estimate, count, estimate, known, lacking
 
 SIDES = ("native", "western", "difference")
-Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,18 +22,7 @@ class SwapLine:
     setting: str
     metric: str
     cells: tuple[Estimate, ...]
-    p: str | None
     sizes: tuple[str, ...]  # contexts, native and Western entities, failed answers
-
-
-@dataclass(frozen=True, slots=True)
-class SwapGroup:
-    """A model's lines on a data set."""
-
-    model: str
-    name: str
-    dataset: str
-    lines: tuple[SwapLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,50 +30,29 @@ class SwapTable:
     """All rates of a task."""
 
     task: str
-    groups: tuple[SwapGroup, ...]
+    groups: tuple[Group[SwapLine], ...]
 
 
 def swap_tables(rows: Sequence[Row], manifest: Manifest, names: Names) -> list[SwapTable]:
     """A table per task from the rows of `sql/swaps.sql`; none where nothing was asked."""
-    return [_table(task, list(found), manifest, names) for task, found in groupby(rows, lambda row: row["task"])]
 
+    def lines(own: Sequence[Row]) -> list[SwapLine]:
+        return [_line(row, names) for row in own]
 
-def _table(task: str, rows: Sequence[Row], manifest: Manifest, names: Names) -> SwapTable:
-    keys = {(row["model"], row["dataset"], row["instrument"]) for row in rows}
-    models = ordered(manifest.models, [model for model, *_ in keys])
-    in_order = sorted(keys, key=lambda key: (models.index(key[0]), *key[1:]))
-    return SwapTable(task, tuple(_group(key, rows, names) for key in in_order))
-
-
-def _group(key: tuple[str, str, str], rows: Sequence[Row], names: Names) -> SwapGroup:
-    model, dataset, _ = key
-    own = [row for row in rows if (row["model"], row["dataset"], row["instrument"]) == key]
-    return SwapGroup(model, names.model(model), dataset, tuple(_line(row, names) for row in own))
+    by_task = groupby(rows, lambda row: row["task"])
+    return [SwapTable(task, groups(list(found), "instrument", manifest, names, lines)) for task, found in by_task]
 
 
 def _line(row: Row, names: Names) -> SwapLine:
     sizes = tuple(count(row[name]) for name in ("contexts", "native_entities", "western_entities", "failed"))
     cells = tuple(_cell(row, side) for side in SIDES)
-    return SwapLine(_label(row, names), row["setting"], row["metric"].replace("_", " "), cells, _p(row["p"]), sizes)
-
-
-def _label(row: Row, names: Names) -> str:
-    if row["language"] is None:
-        return "All languages, cultures and types"
-    return f"{names.language(row['language'])}, {row['culture']}: {row['entity_type'] or 'all types'}"
+    return SwapLine(place_label(row, names), row["setting"], row["metric"].replace("_", " "), cells, sizes)
 
 
 def _cell(row: Row, side: str) -> Estimate:
-    value, low, high = (known(row[name]) for name in (side, f"{side}_low", f"{side}_high"))
-    kind = "swap_difference" if side == "difference" else "rate"
-    if value is None:
-        return Estimate(None, None, words().missing["not_asked"])
-    if low is None or high is None:
-        return Estimate(decimal(value, kind), None, words().missing["no_interval"])
-    return Estimate(decimal(value, kind), f"{decimal(low, kind)} to {decimal(high, kind)}", None)
-
-
-def _p(p: float | None) -> str | None:
-    if known(p) is None:
-        return None
-    return "p < 0.001" if p is not None and p < 0.001 else f"p = {p:.3f}"
+    if known(row[side]) is None:
+        return lacking("not_asked")
+    limits = row[f"{side}_low"], row[f"{side}_high"]
+    if side == "difference":
+        return estimate("swap_difference", row[side], *limits, row["p"])
+    return estimate("rate", row[side], *limits)

@@ -132,6 +132,13 @@ def test_the_report_shows_boards_of_two_models_or_more(run: RunFolder) -> None:
     assert "2 to 4" in page
 
 
+def test_a_report_of_scores_whose_likelihoods_are_gone(run: RunFolder) -> None:
+    write(run, "bias_intervals", CBS, [(0.1, 0.2, 0.3), (0.25, 0.4, 0.5)])  # TypeError: no count of what failed
+    page = write_report(run).read_text(encoding="utf-8")
+    assert 'id="leaderboards"' in page
+    assert 'id="probable"' not in page
+
+
 class _Spelling(ToyEngine):
     """A token for every letter, where the toy model reads three."""
 
