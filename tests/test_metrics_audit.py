@@ -93,6 +93,54 @@ def test_from_the_sheet_to_precision_and_recall(experiment: Path) -> None:
         assert rows["link recall", *place] == (10, 20)
 
 
+@pytest.mark.parametrize("said_of_wrong_mentions", ["", "right", "wrong", "none"])
+def test_a_wrong_mention_is_no_entity_whatever_stands_in_link(tmp_path: Path, said_of_wrong_mentions: str) -> None:
+    """Ten dishes of Japan and ten words that are none, in a cell of Japan and one of Italy: the truth is 10 and 1/2.
+
+    The machine has 20 items a cell, and 1/4: ten of twenty in the one, none in the other. The link of one right mention
+    is left open: it is taken to be like the others.
+    """
+    built = StoreBuilder(tmp_path, models=("m",), n=10)
+    for country in ("JP", "IT"):
+        prompt = built.ask("en", country=country)
+        for number in range(10):
+            built.answer(prompt, [f"dish {number}", f"word {number}"])
+    for number in range(10):
+        built.link(f"dish {number}", f"Q{number + 1}")
+        built.link(f"word {number}", f"Q{number + 101}")
+        built.entity(f"Q{number + 1}", JP="P495")
+    run = built.write()
+    measure(run)
+    with open_store(run, views()) as store:
+        rows = [row for row in sample(store, 20, 1).rows if row["surface"]]
+    said: dict[str, tuple[str, str | None]] = {
+        row["id"]: ("right", "right") if "dish" in row["surface"] else ("wrong", said_of_wrong_mentions or None)
+        for row in rows
+    }
+    said[next(name for name, one in said.items() if one[0] == "right")] = ("right", None)
+    judgements = [
+        Judgement(
+            "judge",
+            row["id"].split(":")[1],
+            int(row["id"].split(":")[2]),
+            "en",
+            "food",
+            mention,
+            None,
+            row["qid"],
+            link,
+            None,
+        )
+        for row in rows
+        for mention, link in (said[row["id"]],)
+    ]
+    write_parquet(objects_to_table("judgements", judgements), run.table("judgements"))
+    with open_store(run, views()) as store:
+        found = {one.metric: (one.reported, one.corrected) for one in corrected_metrics(store)}
+    assert found["diversity"] == (20, pytest.approx(10))
+    assert found["specificity"] == (0.25, pytest.approx(0.5, abs=0.03))
+
+
 def test_the_same_seed_gives_the_same_sheet_and_cells_are_no_formulas(experiment: Path) -> None:
     sheets = [
         export(experiment, name, lambda _: None, "--per", "5", "--seed", seed)

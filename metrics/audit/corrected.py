@@ -7,8 +7,11 @@ responses as units: the machine's labels give the precision, the judge's the tru
 uncertainty of both.
 
 - granularity: the mean label of right mentions, as the judge has it, less the mean label of all judged mentions
-- specificity (prompts that name the country): of right links, less that of all judged links
+- specificity (prompts that name the country): of right links, less that of all links of judged mentions
 - diversity: the share of right items among the linked items of a cell, each item counted once
+
+A wrong mention is no entity, whatever the judge said or did not say of its link. Right mentions whose links nobody
+judged are taken to be like those whose links somebody did.
 
 What it cannot know: things that the extractor missed have no label here, and errors are taken to be alike for all
 models and topics of a language. Consensus is not corrected: that needs judgements of both languages on the same items.
@@ -104,11 +107,12 @@ def _shifts(store: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], Shift]:
 
 def _of_language(rows: Mapping[str, NDArray[Any]]) -> dict[str, Shift]:
     right = rows["mention_right"].astype(float)
-    links = (rows["linked"] & rows["link_judged"]).astype(float)
+    links = rows["linked"].astype(float)
+    judged = links * rows["link_judged"].astype(float)
     true_links = links * rows["link_right"].astype(float)
     named = rows["explicit"].astype(float)
     associated = rows["associated"].astype(float)
-    weight = np.nan_to_num(rows["weight"].astype(float)) * links
+    weight = np.nan_to_num(rows["weight"].astype(float))
     one = np.ones(len(right))
     return {
         "granularity": _shift(
@@ -118,7 +122,11 @@ def _of_language(rows: Mapping[str, NDArray[Any]]) -> dict[str, Shift]:
             rows["response_id"],
             [true_links * named * associated, true_links * named, links * named * associated, links * named],
         ),
-        "diversity": _shift(rows["response_id"], [true_links * weight, weight], of=_ratio),
+        "diversity": _shift(
+            rows["response_id"],
+            [true_links * weight, judged * weight, links * right * weight, links * weight],
+            of=_right_share,
+        ),
     }
 
 
@@ -130,8 +138,9 @@ def _difference(sums: Numbers) -> Numbers:
     return np.asarray(sums[0] / sums[1] - sums[2] / sums[3])
 
 
-def _ratio(sums: Numbers) -> Numbers:
-    return np.asarray(sums[0] / sums[1])
+def _right_share(sums: Numbers) -> Numbers:
+    """Right links of the judged ones of right mentions, times right mentions of all: of no right mention, none."""
+    return np.where(sums[2] == 0, 0.0, sums[0] / sums[1] * sums[2] / sums[3])
 
 
 def _shift(response: NDArray[Any], parts: Sequence[Numbers], of: Callable[[Numbers], Numbers] = _difference) -> Shift:
