@@ -33,9 +33,9 @@ def choose_sides(
     return sides_of(store, a, b)
 
 
-def write_comparison(sides: Sides, by: Sequence[str], rows: Sequence[Row], format: Format, output: Path | None) -> None:
+def write_comparison(sides: Sides, rows: Sequence[Row], format: Format, output: Path | None) -> None:
     """Prints the rows, with what must be known to read them; or writes them as `format`."""
-    lines = [_line(by, row) for row in rows]
+    lines = [_line(row) for row in rows]
     if format is not Format.TABLE or output is not None:
         _write(lines, format, output)
     elif lines:
@@ -44,11 +44,11 @@ def write_comparison(sides: Sides, by: Sequence[str], rows: Sequence[Row], forma
         say(remark)
 
 
-def _line(by: Sequence[str], row: Row) -> dict[str, Any]:
+def _line(row: Row) -> dict[str, Any]:
     effect = row.effect
     return {
         "metric": row.metric,
-        **dict(zip(by, row.group, strict=True)),
+        **row.group,
         "a": effect and effect.a,
         "b": effect and effect.b,
         "difference": effect and effect.difference,

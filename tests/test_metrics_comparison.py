@@ -112,17 +112,17 @@ def rows_of(experiment: Path, sides: Sides, *by: str) -> dict[tuple[str, ...], R
             lay_out_native(store, [("ja", "JP"), ("de", "DE")])
         else:
             assert sides_of(store, sides.a, sides.b) == sides
-        return {(row.metric, *row.group): row for row in compare(store, sides, by)}
+        return {(row.metric, *row.group.values()): row for row in compare(store, sides, by)}
 
 
 def test_two_models_on_the_same_prompts(experiment: Path) -> None:
     found = rows_of(experiment, Sides("model", "openai:one", "openai:two"))
-    granularity = found["granularity",].effect
+    granularity = found["granularity", ""].effect
     assert granularity is not None
     assert (granularity.a, granularity.b, granularity.difference) == (1.0, 0.5, 0.5)
     assert (granularity.pairs, granularity.blocks) == (18, 18)
     assert granularity.p == pytest.approx(2 / 10_000, rel=0.5)  # 2 of 2^18 arrangements; the least that 9,999 show
-    diversity = found["diversity",].effect
+    diversity = found["diversity", ""].effect
     assert diversity is not None
     assert (diversity.difference, diversity.p) == (0.0, 1.0)
 
@@ -147,12 +147,49 @@ def test_two_conditions(experiment: Path) -> None:
 
 def test_native_against_other_languages(experiment: Path) -> None:
     found = rows_of(experiment, NATIVE, "country")
-    japan, germany = found["specificity", "JP"].effect, found["specificity", "DE"].effect
+    japan, germany = (found["specificity", country, "explicit"].effect for country in ("JP", "DE"))
     assert japan is not None
     assert germany is not None
     assert (japan.a, japan.b, japan.difference) == (1.0, 0.0, 1.0)
     assert germany.difference == 0.0
-    assert ("specificity", "IT") not in found  # nobody was asked in Italian
+    assert not any("IT" in group for group in found)  # nobody was asked in Italian
+
+
+def test_specificity_is_never_averaged_over_conditions(tmp_path: Path) -> None:
+    """With the country named, `one` is the more specific model; with a name or nothing, `two` is.
+
+    The share of sushi in four mentions, for Japan: one 4/4, 0, 0 and two 3/4, 2/4, 2/4 (explicit, implicit, neutral).
+    Over all conditions `two` would lead by 1/4; the table of models shows explicit prompts, where `one` does.
+    """
+    built = StoreBuilder(tmp_path, models=("one", "two"), countries=("JP",), n=1)
+    sushi = {"explicit": (4, 3), "implicit_male": (0, 2), "neutral": (0, 2)}
+    for language in ("en", "de"):
+        for condition, numbers in sushi.items():
+            prompt = built.ask(language, country=None if condition == "neutral" else "JP", condition=condition)
+            for model, number in zip(("one", "two"), numbers, strict=True):
+                built.answer(prompt, ["sushi"] * number + ["pizza"] * (4 - number), model=model, sample=0)
+    built.link("sushi", "Q46383")
+    built.link("pizza", "Q177")
+    built.entity("Q46383", JP="P495")
+    built.entity("Q177", IT="P495")
+    with open_store(built.write(), views()) as store:
+        models = {
+            sides: compare(store, sides) for sides in (Sides("model", "one", "two"), Sides("language", "en", "de"))
+        }
+        table = store.execute("SELECT specificity, specificity_gain FROM models ORDER BY model").fetchall()
+    for sides, differences in zip(models, ((0.25, -0.5, -0.5), (0.0, 0.0, 0.0)), strict=True):
+        found = {
+            row.group["condition"]: row.effect.difference
+            for row in models[sides]
+            if row.metric == "specificity" and row.effect
+        }
+        assert found == dict(zip(sushi, differences, strict=True))
+    explicit = [
+        row.effect
+        for row in models[Sides("model", "one", "two")]
+        if row.effect and row.group["condition"] == "explicit"
+    ]
+    assert [(effect.a, effect.b) for effect in explicit] == list(zip(*table, strict=True)) == [(1.0, 0.75), (1.0, 0.25)]
 
 
 def test_the_command(experiment: Path) -> None:

@@ -7,7 +7,7 @@ with open_store(run, views()) as store:
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,6 +22,7 @@ _Pair = tuple[str, float | None, float | None]  # block, a, b
 _SQL = Path(__file__).with_name("sql")
 DIMENSIONS = ("model", "language", "condition")
 METRICS = ("granularity", "diversity", "specificity", "specificity_gain", "consensus")
+PER_CONDITION = ("specificity", "specificity_gain")  # as in `aggregates`: never averaged over conditions
 COMPANIONS = ("hill_1", "hill_2", "coverage", "rarefied")  # of diversity: compared where they are asked for
 
 
@@ -42,7 +43,7 @@ class Row:
     """A line of a comparison: one metric, over all pairs of its group."""
 
     metric: str
-    group: tuple[str, ...]  # the values of the columns that the comparison is by
+    group: Mapping[str, str]  # the columns that the comparison is by; '' where the row is over all values of one
     effect: Effect | None  # None where no pair has both numbers
     missing: int  # pairs of which a number is missing
     q: float | None  # p after Benjamini and Hochberg, over all rows of the comparison
@@ -84,8 +85,9 @@ def compare(
 ) -> list[Row]:
     """A row per metric and group of pairs; all of them are the family over which p is adjusted.
 
-    `by` names columns of the pairs: model, language, topic, condition, country, but for the one that is compared. A
-    native comparison needs `lay_out_native` first. Raises `StoreError` for a column that the pairs do not have.
+    `by` names columns of the pairs: model, language, topic, condition, country, but for the one that is compared. The
+    metrics of `PER_CONDITION` have a row per condition also where `by` does not name it. A native comparison needs
+    `lay_out_native` first. Raises `StoreError` for a column that the pairs do not have.
     """
     pairs = _pairs(store, sides)
     known = [name for name in pairs.columns if name not in ("metric", "block", "a", "b")]
@@ -93,14 +95,16 @@ def compare(
         if column not in known:
             what = f"a comparison of {sides.a} with {sides.b} has no column {column!r}"
             raise StoreError(what, remedy=did_you_mean(column, known))
+    split = "condition" in known and any(metric in PER_CONDITION for metric in metrics)
+    columns = list(dict.fromkeys([*by, "condition"] if split else by))
     groups: dict[tuple[str, ...], list[_Pair]] = defaultdict(list)
     for row in pairs.fetchall():
         pair = dict(zip(pairs.columns, row, strict=True))
-        if pair["metric"] not in metrics:
-            continue
-        group = (pair["metric"], *(str(pair[column] or "") for column in by))
-        groups[group].append((pair["block"], pair["a"], pair["b"]))
-    rows = [_row(group, groups[group], seed) for group in sorted(groups, key=_in_order)]
+        if pair["metric"] in metrics:
+            kept = columns if pair["metric"] in PER_CONDITION else by
+            group = (pair["metric"], *(str(pair[column] or "") if column in kept else "" for column in columns))
+            groups[group].append((pair["block"], pair["a"], pair["b"]))
+    rows = [_row(group, columns, groups[group], seed) for group in sorted(groups, key=_in_order)]
     q_values = adjusted([row.effect.p if row.effect else None for row in rows])
     return [replace(row, q=q) for row, q in zip(rows, q_values, strict=True)]
 
@@ -109,12 +113,13 @@ def _in_order(group: tuple[str, ...]) -> tuple[int | str, ...]:
     return ((*METRICS, *COMPANIONS).index(group[0]), *group[1:])
 
 
-def _row(group: tuple[str, ...], pairs: Sequence[_Pair], seed: int) -> Row:
+def _row(group: tuple[str, ...], columns: Sequence[str], pairs: Sequence[_Pair], seed: int) -> Row:
     known = [pair for pair in pairs if pair[1] is not None and pair[2] is not None]
     numbers = {name: number for number, name in enumerate(dict.fromkeys(pair[0] for pair in known))}
     block = np.array([numbers[pair[0]] for pair in known], dtype=np.int64)
     a, b = (np.array([pair[side] for pair in known], dtype=np.float64) for side in (1, 2))
-    return Row(group[0], group[1:], paired_effect(a, b, block, seed), len(pairs) - len(known), None)
+    named = dict(zip(columns, group[1:], strict=True))
+    return Row(group[0], named, paired_effect(a, b, block, seed), len(pairs) - len(known), None)
 
 
 def _pairs(store: duckdb.DuckDBPyConnection, sides: Sides) -> duckdb.DuckDBPyRelation:

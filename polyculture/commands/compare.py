@@ -48,6 +48,7 @@ def compare(
     """Compare two models, languages or conditions, paired on the prompt.
 
     Mean difference, 95 % interval, p by permutation, and q: p adjusted (Benjamini and Hochberg) over all lines shown.
+    Specificity and its gain have a line per condition, as in the tables: an average over conditions would say nothing.
     """
     from cache.store import open_store
     from metrics import KEPT, views
@@ -64,4 +65,4 @@ def compare(
     with open_store(workspace.run, views(), KEPT, selection) as store:
         sides = choose_sides(store, workspace, a, b, native)
         rows = compare_sides(store, sides, columns, metric or METRICS, seed)
-    write_comparison(sides, columns, rows, format, output)
+    write_comparison(sides, rows, format, output)
