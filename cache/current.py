@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from cache.manifest import Manifest
-from cache.parquet import SUFFIX
+from cache.parquet import SUFFIX, naming, read_rows
 from cache.run_folder import Job, RunFolder
 
 BATCH_ROWS = 10_000
@@ -25,14 +25,14 @@ def current_responses(
     """
     if job.model not in manifest.models:
         return
-    prompts = pq.read_table(run.table("prompts"), columns=["prompt_id"])["prompt_id"].combine_chunks()
+    asked = read_rows(run.table("prompts"), "prompts", ["prompt_id"])["prompt_id"].combine_chunks()
     current = (
         (pc.field("sampling_id") == manifest.sampling_id)
         & (pc.field("sample") < manifest.n)
-        & pc.field("prompt_id").isin(prompts)
+        & pc.field("prompt_id").isin(asked)
     )
     for part in sorted(run.shards("responses", job).glob(f"part-*{SUFFIX}")):
-        with pq.ParquetFile(part) as file:
+        with naming(part), pq.ParquetFile(part) as file:
             for batch in file.iter_batches(batch_size=rows):
                 kept = batch.filter(current)
                 if kept.num_rows:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,7 @@ def read_rows(path: Path, table: str, columns: Sequence[str]) -> pa.Table:
 
 def missing_columns(path: Path, table: str) -> frozenset[str]:
     """The columns that came later than a file. Raises `StoreError` where it lacks any other."""
-    missing = frozenset(arrow_schema(table).names).difference(pq.read_schema(path).names)
+    missing = frozenset(arrow_schema(table).names).difference(_footer(path).names)
     if unknown := sorted(missing - later_columns(table)):
         raise StoreError(
             f"has no column {', '.join(unknown)}: another version of Polyculture wrote it",
@@ -72,5 +73,19 @@ def read_metadata(path: Path) -> dict[str, str]:
     """What `write_parquet` was given as `metadata`; empty where the file is absent or has none."""
     if not path.exists():
         return {}
-    found = pq.read_schema(path).metadata or {}
+    found = _footer(path).metadata or {}
     return {key.decode(): value.decode() for key, value in found.items() if not key.startswith(b"ARROW:")}
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Arrow does not say which file it cannot read; in this block its fault begins with the path."""
+    try:
+        yield
+    except pa.ArrowInvalid as fault:
+        raise pa.ArrowInvalid(f"{path}: {fault}") from fault
+
+
+def _footer(path: Path) -> pa.Schema:
+    with naming(path):
+        return pq.read_schema(path)

@@ -23,6 +23,14 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
+    except Exception as fault:
+        from cache.damage import damaged_file  # loads DuckDB, which not every command needs
+
+        damaged = damaged_file(fault)
+        if damaged is None:
+            raise
+        say(f"polyculture: {damaged}")
+        sys.exit(damaged.exit_code)
 
 
 def _run() -> None:

@@ -9,13 +9,11 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pyarrow.parquet as pq
-
 from cache.errors import StoreError
 from cache.files import replacing
-from cache.parquet import objects_to_table, write_parquet
+from cache.parquet import objects_to_table, read_rows, write_parquet
 from cache.run_folder import RunFolder
-from cache.schema import Judgement
+from cache.schema import Judgement, arrow_schema
 from cache.store import open_store
 from extract.mining.kappa import cohens_kappa
 from metrics import KEPT, views
@@ -106,7 +104,9 @@ def _agreement(judgements: Sequence[Judgement]) -> list[tuple[Any, ...]]:
 
 def _kept(run: RunFolder) -> list[Judgement]:
     path = run.table(JUDGEMENTS)
-    return [Judgement(**row) for row in pq.read_table(path).to_pylist()] if path.exists() else []
+    if not path.exists():
+        return []
+    return [Judgement(**row) for row in read_rows(path, JUDGEMENTS, arrow_schema(JUDGEMENTS).names).to_pylist()]
 
 
 def _write(store: duckdb.DuckDBPyConnection, shares: Sequence[Share], format: Format, output: Path | None) -> None:

@@ -9,13 +9,11 @@ from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import pyarrow.parquet as pq
-
 from cache.catalog import Catalog, read_catalog
 from cache.errors import ExperimentError, StoreError, did_you_mean
 from cache.files import replacing, sweep
 from cache.manifest import Manifest, read_manifest, write_manifest
-from cache.parquet import objects_to_table, write_parquet
+from cache.parquet import objects_to_table, read_rows, write_parquet
 from cache.run_folder import Job, RunFolder
 from cache.schema import Prompt
 from cache.store import current_store
@@ -140,7 +138,7 @@ class Workspace:
         path = self.run.table("prompts")
         if not path.exists():
             return 0
-        rows = pq.read_table(path, columns=["language", "topic", "condition", "country", "prompt_id"]).to_pylist()
+        rows = read_rows(path, "prompts", ["language", "topic", "condition", "country", "prompt_id"]).to_pylist()
         old = {
             tuple(row[key] for key in ("language", "topic", "condition", "country")): row["prompt_id"] for row in rows
         }

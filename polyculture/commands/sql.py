@@ -28,6 +28,7 @@ def sql(
     """
     import duckdb
 
+    from cache.damage import damaged_file
     from cache.errors import StoreError
     from cache.question import check_question
     from cache.selections import SELECTIONS
@@ -38,12 +39,15 @@ def sql(
 
     run = open_workspace(experiment, runs).run
     require_run(run)
-    with open_store(run, views(), selections=SELECTIONS) as store:
+    question = query if query and not schema else DICTIONARY
+    named = [selection for selection in SELECTIONS if selection in question.lower()]
+    with open_store(run, views(), selections=named) as store:
         try:
-            question = query if query and not schema else DICTIONARY
             check_question(question)
             write_rows(store.sql(question), format, output)
         except duckdb.Error as fault:
+            if damaged_file(fault):
+                raise
             first_line = str(fault).splitlines()[0]
             raise StoreError(f"the query cannot be answered: {first_line}", remedy=_remedy(fault)) from fault
 
