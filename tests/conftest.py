@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 
+# A test runs on every core: threads of one model that wait for each other by spinning would take the others' time.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files with slow tests first: last, they would leave the other cores idle for minutes."""
