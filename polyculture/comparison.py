@@ -25,7 +25,11 @@ def choose_sides(
     """The sides that a command line names. Raises a `UserError` where it names none, one, or what is not in the run."""
     if native and a is None:
         languages = [workspace.catalog.language(code) for code in workspace.experiment.languages]
-        lay_out_native(store, [(language.code, code) for language in languages for code in language.native_countries])
+        native_countries = [(language.code, code) for language in languages for code in language.native_countries]
+        lay_out_native(store, native_countries)
+        foreign = sorted(set(workspace.experiment.countries) - {country for _, country in native_countries})
+        if foreign:
+            say(f"left out, since no language of the run is native there: {', '.join(foreign)}")
         return NATIVE
     if native or a is None or b is None:
         remedy = "Name two models, two languages or two conditions of the run, or write --native alone."

@@ -198,9 +198,12 @@ def test_the_command(experiment: Path) -> None:
     rows = {(row["metric"], row["country"]): row for row in map(json.loads, done.stdout.splitlines())}
     assert rows["specificity", "JP"]["difference"] == 1.0
     assert rows["specificity", "JP"]["q"] is not None
+    assert {country for _, country in rows} == {"no country", *COUNTRIES}
     assert "fewer than 6 independent blocks" in done.stderr
     native = polyculture("compare", experiment, "--native", "--metric", "specificity", cwd=experiment.parent)
     assert "JP" in native.stdout
+    foreign = sorted(set(COUNTRIES) - {"JP", "DE"})
+    assert f"left out, since no language of the run is native there: {', '.join(foreign)}" in native.stderr
     again = polyculture("compare", experiment, "ja", "de", "--by", "country", "-f", "json", cwd=experiment.parent)
     assert again.stdout == done.stdout
 

@@ -23,6 +23,7 @@ _SQL = Path(__file__).with_name("sql")
 DIMENSIONS = ("model", "language", "condition")
 METRICS = ("granularity", "diversity", "specificity", "specificity_gain", "consensus")
 PER_CONDITION = ("specificity", "specificity_gain")  # as in `aggregates`: never averaged over conditions
+NO_COUNTRY = "no country"  # of pairs of neutral prompts, in a row for each country
 COMPANIONS = ("hill_1", "hill_2", "coverage", "rarefied")  # of diversity: compared where they are asked for
 
 
@@ -102,11 +103,15 @@ def compare(
         pair = dict(zip(pairs.columns, row, strict=True))
         if pair["metric"] in metrics:
             kept = columns if pair["metric"] in PER_CONDITION else by
-            group = (pair["metric"], *(str(pair[column] or "") if column in kept else "" for column in columns))
+            group = (pair["metric"], *(_named(column, pair[column]) if column in kept else "" for column in columns))
             groups[group].append((pair["block"], pair["a"], pair["b"]))
     rows = [_row(group, columns, groups[group], seed) for group in sorted(groups, key=_in_order)]
     q_values = adjusted([row.effect.p if row.effect else None for row in rows])
     return [replace(row, q=q) for row, q in zip(rows, q_values, strict=True)]
+
+
+def _named(column: str, value: str | None) -> str:
+    return value or (NO_COUNTRY if column == "country" else "")
 
 
 def _in_order(group: tuple[str, ...]) -> tuple[int | str, ...]:
