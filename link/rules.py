@@ -9,11 +9,11 @@ from cache.catalog import Catalog
 from cache.identity import content_id
 from link.calibration import bases
 from link.normalise import NORMALISATION
-from link.ontology import scope_of
+from link.ontology import pages, scope_of
 from link.source import Source
 from link.variants import inflections
 
-ALGORITHM = 3  # raise when the same input may give other links
+ALGORITHM = 4  # raise when the same input may give other links
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,7 @@ def linker_id(source: Source, catalog: Catalog, topics: Iterable[str], rules: Ru
         source.complete,
         asdict(rules),
         inflections(),
+        asdict(pages()),
         counts,
     )
     return content_id(*parts, kinds, chains, countries)

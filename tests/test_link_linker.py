@@ -105,6 +105,16 @@ def test_a_form_that_is_another_things_name_is_less_sure(tmp_path: Path) -> None
     assert alone["confidence"] > 0.9 > shared["confidence"] > 0.3
 
 
+def test_a_disambiguation_page_is_no_rival_and_hides_no_slip(tmp_path: Path) -> None:
+    names = {"Q10": "dumpling soup", "Q11": "dumpling soup", "Q12": "dumplling soup", "Q13": "dumplinng soup"}
+    meant = {"Q10": "Q746549", "Q11": "Q4167410", "Q12": "Q4167410", "Q13": "Q2188189"}
+    source = index_of(tmp_path, [item(qid, name, P31=meant[qid]) for qid, name in names.items()])
+    alone, slip, song = (row(source, "en", names[qid]) for qid in ("Q10", "Q12", "Q13"))
+    assert (alone["qid"], alone["candidates"], alone["survivors"]) == ("Q10", 1, 1)
+    assert (slip["qid"], slip["match"]) == ("Q10", "fuzzy")
+    assert song["status"] == "no path"
+
+
 def test_the_order_of_rank_and_the_reasons(tmp_path: Path) -> None:
     source = index_of(
         tmp_path,

@@ -67,7 +67,8 @@ def ways(claims: list[Claim], item: int, t: Topic) -> Iterator[list[int]]:
     up.add_nodes_from([item, *ends])
     up.add_edges_from((a, b) for a, code, b in claims if code == "P279" or (code == "P361" and t.part_of))
     up.add_edges_from((-a, -b) for a, code, b in claims if code == "P279")
-    up.add_edges_from((a, -b) for a, code, b in claims if code == "P31")
+    stopped = {a for a, code, b in claims if code == "P279" and b in stops}
+    up.add_edges_from((a, -b) for a, code, b in claims if code == "P31" and a not in stopped)
     up.remove_nodes_from(stops - {item} | {-stop for stop in stops})
     up.remove_edges_from([(a, b) for a, b in up.edges if b in types - roots])
     starts = {b for a, code, b in claims if a == item and code == "P31"} if kind.members != "classes" else set()
@@ -120,7 +121,7 @@ def test_as_a_walk_over_every_path(
         assert distance == len(path) == min(map(len, allowed))
         assert path == min(way for way in allowed if len(way) == distance)
         climbs = [(a, "P279", b) in claims or (part_of and (a, "P361", b) in claims) for a, b in pairwise(path)]
-        assert all(climbs) if path == [] or path[-1] in roots else climbs.count(False) <= 1
+        assert all(climbs) if path == [] or path[-1] in roots - types else climbs.count(False) <= 1
 
 
 def test_instance_of_is_a_first_step_only() -> None:
@@ -135,6 +136,23 @@ def test_an_instance_of_a_type_is_as_good_as_a_root() -> None:
     found = reached(claims, topic({1}, set(), "classes", False, 12, types={2}))
     assert found == {(0, 1): (0, []), (0, 10): (2, [3, 2]), (0, 11): (3, [10, 3, 2])}
     assert {item for _, item in reached(claims, topic({1}, set(), "any", False, 12, types={2}))} == {1, 10, 11, 12}
+
+
+def test_an_instance_of_a_type_is_no_root_directly_below_a_stop() -> None:
+    # The starship (10) is a ship type (2) and a spacecraft (3), which no way may cross.
+    claims = [(10, "P31", 2), (10, "P279", 3), (11, "P279", 10)]
+    assert (0, 10) in reached(claims, topic({1}, set(), "classes", False, 12, types={2}))
+    found = reached(claims, topic({1}, {3}, "classes", False, 12, types={2}))
+    assert {item for _, item in found} == {1}
+
+
+def test_what_is_a_page_alone_is_nothing_that_a_text_could_mean() -> None:
+    # A list of pancake houses (10) below pancake (1); what is a list and more (11); a list of persons (12).
+    a_list, a_list_of_persons = 13406463, 20
+    claims = [(10, "P31", a_list), (10, "P279", 1), (11, "P31", a_list), (11, "P31", 2), (2, "P279", 1)]
+    claims += [(a_list_of_persons, "P279", a_list), (12, "P31", a_list_of_persons), (12, "P279", 1)]
+    found = reached(claims, topic({1}, set(), "any", False, 12))
+    assert {item for scope, item in found if scope == 0} == {1, 2, 11}
 
 
 def test_part_of_only_where_the_topic_asks_for_it() -> None:

@@ -55,6 +55,7 @@ TRADES = ["Q639669", "Q36180", "Q901", "Q902"]  # musician, writer, and what is 
 BETWEEN = [f"Q{number}" for number in range(900, 910)]  # classes of the world's own, in any order, also in circles
 MERGED = {"Q990": "Q900", "Q991": "Q905", "Q992": "Q746549"}
 MISSING = "Q999"
+PAGES = ["Q4167410", "Q13406463"]  # a disambiguation page, a list
 COUNTRIES = ["Q17", "Q30", "Q22", "Q888"]
 PEOPLE = ["Q700", "Q701", "Q702"]
 
@@ -69,7 +70,7 @@ UPWARDS = st.fixed_dictionaries(
 )
 CLAIMS = st.fixed_dictionaries(
     {
-        "P31": st.one_of(some(MEANT, 2), some(BETWEEN, 2), some(ABOVE, 3)),
+        "P31": st.one_of(some(MEANT, 2), some(BETWEEN, 2), some(ABOVE, 3), some(PAGES, 1)),
         "P279": some(ABOVE, 1),
         "P361": some(ABOVE, 1),
         "P106": some(TRADES, 2),

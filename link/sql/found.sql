@@ -30,3 +30,6 @@ SELECT
     best.hit[4] AS language,
     100.0::DOUBLE AS score
 FROM best JOIN asks USING (lookup);
+
+-- A disambiguation page bears every name that needs one.
+DELETE FROM found USING only_pages('found') AS page WHERE found.item = page.item;

@@ -1,8 +1,11 @@
 -- What is a topic's kind in Wikidata's classes. A scope is a set of roots with the rules of the way to them; kinds of
 -- several topics may share one.
 
--- scopes: a row is one scope. `occupation` is the scope of what its persons must do, where there is such a rule.
-CREATE TABLE scopes (scope USMALLINT, members VARCHAR, part_of BOOLEAN, max_distance INTEGER, occupation USMALLINT);
+-- scopes: a row is one scope. `occupation` is the scope of what its persons must do, where there is such a rule; `pages`
+-- marks the scope of Wikimedia's pages.
+CREATE TABLE scopes (
+    scope USMALLINT, members VARCHAR, part_of BOOLEAN, max_distance INTEGER, occupation USMALLINT, pages BOOLEAN
+);
 
 -- roots, stops, types: a row is a class that a way may end in, may not touch, or whose instances are classes to end in.
 CREATE TABLE roots (scope USMALLINT, item UINTEGER);
@@ -26,3 +29,12 @@ JOIN scopes ON scopes.occupation IS NOT NULL
 LEFT JOIN classes AS trade ON trade.scope = scopes.occupation AND trade.item = claim.target
 GROUP BY scopes.scope, claim.item
 HAVING count(trade.item) = 0;
+
+-- only_pages: a row is an item of `items` that by P31 is a page of Wikimedia's, and nothing else.
+CREATE MACRO only_pages(items) AS TABLE
+SELECT claim.item
+FROM (SELECT DISTINCT item FROM query_table(items)) AS asked
+JOIN wikidata.claims AS claim ON claim.item = asked.item AND claim.property = 'P31'
+LEFT JOIN (SELECT item FROM classes JOIN scopes USING (scope) WHERE pages) AS page ON page.item = claim.target
+GROUP BY claim.item
+HAVING count(page.item) = count(*);

@@ -6,3 +6,8 @@ FROM roots ANTI JOIN stops USING (scope, item);
 INSERT INTO metaclasses
 SELECT scope, item, 0 AS distance, [item] AS path
 FROM types ANTI JOIN stops USING (scope, item);
+
+-- stopped: a row is a class directly below a stop, which is then no root for being an instance of a type.
+CREATE OR REPLACE TABLE stopped AS
+SELECT DISTINCT stops.scope, claim.item
+FROM stops JOIN wikidata.claims AS claim ON claim.target = stops.item AND claim.property = 'P279';

@@ -1,5 +1,6 @@
 -- classes, one step further down: what stands directly below the classes at $distance, or is an instance of a metaclass
--- there, and was not reached before. A type is no member itself, though Wikidata calls type of dish a subclass of dish.
+-- there and not directly below a stop, and was not reached before. A type is no member itself, though Wikidata calls type
+-- of dish a subclass of dish.
 INSERT INTO classes
 SELECT scope, item, $distance + 1 AS distance, list_prepend(item, min(path)) AS path
 FROM (
@@ -15,6 +16,7 @@ FROM (
     FROM metaclasses AS metaclass
     JOIN wikidata.claims AS claim ON claim.target = metaclass.item AND claim.property = 'P31'
     JOIN scopes ON scopes.scope = metaclass.scope
+    ANTI JOIN stopped ON stopped.scope = metaclass.scope AND stopped.item = claim.item
     WHERE metaclass.distance = $distance AND metaclass.distance < scopes.max_distance
 ) AS step
 ANTI JOIN classes AS seen USING (scope, item)

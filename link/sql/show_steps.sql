@@ -23,6 +23,7 @@ JOIN wikidata.claims AS claim ON claim.item = class.item AND claim.property = 'P
 JOIN metaclasses AS metaclass
     ON metaclass.item = claim.target AND metaclass.scope = class.scope AND metaclass.distance = class.distance - 1
 JOIN scopes ON scopes.scope = class.scope
+ANTI JOIN stopped ON stopped.scope = class.scope AND stopped.item = class.item
 WHERE class.scope = $scope
   AND class.distance <= $distance
   AND (class.item <> $item OR scopes.members <> 'instances')
