@@ -24,8 +24,12 @@ def represent(likelihoods: Likelihoods, jobs: Sequence[ScoringJob], layers: tupl
     from metrics.embeddings.stage import is_represented, represent_job
 
     run = likelihoods.workspace.run
+
+    def is_done(job: ScoringJob) -> bool:
+        return likelihoods.is_done(f"represent {job.job}", job.job, partial(is_represented, run, job, layers))
+
     for model, group in groupby(jobs, key=lambda job: job.job.model):
-        left = [job for job in group if not likelihoods.is_done(partial(is_represented, run, job, layers), job)]
+        left = [job for job in group if not is_done(job)]
         if not left:
             continue
         spec = likelihoods.workspace.experiment.model_spec(model)
@@ -33,20 +37,16 @@ def represent(likelihoods: Likelihoods, jobs: Sequence[ScoringJob], layers: tupl
             for job in left:
                 size = len(job.asked[0][1])
                 work = partial(represent_job, run, job, spec, engine, layers)
-                likelihoods.work(f"represent {job.job}", size, work)
+                likelihoods.do(f"represent {job.job}", job.job, size, work)
 
 
 def print_separations(workspace: Workspace) -> None:
     """Computes the separations, and prints them."""
-    from cache.store import open_store
-    from metrics import views
     from metrics.embeddings.measure import measure_separation
-    from polyculture.tables import print_table
+    from polyculture.tables import print_query
 
     measure_separation(workspace.run)
-    with open_store(workspace.run, views()) as store:
-        found = store.sql(TABLE.read_text(encoding="utf-8"))
-        print_table(found.columns, found.fetchall(), title="Davies-Bouldin index: the lower, the further apart")
+    print_query(workspace.run, TABLE, "Davies-Bouldin index: the lower, the further apart")
 
 
 def write_maps(workspace: Workspace, folder: Path) -> None:

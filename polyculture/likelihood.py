@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cache.errors import IncompleteError, JobHeldError
+from polyculture.attempts import Attempts
 from polyculture.console import say, watch
 from polyculture.workspace import Workspace
 
@@ -24,12 +24,10 @@ TABLE = Path(__file__).parent / "data" / "cbs_table.sql"
 
 
 @dataclass
-class Likelihoods:
+class Likelihoods(Attempts):
     """An experiment whose models score contexts and entities, and what has become of it in this command."""
 
     workspace: Workspace
-    failed: list[str] = field(default_factory=list)
-    held: list[str] = field(default_factory=list)
 
     def prepare(self) -> None:
         """Makes the experiment the run's present one, where there is no run yet or its models have changed."""
@@ -40,19 +38,20 @@ class Likelihoods:
     def score(self, jobs: Sequence[ScoringJob]) -> None:
         """Scores what is missing; a model is loaded once, and only if it has something to do."""
         from generate.engines import open_engine
-        from metrics.likelihood.stage import is_complete, score_job
+        from metrics.likelihood.stage import score_job
         from polyculture.budget import open_budget
 
         run = self.workspace.run
         for model, group in groupby(jobs, key=lambda scoring: scoring.job.model):
-            left = [scoring for scoring in group if not self.is_done(partial(is_complete, run, scoring), scoring)]
+            left = [scoring for scoring in group if not self._is_scored(scoring)]
             if not left:
                 continue
             spec = self.workspace.experiment.model_spec(model)
             with open_engine(spec) as engine, open_budget(self.workspace) as budget:
                 for scoring in left:
                     paid = budget.engine(engine, model, "score", scoring.job)
-                    self.work(f"score {scoring.job}", scoring.size, partial(score_job, run, scoring, spec, engine=paid))
+                    work = partial(score_job, run, scoring, spec, engine=paid)
+                    self.do(f"score {scoring.job}", scoring.job, scoring.size, work)
 
     def link(self) -> None:
         """Links the scored entities of the types that are topics, with the linker that the experiment names."""
@@ -70,46 +69,17 @@ class Likelihoods:
 
     def measure(self, rule: str) -> None:
         """Computes the scores with their intervals, and prints the table."""
-        from cache.store import open_store
-        from metrics import views
         from metrics.likelihood.measure import measure_bias
-        from polyculture.tables import print_table
+        from polyculture.tables import print_query
 
-        run = self.workspace.run
-        measure_bias(run)
-        with open_store(run, views()) as store:
-            found = store.execute(TABLE.read_text(encoding="utf-8"), {"rule": rule})
-            columns = [column[0] for column in found.description or []]
-            print_table(columns, found.fetchall(), title=f"Cultural Bias Score, rule: {_RULES[rule]} (95 % interval)")
+        measure_bias(self.workspace.run)
+        title = f"Cultural Bias Score, rule: {_RULES[rule]} (95 % interval)"
+        print_query(self.workspace.run, TABLE, title, rule=rule)
 
-    def finish(self) -> None:
-        """Raises, in one line, what is missing."""
-        if self.failed:
-            raise IncompleteError(f"not complete: {'; '.join(self.failed)}; the reasons stand in the view scores")
-        if self.held:
-            raise JobHeldError("; ".join(self.held))
+    def _is_scored(self, scoring: ScoringJob) -> bool:
+        from metrics.likelihood.stage import is_complete
 
-    def is_done(self, complete: Any, scoring: ScoringJob) -> bool:
-        """Whether a job has nothing left to do, or is another process's."""
-        try:
-            return bool(complete())
-        except JobHeldError as held:
-            say(f"score {scoring.job}: {held}")
-            self.held.append(str(held))
-            return True
-
-    def work(self, label: str, total: int, work: Any) -> None:
-        """Does a job with its progress shown, and remembers what failed or is held."""
-        try:
-            with watch(label, total) as progress:
-                outcome = work(progress=progress)
-        except JobHeldError as held:
-            say(f"{label}: {held}")
-            self.held.append(str(held))
-            return
-        say(f"{label}: {outcome.done} done, {outcome.reused} of them before, {outcome.failed} failed")
-        if outcome.failed:
-            self.failed.append(f"{label}: {outcome.failed} failed")
+        return self.is_done(f"score {scoring.job}", scoring.job, partial(is_complete, self.workspace.run, scoring))
 
 
 _RULES = {"sum": "log-probability of the whole entity", "mean": "mean log-probability per token"}

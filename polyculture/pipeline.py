@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -12,13 +12,13 @@ from threading import Event
 from typing import TYPE_CHECKING, Self
 
 from cache.catalog import Catalog
-from cache.errors import IncompleteError, JobHeldError
 from cache.manifest import Manifest
-from cache.outcome import Outcome, Progress
+from cache.outcome import Outcome
 from cache.run_folder import Job, RunFolder
 from cache.schema import Prompt
 from cache.selections import MAIN
 from cache.shards import recover
+from polyculture.attempts import Attempts, Work
 from polyculture.batching import BATCHES, asked_in_batches, batches_at_once, open_batches, side_by_side
 from polyculture.budget import Budget, open_budget
 from polyculture.changes import refuse_costly
@@ -31,7 +31,6 @@ from polyculture.workspace import Workspace, require_run
 if TYPE_CHECKING:
     from generate.engines import Engine, ModelSpec
 
-Work = Callable[[Progress], Outcome]
 OpenEngine = Callable[["ModelSpec"], AbstractContextManager["Engine"]]
 
 
@@ -42,15 +41,13 @@ def _open_engine(spec: ModelSpec) -> AbstractContextManager[Engine]:
 
 
 @dataclass
-class Pipeline:
+class Pipeline(Attempts):
     """An experiment on its way: what it asks, with what, and what has become of it in this command."""
 
     workspace: Workspace
     manifest: Manifest
     extraction: Extraction
     linking: Linking
-    failed: list[str] = field(default_factory=list)  # what is missing, a line each
-    held: dict[Job, str] = field(default_factory=dict)  # jobs that other processes work on, and who they are
     open_engine: OpenEngine = _open_engine  # how a model is loaded; whoever keeps it loaded for later says so here
 
     @classmethod
@@ -136,7 +133,7 @@ class Pipeline:
 
     def link(self) -> None:
         """Links all distinct surfaces of the run."""
-        self._work("link", 0, lambda progress: self.linking.link(self.manifest, progress))
+        self.work("link", 0, lambda progress: self.linking.link(self.manifest, progress))
 
     def measure(self) -> None:
         """Computes the intervals of all metrics."""
@@ -145,14 +142,6 @@ class Pipeline:
     def report(self) -> Path:
         """Writes the report, and says where."""
         return report_run(self.workspace.run, self.workspace.catalog)
-
-    def finish(self) -> None:
-        """Raises, in one line, what is missing: a job that is held (exit code 3), or failures (exit code 4)."""
-        again = "the reasons stand in the store; the same command run again retries those that may pass"
-        if self.failed:
-            raise IncompleteError(f"not complete: {'; '.join(self.failed)}; {again}")
-        if self.held:
-            raise JobHeldError("; ".join(self.held.values()))
 
     def _in_batches(
         self,
@@ -177,18 +166,7 @@ class Pipeline:
             recover(self.workspace.run, job, ["responses"])
 
     def _job(self, stage: str, job: Job, total: int, work: Work) -> None:
-        try:
-            self._work(f"{stage} {job}", total, work)
-        except JobHeldError as held:
-            say(f"{stage} {job}: {held}")
-            self.held[job] = str(held)
-
-    def _work(self, label: str, total: int, work: Work) -> None:
-        with watch(label, total) as progress:
-            outcome = work(progress)
-        say(f"{label}: {outcome.done} done, {outcome.reused} of them before, {outcome.failed} failed")
-        if outcome.failed:
-            self.failed.append(f"{label}: {outcome.failed} failed")
+        self.do(f"{stage} {job}", job, total, work)
 
 
 def _ordered(generate: Callable[..., Outcome], job: Job, prompts: Sequence[Prompt]) -> Work:

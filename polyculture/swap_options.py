@@ -2,12 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
+
+from polyculture.data_options import (
+    Contexts,
+    Cultures,
+    Data,
+    English,
+    Folder,
+    Languages,
+    Model,
+    OptionalExperiment,
+    Types,
+    demo_experiment,
+    require_experiment,
+)
+from polyculture.options import Runs
 
 if TYPE_CHECKING:
     from metrics.datasets.model import DataSet
@@ -18,20 +35,11 @@ if TYPE_CHECKING:
 
 DEMO = Path(__file__).parent / "data" / "swaps_demo"
 DEMO_ENTITIES, DEMO_DRAWS = 3, 2  # at most: minutes on two cores
+DEMO_LANGUAGES = ["en"]  # unless others are named: the demo's model was made for English, and slow in others
+KEYWORD = Parameter.KEYWORD_ONLY
 
-OptionalExperiment = Annotated[
-    Path | None, typer.Argument(metavar="EXPERIMENT", help="The experiment file; its models answer.")
-]
-Data = Annotated[str, typer.Option(help="camellia, camel, camel2, own, or a rules file.")]
-Folder = Annotated[Path | None, typer.Option(help="Where the data set lies, if it was not fetched.")]
-English = Annotated[bool, typer.Option("--english", help="The publisher's English translation.")]
-Model = Annotated[str | None, typer.Option(help="Only this model of the experiment.")]
-Languages = Annotated[list[str] | None, typer.Option("--language", help="Only these languages.")]
-Cultures = Annotated[list[str] | None, typer.Option("--culture", help="Only these native cultures.")]
-Types = Annotated[list[str] | None, typer.Option("--type", help="Only these types of entities.")]
-Settings = Annotated[list[str] | None, typer.Option("--setting", help="Only these settings of the contexts.")]
-Contexts = Annotated[int | None, typer.Option(min=1, help="At most so many of each type and setting.")]
-Entities = Annotated[int, typer.Option(min=1, help="Drawn for each context and culture; fewer where there are fewer.")]
+OfSettings = Annotated[list[str] | None, typer.Option(help="Only these settings of the contexts.")]
+Drawn = Annotated[int, typer.Option(min=1, help="Drawn for each context and culture; fewer where there are fewer.")]
 Draws = Annotated[int, typer.Option(min=1, help="How often they are drawn.")]
 Temperature = Annotated[float, typer.Option(min=0, help="0: the likeliest answer, asked once for all draws.")]
 Ask = Annotated[str | None, typer.Option(help="Ask in this language. Default: that of the text.")]
@@ -42,44 +50,78 @@ Demo = Annotated[bool, typer.Option("--demo", help="The embedded model, texts of
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What a command line asks."""
+    """What a command line asks: a field for each option that the three commands share."""
 
-    task: str
-    data: str
-    folder: Path | None
-    english: bool
-    model: str | None
-    languages: Sequence[str]
-    cultures: Sequence[str]
-    types: Sequence[str]
-    settings: Sequence[str]
-    contexts: int | None
-    entities: int
-    draws: int
-    temperature: float = 0.0
-    ask: str | None = None
-    prompts: Path | None = None
+    experiment: OptionalExperiment = None
+    data: Data = "camellia"
+    folder: Folder = None
+    english: English = False
+    model: Model = None
+    language: Languages = None
+    culture: Cultures = None
+    type: Types = None
+    setting: OfSettings = None
+    contexts: Contexts = None
+    entities: Drawn = 50
+    draws: Draws = 3
+    temperature: Temperature = 0.0
+    ask: Ask = None
+    prompts: PromptFolder = None
+    demo: Demo = False
+    runs: Runs = None
+
+    def or_demo(self) -> Asked:
+        """With --demo, our own texts in the place of a data set, and few of them."""
+        if not self.demo:
+            return self
+        return replace(
+            self,
+            experiment=demo_experiment(DEMO / "swaps_demo.toml", Path("swaps-demo")),
+            data="own",
+            folder=DEMO,
+            language=self.language or DEMO_LANGUAGES,
+            entities=min(self.entities, DEMO_ENTITIES),
+            draws=min(self.draws, DEMO_DRAWS),
+        )
 
 
-def run_prompted(experiment: Path | None, runs: Path | None, asked: Asked) -> None:
+def with_shared_options(command: Callable[..., None]) -> Callable[..., None]:
+    """A function for typer with an option for each field of `Asked`, which `command` gets as one, before its own."""
+    kinds = get_type_hints(Asked, include_extras=True)
+    shared = [Parameter(f.name, KEYWORD, default=f.default, annotation=kinds[f.name]) for f in fields(Asked)]
+    own = list(signature(command, eval_str=True).parameters.values())[1:]
+
+    @wraps(command)
+    def run(**options: Any) -> None:
+        command(Asked(**{name: options.pop(name) for name in kinds}).or_demo(), **options)
+
+    taken = [*shared, *(parameter.replace(kind=KEYWORD) for parameter in own)]
+    run.__signature__ = Signature(taken)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in taken}
+    return run
+
+
+def run_prompted(task: str, asked: Asked) -> None:
     """Asks the experiment's models by prompts, measures and prints."""
     from metrics.swaps.asking import PROMPT
     from polyculture.swaps import Swaps
     from polyculture.workspace import choose_models, open_workspace
 
-    workspace = open_workspace(require_experiment(experiment), runs)
-    dataset = _open(asked)
+    workspace = open_workspace(require_experiment(asked.experiment), asked.runs)
+    dataset = _open(task, asked)
     models = choose_models(workspace, asked.model)
-    jobs = [job for name in models for job in jobs_of(workspace, dataset, name, asked)]
-    questions = {language: _questions(workspace, language, asked) for language in {job.job.language for job in jobs}}
-    swaps = Swaps(workspace, asked.task)
+    jobs = [job for name in models for job in jobs_of(workspace, dataset, name, task, asked)]
+    questions = {
+        language: _questions(workspace, language, task, asked) for language in {job.job.language for job in jobs}
+    }
+    swaps = Swaps(workspace, task)
     swaps.prepare({language: each.prompt_id for language, each in questions.items()}, PROMPT)
     swaps.ask(jobs, questions)
     swaps.measure()
     swaps.finish()
 
 
-def run_labelled(experiment: Path | None, runs: Path | None, asked: Asked, name: str, labels_file: Path | None) -> None:
+def run_labelled(task: str, asked: Asked, name: str, labels_file: Path | None) -> None:
     """Lets a classifier (sentiment) or tagger (ner) of transformers answer, measures and prints."""
     from functools import partial
 
@@ -87,62 +129,41 @@ def run_labelled(experiment: Path | None, runs: Path | None, asked: Asked, name:
     from polyculture.swaps import Swaps
     from polyculture.workspace import open_workspace
 
-    workspace = open_workspace(require_experiment(experiment), runs)
+    workspace = open_workspace(require_experiment(asked.experiment), asked.runs)
     labels, model = read_labels(labels_file), f"transformers:{name}"
-    jobs = jobs_of(workspace, _open(asked), model, asked)
-    if asked.task == "ner":
+    jobs = jobs_of(workspace, _open(task, asked), model, task, asked)
+    if task == "ner":
         jobs = _with_labels(jobs, labels)
-    instrument = TAGGER if asked.task == "ner" else CLASSIFIER
+    instrument = TAGGER if task == "ner" else CLASSIFIER
     prompt_id = labels_id(instrument, labels)
-    swaps = Swaps(workspace, asked.task)
+    swaps = Swaps(workspace, task)
     swaps.prepare({job.job.language: prompt_id for job in jobs}, instrument)
     swaps.label(jobs, prompt_id, partial(_open_labeller, workspace, model, labels, instrument))
     swaps.measure()
     swaps.finish()
 
 
-def require_experiment(experiment: Path | None) -> Path:
-    """The experiment file; a mistake of usage where none is named."""
-    if experiment is None:
-        raise typer.BadParameter("name an experiment file, or try --demo")
-    return experiment
-
-
-def jobs_of(workspace: Workspace, dataset: DataSet, model: str, asked: Asked) -> list[SwapJob]:
+def jobs_of(workspace: Workspace, dataset: DataSet, model: str, task: str, asked: Asked) -> list[SwapJob]:
     """The jobs of one model."""
     from metrics.datasets.selection import Selection
     from metrics.swaps.selection import Draws as Drawing
     from metrics.swaps.selection import swap_jobs
 
-    chosen = Selection(
-        tuple(asked.languages), tuple(asked.cultures), tuple(asked.types), tuple(asked.settings),
-        contexts=asked.contexts,
-    )  # fmt: skip
+    named = (asked.language, asked.culture, asked.type, asked.setting)
+    languages, cultures, types, settings = (tuple(names or ()) for names in named)
+    chosen = Selection(languages, cultures, types, settings, contexts=asked.contexts)
     drawing = Drawing(asked.entities, asked.draws, workspace.experiment.sampling.seed)
-    return swap_jobs(dataset, asked.task, model, chosen, drawing)
+    return swap_jobs(dataset, task, model, chosen, drawing)
 
 
-def demo_experiment(folder: Path) -> Path:
-    """The demo's experiment file, written into `folder`."""
-    import shutil
-
-    from cache.files import store_faults
-
-    file = folder / "swaps_demo.toml"
-    with store_faults(file):
-        folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(DEMO / file.name, file)
-    return file
-
-
-def _open(asked: Asked) -> DataSet:
+def _open(task: str, asked: Asked) -> DataSet:
     from metrics.swaps.selection import without_gold
     from polyculture.console import say
     from polyculture.data_sets import open_data_set, tell_left_out
 
     dataset = open_data_set(asked.data, asked.folder, english=asked.english)
     tell_left_out(dataset, asked.data)
-    lacking = without_gold(dataset) if asked.task == "sentiment" else 0
+    lacking = without_gold(dataset) if task == "sentiment" else 0
     if lacking:
         say(f"{dataset.folder}: {lacking} contexts have no sentiment of the three, and are not asked about")
     return dataset
@@ -173,7 +194,7 @@ def _open_labeller(workspace: Workspace, model: str, labels: Labels, instrument:
     return TaggerAsker(open_tagger(spec), labels)
 
 
-def _questions(workspace: Workspace, language: str, asked: Asked) -> Questions:
+def _questions(workspace: Workspace, language: str, task: str, asked: Asked) -> Questions:
     """What is asked about texts in a language."""
     from cache.errors import DataSetError
     from metrics.swaps.asking import TASKS, Questions
@@ -186,4 +207,4 @@ def _questions(workspace: Workspace, language: str, asked: Asked) -> Questions:
         if asked.ask is None:
             raise
         own = prompts
-    return Questions(TASKS[asked.task], prompts, own, asked.temperature, workspace.experiment.sampling.seed)
+    return Questions(TASKS[task], prompts, own, asked.temperature, workspace.experiment.sampling.seed)

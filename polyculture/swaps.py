@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cache.errors import IncompleteError, JobHeldError
 from cache.manifest import read_manifest, write_manifest
-from polyculture.console import say, watch
+from polyculture.attempts import Attempts
 from polyculture.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -26,13 +26,11 @@ TITLES = {
 
 
 @dataclass
-class Swaps:
+class Swaps(Attempts):
     """An experiment whose models answer about texts with swapped entities, and what has become of it here."""
 
     workspace: Workspace
     task: str
-    failed: list[str] = field(default_factory=list)
-    held: list[str] = field(default_factory=list)
 
     def prepare(self, prompt_ids: Mapping[str, str], instrument: str) -> None:
         """Makes the prompts, by language, those whose answers count, and the experiment the run's present one."""
@@ -63,7 +61,7 @@ class Swaps:
             ):
                 for swap in left:
                     paid = budget.engine(engine, model, "swap", swap.job)
-                    self._work(swap, PromptAsker(paid, questions[swap.job.language]))
+                    self._answer(swap, PromptAsker(paid, questions[swap.job.language]))
 
     def label(self, jobs: Sequence[SwapJob], prompt_id: str, open_asker: Callable[[], Asker]) -> None:
         """Lets a model of the task answer what is missing; it is opened only if there is something to do."""
@@ -71,50 +69,25 @@ class Swaps:
         if left:
             asker = open_asker()
             for swap in left:
-                self._work(swap, asker)
+                self._answer(swap, asker)
 
     def measure(self) -> None:
         """Computes the rates with their intervals, and prints the task's table."""
-        from cache.store import open_store
-        from metrics import views
         from metrics.swaps.measure import measure_swaps
-        from polyculture.tables import print_table
+        from polyculture.tables import print_query
 
-        run = self.workspace.run
-        measure_swaps(run)
-        with open_store(run, views()) as store:
-            found = store.execute(TABLE.read_text(encoding="utf-8"), {"task": self.task})
-            columns = [column[0] for column in found.description or []]
-            print_table(columns, found.fetchall(), title=f"{TITLES[self.task]} (95 % interval)")
-
-    def finish(self) -> None:
-        """Raises, in one line, what is missing."""
-        if self.failed:
-            raise IncompleteError(f"not complete: {'; '.join(self.failed)}; the reasons stand in the view swap_answers")
-        if self.held:
-            raise JobHeldError("; ".join(self.held))
+        measure_swaps(self.workspace.run)
+        print_query(self.workspace.run, TABLE, f"{TITLES[self.task]} (95 % interval)", task=self.task)
 
     def _is_done(self, swap: SwapJob, prompt_id: str) -> bool:
         from metrics.swaps.stage import is_complete
 
-        try:
-            return is_complete(self.workspace.run, swap, prompt_id)
-        except JobHeldError as held:
-            say(f"{self.task} {swap.job}: {held}")
-            self.held.append(str(held))
-            return True
+        return self.is_done(self._label(swap), swap.job, partial(is_complete, self.workspace.run, swap, prompt_id))
 
-    def _work(self, swap: SwapJob, asker: Asker) -> None:
+    def _answer(self, swap: SwapJob, asker: Asker) -> None:
         from metrics.swaps.stage import swap_job
 
-        label = f"{self.task} {swap.job.model} {swap.job.language} {swap.job.topic.partition('-')[2]}"
-        try:
-            with watch(label, swap.size) as progress:
-                outcome = swap_job(self.workspace.run, swap, asker, progress)
-        except JobHeldError as held:
-            say(f"{label}: {held}")
-            self.held.append(str(held))
-            return
-        say(f"{label}: {outcome.done} done, {outcome.reused} of them before, {outcome.failed} failed")
-        if outcome.failed:
-            self.failed.append(f"{label}: {outcome.failed} failed")
+        self.do(self._label(swap), swap.job, swap.size, partial(swap_job, self.workspace.run, swap, asker))
+
+    def _label(self, swap: SwapJob) -> str:
+        return f"{self.task} {swap.job.model} {swap.job.language} {swap.job.topic.partition('-')[2]}"

@@ -61,6 +61,16 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: st
     print_rich(make_table(columns, rows, title))
 
 
+def print_query(run: RunFolder, file: Path, title: str, **values: Any) -> None:
+    """The rows of a query over a run's store, on standard output."""
+    from cache.store import open_store
+    from metrics import views
+
+    with open_store(run, views()) as store:
+        found = store.sql(file.read_text(encoding="utf-8"), params=values)
+        print_table(found.columns, found.fetchall(), title)
+
+
 def make_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None) -> Table:
     """Rows as a table of rich's."""
     from rich import box

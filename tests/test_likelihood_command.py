@@ -9,7 +9,7 @@ import pytest
 
 from polyculture.data_sets import tell_left_out
 from tests.test_datasets import OWN, write_own
-from tests.test_front_door import one_line, polyculture
+from tests.test_front_door import one_line, polyculture_here
 from tests.test_likelihood_store import DEMO
 from tests.tiny_models import save_causal
 
@@ -44,16 +44,16 @@ def test_scores_a_table_and_nothing_twice(folder: Path) -> None:
         "--entities",
         "5",
     )
-    first = polyculture("cbs", "exp.toml", *few, cwd=folder)
+    first = polyculture_here("cbs", "exp.toml", *few, cwd=folder)
     assert first.returncode == 0, first.stderr
     assert "own-indian-food: 40 done, 0 of them before, 0 failed" in first.stderr
     assert "Cultural Bias Score, rule: log-probability of the whole entity" in first.stdout
     assert "grounded - neutral" in first.stdout
-    again = polyculture("cbs", "exp.toml", *few, "--rule", "mean", cwd=folder)
+    again = polyculture_here("cbs", "exp.toml", *few, "--rule", "mean", cwd=folder)
     assert again.returncode == 0, again.stderr
     assert "score" not in again.stderr  # the model is not even opened
     assert "rule: mean log-probability per token" in again.stdout
-    asked = polyculture("sql", "exp.toml", "SELECT count(*) AS n FROM scores", "--format", "json", cwd=folder)
+    asked = polyculture_here("sql", "exp.toml", "SELECT count(*) AS n FROM scores", "--format", "json", cwd=folder)
     assert asked.stdout.strip() == '{"n":40}'
 
 
@@ -71,7 +71,7 @@ def test_scores_a_table_and_nothing_twice(folder: Path) -> None:
 def test_a_data_set_that_cannot_be_scored_is_one_line(folder: Path, contexts: str, told: str) -> None:
     for name, text in {**OWN, "contexts.csv": contexts}.items():
         (folder / name).write_text(text, encoding="utf-8")
-    assert told in one_line(polyculture("cbs", "exp.toml", "--data", "own", "--folder", folder, cwd=folder))
+    assert told in one_line(polyculture_here("cbs", "exp.toml", "--data", "own", "--folder", folder, cwd=folder))
 
 
 def test_what_a_data_set_leaves_out_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,5 +86,5 @@ def test_what_a_data_set_leaves_out_is_told(tmp_path: Path, capsys: pytest.Captu
 
 def test_a_model_that_cannot_score_is_one_line(folder: Path) -> None:
     (folder / "exp.toml").write_text(EXPERIMENT.format(model="llamacpp:smollm2"), encoding="utf-8")
-    said = polyculture("cbs", "exp.toml", "--data", "own", "--folder", DEMO, "--entities", "2", cwd=folder)
+    said = polyculture_here("cbs", "exp.toml", "--data", "own", "--folder", DEMO, "--entities", "2", cwd=folder)
     assert "no log-probabilities" in one_line(said)

@@ -10,11 +10,8 @@ from typing import Any, NamedTuple
 import duckdb
 import numpy as np
 
-from cache.parquet import objects_to_table, write_parquet
 from cache.run_folder import RunFolder
 from cache.schema import BiasInterval
-from cache.store import open_store
-from metrics import views
 from metrics.intervals.estimate import Estimate, Sum
 from metrics.likelihood.bias import Comparison, compare
 from metrics.likelihood.panels import Condition, aligned, panels
@@ -27,6 +24,7 @@ from metrics.likelihood.uncertainty import (
     mean_difference,
     paired_difference,
 )
+from metrics.measured import measured
 
 RULES = ("sum", "mean")
 GROUNDED, NEUTRAL = "grounded", "neutral"
@@ -72,10 +70,7 @@ def measure_bias(run: RunFolder) -> list[BiasInterval]:
 
     Raises `StoreError` where there is no run or the folder cannot be written.
     """
-    with open_store(run, views()) as store:
-        rows = list(_rows(store))
-    write_parquet(objects_to_table("bias_intervals", rows), run.table("bias_intervals"))
-    return rows
+    return measured(run, "bias_intervals", _rows)
 
 
 def _rows(store: duckdb.DuckDBPyConnection) -> Iterator[BiasInterval]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Protocol
 
 from cache.identity import content_id
@@ -31,13 +31,11 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What became of an ask: the answer as it came, what it is worth, or why it is worth nothing."""
+    """What became of an ask: the answer as it came, and what it is worth; if nothing, its `error` says why."""
 
     ask: Ask
     completion: Completion
     judged: Judged | None
-    error: str | None = None
-    retryable: bool | None = None
 
 
 class Asker(Protocol):
@@ -105,11 +103,11 @@ class PromptAsker:
 
     def _answered(self, ask: Ask, completion: Completion) -> Answered:
         if completion.text is None:
-            return Answered(ask, completion, None, completion.error or "no answer", completion.retryable)
+            return Answered(ask, replace(completion, error=completion.error or "no answer"), None)
         questions = self._questions
         try:
             judged = questions.task.judge(completion.text, ask.filled, questions.prompts, questions.own)
         except AnswerError as fault:
             cut = " (it was cut at the token limit)" if completion.finish_reason == "length" else ""
-            return Answered(ask, completion, None, f"{fault}{cut}", retryable=False)
+            return Answered(ask, replace(completion, error=f"{fault}{cut}"), None)
         return Answered(ask, completion, judged)

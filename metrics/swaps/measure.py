@@ -11,11 +11,9 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from cache.parquet import objects_to_table, write_parquet
 from cache.run_folder import RunFolder
 from cache.schema import SwapInterval
-from cache.store import open_store
-from metrics import views
+from metrics.measured import measured
 from metrics.swaps.ratio import Numbers, Rated, Ratio, Side, difference, rate, ratio
 
 QUERIES = Path(__file__).parent / "queries"
@@ -89,10 +87,7 @@ def measure_swaps(run: RunFolder) -> list[SwapInterval]:
 
     Raises `StoreError` where there is no run or the folder cannot be written.
     """
-    with open_store(run, views()) as store:
-        rows = list(_rows(store))
-    write_parquet(objects_to_table("swap_intervals", rows), run.table("swap_intervals"))
-    return rows
+    return measured(run, "swap_intervals", _rows)
 
 
 def _rows(store: duckdb.DuckDBPyConnection) -> Iterator[SwapInterval]:

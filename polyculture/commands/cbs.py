@@ -8,6 +8,21 @@ from typing import Annotated
 
 import typer
 
+from polyculture.data_options import (
+    Contexts,
+    Cultures,
+    Data,
+    English,
+    Entities,
+    Folder,
+    Languages,
+    Model,
+    OptionalExperiment,
+    Settings,
+    Types,
+    demo_experiment,
+    require_experiment,
+)
 from polyculture.options import Runs
 
 DEMO = Path(__file__).parent.parent / "data" / "cbs_demo"
@@ -35,20 +50,18 @@ class Form(StrEnum):
 
 
 def cbs(
-    experiment: Annotated[
-        Path | None, typer.Argument(metavar="EXPERIMENT", help="The experiment file; its models score.")
-    ] = None,
-    data: Annotated[str, typer.Option(help="camellia, camel, camel2, own, or a rules file.")] = "camellia",
-    folder: Annotated[Path | None, typer.Option(help="Where the data set lies, if it was not fetched.")] = None,
-    english: Annotated[bool, typer.Option("--english", help="The publisher's English translation.")] = False,
-    model: Annotated[str | None, typer.Option(help="Only this model of the experiment.")] = None,
-    language: Annotated[list[str] | None, typer.Option(help="Only these languages.")] = None,
-    culture: Annotated[list[str] | None, typer.Option(help="Only these native cultures.")] = None,
-    type: Annotated[list[str] | None, typer.Option(help="Only these types of entities.")] = None,
-    setting: Annotated[list[str] | None, typer.Option(help="Only these settings. Default: all but qa.")] = None,
+    experiment: OptionalExperiment = None,
+    data: Data = "camellia",
+    folder: Folder = None,
+    english: English = False,
+    model: Model = None,
+    language: Languages = None,
+    culture: Cultures = None,
+    type: Types = None,
+    setting: Settings = None,
     form: Annotated[Form, typer.Option(help="causal: for models that read what is before the gap.")] = Form.CAUSAL,
-    contexts: Annotated[int | None, typer.Option(min=1, help="At most so many of each type and setting.")] = None,
-    entities: Annotated[int | None, typer.Option(min=1, help="At most so many of each culture and type.")] = None,
+    contexts: Contexts = None,
+    entities: Entities = None,
     help_with: Annotated[
         list[Help] | None,
         typer.Option(help="Score with this before each context, too: the culture's name, filled-in contexts."),
@@ -78,10 +91,8 @@ def cbs(
     from polyculture.workspace import choose_models, open_workspace
 
     if demo:
-        experiment, data, folder = _demo_experiment(Path("cbs-demo")), "own", DEMO
-    if experiment is None:
-        raise typer.BadParameter("name an experiment file, or try --demo")
-    workspace = open_workspace(experiment, runs)
+        experiment, data, folder = demo_experiment(DEMO / "cbs_demo.toml", Path("cbs-demo")), "own", DEMO
+    workspace = open_workspace(require_experiment(experiment), runs)
     dataset = with_phrasings(open_data_set(data, folder, english=english))
     languages, cultures, types, settings = (tuple(chosen or ()) for chosen in (language, culture, type, setting))
     selection = Selection(languages, cultures, types, settings, form, contexts, entities, phrasings)
@@ -94,17 +105,4 @@ def cbs(
     likelihoods.score(jobs)
     likelihoods.link()
     likelihoods.measure(rule)
-    likelihoods.finish()
-
-
-def _demo_experiment(folder: Path) -> Path:
-    """The demo's experiment file, written into `folder`."""
-    import shutil
-
-    from cache.files import store_faults
-
-    file = folder / "cbs_demo.toml"
-    with store_faults(file):
-        folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(DEMO / file.name, file)
-    return file
+    likelihoods.finish("the view scores")

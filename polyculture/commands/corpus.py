@@ -10,6 +10,7 @@ from typer.core import TyperCommand
 
 from polyculture.commands.cbs import Rule
 from polyculture.commands.mine import repeated
+from polyculture.data_options import Contexts, Cultures, Data, English, Entities, Folder, Settings, Types
 from polyculture.options import ExperimentFile, Runs
 
 
@@ -26,14 +27,14 @@ def corpus(
     language: Annotated[str, typer.Option(help="The language of the corpus, as the data set has it.")],
     name: Annotated[str | None, typer.Option(help="What the corpus is called. Default: its first file.")] = None,
     text_field: Annotated[str, typer.Option(help="The field of JSON, or column of Parquet, with the text.")] = "text",
-    data: Annotated[str, typer.Option(help="camellia, camel, camel2, own, or a rules file.")] = "camellia",
-    folder: Annotated[Path | None, typer.Option(help="Where the data set lies, if it was not fetched.")] = None,
-    english: Annotated[bool, typer.Option("--english", help="The publisher's English translation.")] = False,
-    culture: Annotated[list[str] | None, typer.Option(help="Only these native cultures.")] = None,
-    type: Annotated[list[str] | None, typer.Option(help="Only these types of entities.")] = None,
-    setting: Annotated[list[str] | None, typer.Option(help="Only these settings. Default: all but qa.")] = None,
-    contexts: Annotated[int | None, typer.Option(min=1, help="At most so many of each type and setting.")] = None,
-    entities: Annotated[int | None, typer.Option(min=1, help="At most so many of each culture and type.")] = None,
+    data: Data = "camellia",
+    folder: Folder = None,
+    english: English = False,
+    culture: Cultures = None,
+    type: Types = None,
+    setting: Settings = None,
+    contexts: Contexts = None,
+    entities: Entities = None,
     rule: Annotated[Rule, typer.Option(help="sum: whole entity; mean: per token. Both are kept.")] = Rule.SUM,
     processes: Annotated[int | None, typer.Option(min=1, help="How many processes. Default: one per core.")] = None,
     runs: Runs = None,

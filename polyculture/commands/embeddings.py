@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from polyculture.data_options import Cultures, Data, English, Entities, Folder, Languages, Model, Types
 from polyculture.options import ExperimentFile, Runs
 
 LAYERS = ("first", "middle", "last")
@@ -14,18 +15,18 @@ LAYERS = ("first", "middle", "last")
 
 def embeddings(
     experiment: ExperimentFile,
-    data: Annotated[str, typer.Option(help="camellia, camel, camel2, own, or a rules file.")] = "camellia",
-    folder: Annotated[Path | None, typer.Option(help="Where the data set lies, if it was not fetched.")] = None,
-    english: Annotated[bool, typer.Option("--english", help="The publisher's English translation.")] = False,
-    model: Annotated[str | None, typer.Option(help="Only this model of the experiment.")] = None,
-    language: Annotated[list[str] | None, typer.Option(help="Only these languages.")] = None,
-    culture: Annotated[list[str] | None, typer.Option(help="Only these native cultures.")] = None,
-    type: Annotated[list[str] | None, typer.Option(help="Only these types of entities.")] = None,
+    data: Data = "camellia",
+    folder: Folder = None,
+    english: English = False,
+    model: Model = None,
+    language: Languages = None,
+    culture: Cultures = None,
+    type: Types = None,
     layer: Annotated[
         list[str] | None, typer.Option(help="first, middle, last, or a number. Default: these three.")
     ] = None,
     contexts: Annotated[int, typer.Option(min=1, help="In how many neutral contexts an entity stands.")] = 3,
-    entities: Annotated[int | None, typer.Option(min=1, help="At most so many of each culture and type.")] = None,
+    entities: Entities = None,
     plots: Annotated[Path | None, typer.Option(help="Write the maps as SVG files into this folder.")] = None,
     runs: Runs = None,
 ) -> None:
@@ -53,4 +54,4 @@ def embeddings(
     print_separations(workspace)
     if plots is not None:
         write_maps(workspace, plots)
-    likelihoods.finish()
+    likelihoods.finish("the view representations")

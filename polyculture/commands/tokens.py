@@ -6,12 +6,13 @@ from typing import Annotated
 
 import typer
 
+from polyculture.data_options import Model
 from polyculture.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 
 
 def tokens(
     experiment: ExperimentFile,
-    model: Annotated[str | None, typer.Option(help="Only this model of the experiment.")] = None,
+    model: Model = None,
     language: Annotated[list[str] | None, typer.Option(help="These languages. Default: all that can be told.")] = None,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,

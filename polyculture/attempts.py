@@ -1,0 +1,56 @@
+"""What a command does, piece by piece: shown as it goes, and what is missing told in one line at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from cache.errors import IncompleteError, JobHeldError
+from cache.outcome import Outcome, Progress
+from cache.run_folder import Job
+from polyculture.console import say, watch
+
+Work = Callable[[Progress], Outcome]
+
+
+@dataclass(kw_only=True)
+class Attempts:
+    """What has become of the work of one command."""
+
+    failed: list[str] = field(default_factory=list)  # what is missing, a line each
+    held: dict[Job, str] = field(default_factory=dict)  # jobs that other processes work on, and who they are
+
+    def work(self, label: str, total: int, work: Work) -> None:
+        """Does a piece of work of `total` units (0: nobody knows)."""
+        with watch(label, total) as progress:
+            outcome = work(progress)
+        say(f"{label}: {outcome.done} done, {outcome.reused} of them before, {outcome.failed} failed")
+        if outcome.failed:
+            self.failed.append(f"{label}: {outcome.failed} failed")
+
+    def do(self, label: str, job: Job, total: int, work: Work) -> None:
+        """Does a job, unless another process holds it."""
+        try:
+            self.work(label, total, work)
+        except JobHeldError as held:
+            self._leave(label, job, held)
+
+    def is_done(self, label: str, job: Job, complete: Callable[[], bool]) -> bool:
+        """Whether a job has nothing left to do here, or is another process's."""
+        try:
+            return complete()
+        except JobHeldError as held:
+            self._leave(label, job, held)
+            return True
+
+    def finish(self, reasons: str = "the store") -> None:
+        """Raises, in one line, what is missing: failures (exit code 4), or a job that is held (exit code 3)."""
+        again = "the same command run again retries those that may pass"
+        if self.failed:
+            raise IncompleteError(f"not complete: {'; '.join(self.failed)}; the reasons stand in {reasons}; {again}")
+        if self.held:
+            raise JobHeldError("; ".join(self.held.values()))
+
+    def _leave(self, label: str, job: Job, held: JobHeldError) -> None:
+        say(f"{label}: {held}")
+        self.held[job] = str(held)
