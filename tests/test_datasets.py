@@ -176,6 +176,22 @@ def test_an_entity_without_a_visible_sign_is_left_out(tmp_path: Path) -> None:
     assert "wa\u200bli" in [entity.surface for entity in found.entities]
 
 
+def test_a_gender_that_nobody_knows_is_left_out(tmp_path: Path) -> None:
+    names = "language,culture,type,gender,entity\nsw,Swahili,names,Female,Asha\nsw,Swahili,names,woman,Zuri\n"
+    found = write_own(tmp_path, **{"entities.csv": names, "contexts.csv": OWN["contexts.csv"].replace("food", "names")})
+    assert [(e.surface, e.gender) for e in found.entities] == [("Asha", "female")]
+    told = "gender 'woman' is none of female, male, both"
+    assert [(lo.place.row, lo.reason) for lo in found.left_out] == [(3, told)]
+
+
+def test_an_open_quotation_mark_swallows_no_rows(tmp_path: Path) -> None:
+    entities = OWN["entities.csv"] + 'sw,Swahili,food,"wali,rice\nsw,Western,food,keki,cake\n'
+    with pytest.raises(DataSetError, match=r"row 4: unexpected end of data; is a quotation mark open\?"):
+        write_own(tmp_path, **{"entities.csv": entities})
+    found = write_own(tmp_path, **{"entities.csv": entities.replace("keki,cake", 'keki"')})
+    assert [lo.reason for lo in found.left_out] == ["the entity has a line break or another control sign"]
+
+
 def test_ones_own_in_two_plain_tables(tmp_path: Path) -> None:
     found = write_own(tmp_path)
     assert [(c.language, c.culture, c.form) for c in found.contexts] == [("sw", "Swahili", "any")]

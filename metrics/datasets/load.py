@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -149,10 +150,12 @@ class Loader:
             return "no language"
         if not culture:
             return "no culture"
+        if any(unicodedata.category(sign) == "Cc" for sign in row.text):
+            return "the entity has a line break or another control sign"
         known = (*self.rules.cultures, self.rules.reference, *self.rules.others)
         if self.rules.cultures and culture not in known:
             return f"culture {culture!r} is none of the data set's"
-        return None
+        return _fault_of_gender(row.get("gender"))
 
     def _keep_entity(self, entity: CulturalEntity) -> None:
         key = (entity.language, entity.culture, entity.entity_type, entity.surface)
@@ -199,7 +202,7 @@ class Loader:
         missing = [name for name in ("culture", "type", "setting") if not row.values[name]]
         if missing or not row.language:
             return f"no {(missing or ['language'])[0]}"
-        return None
+        return _fault_of_gender(row.get("gender"))
 
     def _leave_out(self, place: Place, reason: str, text: str | None = None) -> None:
         self.left_out.append(LeftOut(place, reason, text))
@@ -229,6 +232,11 @@ def _split_gender(kind: str, column: str | None) -> tuple[str, str | None]:
     plain, _, gender = kind.partition("/")
     own = GENDERS.get((column or "").casefold())
     return plain, own or gender or None
+
+
+def _fault_of_gender(word: str | None) -> str | None:
+    known = not word or word.casefold() in GENDERS
+    return None if known else f"gender {word!r} is none of {', '.join(dict.fromkeys(GENDERS.values()))}"
 
 
 def _cell(cells: Sequence[str], column: int | None) -> str:

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from python_calamine import CalamineError, CalamineWorkbook
 
@@ -63,8 +63,18 @@ def _read_text(path: Path) -> list[tuple[str | None, list[list[Any]]]]:
         if path.suffix == ".tsv":
             rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
         else:
-            rows = list(csv.reader(file))
+            rows = _read_csv(file)
     return [(None, [list(row) for row in rows])]
+
+
+def _read_csv(file: TextIO) -> list[list[str]]:
+    """The rows. A quotation mark that is not closed would take the rows behind it for one cell: `csv.Error`."""
+    rows: list[list[str]] = []
+    try:
+        rows.extend(csv.reader(file, strict=True))
+    except csv.Error as fault:
+        raise csv.Error(f"row {len(rows) + 1}: {fault}; is a quotation mark open?") from fault
+    return rows
 
 
 def _text(cell: Any) -> str:
