@@ -118,7 +118,7 @@ def run_prompted(task: str, asked: Asked) -> None:
     swaps.prepare({language: each.prompt_id for language, each in questions.items()}, PROMPT)
     swaps.ask(jobs, questions)
     swaps.measure()
-    swaps.finish()
+    swaps.finish("the view swap_answers")
 
 
 def run_labelled(task: str, asked: Asked, name: str, labels_file: Path | None) -> None:
@@ -140,7 +140,7 @@ def run_labelled(task: str, asked: Asked, name: str, labels_file: Path | None) -
     swaps.prepare({job.job.language: prompt_id for job in jobs}, instrument)
     swaps.label(jobs, prompt_id, partial(_open_labeller, workspace, model, labels, instrument))
     swaps.measure()
-    swaps.finish()
+    swaps.finish("the view swap_answers")
 
 
 def jobs_of(workspace: Workspace, dataset: DataSet, model: str, task: str, asked: Asked) -> list[SwapJob]:

@@ -14,7 +14,7 @@ from metrics.swaps.qa import QuestionAnswering
 from metrics.swaps.sentiment import Sentiment
 from metrics.swaps.text import AnswerError, Filled, Judged, Task
 
-VERSION = 1  # of the rules in the code that decide what an answer is worth: raise it when they change
+VERSION = 2  # of the rules in the code that decide what an answer is worth: raise it when they change
 PROMPT = "prompt"
 TASKS: Mapping[str, Task] = {task.name: task for task in (Sentiment(), QuestionAnswering(), NameTagging())}
 

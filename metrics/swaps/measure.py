@@ -121,21 +121,28 @@ def _part_rows(whole: Whole, part: Part, answers: Columns) -> Iterator[SwapInter
     native = read["native"].astype(bool)
     failed = ~answers["ok"].astype(bool)
     of_native = answers["native"].astype(bool)
-    sizes = {
-        "contexts": len(set(read["context_id"])),
-        "native_entities": len(set(read["entity_id"][native])),
-        "western_entities": len(set(read["entity_id"][~native])),
-    }
     lost = {"native": int((failed & of_native).sum()), "western": int((failed & ~of_native).sum())}
     lost["difference"] = lost["native"] + lost["western"]
     for name, metric in METRICS[whole.task].items():
-        for side, (found, draws) in _rated(read, native, metric).items():
+        numerators, denominators = metric(read)
+        sizes = _sizes(read, native, denominators > 0)
+        for side, (found, draws) in _rated(read, native, numerators, denominators).items():
             yield _row(whole, part, name, side, found, draws, {**sizes, "failed": lost[side]})
 
 
-def _rated(read: Columns, native: NDArray[np.bool_], metric: Metric) -> dict[str, tuple[Rated, int]]:
+def _sizes(read: Columns, native: NDArray[np.bool_], counted: NDArray[np.bool_]) -> dict[str, int]:
+    """How many contexts and entities the counted answers are about."""
+    return {
+        "contexts": len(set(read["context_id"][counted])),
+        "native_entities": len(set(read["entity_id"][counted & native])),
+        "western_entities": len(set(read["entity_id"][counted & ~native])),
+    }
+
+
+def _rated(
+    read: Columns, native: NDArray[np.bool_], numerators: Numbers, denominators: Numbers
+) -> dict[str, tuple[Rated, int]]:
     """Each side, and their difference where both have an answer; with the draws that they rest on."""
-    numerators, denominators = metric(read)
     ids, contexts = np.unique(read["context_id"], return_inverse=True)
     _, entities = np.unique(read["entity_id"], return_inverse=True)
     every = Side(numerators, denominators, contexts, entities, read["draw"].astype(np.int64))

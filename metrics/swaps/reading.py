@@ -30,14 +30,17 @@ def json_value(raw: str, key: str) -> Any:
 
 
 def words(raw: str, key: str) -> str:
-    """The text under `key`, or the first line of an answer that is no JSON. Raises `AnswerError` where it is empty."""
+    """The text under `key`, '' too, or the first line of an answer that is no JSON.
+
+    Raises `AnswerError` where there is neither.
+    """
     value = json_value(raw, key)
     if value is None:
         if "{" in raw:
             raise AnswerError("the answer is no JSON")
         value = raw.strip().partition("\n")[0].strip().strip("\"'`")
+        if not value:
+            raise AnswerError("the answer is empty")
     if not isinstance(value, str):
         raise AnswerError(f"the answer's {key!r} is no text")
-    if not value.strip():
-        raise AnswerError("the answer is empty")
     return value.strip()
