@@ -356,6 +356,7 @@ def test_help_is_a_table_of_paired_differences(tmp_path: Path) -> None:
     section = page.with_id("probable").text
     assert section.count("own, English, Japanese: food") == 2 * 2 * 2  # rules, settings, kinds of help
     assert "3 demonstrations" in section
+    assert "in 4 contexts" in " ".join(page.all("header")[0].text.split())  # not each with each help
     with open_store(run, views()) as store:
         query = "SELECT estimate FROM bias_intervals WHERE plain AND rule = 'sum' AND entity_type = 'food'"
         found = store.sql(query).fetchall()
