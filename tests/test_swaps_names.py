@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
+from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
+from seqeval.metrics import f1_score, precision_score, recall_score
 
 from cache.errors import EngineError
 from generate.engines.base import ModelSpec
 from generate.engines.transformers.labelling import open_classifier, open_tagger
 from metrics.datasets.load import load
+from metrics.datasets.model import MASK
 from metrics.datasets.rules import rules_of
 from metrics.swaps.asking import Ask
-from metrics.swaps.labelled import ClassifierAsker, read_labels
+from metrics.swaps.labelled import ClassifierAsker, TaggerAsker, read_labels
+from metrics.swaps.measure import METRICS
 from metrics.swaps.ner import judge_names, judge_spans
 from metrics.swaps.text import Filled
 from tests.servers import Reply, StubServer
@@ -95,6 +101,29 @@ def test_a_tagger_is_measured_by_exact_spans(folder: Path) -> None:
         ("f1", "western"): pytest.approx(1 / 3),
     }
     assert rows(folder, "SELECT predicted, elsewhere, failed FROM swap_health") == [(8, 4, 0)]
+
+
+def test_counts_are_those_of_seqeval_on_random_tags(folder: Path, filled: Filled) -> None:
+    """Words that have their tags by chance, right or not after one another, and an entity somewhere among them."""
+    random, labels = Random(4), ["B-PER", "I-PER", "B-LOC", "I-LOC", "O"]
+    tag_of = {f"{letter}{tag}": labels[tag] for tag in range(len(labels)) for letter in ("old", "new")}
+    texts = [(random.choices(list(tag_of), k=12), random.randrange(10), random.randint(1, 2)) for _ in range(200)]
+    asks, gold = [], []
+    for number, (words, start, length) in enumerate(texts):
+        words[start : start + length] = list(tag_of)[:length] if number % 2 else words[start : start + length]
+        entity = replace(filled.entity, surface=" ".join(words[start : start + length]))
+        text = " ".join([*words[:start], MASK, *words[start + length :]])
+        asks.append(Ask(str(number), Filled(replace(filled.context, text=text), entity), 0, 1))
+        gold.append(["O"] * start + ["B-PER", "I-PER"][:length] + ["O"] * (12 - start - length))
+    model = save_labeller(folder / "tagger", labels, tag_of, tokens=True)
+    asker = TaggerAsker(open_tagger(ModelSpec(f"transformers:{model}")), read_labels())
+    judged = [answer.judged for answer in asker.answers(asks) if answer.judged]
+    columns = {name: np.array([getattr(one, name) for one in judged]) for name in ("matched", "predicted")}
+    ours = {name: np.divide(*map(np.sum, metric(columns))) for name, metric in METRICS["ner"].items()}
+    predicted = [[tag_of[word].replace("B-LOC", "O").replace("I-LOC", "O") for word in words] for words, *_ in texts]
+    theirs = {"precision": precision_score, "recall": recall_score, "f1": f1_score}
+    assert ours == {name: pytest.approx(score(gold, predicted)) for name, score in theirs.items()}
+    assert 0 < ours["precision"] < ours["recall"] < 1
 
 
 def test_a_classifier_is_measured_by_its_own_labels(folder: Path) -> None:
