@@ -40,7 +40,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> list[list[dict[str, Any
         built.link(surface, qid)
         built.entity(qid, surface, JP="P495")
     run = built.write()
-    score(run, scoring_jobs(load(rules_of("own"), DEMO), MODEL, Selection(types=("food",))), ToyEngine())
+    score(run, scoring_jobs(load(rules_of("own"), DEMO), MODEL, Selection(types=("food", "beverage"))), ToyEngine())
     file = folder / "exp.toml"
     file.write_text(EXPERIMENT, encoding="utf-8")
     Likelihoods(open_workspace(file, folder)).link()
@@ -65,6 +65,7 @@ def test_probable_but_never_written(answers: list[list[dict[str, Any]]]) -> None
     probable = answers[0]
     assert probable
     assert all(row["standing"] >= 0.75 and row["qid"] not in (RAMEN, PIZZA) for row in probable)
+    assert {row["entity_type"] for row in probable} == {"food"}  # nobody asked for beverages
     assert [row["standing"] for row in probable] == sorted((row["standing"] for row in probable), reverse=True)
 
 
