@@ -9,6 +9,13 @@ CREATE MACRO is_wrong_language(detected, language) AS
 -- is_wrong_script: are fewer than half of the letters in the scripts of the prompt's language?
 CREATE MACRO is_wrong_script(script_share) AS coalesce(script_share < 0.5, false);
 
+-- is_misplaced: is a text in another language or script than the prompt's? The selection `right_language` is without it.
+CREATE MACRO is_misplaced(detected, language, script_share) AS
+    is_wrong_language(detected, language) OR is_wrong_script(script_share);
+
+-- is_refusal: did the provider's filter or its refusal field end the answer?
+CREATE MACRO is_refusal(finish_reason) AS coalesce(finish_reason IN ('content_filter', 'refusal'), false);
+
 -- prompts: a row is one filled-in question.
 CREATE VIEW prompts AS SELECT * FROM stored_prompts;
 

@@ -26,7 +26,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyC
         built.answer(japan, ["ramen", "pizza"] if language == "en" else ["ramen", "ラーメン", "sushi"])
         built.answer(italy, ["pizza", "gnudi"])
         built.answer(neutral, ["pizza", "ramen"])
-    built.answer(japan, ["ramen"], detected_language="en")
+    built.answer(japan, ["ramen"], detected_language=None, script_share=0.0)
     for surface, qid in (("ramen", RAMEN), ("ラーメン", RAMEN), ("pizza", PIZZA), ("sushi", SUSHI)):
         built.link(surface, qid)
     built.link("gnudi")

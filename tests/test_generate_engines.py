@@ -277,11 +277,26 @@ def test_an_exhausted_account_ends_the_work() -> None:
 
 def test_an_answer_without_text_is_a_failure_with_its_reason() -> None:
     body = b'{"model": "m", "choices": [{"finish_reason": "%s", "message": {"content": null, "refusal": %s}}]}'
-    for finish, refusal, told in ((b"length", b"null", "length"), (b"stop", b'"I cannot"', "I cannot")):
+    cases = (
+        (b"length", b"null", "length", "no text: finish reason length"),
+        (b"content_filter", b"null", "content_filter", "no text: finish reason content_filter"),
+        (b"stop", b'"I cannot"', "refusal", "refused: I cannot"),
+    )
+    for finish, refusal, reason, told in cases:
         with always(Reply(body=body % (finish, refusal))) as server:
             found = ask(server)
         assert (found[0].text, found[0].retryable) == (None, False)
-        assert told in str(found[0].error)
+        assert (found[0].finish_reason, found[0].error) == (reason, told)
+
+
+def test_a_prompt_that_the_providers_filter_stops_is_told_from_a_fault() -> None:
+    """As Azure's filter answers: https://learn.microsoft.com/azure/ai-foundry/openai/concepts/content-filter"""
+    with always(failure(400, "filtered", code="content_filter")) as server:
+        filtered = ask(server)[0]
+    with always(failure(400, "too long")) as server:
+        fault = ask(server)[0]
+    assert (filtered.text, filtered.finish_reason, filtered.retryable) == (None, "content_filter", False)
+    assert (fault.text, fault.finish_reason) == (None, None)
 
 
 def test_no_more_requests_are_taken_than_are_in_flight_and_wait() -> None:

@@ -45,15 +45,15 @@ def ask(run: RunFolder, query: str, *, keep: Sequence[str] = (), selection: str 
 
 def test_numbers_without_wrong_languages_and_with_ambiguous_links(run: RunFolder) -> None:
     query = """
-        SELECT d.diversity, d.responses, s.specificity, h.answered, h.wrong_language, h.wrong_script, h.mentions
+        SELECT d.diversity, d.responses, s.specificity, h.answered, h.wrong_language, h.misplaced, h.mentions
         FROM {0}.diversity AS d
         INNER JOIN {0}.specificity AS s USING (language)
         INNER JOIN {0}.health AS h USING (language)
         WHERE language = 'en'
     """
-    assert ask(run, query.format("main")) == [(3, 4, 0.4, 4, 1, 1, 6)]
+    assert ask(run, query.format("main")) == [(3, 4, 0.4, 4, 1, 2, 6)]
     assert ask(run, query.format("right_language")) == [(1, 2, 1.0, 2, 0, 0, 3)]
-    assert ask(run, query.format("with_ambiguous")) == [(4, 4, 2 / 6, 4, 1, 1, 6)]
+    assert ask(run, query.format("with_ambiguous")) == [(4, 4, 2 / 6, 4, 1, 2, 6)]
     assert ask(run, query.format("right_language_with_ambiguous")) == [(2, 2, 2 / 3, 2, 0, 0, 3)]
 
 

@@ -238,6 +238,8 @@ def test_health_counts_what_became_of_everything_that_was_asked(builder: StoreBu
     builder.answer(prompt, extraction="failed")
     builder.answer(prompt, extraction=None)
     builder.answer(prompt, status="failed", text=None, error="timeout", detected_language=None, finish_reason=None)
+    builder.answer(prompt, status="failed", text=None, error="refused: no", finish_reason="refusal")
+    builder.answer(prompt, finish_reason="content_filter", script_share=0.2)
     builder.link("sushi", "Q1")
     builder.link("lost")
     builder.link("astray", status="no path")
@@ -245,8 +247,24 @@ def test_health_counts_what_became_of_everything_that_was_asked(builder: StoreBu
     with rows_of(builder) as rows:
         cell, of_language, of_model = (only(rows(view)) for view in ("health", "health_by_language", "health_by_model"))
     expected = {
-        **{"asked": 10, "answered": 6, "failed": 1, "empty": 1, "cut": 1, "wrong_language": 1, "other_variant": 0},
-        **{"undecided_language": 1, "wrong_script": 1, "extracted": 4, "extraction_failed": 1, "mentions": 5},
+        **{
+            "asked": 10,
+            "answered": 7,
+            "failed": 2,
+            "refused": 2,
+            "empty": 1,
+            "cut": 1,
+            "wrong_language": 1,
+            "other_variant": 0,
+        },
+        **{
+            "undecided_language": 1,
+            "wrong_script": 2,
+            "misplaced": 2,
+            "extracted": 5,
+            "extraction_failed": 1,
+            "mentions": 5,
+        },
         **{"hallucinated": 1, "uncounted": 1, "linked": 1, "ambiguous": 1, "no_candidate": 1, "no_path": 1},
         "awaiting": 1,
     }

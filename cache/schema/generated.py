@@ -41,7 +41,7 @@ class Response:
     text: str | None  # None when failed
     error: str | None  # why it failed, one line
     retryable: bool | None  # of a failure: worth asking again
-    finish_reason: str | None  # 'stop' | 'length' | 'content_filter' | what the server says
+    finish_reason: str | None  # 'stop' | 'length' | 'content_filter' | 'refusal' | what the server says
     prompt_tokens: int | None
     completion_tokens: int | None
     detected_language: str | None  # a code of ours, another ISO 639-1 code, or None when undecided

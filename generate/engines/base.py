@@ -45,6 +45,10 @@ class Request:
     seeds: tuple[int, ...]
 
 
+# The finish reasons of an answer that the provider's filter kept back, or that its refusal field takes the place of.
+CONTENT_FILTER, REFUSAL = "content_filter", "refusal"
+
+
 @dataclass(frozen=True, slots=True)
 class Completion:
     """One answer to a request: the text for `seed`, or the reason why there is none."""
@@ -52,7 +56,7 @@ class Completion:
     request_id: str
     seed: int
     text: str | None
-    finish_reason: str | None = None
+    finish_reason: str | None = None  # 'stop' | 'length' | 'content_filter' | 'refusal' | what the server says
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     model_version: str | None = None

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 from cache.prices import BATCH
-from generate.engines.base import Completion
+from generate.engines.base import CONTENT_FILTER, Completion
 from generate.engines.chat import Ask, ChatApi
 from generate.engines.chat_answer import ChatAnswer
 from generate.engines.faults import is_transient
@@ -55,7 +55,8 @@ def completion(line: AnswerLine, ask: Ask, chat: ChatApi) -> Completion:
         return failed(ask, chat.server.in_short(f"{error.code or 'no answer'}: {error.message or ''}".rstrip(": ")))
     if response.status_code != 200:
         words = chat.server.in_short(f"HTTP {response.status_code}: {_words(response.body)}")
-        return failed(ask, words, retryable=is_transient(response.status_code))
+        fault = failed(ask, words, retryable=is_transient(response.status_code))
+        return replace(fault, finish_reason=CONTENT_FILTER) if _code(response.body) == CONTENT_FILTER else fault
     try:
         answer = ChatAnswer.model_validate(response.body)
     except ValidationError:
@@ -66,6 +67,11 @@ def completion(line: AnswerLine, ask: Ask, chat: ChatApi) -> Completion:
 def failed(ask: Ask, reason: str, *, retryable: bool = True) -> Completion:
     """A request of a batch that has no answer."""
     return Completion(ask.request_id, ask.seed, None, error=reason, retryable=retryable, purchase=BATCH)
+
+
+def _code(body: Mapping[str, Any] | str | None) -> Any:
+    error = body.get("error") if isinstance(body, Mapping) else None
+    return error.get("code") if isinstance(error, Mapping) else None
 
 
 def _words(body: Mapping[str, Any] | str | None) -> str:

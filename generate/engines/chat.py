@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import ValidationError
 
 from cache.errors import EngineError
-from generate.engines.base import Capabilities, Completion, ModelSpec, Request
+from generate.engines.base import REFUSAL, Capabilities, Completion, ModelSpec, Request
 from generate.engines.chat_answer import ChatAnswer, Usage
 from generate.engines.faults import RequestError, Server, looks_like_html
 from generate.engines.options import OpenAIOptions, read_options
@@ -91,17 +91,18 @@ class ChatApi:
     def completion(self, request_id: str, seed: int, answer: ChatAnswer) -> Completion:
         """What an answer says about a request: its text, or why there is none."""
         choice, usage = answer.choices[0], answer.usage or Usage()
-        text, finish_reason = choice.message.content, choice.finish_reason
-        reason = f"no text: {choice.message.refusal or f'finish reason {finish_reason}'}"
+        text, refusal = choice.message.content, choice.message.refusal
+        refused = bool(refusal) and not text
+        reason = f"refused: {refusal}" if refused else f"no text: finish reason {choice.finish_reason}"
         return Completion(
             request_id,
             seed,
-            text,
-            finish_reason=finish_reason,
+            None if refused else text,
+            finish_reason=REFUSAL if refused else choice.finish_reason,
             prompt_tokens=usage.prompt_tokens,
             completion_tokens=usage.completion_tokens,
             model_version=" ".join(filter(None, (answer.model, answer.system_fingerprint))) or None,
-            error=None if text is not None else self.server.in_short(reason),
+            error=self.server.in_short(reason) if refused or text is None else None,
         )
 
     def _read_key(self) -> str:

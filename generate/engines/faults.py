@@ -11,6 +11,7 @@ import aiohttp
 import openai
 
 from cache.errors import EngineError
+from generate.engines.base import CONTENT_FILTER
 
 _MAX_REASON = 300  # characters of a server's own words that are kept
 # Status codes after which the same request may succeed. 409 and 425: a lock, a replay.
@@ -28,12 +29,14 @@ class RequestError(Exception):
         status: int | None = None,
         retry_after: float | None = None,
         unreachable: bool = False,
+        finish_reason: str | None = None,
     ) -> None:
         super().__init__(reason)
         self.retryable = retryable  # asking again may help
         self.status = status  # of HTTP, where there was an answer
         self.retry_after = retry_after  # seconds that the server asks to wait
         self.unreachable = unreachable  # nobody is there at all
+        self.finish_reason = finish_reason  # what an answer that was kept back would have had
 
 
 class Server:
@@ -100,7 +103,8 @@ class Server:
             return RequestError(reason, retryable=True, status=status, retry_after=retry_after(error.response.headers))
         if _is_html(error.response.headers, error.body):
             return self.not_an_api()
-        return RequestError(reason, retryable=False, status=status)
+        filtered = CONTENT_FILTER if error.code == CONTENT_FILTER else None
+        return RequestError(reason, retryable=False, status=status, finish_reason=filtered)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:

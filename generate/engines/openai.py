@@ -98,7 +98,14 @@ class OpenAIEngine:
         except RequestError as fault:
             if fault.unreachable:
                 raise self._api.server.unreachable(str(fault)) from fault
-            return Completion(ask.request_id, ask.seed, None, error=str(fault), retryable=fault.retryable)
+            return Completion(
+                ask.request_id,
+                ask.seed,
+                None,
+                finish_reason=fault.finish_reason,
+                error=str(fault),
+                retryable=fault.retryable,
+            )
 
     async def _call(self, ask: Ask) -> Completion:
         answer = self._api.read(await self._send(PATH, ask.whole))

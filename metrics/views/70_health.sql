@@ -6,6 +6,7 @@ WITH counts AS (
         p.cell,
         count(*) FILTER (r.status = 'ok') AS answered,
         count(*) FILTER (r.status <> 'ok') AS failed,
+        count(*) FILTER (is_refusal(r.finish_reason)) AS refused,
         0 AS empty,
         count(*) FILTER (r.status = 'ok' AND r.finish_reason = 'length') AS cut,
         count(*) FILTER (r.status = 'ok' AND is_wrong_language(r.detected_language, r.language)) AS wrong_language,
@@ -14,7 +15,10 @@ WITH counts AS (
             AND NOT is_wrong_language(r.detected_language, r.language)
         ) AS other_variant,
         count(*) FILTER (r.status = 'ok' AND r.detected_language IS NULL) AS undecided_language,
-        count(*) FILTER (r.status = 'ok' AND is_wrong_script(r.script_share)) AS wrong_script
+        count(*) FILTER (r.status = 'ok' AND is_wrong_script(r.script_share)) AS wrong_script,
+        count(*) FILTER (
+            r.status = 'ok' AND is_misplaced(r.detected_language, r.language, r.script_share)
+        ) AS misplaced
     FROM stored_responses AS r
     INNER JOIN asked_prompts AS p USING (model, prompt_id, sampling_id)
     WHERE r.sample < p.n
@@ -43,8 +47,8 @@ WITH items AS (
 SELECT
     c.model, c.language, c.topic, c.condition, c.country,
     coalesce(COLUMNS([
-        'asked', 'answered', 'failed', 'empty', 'cut', 'wrong_language', 'other_variant', 'undecided_language',
-        'wrong_script', 'extracted', 'extraction_failed', 'mentions', 'hallucinated', 'uncounted', 'linked', 'ambiguous',
+        'asked', 'answered', 'failed', 'refused', 'empty', 'cut', 'wrong_language', 'other_variant', 'undecided_language',
+        'wrong_script', 'misplaced', 'extracted', 'extraction_failed', 'mentions', 'hallucinated', 'uncounted', 'linked', 'ambiguous',
         'no_candidate', 'no_path', 'awaiting'
     ]), 0)::BIGINT
 FROM numbered_cells AS c
