@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer._click.exceptions import UsageError
 
+from cache.harmless import harmless
 from polyculture.snapshots import STARTER
-from polyculture.tables import harmless
 
 if TYPE_CHECKING:
     from rich.tree import Tree

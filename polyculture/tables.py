@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-import unicodedata
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cache.files import store_faults
+from cache.harmless import harmless
 from cache.selections import MAIN, SELECTIONS
 from polyculture.options import Format
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 METRICS = Path(__file__).parent / "data" / "metrics_table.sql"
 
-_OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # they turn the rest of a line around
 SHOWN_ROWS = 1_000  # a terminal table stops here and says so
 
 
@@ -81,15 +80,6 @@ def make_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str
     for row in rows:
         table.add_row(*(Text(harmless(_cell(value))) for value in row))
     return table
-
-
-def harmless(text: str) -> str:
-    """A text that is somebody else's (a label, an answer) as a terminal can show it: without what would steer it."""
-    return "".join("\ufffd" if _steers(letter) else letter for letter in text)
-
-
-def _steers(letter: str) -> bool:
-    return letter != "\n" and (unicodedata.category(letter) in ("Cc", "Zl", "Zp") or letter in _OVERRIDES)
 
 
 def print_rich(table: Table) -> None:

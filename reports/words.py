@@ -59,6 +59,13 @@ class TaskWords(_Data):
     says: str
 
 
+class Paper(_Data):
+    """A table as it is printed: its caption and its columns, in their order."""
+
+    title: str
+    columns: tuple[str, ...]
+
+
 class Words(_Data):
     """All of `words.toml`."""
 
@@ -72,6 +79,8 @@ class Words(_Data):
     tasks: Mapping[str, TaskWords]
     boards: Mapping[str, str]
     goals: Mapping[str, str]
+    papers: Mapping[str, Paper]
+    headings: Mapping[str, str]
     health: tuple[Column, ...]
     warnings: tuple[Warning, ...]
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -16,6 +18,7 @@ from cache.run_folder import RunFolder
 from cache.schema import CONDITIONS, Prompt
 from metrics.measure import measure
 from reports.report import write_report
+from tests.report_instruments import add_hostile_instruments, add_instruments
 from tests.store_builder import EXTRACTOR, SAMPLING, StoreBuilder, blank
 
 MODELS = ("vllm:Qwen/Qwen2.5-7B-Instruct", "llamacpp:smollm2")
@@ -228,24 +231,38 @@ HOSTILE = (
     "<script>window.hacked=1</script>\"'><img src=x onerror='window.hacked=1'></title></style></textarea>"
     "</script><!--\u2028\u202e{{ 7*7 }}$x^2$" + "long" * 2_500
 )
-_WRITTEN: dict[str, RunFolder] = {}
 
 
 def kitchens(factory: pytest.TempPathFactory) -> RunFolder:
-    """The report of the whole synthetic run with its intervals, written once in a test session."""
+    """The report of the whole synthetic run with its intervals and all other instruments."""
     return _once(factory, "kitchens", Synthetic(n=3))
 
 
 def hostile_kitchen(factory: pytest.TempPathFactory) -> RunFolder:
-    """The report of a small run in which every text tries to break out of the page."""
+    """The report of a small run in which every text of every instrument tries to break out of the page."""
     small = Synthetic(n=2, languages=("en", "ar"), countries=("US",), topics=("food",), hostile=HOSTILE)
     return _once(factory, "hostile", small)
 
 
 def _once(factory: pytest.TempPathFactory, name: str, synthetic: Synthetic) -> RunFolder:
-    if name not in _WRITTEN:
-        run = synthetic.write(factory.mktemp("runs") / name)
-        measure(run)
-        write_report(run)
-        _WRITTEN[name] = run
-    return _WRITTEN[name]
+    """Written by the first that asks, in whichever process of a test run."""
+    base = factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    folder = shared / "report-runs" / name
+    folder.parent.mkdir(exist_ok=True)
+    with folder.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            written = synthetic.write(folder.with_name(f"{name}.part"))
+            _measure(written, synthetic)
+            written.root.rename(folder)
+    return RunFolder(folder)
+
+
+def _measure(run: RunFolder, synthetic: Synthetic) -> None:
+    measure(run)
+    if synthetic.hostile:
+        add_hostile_instruments(run, synthetic.models, run.root.with_suffix(".data"), synthetic.hostile)
+    else:
+        add_instruments(run, synthetic.models)
+    write_report(run)

@@ -12,10 +12,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, sync_playwright
 
+from cache.run_folder import RunFolder
 from reports import evidence
 from reports.report import write_report
-from tests.report_run import Synthetic, hostile_kitchen, kitchens
-from tests.test_report_page import score_demo
+from tests.report_run import MODELS, Synthetic, hostile_kitchen, kitchens
 
 LAUNCH = (
     "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
@@ -157,32 +157,34 @@ def test_a_printed_page_is_as_wide_as_the_paper(browser: Browser, report: Path) 
     page.close()
 
 
-@pytest.fixture(scope="module")
-def every_section(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A report in which no section is missing."""
-    run = Synthetic(n=1).write(tmp_path_factory.mktemp("every") / "run")
-    score_demo(run)
-    return write_report(run)
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_violation(browser: Browser, every_section: Path, scheme: Literal["light", "dark"]) -> None:
+def test_axe_finds_no_violation(browser: Browser, report: Path, scheme: Literal["light", "dark"]) -> None:
     page = browser.new_page(color_scheme=scheme)
-    page.goto(every_section.as_uri())
+    page.goto(report.as_uri())
     page.locator("#entities .open").first.click()
     for summary in page.locator("summary").all():
         summary.click()
+    for name in ("probable", "swapped", "apart", "leaderboards"):
+        assert page.locator(f"#{name}").is_visible()
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
     assert len(found.response["passes"]) > 40
     page.close()
 
 
+@pytest.fixture(scope="module")
+def large_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """A run whose page does not hold everything."""
+    run = Synthetic(n=1, models=MODELS[:1], languages=("en", "ja")).write(tmp_path_factory.mktemp("large") / "run")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(evidence, "WHOLE", evidence.Bounds(linked=8, other=2, texts=3_000, counts=30))
+        write_report(run)
+    return run
+
+
 @pytest.fixture
-def large(browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Visit]:
-    """A report whose page does not hold everything."""
-    monkeypatch.setattr(evidence, "WHOLE", evidence.Bounds(linked=8, other=2, texts=3_000, counts=100))
-    visit = Visit(browser, write_report(Synthetic(n=1).write(tmp_path)))
+def large(browser: Browser, large_run: RunFolder) -> Iterator[Visit]:
+    visit = Visit(browser, large_run.report)
     yield visit
     visit.page.close()
 
@@ -205,8 +207,8 @@ def test_what_does_not_fit_is_loaded_from_beside_the_page(large: Visit) -> None:
     assert large.complaints == []
 
 
-def test_a_page_without_what_lay_beside_it_says_so(large: Visit, tmp_path: Path) -> None:
-    shutil.rmtree(tmp_path / "report-data")
+def test_a_page_without_what_lay_beside_it_says_so(large: Visit, large_run: RunFolder) -> None:
+    large_run.report_data.rename(large_run.root / "elsewhere")
     large.page.select_option("#filter-language", label="Japanese")
     large.page.select_option("#filter-topic", label="Food")
     large.page.wait_for_function("document.getElementById('part').textContent.includes('does not stand beside')")

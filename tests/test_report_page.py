@@ -19,24 +19,14 @@ import pytest
 from cache.errors import StoreError
 from cache.run_folder import RunFolder
 from cache.store import open_store
-from generate.engines import ModelSpec
 from metrics import views
-from metrics.datasets.load import load
-from metrics.datasets.model import CulturalEntity
-from metrics.datasets.rules import rules_of
-from metrics.datasets.selection import Selection
-from metrics.likelihood.helping import Help, Helping
-from metrics.likelihood.measure import measure_bias
-from metrics.likelihood.selection import scoring_jobs
-from metrics.likelihood.stage import score_job
 from reports import evidence as evidence_module
 from reports.embedding import csv_link, defuse, json_for_script
 from reports.evidence import Bounds
 from reports.numbers import decimal
 from reports.report import write_report
+from tests.report_instruments import add_instruments
 from tests.report_run import HOSTILE, MODELS, Synthetic, hostile_kitchen, kitchens
-from tests.test_datasets import write_own
-from tests.test_likelihood_store import DEMO, ToyEngine
 
 VOID = {"meta", "input", "br", "hr", "img", "link"}
 
@@ -139,9 +129,8 @@ def test_headings_come_in_order_and_tables_have_headers(page: Page) -> None:
 
 def test_figures_are_drawings_with_text_and_a_description(page: Page) -> None:
     drawings = page.all("svg")
-    assert (
-        len(drawings) == 1 + 2 + 2 + 6 + 4
-    )  # granularity; diversity a model; saturation a topic; specificity three a model; consensus a topic and model
+    # granularity; diversity a model; saturation a topic; specificity three a model; consensus a topic and model; maps
+    assert len(drawings) == 1 + 2 + 2 + 6 + 4 + 6
     assert all(e.attributes["role"] == "img" and e.attributes["aria-label"] for e in drawings)
     texts = {e.text for e in page.all("text")}
     assert {"Arabic العربية", "Hindi हिन्दी", "Japanese 日本語", "Thai ไทย", "United Arab Emirates"} <= texts
@@ -174,7 +163,8 @@ def test_numbers_have_intervals_and_what_they_rest_on(page: Page) -> None:
 def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
     links = {e.attributes["download"]: e.attributes["href"] or "" for e in page.all("a") if "download" in e.attributes}
     names = ("numbers", "health", "granularity", "diversity", "saturation", "specificity", "consensus")
-    assert set(links) == {f"{name}.csv" for name in names}
+    instruments = ("bias", "swaps", "separations", "entity-positions", "leaderboard")
+    assert set(links) == {f"{name}.csv" for name in (*names, *instruments)}
     rows = list(csv.DictReader(io.StringIO(unquote(links["granularity.csv"].partition(",")[2]))))
     assert {(row["model"], row["language"]) for row in rows} >= {(model, "ar") for model in MODELS}
     assert all(0 < float(row["estimate"]) <= 1 for row in rows)
@@ -223,7 +213,7 @@ def part_of(run: RunFolder, name: str) -> dict[str, Any]:
 
 
 def test_a_large_run_is_embedded_in_part_and_the_rest_lies_beside_it(tmp_path: Path, monkeypatch: Any) -> None:
-    run = Synthetic(n=2).write(tmp_path)
+    run = Synthetic(n=4, models=MODELS[:1]).write(tmp_path)
     monkeypatch.setattr(evidence_module, "WHOLE", Bounds(linked=8, other=2, texts=3_000, counts=100))
     monkeypatch.setattr(evidence_module, "LONGEST", 60)
     write_report(run)
@@ -264,6 +254,9 @@ def test_hostile_data_is_text_and_nothing_else(tmp_path_factory: pytest.TempPath
     page = parsed(hostile)
     assert not page.all("img")
     assert len(page.all("script")) == 2
+    for name in ("probable", "swapped", "apart", "leaderboards"):
+        assert "<img src=x>" in page.with_id(name).text
+    assert not [e for e in page.all("a") if ",=1+1" in unquote(e.attributes.get("href") or "")]
     assert "{{ 7*7 }}" in page.all("h1")[0].text
     assert not [e for e in page.elements for key in e.attributes if key.startswith("on")]
     data = evidence(page)
@@ -284,6 +277,9 @@ def test_a_run_without_responses_still_has_a_report(tmp_path: Path) -> None:
     assert "0.00" not in numbers
     assert not page.all("svg")
     assert page.with_id("granularity").text.count("There is no figure") == 1
+    instruments = {"probable", "swapped", "apart", "leaderboards"}
+    assert not instruments & {e.attributes.get("id") for e in page.elements}
+    assert not instruments & {(e.attributes.get("href") or "")[1:] for e in page.all("a")}
 
 
 def test_what_is_missing_says_why(tmp_path: Path) -> None:
@@ -299,32 +295,13 @@ def test_what_is_missing_says_why(tmp_path: Path) -> None:
     assert "There is no figure: no prompt names a country" in page.with_id("diversity").text
 
 
-def score_demo(run: RunFolder, *broken: str) -> None:
-    demo = load(rules_of("own"), DEMO)
-    selection = Selection(types=("food", "names"), cultures=("Japanese", "Indian"), contexts=2, entities=6)
-    for model in MODELS:
-        for job in scoring_jobs(demo, model, selection):
-            score_job(run, job, ModelSpec(model), engine=ToyEngine(broken))
-    measure_bias(run)
-
-
-def test_a_run_without_scores_says_nothing_of_them(page: Page) -> None:
-    assert not [e for e in page.elements if e.attributes.get("id") == "probable"]
-    assert not [e for e in page.all("a") if e.attributes.get("href") in ("#probable", "#bias")]
-
-
-def test_scores_are_a_section_with_a_table_for_each_rule(tmp_path: Path) -> None:
-    run = Synthetic(n=1, languages=("en",), countries=("US",), topics=("food",)).write(tmp_path)
-    demo = load(rules_of("own"), DEMO)
-    first = min((e for e in demo.entities if (e.culture, e.entity_type) == ("Japanese", "food")), key=_id).surface
-    score_demo(run, first)
-    write_report(run)
-    page = parsed(run)
+def test_scores_are_a_section_with_a_table_for_each_rule(page: Page, run: RunFolder) -> None:
     captions = [e.text for e in page.all("caption") if "Cultural Bias Score, rule" in e.text]
     assert [caption.partition("rule ")[2][:4] for caption in captions] == ["sum:", "mean"]
     section = page.with_id("probable")
-    assert section.text.count("English, Japanese: food") == 2 * len(MODELS)
-    assert section.text.count("All languages, cultures and types") == 2 * len(MODELS)
+    lines = [e.text for e in page.all("th") if "section" in e.inside]
+    assert lines.count("English, Japanese: food") == 2 * len(MODELS)
+    assert section.text.count("All languages, cultures and types") == 2 * len(MODELS) + 2 * 2 * 2  # and with help
     assert "per type only" in section.text
     assert "one setting only" not in section.text
     assert "p = " in section.text or "p < " in section.text
@@ -333,24 +310,16 @@ def test_scores_are_a_section_with_a_table_for_each_rule(tmp_path: Path) -> None
     with open_store(run, views()) as store:
         where = "rule = 'sum' AND setting = 'neutral' AND culture = 'Japanese' AND entity_type = 'food'"
         query = f"SELECT cbs FROM cbs WHERE model = ? AND {where}"
-        found = store.execute(query, [MODELS[0]]).fetchone()
+        found = store.execute(query, [MODELS[1]]).fetchone()
     keys = ("model", "rule", "metric", "setting", "culture", "entity_type")
-    wanted = next(r for r in rows if [r[k] for k in keys] == [MODELS[0], "sum", "cbs", "neutral", "Japanese", "food"])
+    wanted = next(r for r in rows if [r[k] for k in keys] == [MODELS[1], "sum", "cbs", "neutral", "Japanese", "food"])
     assert found is not None
     assert float(wanted["estimate"]) == pytest.approx(found[0], abs=1e-6)
     assert (wanted["failed"], wanted["native_entities"], wanted["western_entities"]) == ("4", "5", "6")
     assert f"{found[0]:.2f}" in section.text
 
 
-def test_help_is_a_table_of_paired_differences(tmp_path: Path) -> None:
-    run = Synthetic(n=1, languages=("en",), countries=("US",), topics=("food",)).write(tmp_path)
-    helping = Helping((Help.TOKEN, Help.DEMONSTRATIONS), 3)
-    selection = Selection(types=("food",), cultures=("Japanese",), contexts=2)
-    for job in scoring_jobs(load(rules_of("own"), DEMO), MODELS[0], selection, helping):
-        score_job(run, job, ModelSpec(MODELS[0]), engine=ToyEngine())
-    measure_bias(run)
-    write_report(run)
-    page = parsed(run)
+def test_help_is_a_table_of_paired_differences(page: Page, run: RunFolder) -> None:
     captions = [e.text for e in page.all("caption") if "asked in two ways" in e.text]
     assert len(captions) == 2
     section = page.with_id("probable").text
@@ -364,13 +333,20 @@ def test_help_is_a_table_of_paired_differences(tmp_path: Path) -> None:
     assert all(decimal(value, "cbs_difference") in section for (value,) in found)
 
 
-def _id(entity: CulturalEntity) -> str:
-    return entity.entity_id
+def test_every_instrument_has_a_section_with_its_numbers(page: Page) -> None:
+    names = ("probable", "swapped", "apart", "leaderboards")
+    assert [e.attributes["id"] for e in page.all("section") if e.attributes.get("id") in names] == list(names)
+    swapped = page.with_id("swapped").text
+    assert swapped.count("too little for an interval") == 3 * len(MODELS) * 3 * 2  # tasks, languages, with their wholes
+    assert "0.40 0.30 to 0.60" in " ".join(swapped.split())
+    assert "1.30 1.10 to 2.90" in " ".join(page.with_id("apart").text.split())
+    assert "Map of entities" in " ".join(e.attributes.get("aria-label") or "" for e in page.all("svg"))
+    assert "Question answering: accuracy, native less Western" in page.with_id("leaderboards").text
 
 
 def test_a_run_of_scores_alone_shows_them(tmp_path: Path) -> None:
     run = Synthetic(n=2, languages=("en",), countries=("US",), topics=("food",), respond=False).write(tmp_path)
-    score_demo(run)
+    add_instruments(run, MODELS)
     write_report(run)
     page = parsed(run)
     assert "No response yet" not in page.all("header")[0].text
@@ -381,24 +357,6 @@ def test_a_run_of_scores_alone_shows_them(tmp_path: Path) -> None:
     assert not {"numbers", "distrust", "granularity", "evidence"} & shown
     links = {(e.attributes.get("href") or "")[1:] for e in page.all("a") if (e.attributes.get("href") or "")[:1] == "#"}
     assert links <= {e.attributes["id"] for e in page.elements if e.attributes.get("id")}
-
-
-def test_scores_of_hostile_data_are_text(tmp_path: Path) -> None:
-    run = Synthetic(n=1, languages=("en",), countries=("US",), topics=("food",)).write(tmp_path / "run")
-    entities = "language,culture,type,entity\n" + "".join(
-        f'sw,{culture},"<img src=x>",{name}\n'
-        for culture, name in (("=1+1", "ugali"), ("=1+1", "wali"), ("Western", "piza"))
-    )
-    contexts = 'language,culture,type,setting,context\nsw,=1+1,"<img src=x>",<b>grounded,Tunakula [MASK]\n'
-    own = write_own(tmp_path, **{"entities.csv": entities, "contexts.csv": contexts})
-    for job in scoring_jobs(own, MODELS[0], Selection()):
-        score_job(run, job, ModelSpec(MODELS[0]), engine=ToyEngine())
-    measure_bias(run)
-    write_report(run)
-    page = parsed(run)
-    assert not page.all("img")
-    assert "<img src=x>" in page.with_id("probable").text
-    assert not [e for e in page.all("a") if ",=1+1" in unquote(e.attributes.get("href") or "")]
 
 
 def test_a_folder_without_a_run_is_an_error_in_one_line(tmp_path: Path) -> None:

@@ -12,33 +12,34 @@ import pytest
 
 from cache.catalog import read_catalog
 from cache.run_folder import RunFolder
-from metrics.measure import measure
 from reports.names import Names
 from reports.tables import TableFormat, _write_csv, _write_latex, write_tables
-from tests.report_run import MODELS, Synthetic
+from tests.report_run import HOSTILE, MODELS, Synthetic, hostile_kitchen, kitchens
 
-NAMES = {"headline", "health", "granularity", "diversity", "saturation", "specificity", "consensus"}
+NAMES = {
+    "headline", "health", "granularity", "diversity", "saturation", "specificity", "consensus", "bias", "swaps",
+    "separations", "leaderboard",
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
-    run = Synthetic(n=2, languages=("en", "ja"), topics=("food",)).write(tmp_path_factory.mktemp("tables") / "run")
-    measure(run)
+    run = kitchens(tmp_path_factory)
+    write_tables(run, list(TableFormat))
     return run
 
 
-@pytest.mark.parametrize("format", list(TableFormat))
-def test_every_table_is_written_and_again_with_the_same_bytes(run: RunFolder, format: TableFormat) -> None:
-    written = write_tables(run, format)
-    assert {path.stem for path in written} == NAMES
-    before = {path: path.read_bytes() for path in written}
-    write_tables(run, format)
+def test_every_table_is_written_and_again_with_the_same_bytes(run: RunFolder) -> None:
+    before = {path: path.read_bytes() for path in run.report_tables.iterdir()}
+    written = write_tables(run, list(TableFormat))
+    assert {(path.stem, path.suffix) for path in written} == {
+        *((name, ending) for name in NAMES for ending in (".csv", ".parquet", ".tex")),
+        *(("entity_positions", ending) for ending in (".csv", ".parquet")),
+    }
     assert {path: path.read_bytes() for path in written} == before
 
 
 def test_csv_and_parquet_hold_the_same_numbers_with_intervals(run: RunFolder) -> None:
-    write_tables(run, TableFormat.CSV)
-    write_tables(run, TableFormat.PARQUET)
     with (run.report_tables / "granularity.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     table = pq.read_table(run.report_tables / "granularity.parquet").to_pylist()
@@ -50,7 +51,6 @@ def test_csv_and_parquet_hold_the_same_numbers_with_intervals(run: RunFolder) ->
 
 
 def test_latex_is_well_formed_and_says_the_intervals(run: RunFolder) -> None:
-    write_tables(run, TableFormat.LATEX)
     headline = (run.report_tables / "headline.tex").read_text(encoding="utf-8")
     assert re.search(r"smollm2 & all & \d\.\d\d \[\d\.\d\d, \d\.\d\d\] &", headline)
     assert "Culture specificity" in headline
@@ -60,9 +60,36 @@ def test_latex_is_well_formed_and_says_the_intervals(run: RunFolder) -> None:
         assert all(rule in text for rule in (r"\toprule", r"\midrule", r"\bottomrule", r"\caption", r"\label{tab:"))
 
 
+def test_latex_gives_every_instrument_its_interval(run: RunFolder) -> None:
+    number, difference = r"\d\.\d\d", r"(?:\+|\$-\$|)\d\.\d\d"
+    interval, of_difference = rf"{number} \[{number}, {number}\]", rf"{difference} \[{difference}, {difference}\]"
+    for name, line in {
+        "swaps": rf"neutral & false negative rate & {interval} & 0\.50 & {of_difference} & 0\.040 & 5 ",
+        "bias": rf"smollm2 .*{interval} ",
+        "separations": rf"& 12 & {interval} & 6\.00 & 0\.005 & 3 ",
+        "leaderboard": rf"& 1\u20132 & .*{interval}",
+        "specificity": rf"& {of_difference} & [\d,]+ ",
+    }.items():
+        text = (run.report_tables / f"{name}.tex").read_text(encoding="utf-8")
+        assert re.search(line, text), name
+        assert "\u2212" not in text  # LaTeX has no such letter: it would drop the sign
+
+
+def test_hostile_tables_are_text_that_latex_can_set(tmp_path_factory: pytest.TempPathFactory) -> None:
+    run = hostile_kitchen(tmp_path_factory)
+    written = write_tables(run, [TableFormat.LATEX])
+    assert {path.stem for path in written} == NAMES
+    for path in written:
+        text = path.read_text(encoding="utf-8")
+        check_latex(text)
+        assert not set("\u2028\u202e") & set(text)
+        assert "long" * 20 not in text
+    assert HOSTILE[:8] in (run.report_tables / "swaps.tex").read_text(encoding="utf-8")
+
+
 def check_latex(text: str) -> None:
     """Environments close in order, braces balance, every line of a table has as many cells as the first."""
-    plain = re.sub(r"\\[&%$#_{}]|\\textbackslash", "", text)
+    plain = re.sub(r"\\[&%$#_{}]|\\textbackslash|\$[-<]\$", "", text)
     assert plain.count("{") == plain.count("}")
     assert not re.search(r"[#$%]", re.sub(r"\\,\\%", "", plain))
     open_: list[str] = []
@@ -92,5 +119,6 @@ def test_hostile_cells_are_text(tmp_path: Path) -> None:
 
 def test_a_run_without_responses_has_the_table_of_what_was_asked(tmp_path: Path) -> None:
     run = Synthetic(n=2, languages=("en",), countries=("US",), topics=("food",), respond=False).write(tmp_path)
-    for format in TableFormat:
-        assert "health" in {path.stem for path in write_tables(run, format)}
+    assert [path.name for path in write_tables(run, list(TableFormat)) if path.stem == "health"] == [
+        "health.csv", "health.parquet", "health.tex",
+    ]  # fmt: skip

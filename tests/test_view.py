@@ -22,14 +22,11 @@ from cache.catalog import read_catalog
 from cache.errors import StoreError
 from cache.run_folder import RunFolder
 from reports.names import Names
-from reports.report import write_report
 from reports.view.live import LiveStore
 from reports.view.pages import Pages, pieces
 from reports.view.server import application, listen
-from tests.report_run import HOSTILE, MODELS, Synthetic
+from tests.report_run import MODELS, Synthetic, hostile_kitchen, kitchens
 from tests.test_report_browser import browser  # noqa: F401  a fixture
-
-SMALL = Synthetic(n=1, topics=("food",))
 
 
 class Served:
@@ -72,9 +69,7 @@ class Served:
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    run = SMALL.write(tmp_path_factory.mktemp("view") / "run")
-    write_report(run)
-    served = Served(run, tmp_path_factory.mktemp("stores"))
+    served = Served(kitchens(tmp_path_factory), tmp_path_factory.mktemp("stores"))
     yield served
     served.close()
 
@@ -196,11 +191,8 @@ def test_a_run_that_goes_on_writing_is_followed(tmp_path: Path) -> None:
         served.close()
 
 
-def test_hostile_data_does_nothing(tmp_path: Path, page: Page) -> None:
-    run = Synthetic(n=1, languages=("en",), countries=("US",), topics=("food",), hostile=HOSTILE).write(
-        tmp_path / "run"
-    )
-    served = Served(run, tmp_path)
+def test_hostile_data_does_nothing(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, page: Page) -> None:
+    served = Served(hostile_kitchen(tmp_path_factory), tmp_path)
     try:
         for path in (
             "/?q=window",
@@ -218,13 +210,13 @@ def test_hostile_data_does_nothing(tmp_path: Path, page: Page) -> None:
         served.close()
 
 
-def test_the_command_says_where_and_ends_with_ctrl_c(tmp_path: Path) -> None:
-    SMALL.write(tmp_path / "runs" / "kitchens")
+def test_the_command_says_where_and_ends_with_ctrl_c(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    runs = kitchens(tmp_path_factory).root.parent
     experiment = tmp_path / "exp.toml"
     experiment.write_text(
         'name = "kitchens"\nmodels = ["openai:x"]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["US"]\n'
     )
-    command = [sys.executable, "-m", "polyculture", "view", str(experiment), "--port", "0"]
+    command = [sys.executable, "-m", "polyculture", "view", str(experiment), "--runs", str(runs), "--port", "0"]
     env = {**os.environ, "PYTHONUNBUFFERED": "1"}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env) as process:
         assert process.stdout is not None

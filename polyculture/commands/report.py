@@ -35,8 +35,8 @@ def report(
     warn_of_changes(workspace)
     measure_run(workspace.run)
     typer.echo(f"Report: {report_run(workspace.run, workspace.catalog)}")
-    for wanted in dict.fromkeys(format or ()):
+    if format:
         from reports.tables import TableFormat, write_tables
 
-        written = write_tables(workspace.run, TableFormat(wanted), workspace.catalog)
+        written = write_tables(workspace.run, map(TableFormat, format), workspace.catalog)
         typer.echo(f"Tables: {workspace.run.report_tables} ({', '.join(path.name for path in written) or 'no rows'})")

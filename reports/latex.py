@@ -1,0 +1,113 @@
+"""A table of the report for a paper: LaTeX with the columns that a reader needs, each number with its interval."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from cache.harmless import harmless
+from reports.headline import METRICS
+from reports.names import Names
+from reports.numbers import count, decimal, known
+from reports.words import words
+
+LONGEST = 60  # letters of a cell: a word of ten thousand is wider than TeX can count
+_MEASURED = ("estimate", "entities", "native", "western", "difference")  # numbers that have intervals
+_FRACTIONS = ("coverage", "by_chance")  # those that have none; other numbers are counts
+_ALL = ("language", "culture", "entity_type")  # nothing there says: over all of them
+
+Row = dict[str, Any]
+
+
+def latex_table(name: str, frame: pd.DataFrame, names: Names) -> str:
+    """The rows of `sql/<name>.sql` as a `longtable` with the rules of booktabs.
+
+    A number and its 95 % interval stand in one column; columns that hold nothing are left out. Whatever the data say is
+    text: no command, no paragraph, no sign that turns the line around, and at most `LONGEST` letters of it.
+    """
+    rows = [{str(key): known(value) for key, value in row.items()} for row in frame.to_dict("records")]
+    columns = words().papers[name].columns
+    shown = pd.DataFrame({column: [_word(name, column, row, names) for row in rows] for column in columns})
+    if name == "headline":
+        shown = _side_by_side(shown)
+    shown = shown.loc[:, [any(shown[column]) for column in shown]]
+    styled = shown.rename(columns=_heading).style.hide(axis="index").format(_signs, escape="latex")
+    return styled.format_index(escape="latex", axis=1).to_latex(
+        hrules=True,
+        environment="longtable",
+        column_format="".join("r" if all(map(_is_number, shown[column])) else "l" for column in shown),
+        caption=words().papers[name].title + (r"; 95\,\% intervals in brackets" if _has_intervals(rows) else ""),
+        label=f"tab:{name}",
+    )
+
+
+def _word(name: str, column: str, row: Row, names: Names) -> str:
+    """What stands in a cell; nothing where nothing is known."""
+    value = row.get(column)
+    if column == "rank":
+        return "\u2013".join(dict.fromkeys((count(row["rank_low"]), count(row["rank_high"]))))
+    if value is None:
+        return "all" if column in _ALL else ""
+    if column in _MEASURED:
+        return _with_interval(value, *_bounds(column, row), _kind(name, column, row))
+    if isinstance(value, str):
+        return _text(column, value, names)
+    if column == "p":
+        return "< 0.001" if value < 0.001 else f"{value:.3f}"
+    return decimal(value, column) if column in _FRACTIONS else count(value)
+
+
+def _bounds(column: str, row: Row) -> tuple[float | None, float | None]:
+    prefix = "" if column in ("estimate", "entities") else f"{column}_"
+    return row.get(f"{prefix}low"), row.get(f"{prefix}high")
+
+
+def _kind(name: str, column: str, row: Row) -> str:
+    """As what a number is written: counts with one decimal, differences with their sign."""
+    if column == "difference" or row.get("goal") == "zero":
+        return "swap_difference"
+    return "diversity" if column == "entities" else str(row.get("metric", name))
+
+
+def _with_interval(value: float, low: float | None, high: float | None, kind: str) -> str:
+    number = decimal(value, kind)
+    return number if low is None or high is None else f"{number} [{decimal(low, kind)}, {decimal(high, kind)}]"
+
+
+def _text(column: str, value: str, names: Names) -> str:
+    say = {
+        "model": names.model, "language": names.language, "other_language": names.language, "topic": names.topic,
+        "country": names.country, "condition": names.condition, "metric": _metric,
+    }  # fmt: skip
+    word = " ".join(harmless(say[column](value) if column in say else value).split())
+    return word if len(word) <= LONGEST else f"{word[:LONGEST]}\u2026"
+
+
+def _metric(name: str) -> str:
+    return words().metrics[name].name if name in words().metrics else name.replace("_", " ")
+
+
+def _side_by_side(shown: pd.DataFrame) -> pd.DataFrame:
+    """The models' table: a line per model and language, a column per metric."""
+    lines = shown[["model", "language"]].drop_duplicates().set_index(["model", "language"]).index
+    table = shown.pivot(index=["model", "language"], columns="metric", values="estimate").reindex(lines)
+    named = [_metric(metric) for metric in METRICS]
+    return table[[name for name in named if name in table]].fillna("").reset_index()
+
+
+def _has_intervals(rows: list[Row]) -> bool:
+    return any(row[name] is not None for row in rows for name in row if name == "low" or name.endswith("_low"))
+
+
+def _heading(column: str) -> str:
+    return words().headings.get(column, column[:1].upper() + column[1:].replace("_", " "))
+
+
+def _is_number(word: str) -> bool:
+    return word == "" or word[0] in "0123456789+<\u2212"
+
+
+def _signs(word: str) -> str:
+    """A word whose letters are escaped, with the signs that LaTeX's usual fonts have under other names."""
+    return word.replace("\u2212", "$-$").replace("< ", "$<$ ").replace("\ufffd", "?") or "--"

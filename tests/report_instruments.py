@@ -1,0 +1,122 @@
+"""What the other instruments leave in a run, for the report's tests: scores, swaps, hidden states; also hostile ones.
+
+Cultural Bias Scores are measured on an engine that makes them up; of swaps and hidden states only the numbers stand
+here, so that no model is loaded.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from cache.parquet import objects_to_table, write_parquet
+from cache.run_folder import RunFolder
+from cache.schema import EntityPosition, Separation, SwapInterval
+from generate.engines import ModelSpec
+from metrics.datasets.load import load
+from metrics.datasets.model import CulturalEntity, DataSet
+from metrics.datasets.rules import rules_of
+from metrics.datasets.selection import Selection
+from metrics.likelihood.helping import Help, Helping
+from metrics.likelihood.measure import measure_bias
+from metrics.likelihood.selection import PLAIN, scoring_jobs
+from metrics.likelihood.stage import score_job
+from tests.test_likelihood_store import DEMO, ToyEngine
+
+SELECTION = Selection(types=("food", "names"), cultures=("Japanese", "Indian"), contexts=2, entities=6)
+HELPED = Selection(types=("food",), cultures=("Japanese",), contexts=2, entities=6)
+HELPING = Helping((Help.TOKEN, Help.DEMONSTRATIONS), 3)
+NAMES = {"ar": ("هريس", "بيتزا"), "ja": ("味噌汁", "ピザ"), "th": ("ต้มยำ", "พิซซ่า")}  # native and Western
+
+
+def add_instruments(run: RunFolder, models: Sequence[str]) -> None:
+    """Scores of all models, of the first with help, too; swaps of three tasks; what two layers hold, with maps."""
+    demo = load(rules_of("own"), DEMO)
+    broken = min((e for e in demo.entities if (e.culture, e.entity_type) == ("Japanese", "food")), key=_id).surface
+    score(run, demo, models, SELECTION, broken=broken)
+    score(run, demo, models[:1], HELPED, HELPING, broken)
+    measure_bias(run)
+    add_made_up(run, models, "camellia", {code: (f"{code}-culture", "food", *pair) for code, pair in NAMES.items()})
+
+
+def add_hostile_instruments(run: RunFolder, models: Sequence[str], folder: Path, hostile: str) -> None:
+    """The same of data in which every word is `hostile`; what names a folder is a formula, or markup."""
+    culture, kind = "=1+1", "<img src=x>"
+    own = write_own(folder, "ar", culture, kind, hostile)
+    score(run, own, models, Selection())
+    measure_bias(run)
+    add_made_up(run, models, hostile, {"ar": (f"{culture}{hostile}", f"{kind}{hostile}", hostile, hostile)}, hostile)
+
+
+def _id(entity: CulturalEntity) -> str:
+    return entity.entity_id
+
+
+def score(
+    run: RunFolder,
+    dataset: DataSet,
+    models: Sequence[str],
+    selection: Selection,
+    helping: Helping = PLAIN,
+    broken: str = "",
+) -> None:
+    """Scores that are made up; the entity `broken` has none."""
+    for model in models:
+        for job in scoring_jobs(dataset, model, selection, helping):
+            score_job(run, job, ModelSpec(model), engine=ToyEngine([broken]))
+
+
+def write_own(folder: Path, language: str, culture: str, kind: str, hostile: str) -> DataSet:
+    """A data set of one's own: two native entities and a Western one, one grounded and one neutral context."""
+    folder.mkdir(parents=True, exist_ok=True)
+    entities = [(culture, f"{hostile} 1"), (culture, f"{hostile} 2"), ("Western", f"{hostile} 3")]
+    rows = [["language", "culture", "type", "entity"], *([language, side, kind, name] for side, name in entities)]
+    (folder / "entities.csv").write_text(csv_of(rows), encoding="utf-8")
+    contexts = [[language, culture, kind, setting, f"{hostile} [MASK]"] for setting in ("grounded", hostile)]
+    header = ["language", "culture", "type", "setting", "context"]
+    (folder / "contexts.csv").write_text(csv_of([header, *contexts]), encoding="utf-8")
+    return load(rules_of("own"), folder)
+
+
+def csv_of(rows: Sequence[Sequence[str]]) -> str:
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    return text.getvalue()
+
+
+def add_made_up(
+    run: RunFolder, models: Sequence[str], dataset: str, names: dict[str, tuple[str, str, str, str]], word: str = ""
+) -> None:
+    """Swaps, separations and maps; `names` gives a language's culture, type, native and Western entity."""
+    swaps, apart, places = [], [], []
+    for number, model in enumerate(models):
+        for language, (culture, kind, native, western) in names.items():
+            where = {"model": model, "dataset": dataset, "language": language, "culture": culture}
+            for task, metric in (("sentiment", "false_negative_rate"), ("qa", "accuracy"), ("ner", "f1")):
+                asked = {**where, "task": task, "metric": metric, "setting": word or "neutral"}
+                swaps += [*_rates(asked, kind, 0.1 * number), *_rates(asked, None, 0.1 * number)]
+            for layer in (0, 12):
+                sizes = {"contexts": 3, "native_entities": 9, "western_entities": 9}
+                index = {"estimate": 2.5 - layer / 10, "low": 1.1, "high": 2.9, "by_chance": 6.0, "p": 0.005}
+                apart.append(Separation(**where, entity_type=kind, layer=layer, **index, **sizes))
+            for spot in range(18):
+                entity = f"{western if spot % 2 else native}{word and spot}"
+                place = {"entity_id": f"{language}{spot}", "entity": entity, "native": spot % 2 == 0}
+                at = {"x": float(spot % 5), "y": float(spot // 5)}
+                places.append(EntityPosition(**where, entity_type=kind, layer=12, contexts=3, **place, **at))
+    for table, rows in (("swap_intervals", swaps), ("separations", apart), ("entity_positions", places)):
+        write_parquet(objects_to_table(table, rows), run.table(table))
+
+
+def _rates(asked: dict[str, Any], kind: str | None, shift: float) -> list[SwapInterval]:
+    """Both sides and their difference; one of them has too little for an interval."""
+    sizes = {"draws": 2, "contexts": 5, "native_entities": 20, "western_entities": 20, "answers": 200, "failed": 3}
+    shared = {**asked, "instrument": "prompt", "entity_type": kind, "deviation": 0.01, **sizes}
+    known = {"native": (0.4 + shift, 0.3, 0.6), "western": (0.5, None, None), "difference": (shift - 0.1, -0.2, 0.1)}
+    return [
+        SwapInterval(**shared, side=side, estimate=value, low=low, high=high, p=0.04 if side == "difference" else None)
+        for side, (value, low, high) in known.items()
+    ]
