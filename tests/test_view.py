@@ -184,6 +184,9 @@ def test_a_run_that_goes_on_writing_is_followed(tmp_path: Path) -> None:
         assert ">0</td>" in served.sql("SELECT count(*) FROM responses")
         Synthetic(n=1, languages=("en",), topics=("food",)).write(folder)
         assert "/item/Q46383" in served.get("/?q=sushi").text
+        assert len(list(tmp_path.glob("store-*.duckdb"))) == 1
+        (folder / "links.parquet").unlink()
+        assert "awaiting" in served.get("/?q=sushi").text
         shutil.rmtree(folder / "mentions")
         shutil.rmtree(folder / "extractions")
         assert "0 found" in served.get("/?q=sushi").text

@@ -94,9 +94,13 @@ class LiveStore:
             if connection is None or afresh or now - self._looked >= self.pause:
                 written = _written(self.run)
                 if connection is None or afresh or written != self._written:
-                    # A file of its own each time: questions to the one before are still being answered.
+                    # A file of its own each time: questions to the one before are still being answered. That file
+                    # loses its name now, and its room on the disk when nobody reads it any more.
                     path = self.folder / f"store-{next(self._numbers)}.duckdb"
                     connection = open_store(self.run, views(), at=path, memory=MEMORY)
+                    for old in self.folder.glob("store-*.duckdb"):
+                        if old != path:
+                            old.unlink()
                 self._connection, self._written, self._looked = connection, written, now
             return connection.cursor()
 
