@@ -93,7 +93,8 @@ class Strip:
 class Curves:
     """A curve a series over a number of responses, which stands on a scale of ratios.
 
-    `frame` has the columns series, x, y; `labels` says what stands on the two axes.
+    `frame` has the columns series, x, y, low and high, between which a band is drawn; `labels` says what stands on the
+    two axes.
     """
 
     name: str
@@ -110,6 +111,7 @@ class Curves:
             for index, name in enumerate(self.series):
                 own = self.frame[self.frame["series"] == name]
                 ink, marker = SERIES[index % len(SERIES)], MARKERS[index % len(MARKERS)]
+                axes.fill_between(own["x"], own["low"], own["high"], color=ink, alpha=0.18, linewidth=0)
                 axes.plot(
                     own["x"], own["y"], color=ink, marker=marker, markersize=6, markeredgecolor=PAPER, linewidth=1.8
                 )

@@ -31,6 +31,7 @@ def saturation(reading: Reading, manifest: Manifest, names: Names) -> Figure:
 
 def _panel(name: str, title: str, own: pd.DataFrame, models: list[str], caption: str) -> Panel:
     frame = own.rename(columns={"model": "series", "responses": "x", "entities": "y"})
+    frame = frame.astype({"low": float, "high": float})
     chart = Curves(name, f"{title}. {caption}", frame, models, words().figures[NAME].keys, SHORT)
     return Panel(title, chart.draw())
 

@@ -1,29 +1,40 @@
 -- saturation: a row is a model, a topic and a number of responses: how many distinct items so many responses of a cell
 -- name, and what share of all mentions falls on these (coverage). Means over all cells: at round numbers that every cell
--- has, and at the cells' own ends (`responses` is then the mean of theirs: some lost a few).
+-- has, and at the cells' own ends (`responses` is then the mean of theirs: some lost a few). `low` and `high`: the cells'
+-- 95 % intervals as one of their mean, since no two cells share a response; NULL where one of them has none.
 WITH points AS (
-    SELECT *, responses = max(responses) OVER (PARTITION BY model, language, topic, condition, country) AS is_end
+    SELECT
+        *, (high - low) / 2 AS half,
+        responses = max(responses) OVER (PARTITION BY model, language, topic, condition, country) AS is_end
     FROM saturation
 ),
 steps AS (
     SELECT
         model, topic, responses,
-        avg(entities ORDER BY entities) AS entities, avg(coverage ORDER BY coverage) AS coverage, count(*) AS cells
+        avg(entities ORDER BY entities) AS entities, avg(coverage ORDER BY coverage) AS coverage, count(*) AS cells,
+        CASE WHEN count(half) = count(*) THEN sqrt(sum(half ** 2 ORDER BY half)) / count(*) END AS half
     FROM points
     GROUP BY ALL
 ),
 ends AS (
     SELECT
         model, topic, round(avg(responses))::BIGINT AS responses,
-        avg(entities ORDER BY entities) AS entities, avg(coverage ORDER BY coverage) AS coverage, count(*) AS cells
+        avg(entities ORDER BY entities) AS entities, avg(coverage ORDER BY coverage) AS coverage, count(*) AS cells,
+        CASE WHEN count(half) = count(*) THEN sqrt(sum(half ** 2 ORDER BY half)) / count(*) END AS half
     FROM points
     WHERE is_end
     GROUP BY ALL
+),
+curves AS (
+    SELECT steps.*
+    FROM steps
+    INNER JOIN ends USING (model, topic)
+    WHERE steps.cells = ends.cells AND steps.responses < ends.responses
+    UNION ALL
+    FROM ends
 )
-SELECT steps.*
-FROM steps
-INNER JOIN ends USING (model, topic)
-WHERE steps.cells = ends.cells AND steps.responses < ends.responses
-UNION ALL
-FROM ends
+SELECT
+    model, topic, responses, entities, CASE WHEN half IS NOT NULL THEN greatest(0, entities - half) END AS low,
+    entities + half AS high, coverage, cells
+FROM curves
 ORDER BY model, topic, responses;
