@@ -12,6 +12,7 @@
   };
   const PAGE = 50; // rows shown at first
   const FIRST = 4; // responses shown at first
+  const SOMEBODY = -2; // of the conditions: those that name a person
   const state = { search: "", status: null, sort: "mentions", descending: true, shown: PAGE, chosen: {}, open: null };
 
   function element(tag, options = {}, ...children) {
@@ -103,8 +104,13 @@
 
   // Which cells the filters let through. Filters are offered only for axes along which the counts are split.
   function fittingCells() {
-    return data.cells.map((place) => AXES.every((axis, at) => state.chosen[axis] === undefined || place[at] === state.chosen[axis]));
+    return data.cells.map((place) => AXES.every((axis, at) => passes(axis, place[at], state.chosen[axis])));
   }
+
+  function passes(axis, place, chosen) {
+    return chosen === undefined || place === chosen || (chosen === SOMEBODY && axis === "condition" && namesSomebody(place));
+  }
+  const namesSomebody = (condition) => code("condition", condition).startsWith("implicit");
 
   const countMentions = (fits) =>
     data.items.map((item) => item.counts.reduce((sum, [cell, mentions]) => sum + (fits[cell] ? mentions : 0), 0));
@@ -115,11 +121,18 @@
     mentions: (item, counts, index) => counts[index],
   };
 
+  // "country:japan" is met by what belongs to the country, any other words where they stand.
+  function searched(needle) {
+    const country = needle.startsWith("country:") ? needle.slice("country:".length).trim() : null;
+    if (country === null) return (item, index) => haystack[index].includes(needle);
+    return (item) => (item.countries || []).some((pair) => pair[0].toLowerCase() === country);
+  }
+
   function selected(counts) {
-    const needle = state.search.normalize("NFC").toLowerCase();
+    const meets = searched(state.search.normalize("NFC").toLowerCase());
     const found = [];
     data.items.forEach((item, index) => {
-      if (item.status === state.status && counts[index] > 0 && haystack[index].includes(needle)) found.push(index);
+      if (item.status === state.status && counts[index] > 0 && meets(item, index)) found.push(index);
     });
     const key = ORDER[state.sort];
     const keys = new Map(found.map((index) => [index, key(data.items[index], counts, index)]));
@@ -259,8 +272,11 @@
   // From a number to what is behind it: `codes` says where on the axes, `search` what else.
   function show(codes, search) {
     state.chosen = {};
-    const places = Object.entries(codes).map(([axis, wanted]) => [axis, data.axes[axis].findIndex((pair) => pair[0] === wanted)]);
-    for (const [axis, place] of places) if (place >= 0) state.chosen[axis] = place;
+    for (const [axis, wanted] of Object.entries(codes)) {
+      const place = data.axes[axis].findIndex((pair) => pair[0] === wanted);
+      if (place >= 0) state.chosen[axis] = place;
+      else if (wanted === "implicit") state.chosen[axis] = SOMEBODY;
+    }
     const fine = state.chosen.condition !== undefined || state.chosen.country !== undefined;
     if (fine && Object.keys(whole.parts).length && state.chosen.topic === undefined) state.chosen.topic = 0;
     for (const axis of AXES) {
@@ -282,7 +298,7 @@
     const country = JSON.parse(rows)[Math.floor((event.clientY - box.top - top) / height)];
     const language = JSON.parse(columns)[Math.floor((event.clientX - box.left - left) / width)];
     if (country === undefined || language === undefined) return;
-    if (cell.condition === "neutral") show({ ...cell, language }, named("country", country));
+    if (cell.condition === "neutral") show({ ...cell, language }, `country:${named("country", country)}`);
     else show({ ...cell, language, country });
   }
 
@@ -296,6 +312,9 @@
       const select = element("select", { id: `filter-${axis}` }, element("option", { value: "" }, "all"),
         ...data.axes[axis].map((pair, index) => element("option", { value: String(index) }, pair[1])));
       if (axis === "country") select.append(element("option", { value: "-1" }, "no country"));
+      if (axis === "condition" && data.axes[axis].filter((pair, index) => namesSomebody(index)).length > 1) {
+        select.append(element("option", { value: String(SOMEBODY) }, "a person's name"));
+      }
       select.addEventListener("change", () => {
         if (select.value === "") delete state.chosen[axis]; else state.chosen[axis] = Number(select.value);
         choose();

@@ -175,7 +175,7 @@ def test_axe_finds_no_violation(browser: Browser, report: Path, scheme: Literal[
 @pytest.fixture(scope="module")
 def large_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     """A run whose page does not hold everything."""
-    run = Synthetic(n=1, models=MODELS[:1], languages=("en", "ja")).write(tmp_path_factory.mktemp("large") / "run")
+    run = Synthetic(n=4, models=MODELS[:1], languages=("en", "ja")).write(tmp_path_factory.mktemp("large") / "run")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evidence, "WHOLE", evidence.Bounds(linked=8, other=2, texts=3_000, counts=30))
         write_report(run)
@@ -218,13 +218,38 @@ def test_a_page_without_what_lay_beside_it_says_so(large: Visit, large_run: RunF
 def test_numbers_lead_to_what_is_behind_them(visit: Visit) -> None:
     visit.page.locator("#numbers a", has_text="Hindi").first.click()
     assert visit.page.locator("#filter-language option:checked").inner_text() == "Hindi"
-    chart = visit.page.locator("svg[data-condition=explicit]").first
-    place = {name: float(chart.get_attribute(f"data-{name}") or 0) for name in ("left", "top", "width", "height")}
-    chart.click(position={"x": place["left"] + 3.5 * place["width"], "y": place["top"] + 3.5 * place["height"]})
+    click_cell(visit, "explicit", 3, 3)
     chosen = [visit.page.locator(f"#filter-{axis} option:checked").inner_text() for axis in ("language", "country")]
     assert chosen == ["Japanese", "Japan"]
     assert visit.page.locator("#filter-condition option:checked").inner_text() == "names the country"
     assert visit.labels()
+
+
+def test_a_map_of_neutral_prompts_leads_to_what_belongs_to_the_country_and_one_of_names_to_both(visit: Visit) -> None:
+    click_cell(visit, "neutral", 3, 3)
+    assert visit.page.input_value("#search") == "country:Japan"
+    countries = visit.page.locator("#entities tr td:nth-child(4)").all_inner_texts()
+    assert countries
+    assert all("Japan" in country.split(", ") for country in countries)
+    click_cell(visit, "implicit", 3, 3)
+    assert visit.page.locator("#filter-condition option:checked").inner_text() == "a person's name"
+    both = mentions(visit)
+    parts = []
+    for word in ("a man's name", "a woman's name"):
+        visit.page.select_option("#filter-condition", label=word)
+        parts.append(mentions(visit))
+    assert both == sum(parts) > 0
+
+
+def click_cell(visit: Visit, condition: str, row: int, column: int) -> None:
+    chart = visit.page.locator(f"svg[data-condition={condition}]").first
+    place = {name: float(chart.get_attribute(f"data-{name}") or 0) for name in ("left", "top", "width", "height")}
+    at = {"x": place["left"] + (column + 0.5) * place["width"], "y": place["top"] + (row + 0.5) * place["height"]}
+    chart.click(position=at)
+
+
+def mentions(visit: Visit) -> int:
+    return sum(int(text) for text in visit.page.locator("#entities tr td:nth-child(2)").all_inner_texts())
 
 
 def test_hostile_data_does_nothing(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -27,6 +27,7 @@ from reports.numbers import decimal
 from reports.report import write_report
 from tests.report_instruments import add_instruments
 from tests.report_run import HOSTILE, MODELS, Synthetic, hostile_kitchen, kitchens
+from tests.store_builder import StoreBuilder
 
 VOID = {"meta", "input", "br", "hr", "img", "link"}
 
@@ -152,7 +153,8 @@ def test_opening_says_what_there_is_and_what_is_weak(page: Page) -> None:
 
 
 def test_numbers_have_intervals_and_what_they_rest_on(page: Page) -> None:
-    intervals = [e.text for e in page.all("span") if e.attributes.get("class") == "interval" and " to " in e.text]
+    assert len([e for e in page.all("tr") if "header" in e.inside and " to " in e.text]) == 2  # the models at a glance
+    intervals = re.findall(r"\d to [+−\d]", page.with_id("numbers").text)
     too_little = page.with_id("numbers").text.count("too little for an interval")
     assert len(intervals) + too_little == 5 * 2 * (1 + 6)  # metrics x models x (all languages, and each)
     assert len(intervals) > 40
@@ -168,6 +170,10 @@ def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
     rows = list(csv.DictReader(io.StringIO(unquote(links["granularity.csv"].partition(",")[2]))))
     assert {(row["model"], row["language"]) for row in rows} >= {(model, "ar") for model in MODELS}
     assert all(0 < float(row["estimate"]) <= 1 for row in rows)
+    curves = list(csv.DictReader(io.StringIO(unquote(links["saturation.csv"].partition(",")[2]))))
+    known = [[float(row[name]) for name in ("low", "entities", "high")] for row in curves if row["low"] or row["high"]]
+    assert known == [sorted(limits) for limits in known]
+    assert any(low < high for low, _, high in known)
     assert sum("FROM aggregates" in e.text for e in page.all("pre")) == 5
 
 
@@ -254,8 +260,9 @@ def test_hostile_data_is_text_and_nothing_else(tmp_path_factory: pytest.TempPath
     page = parsed(hostile)
     assert not page.all("img")
     assert len(page.all("script")) == 2
-    for name in ("probable", "swapped", "apart", "leaderboards"):
-        assert "<img src=x>" in page.with_id(name).text
+    assert "<img src=x>" in page.with_id("probable").text
+    for name in ("swapped", "apart", "leaderboards"):
+        assert HOSTILE[:50] in page.with_id(name).text
     assert not [e for e in page.all("a") if ",=1+1" in unquote(e.attributes.get("href") or "")]
     assert "{{ 7*7 }}" in page.all("h1")[0].text
     assert not [e for e in page.elements for key in e.attributes if key.startswith("on")]
@@ -280,6 +287,16 @@ def test_a_run_without_responses_still_has_a_report(tmp_path: Path) -> None:
     instruments = {"probable", "swapped", "apart", "leaderboards"}
     assert not instruments & {e.attributes.get("id") for e in page.elements}
     assert not instruments & {(e.attributes.get("href") or "")[1:] for e in page.all("a")}
+
+
+def test_a_run_in_which_all_failed_waits_for_nothing(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path, models=MODELS[:1], n=1)
+    builder.answer(builder.ask(), status="failed", text=None, error="503 from the server")
+    run = builder.write()
+    write_report(run)
+    header = parsed(run).all("header")[0].text
+    assert "all 1 that were asked for failed" in " ".join(header.split())
+    assert "waits for" not in header
 
 
 def test_what_is_missing_says_why(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from reports.figures.drawing import PAPER, SERIES, VARIABLES, Margins, canvas, p
 from reports.figures.inline import to_svg
 from reports.reading import read_store
 
-SIDE = 420.0  # pixels
+SIDE = 350.0  # pixels: two of them stand side by side
 _NAMED = 24  # entities whose names are written
 _FONT = 10
 _ROOM = 0.06  # of the map's side: no other name is written so near

@@ -63,6 +63,6 @@ def _panel(name: str, side: str, own: pd.DataFrame, top: float, manifest: Manife
         outlined=frozenset((c, lang) for c in table.index for lang in table.columns if names.native(lang, c)),
         signed=signed,
         asked=frozenset(zip(own["country"], own["language"], strict=True)),
-        cell={"model": model} if side == "implicit" else {"model": model, "condition": side},
+        cell={"model": model, "condition": side},
     )
     return Panel(title, chart.draw())
