@@ -108,6 +108,6 @@ def _is_number(word: str) -> bool:
     return word == "" or word[0] in "0123456789+<\u2212"
 
 
-def _signs(word: str) -> str:
+def _signs(word: object) -> str:
     """A word whose letters are escaped, with the signs that LaTeX's usual fonts have under other names."""
-    return word.replace("\u2212", "$-$").replace("< ", "$<$ ").replace("\ufffd", "?") or "--"
+    return str(word).replace("\u2212", "$-$").replace("< ", "$<$ ").replace("\ufffd", "?") or "--"
