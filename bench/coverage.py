@@ -1,6 +1,6 @@
 """How often the 95 % intervals cover the truth, per metric, in simulated models whose true numbers are known.
 
-    python -m bench.coverage [--data-sets 1000]
+    python -m bench.coverage [--data-sets 1000] [--only consensus]
 
 The worlds are those of `tests/test_metrics_coverage.py`: items with Zipf's popularity (`independent`), many items as
 good as equally popular (`flat`), and responses that name whole bundles of items (`bundled`). Where the truth has no
@@ -13,83 +13,125 @@ import argparse
 import math
 import sys
 from collections.abc import Callable, Iterator
+from itertools import combinations
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from metrics.intervals.assemblage import Assemblage
 from metrics.intervals.companions import companions, items_in
-from metrics.intervals.estimate import Estimate, difference, mean
-from metrics.intervals.overlap import mean_overlap, overlap
-from tests.test_metrics_coverage import WORLDS, World, responses_with, world
+from metrics.intervals.estimate import Estimate, difference, mean, scaled
+from metrics.intervals.overlap import Overlaps, overlap
+from metrics.intervals.ratio import ratio_estimate
+from tests.test_metrics_coverage import WORLDS, Random, World, responses_with, world
 
-Case = tuple[str, str, float]  # metric, world, share of intervals that cover
-SIZES = (30, 200)
+SIZES = (10, 30, 200)
+CELLS = 5  # in a mean
+
+
+class Case(NamedTuple):
+    """The data sets of one metric in one world; None where a data set has no such number."""
+
+    metric: str
+    where: str
+    found: list[Estimate | None]
+    truth: float | list[float]  # of all data sets, or of each
 
 
 def main() -> None:
     """Prints a line per metric and world, as soon as it is known."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data-sets", type=int, default=1_000)
-    count = parser.parse_args().data_sets
-    for cases in (shares(count), gains(count), items(count), pairs(count)):
-        for metric, where, covered in cases:
-            sys.stdout.write(f"{metric:22} {where:42} {covered:6.1%}\n")
+    parser.add_argument("--only", choices=list(PARTS), nargs="*", default=list(PARTS))
+    asked = parser.parse_args()
+    for name in asked.only:
+        for case in PARTS[name](asked.data_sets):
+            sys.stdout.write(f"{case.metric:28} {case.where:38} {covered(case):6.1%}\n")
             sys.stdout.flush()
 
 
 def shares(count: int) -> Iterator[Case]:
-    """Granularity and specificity: a cell, and the mean of five."""
-    for responses in (20, 500):
-        for share in (0.1, 0.5, 0.93):
+    """Granularity and specificity: a cell, and the mean of several."""
+    for responses in (20, 60, 500):
+        for share in (0.02, 0.1, 0.5, 0.93):
             random = np.random.default_rng([1, responses, int(share * 100)])
             draws = [responses_with(random, responses, share, 0.3) for _ in range(count)]
-            yield "granularity, specif.", f"{responses} responses, share {share}", covered(draws, share)
-    random, several = np.random.default_rng(8), (0.1, 0.3, 0.5, 0.8, 0.9)
-    means = [mean(one for s in several if (one := responses_with(random, 20, s, 0.3))) for _ in range(count)]
-    yield "the same, a mean", "5 cells of 20 responses", covered(means, float(np.mean(several)))
+            yield Case("granularity, specificity", f"{responses} responses, share {share}", draws, share)
+    for several in ((0.1, 0.3, 0.5, 0.8, 0.9), (0.02,) * 19):
+        random = np.random.default_rng([8, len(several)])
+        means = [mean_of(responses_with(random, 20, share, 0.3) for share in several) for _ in range(count)]
+        where = f"{len(several)} cells of 20, shares {min(several)} to {max(several)}"
+        yield Case("granularity, a mean", where, means, float(np.mean(several)))
 
 
 def gains(count: int) -> Iterator[Case]:
-    """Specificity gain: a difference of two cells."""
-    for explicit, neutral in ((0.6, 0.2), (0.15, 0.05), (0.95, 0.9)):
-        random = np.random.default_rng([2, int(explicit * 100)])
-        cells = [[responses_with(random, 60, share, 0.3) for share in (explicit, neutral)] for _ in range(count)]
-        found = [difference(one, other) for one, other in cells if one and other]
-        yield "specificity_gain", f"60 responses, {explicit} - {neutral}", covered(found, explicit - neutral)
+    """Specificity gain: a difference of two cells, and the mean of several over the same neutral responses."""
+    for explicit, neutral in ((0.6, 0.2), (0.15, 0.05), (0.95, 0.9), (0.3, 0.01)):
+        for responses in (20, 60):
+            random = np.random.default_rng([2, responses, int(explicit * 100)])
+            cells = [
+                [responses_with(random, responses, share, 0.3) for share in (explicit, neutral)] for _ in range(count)
+            ]
+            found = [difference(one, other) if one and other else None for one, other in cells]
+            yield Case("specificity_gain", f"{responses} responses, {explicit} - {neutral}", found, explicit - neutral)
+    for responses in (20, 60):
+        random = np.random.default_rng([12, responses])
+        explicit_shares, neutral_shares = np.linspace(0.2, 0.8, CELLS), np.array([0.02, 0.05, 0.1, 0.2, 0.3])
+        means = []
+        for _ in range(count):
+            own = mean_of(responses_with(random, responses, share, 0.3) for share in explicit_shares)
+            base = scaled(one_of_several(random, responses, neutral_shares), 1 / CELLS)
+            means.append(own and difference(own, base))
+        truth = float(np.mean(explicit_shares - neutral_shares))
+        yield Case("specificity_gain, a mean", f"{CELLS} cells of {responses}, the same neutral", means, truth)
+
+
+def one_of_several(random: Random, responses: int, several: NDArray[np.float64]) -> Estimate:
+    """The summed shares of mentions that belong to each of several countries, from the same responses."""
+    mentions = 1 + random.poisson(3, responses)
+    chances = random.dirichlet(np.append(several, 1 - several.sum()) / 0.3, responses)
+    belong = np.array(
+        [random.multinomial(told, chance)[:-1].sum() for told, chance in zip(mentions, chances, strict=True)]
+    )
+    estimate = ratio_estimate(np.ones(responses), belong.astype(float), mentions.astype(float))
+    assert estimate is not None
+    return estimate
 
 
 def items(count: int) -> Iterator[Case]:
-    """Diversity and its companions, and the mean of the diversity of three cells."""
+    """Diversity and its companions: a cell, and the mean of several."""
     for name, responses in ((name, size) for name in WORLDS for size in SIZES):
         random = np.random.default_rng([3, responses, len(name)])
         model = world(random, **WORLDS[name])
-        cells = [model.draw(random, responses) for _ in range(count)]
+        cells = [model.draw(random, responses) for _ in range(count * CELLS)]
+        others = [model.draw(random, responses) for _ in range(count)]
         for metric, estimate in COMPANIONS.items():
             found = [estimate(cell) for cell in cells]
-            others = [estimate(model.draw(random, responses)).value for _ in range(count)]
-            yield metric, f"{name}, {responses} responses", covered(found, float(np.mean(others)))
+            truth = float(np.mean([one.value for one in map(estimate, others) if one]))
+            yield Case(metric, f"{name}, {responses} responses", found[:count], truth)
+            yield Case(f"{metric}, a mean", f"{name}, {CELLS} cells of {responses}", means_of(found), truth)
         chance = chances(model, random)
-        hits = [inside(companions(cell, 1)["coverage"], chance[cell.items].sum() / chance.sum()) for cell in cells]
-        yield "coverage", f"{name}, {responses} responses", float(np.mean(hits))
-        threes = [[model.draw(random, responses) for _ in range(3)] for _ in range(count)]
-        found = [mean(COMPANIONS["diversity"](cell) for cell in three) for three in threes]
-        truth = float(np.mean([len(cell.items) for three in threes for cell in three]))
-        yield "diversity, a mean", f"{name}, 3 cells of {responses}", covered(found, truth)
+        known = [float(chance[cell.items].sum() / chance.sum()) for cell in cells]
+        found = [companions(cell, 1).get("coverage") for cell in cells]
+        yield Case("coverage", f"{name}, {responses} responses", found[:count], known[:count])
+        truths = np.reshape(known, (-1, CELLS)).mean(axis=1).tolist()
+        yield Case("coverage, a mean", f"{name}, {CELLS} cells of {responses}", means_of(found), truths)
 
 
-COMPANIONS: dict[str, Callable[[Assemblage], Estimate]] = {
+COMPANIONS: dict[str, Callable[[Assemblage], Estimate | None]] = {
     "diversity": lambda cell: items_in(cell, cell.responses),
-    "hill_1": lambda cell: companions(cell, 1)["hill_1"],
-    "hill_2": lambda cell: companions(cell, 1)["hill_2"],
+    "hill_1": lambda cell: companions(cell, 1).get("hill_1"),
+    "hill_2": lambda cell: companions(cell, 1).get("hill_2"),
     "rarefied to a tenth": lambda cell: items_in(cell, cell.responses // 10),
     "rarefied to a half": lambda cell: items_in(cell, cell.responses // 2),
 }
 
 
-def chances(model: World, random: np.random.Generator) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def chances(model: World, random: Random) -> NDArray[np.float64]:
     """The chance of each item to be in a response, from many of them."""
     drawn = model.draw(random, 20_000).incidence
     found = np.zeros(len(model.popularity))
@@ -98,30 +140,54 @@ def chances(model: World, random: np.random.Generator) -> np.ndarray[tuple[int],
 
 
 def pairs(count: int) -> Iterator[Case]:
-    """Culture consensus: a pair of languages, and the mean of six pairs."""
+    """Culture consensus: a pair of languages, and the mean of the pairs of four."""
     for name, sizes in ((name, sizes) for name in WORLDS for sizes in ((30, 30), (200, 60))):
         random = np.random.default_rng([4, *sizes, len(name)])
         two = [world(random, **WORLDS[name], shuffled=shuffled) for shuffled in (0.0, 0.5)]
         drawn = [
             overlap(*(one.draw(random, size) for one, size in zip(two, sizes, strict=True))) for _ in range(2 * count)
         ]
-        known = [pair.estimate() for pair in drawn if pair]
-        truth = float(np.mean([one.value for one in known[count:]]))
-        yield "consensus", f"{name}, {sizes[0]} and {sizes[1]} responses", covered(known[:count], truth)
-    random = np.random.default_rng(9)
-    models = {language: world(random, 1000, 1.0, 2.0, shuffled=0.5) for language in "abcd"}
-    found = []
-    for _ in range(2 * count):
-        cells = {language: model.draw(random, 60) for language, model in models.items()}
-        met = [(a, b, pair) for a in "abcd" for b in "abcd" if a < b and (pair := overlap(cells[a], cells[b]))]
-        found.append(mean_overlap(met))
-    truth = float(np.mean([one.value for one in found[count:]]))
-    yield "consensus, a mean", "6 pairs of 4 languages, 60 responses", covered(found[:count], truth)
+        known = [pair and pair.estimate() for pair in drawn]
+        truth = float(np.mean([one.value for one in known[count:] if one]))
+        yield Case("consensus", f"{name}, {sizes[0]} and {sizes[1]} responses", known[:count], truth)
+    for name, size in ((name, size) for name in WORLDS for size in (30, 60, 200)):
+        random = np.random.default_rng([9, size, len(name)])
+        models = [world(random, **WORLDS[name], shuffled=0.5) for _ in "abcd"]
+        of_all, of_one = [], []
+        for _ in range(2 * count):
+            cells = dict(zip("abcd", (model.draw(random, size) for model in models), strict=True))
+            met = [(a, b, pair) for a, b in combinations(cells, 2) if (pair := overlap(cells[a], cells[b]))]
+            of_all.append(Overlaps(met).mean())
+            of_one.append(Overlaps(met).mean_of("a"))
+        for metric, found in (("consensus, all pairs", of_all), ("consensus, of a language", of_one)):
+            truth = float(np.mean([one.value for one in found[count:]]))
+            yield Case(metric, f"{name}, 4 languages, {size} responses", found[:count], truth)
 
 
-def covered(found: list[Estimate] | list[Estimate | None], truth: float) -> float:
+PARTS: dict[str, Callable[[int], Iterator[Case]]] = {
+    "shares": shares,
+    "gains": gains,
+    "items": items,
+    "consensus": pairs,
+}
+
+
+def mean_of(parts: Iterator[Estimate | None]) -> Estimate | None:
+    """The mean of those that are known."""
+    known = [part for part in parts if part is not None]
+    return mean(known) if known else None
+
+
+def means_of(found: list[Estimate | None]) -> list[Estimate | None]:
+    """The mean of each `CELLS` of them."""
+    return [mean_of(iter(found[start : start + CELLS])) for start in range(0, len(found), CELLS)]
+
+
+def covered(case: Case) -> float:
     """The share of intervals that hold the truth; data sets without a number do not count."""
-    return float(np.mean([inside(estimate, truth) for estimate in found if estimate is not None]))
+    truths = case.truth if isinstance(case.truth, list) else [case.truth] * len(case.found)
+    hits = [inside(estimate, truth) for estimate, truth in zip(case.found, truths, strict=True) if estimate is not None]
+    return float(np.mean(hits))
 
 
 def inside(estimate: Estimate, truth: float) -> bool:

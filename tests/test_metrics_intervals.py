@@ -21,8 +21,9 @@ from cache.store import open_store
 from metrics import KEPT, views
 from metrics.intervals.assemblage import Assemblage, assemblage, bundling, diversity_estimate
 from metrics.intervals.companions import companions, items_in
-from metrics.intervals.estimate import Estimate, Sum, difference, mean, student, symmetric
-from metrics.intervals.overlap import overlap
+from metrics.intervals.coverage import coverage_estimate
+from metrics.intervals.estimate import Estimate, Sum, Z, difference, mean, student, symmetric, wilson
+from metrics.intervals.overlap import Overlaps, overlap
 from metrics.intervals.ratio import ratio_estimate
 from metrics.measure import measure
 from tests.large_run import LargeRun
@@ -53,8 +54,9 @@ def test_the_jackknife_of_a_ratio_is_the_one_that_leaves_out_each_response() -> 
     assert estimate.value == 0.7
     assert estimate.freedom == 4
     center = (0.7 + 1.959964**2 / 2 / size) / (1 + 1.959964**2 / size)
-    assert estimate.value + (estimate.above - estimate.below) / 2 == pytest.approx(center)
-    assert (estimate.below + estimate.above) / (expected.high - expected.low) == pytest.approx(1.0, abs=0.25)
+    below, above = estimate.distances(1.959964)
+    assert estimate.value + (above - below) / 2 == pytest.approx(center)
+    assert (below + above) / (expected.high - expected.low) == pytest.approx(1.0, abs=0.25)
 
 
 def test_independent_mentions_give_wilsons_interval() -> None:
@@ -75,12 +77,20 @@ def test_a_ratio_without_mentions_is_none() -> None:
     assert ratio_estimate(np.array([]), np.array([]), np.array([])) is None
 
 
-def test_distances_add_up_as_squares_and_a_difference_crosses_them() -> None:
-    one, other = Estimate(0.6, 0.3, 0.1, math.inf), Estimate(0.2, 0.04, 0.4, math.inf)
+def test_a_difference_crosses_the_distances_of_its_parts() -> None:
+    one, other = wilson(0.9, 10, math.inf), wilson(0.2, 40, math.inf)
+    (below, above), (other_below, other_above) = one.distances(Z), other.distances(Z)
     gain = difference(one, other)
-    assert (gain.value, gain.below, gain.above) == pytest.approx((0.4, 0.5, math.hypot(0.1, 0.04)))
-    middle = mean([one, other])
-    assert (middle.value, middle.below) == pytest.approx((0.4, math.hypot(0.3, 0.04) / 2))
+    assert gain.value == pytest.approx(0.7)
+    assert gain.distances(Z) == pytest.approx((math.hypot(below, other_above), math.hypot(above, other_below)))
+
+
+@pytest.mark.parametrize("hits", [0, 1, 4])
+def test_the_mean_of_equal_cells_is_as_sure_as_the_one_that_they_make_up(hits: int) -> None:
+    """Also where nothing ever happened: twenty cells without a hit in 10 are as good as none in 200."""
+    cells = [wilson(hits / 10, 10, math.inf)] * 20
+    together = stats.binomtest(20 * hits, 200).proportion_ci(method="wilson")
+    assert mean(cells).limits(0, 1) == pytest.approx((together.low, together.high))
 
 
 def test_degrees_of_freedom_are_satterthwaites() -> None:
@@ -97,7 +107,7 @@ def test_weights_are_those_of_a_weighted_mean() -> None:
     total.add(symmetric(5.0, 1.0, 9), 1)
     found = total.mean()
     assert found.value == 2.0
-    assert found.below == pytest.approx(1.959964 * math.sqrt(9 + 1) / 4)
+    assert found.variance == pytest.approx((9 + 1) / 16)
 
 
 def test_what_rests_on_one_response_has_no_interval_and_takes_it_from_means() -> None:
@@ -129,7 +139,7 @@ def test_items_that_come_together_widen_the_interval() -> None:
     ones = np.ones(4)
     assert bundling([(apart, ones)]) == 1
     assert bundling([(together, ones)]) == pytest.approx((16 - 16 / 5) / (4 * 4 / 5))
-    assert diversity_estimate(together).below > 1.9 * diversity_estimate(apart).below
+    assert diversity_estimate(together).variance > 1.9**2 * diversity_estimate(apart).variance
 
 
 def test_a_cell_without_items_has_a_diversity_of_nought_and_no_consensus_with_its_like() -> None:
@@ -163,7 +173,7 @@ def test_companions_have_the_jackknife_that_leaves_out_each_response() -> None:
         without = np.array([one[number] for one in left])
         variance = 4 / 5 * ((without - without.mean()) ** 2).sum()
         assert found[metric].value == pytest.approx(whole[number])
-        assert found[metric].below == pytest.approx(1.959964 * math.sqrt(variance))
+        assert found[metric].variance == pytest.approx(variance)
 
 
 def test_a_cell_without_items_has_a_flat_curve_and_no_hill_numbers() -> None:
@@ -171,20 +181,49 @@ def test_a_cell_without_items_has_a_flat_curve_and_no_hill_numbers() -> None:
     assert set(found) == {"rarefied"}
     assert found["rarefied"].limits(0, math.inf) == (0, 0)
     assert diversity_estimate(cell([1], [1])).limits(0, math.inf) == (1, 1)
-    assert companions(cell([1], [1]), 1)["coverage"].limits(0, 1) == (1, 1)
 
 
-def test_consensus_is_symmetric_and_its_variance_changes_sides_with_the_cells() -> None:
+def test_consensus_is_symmetric_and_its_sides_change_with_the_cells() -> None:
     one, other = cell([1, 2], [2, 3], [3, 9], [4]), cell([3], [3, 5], [5, 6], [1], [1, 7])
     forth, back = overlap(one, other), overlap(other, one)
     assert forth is not None
     assert back is not None
     assert forth.value == back.value == 2 / 8
-    assert forth.variance == pytest.approx(back.variance[::-1])
+    spread = [[float(side.deviations @ side.deviations) for side in pair.sides] for pair in (forth, back)]
+    assert spread[0] == pytest.approx(spread[1][::-1])
+    assert forth.estimate().variance == pytest.approx(back.estimate().variance)
     low, high = forth.estimate().limits(0, 1)
     assert low is not None
     assert high is not None
     assert low < forth.value < high
+
+
+def test_languages_that_say_the_same_are_as_sure_together_as_each_pair() -> None:
+    """Were the pairs taken as independent, three would be surer than one; they are the same responses, told thrice."""
+    responses = ([1, 2], [2, 3], [3, 9], [4])
+    cells = {language: cell(*responses) for language in "abc"}
+    pairs = [(a, b, pair) for a, b in combinations(cells, 2) if (pair := overlap(cells[a], cells[b]))]
+    alone, together = pairs[0][2].estimate(), Overlaps(pairs).mean()
+    assert together.value == alone.value == 1
+    assert Overlaps(pairs[:1]).mean() == alone
+    assert sum(together.distances(Z)) > sum(alone.distances(Z)) / math.sqrt(3)
+
+
+def test_coverage_has_estys_variance_with_what_comes_together() -> None:
+    """Seven mentions: 1 in three responses; 2 and 3 both in the first two; and none, or one, of its own in the last."""
+    alone = coverage_estimate(cell([1, 2, 3], [1, 2, 3], [1]).incidence)
+    assert alone.value == 1
+    low, high = alone.limits(0, 1)
+    assert high == 1
+    assert low is not None
+    assert 0 < low < 0.6
+    found = coverage_estimate(cell([1, 2, 3], [1, 2, 3], [1, 4]).incidence)
+    assert found.value == pytest.approx(1 - 1 / 8 * (2 * 1 / (2 * 1 + 2 * 2)))
+    spread = 2 * (0 - 3 / 8) ** 2 + (1 - 2 / 8) ** 2  # of the unique mentions, over responses
+    whole, repeated = (spread + 1) / (1 * (1 - 1 / 8) + 1), (2 * 2**2 + 2) / (7 + 2)
+    assert found.variance == pytest.approx((whole * found.value * (1 - found.value) + repeated * found.value) / 8)
+    nothing_twice = coverage_estimate(cell([1], [2], [3]).incidence)
+    assert nothing_twice.limits(0, 1)[1] > 0.6
 
 
 def test_responses_that_saw_everything_many_times_leave_no_doubt() -> None:

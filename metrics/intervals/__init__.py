@@ -9,9 +9,12 @@
 - consensus (`overlap`): the same, for the two assemblages of a pair of languages; the variance gives the effective
   number of items, and that Wilson's interval.
 - Hill numbers, points of the saturation curve (`companions`): the jackknife over responses, Student's interval.
-  Coverage: Esty's variance (1983), widened as diversity's is; the interval is of the share that was in fact covered.
-- gain and means of cells (`estimate`): a linear combination of independent numbers, whose distances to their limits add
-  up as squares (MOVER: Zou and Donner 2008).
+- coverage (`coverage`): Esty's variance (1983) for items that come together, and limits of Wilson's kind, which hold
+  where next to nothing came twice; they are those of the share that was in fact covered.
+- means of cells (`estimate`): variances add up, and the asymmetry of the intervals fades as cells are added. Pairs of
+  languages that share one share its responses: its items come, or do not come, in all its pairs at once (`overlap`).
+- gain (`estimate`): the difference of two independent numbers, whose distances to their limits add up as squares
+  (MOVER: Zou and Donner 2008).
 
 What an interval covers is the number's expectation at the present number of responses: how far another run of the same
 size would differ. It does not turn a diversity of 100 responses into one of 500. Nothing here is random: the same store

@@ -1,6 +1,6 @@
-"""Intervals of what can be compared between cells of different size: Hill numbers, coverage, the saturation curve.
+"""Intervals of what can be compared between cells of different size: Hill numbers, the saturation curve, coverage.
 
-All of these are smooth in how many responses mention each item, so that leaving out one response at a time (the
+All but coverage are smooth in how many responses mention each item, so that leaving out one response at a time (the
 jackknife) gives their variance, whatever the items of a response have to do with one another. Near the end of the
 curve the jackknife is too wide (Efron and Stein 1981); its last point, the diversity itself, has the interval of
 `assemblage`.
@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from metrics.intervals.assemblage import Assemblage, diversity_estimate
+from metrics.intervals.coverage import coverage_estimate
 from metrics.intervals.estimate import Estimate, symmetric
 from metrics.intervals.incidence import Incidence, Integers, Numbers
 
@@ -59,25 +60,6 @@ def expected_items(cell: Incidence, size: int) -> Estimate:
     lost = lost - _share_of_draws(size, without, cell.count - 1)
     value = float(_share_of_draws(size, cell.responses, cell.counts).sum())
     return _jackknife(value, whole - cell.left_out(lost))
-
-
-def coverage_estimate(cell: Incidence) -> Estimate:
-    """Good and Turing's coverage (Chao and Jost 2012) of a cell with at least one item and two responses.
-
-    The limits are those of the share that these responses do cover, which the estimate misses in either direction: the
-    variance of the miss is Esty's (1983, Ann. Stat. 11, 905), multiplied by how unevenly unique items are spread over
-    the responses.
-    """
-    size, total = cell.responses, float(cell.counts.sum())
-    once, twice = float((cell.counts == 1).sum()), float((cell.counts == 2).sum())
-    if once == 0:
-        return symmetric(1.0, 0.0, size - 1)
-    others = (size - 1) * (once if twice else once - 1)
-    value = 1 - once / total * others / (others + 2 * (twice or 1.0))
-    per_response = cell.left_out((cell.count == 1).astype(np.float64))
-    bundled = float((per_response**2).sum() - once**2 / size) / (once * (size - 1) / size)
-    variance = (once + 2 * twice - once**2 / total) / total**2
-    return symmetric(value, variance * max(1.0, bundled), size - 1)
 
 
 def _jackknife(value: float, without_one: Numbers) -> Estimate:

@@ -13,64 +13,78 @@ Z = 1.959963984540054  # the normal distribution's 97.5 % quantile
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number and the distances from it to its 95 % limits, as they would be if the variance were known.
+    """A number, and the variance that it would have if the truth were not the number itself but `away` from it.
 
-    `freedom` is how many degrees of freedom the variance rests on; 0 says that nothing is known of it.
+    That is `variance` + `slope` x away - `curve` x away^2. The 95 % interval is that of Wilson's (1927) kind: all the
+    truths from which the number is no more than 1.96 of *their* standard deviations away; more where the variance
+    rests on few degrees of `freedom` (Student), and 0 of them says that nothing is known of it.
     """
 
     value: float
-    below: float
-    above: float
+    variance: float
     freedom: float
+    slope: float = 0.0
+    curve: float = 0.0
 
     def limits(self, lowest: float, highest: float) -> tuple[float | None, float | None]:
         """The 95 % interval within the range that the number can have; None where the variance is not known."""
         if self.freedom <= 0:
             return None, None
-        stretch = student(self.freedom) / Z
-        return max(lowest, self.value - self.below * stretch), min(highest, self.value + self.above * stretch)
+        below, above = self.distances(student(self.freedom))
+        return max(lowest, self.value - below), min(highest, self.value + above)
+
+    def reach(self) -> float:
+        """The square of half the interval's width, were the variance known: never 0 where there is any doubt."""
+        return sum(self.distances(Z)) ** 2 / 4
+
+    def distances(self, deviations: float) -> tuple[float, float]:
+        """How far down and up the truths are from which the number is so many of their standard deviations away."""
+        square = deviations**2
+        shift, scale = square * self.slope / 2, 1 + square * self.curve
+        root = math.sqrt(shift**2 + scale * square * self.variance)
+        return (root - shift) / scale, (root + shift) / scale
 
 
 def symmetric(value: float, variance: float, freedom: float) -> Estimate:
     """The estimate whose limits are those of a normal distribution with this variance."""
-    distance = Z * math.sqrt(max(variance, 0.0))
-    return Estimate(value, distance, distance, freedom)
+    return Estimate(value, max(variance, 0.0), freedom)
 
 
 def wilson(value: float, size: float, freedom: float) -> Estimate:
     """The estimate of a proportion whose limits are Wilson's (1927) for `size` independent observations."""
-    center = (value + Z**2 / (2 * size)) / (1 + Z**2 / size)
-    half = Z / (1 + Z**2 / size) * math.sqrt(value * (1 - value) / size + Z**2 / (4 * size**2))
-    return Estimate(value, value - (center - half), center + half - value, freedom)
+    return Estimate(value, value * (1 - value) / size, freedom, (1 - 2 * value) / size, 1 / size)
 
 
 class Sum:
-    """A sum of weight x estimate over independent estimates, by MOVER (Zou and Donner 2008, equation 6).
+    """A sum of weight x estimate over independent estimates.
 
-    Where an estimate enters with a negative weight, its upper limit decides the lower one of the sum. Degrees of
-    freedom as Satterthwaite (1946) has them.
+    Variances add up. Where the truth of the sum is away from its value, the truths of the parts are taken to share that
+    as their reaches do; so the asymmetry of the interval fades as parts are added, and many cells in which nothing
+    happened say together what one large cell would. Degrees of freedom as Satterthwaite (1946) has them.
     """
 
     def __init__(self) -> None:
         self.weight = 0.0
-        self._value = self._below = self._above = self._spread = self._spread_by_freedom = 0.0
+        self._value = self._variance = self._reach = self._slope = self._curve = self._by_freedom = 0.0
         self._known = True
 
     def add(self, part: Estimate, weight: float = 1.0) -> None:
-        down, up = (part.below, part.above) if weight >= 0 else (part.above, part.below)
-        variance = weight**2 * (down**2 + up**2)
+        reach = weight**2 * part.reach()
         self.weight += weight
         self._value += weight * part.value
-        self._below += (weight * down) ** 2
-        self._above += (weight * up) ** 2
-        self._spread += variance
+        self._variance += weight**2 * part.variance
+        self._reach += reach
+        self._slope += weight * part.slope * reach
+        self._curve += part.curve * reach**2
         self._known = self._known and part.freedom > 0
         if part.freedom > 0:
-            self._spread_by_freedom += variance**2 / part.freedom
+            self._by_freedom += reach**2 / part.freedom
 
     def estimate(self) -> Estimate:
-        freedom = math.inf if self._spread_by_freedom == 0 else self._spread**2 / self._spread_by_freedom
-        return Estimate(self._value, math.sqrt(self._below), math.sqrt(self._above), freedom if self._known else 0.0)
+        freedom = math.inf if self._by_freedom == 0 else self._reach**2 / self._by_freedom
+        whole = self._reach or 1.0  # without any doubt there is nothing to share
+        slope, curve = self._slope / whole, self._curve / whole**2
+        return Estimate(self._value, self._variance, freedom if self._known else 0.0, slope, curve)
 
     def mean(self) -> Estimate:
         """The weighted mean; there must be something in the sum."""
@@ -87,15 +101,22 @@ def mean(parts: Iterable[Estimate]) -> Estimate:
 
 def scaled(estimate: Estimate, by: float) -> Estimate:
     """`estimate` times a positive number."""
-    return Estimate(estimate.value * by, estimate.below * by, estimate.above * by, estimate.freedom)
+    value, variance, slope = estimate.value * by, estimate.variance * by**2, estimate.slope * by
+    return Estimate(value, variance, estimate.freedom, slope, estimate.curve)
 
 
 def difference(one: Estimate, other: Estimate) -> Estimate:
-    """`one` - `other`, of independent responses."""
-    total = Sum()
-    total.add(one)
-    total.add(other, -1.0)
-    return total.estimate()
+    """`one` - `other`, of independent responses, by MOVER (Zou and Donner 2008, equation 6).
+
+    The squares of the distances to the limits add up, the upper one of `other` to the lower one of the difference.
+    """
+    spread = Sum()
+    spread.add(one)
+    spread.add(other, -1.0)
+    total = spread.estimate()
+    (below, above), (other_below, other_above) = one.distances(Z), other.distances(Z)
+    down, up = math.hypot(below, other_above), math.hypot(above, other_below)
+    return Estimate(total.value, down * up / Z**2, total.freedom, (up - down) / Z**2)
 
 
 def student(freedom: float) -> float:

@@ -29,7 +29,7 @@ METHODS = {
     "consensus": (f"{_ASSEMBLAGE}, Wilson's interval", 0.0, 1.0),
     "hill_1": ("jackknife over responses", 0.0, math.inf),
     "hill_2": ("jackknife over responses", 0.0, math.inf),
-    "coverage": ("Esty 1983, bundled items", 0.0, 1.0),
+    "coverage": ("Esty 1983, bundled items, Wilson's kind of interval", 0.0, 1.0),
     "rarefied": ("jackknife over responses", 0.0, math.inf),
 }
 
@@ -71,7 +71,7 @@ class Aggregates:
         """An interval per mean."""
         for (metric, level, place), total in self._sums.items():
             name = ", ".join(("model", *level))
-            method = f"{METHODS[metric][0]}; mean by MOVER"
+            method = f"{METHODS[metric][0]}; mean of independent cells"
             yield _row(metric, name, place, total.mean(), method, round(total.weight))
 
 

@@ -20,7 +20,7 @@ from metrics.intervals.levels import (
     by_condition,
     cell_row,
 )
-from metrics.intervals.overlap import Overlap, mean_overlap, overlap
+from metrics.intervals.overlap import Overlap, Overlaps, overlap
 from metrics.intervals.ratio import ratio_estimate
 from metrics.reading import Cell, Reading, Sums
 
@@ -99,11 +99,12 @@ def consensus_rows(cells: Sequence[Cell], found: dict[int, Assemblage], means: A
                 means.add("consensus", OF_PAIR, place, pair.estimate())
                 yield cell_row("consensus", place, pair.estimate())
         if pairs:
-            means.add("consensus", OF_MODEL, _place(known[0]), mean_overlap(pairs), len(pairs))
-        for language in sorted({name for pair in pairs for name in pair[:2]}):
-            own = [pair for pair in pairs if language in pair[:2]]
-            place = _place(known[0])._replace(language=language)
-            means.add("consensus", OF_LANGUAGE, place, mean_overlap(own), len(own))
+            overlaps = Overlaps(pairs)
+            means.add("consensus", OF_MODEL, _place(known[0]), overlaps.mean(), len(pairs))
+            for language in sorted({name for pair in pairs for name in pair[:2]}):
+                own = sum(language in pair[:2] for pair in pairs)
+                place = _place(known[0])._replace(language=language)
+                means.add("consensus", OF_LANGUAGE, place, overlaps.mean_of(language), own)
 
 
 def _named(measured: dict[Cell, Estimate], means: Aggregates) -> Iterator[Interval]:

@@ -2,39 +2,75 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metrics.intervals.assemblage import Assemblage, bundling
 from metrics.intervals.estimate import Estimate, symmetric, wilson
-from metrics.intervals.incidence import Numbers
+from metrics.intervals.incidence import Integers, Numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What the responses of one cell do to its consensus with another, or to the sum of those with several others."""
+
+    cell: Assemblage
+    items: Integers  # of both cells
+    deviations: Numbers  # for each of `items`: the standard deviation of what its coming or not coming changes
+    rest: float  # the same of all items that no cell has seen
+    effects: Numbers  # for each unique item of the cell: what its coming changes
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """The consensus of two cells, with the parts of its variance that the responses of each are the cause of."""
+    """The consensus of two cells, with what the responses of each do to it."""
 
     value: float
-    variance: tuple[float, float]
-    size: float  # of independent items that would make a share as uncertain as this one
-    freedom: float
+    within: float  # the same, but never 0 or 1, so that its variance is never taken for none
+    sides: tuple[Side, Side]
+    interaction: float  # the variance that neither side alone is the cause of
 
     def estimate(self) -> Estimate:
         """The consensus of the pair: a share, with Wilson's interval."""
-        return wilson(self.value, self.size, self.freedom)
+        return _mean([self], self.sides)
+
+
+@dataclass(frozen=True)
+class Overlaps:
+    """The pairs of several languages, each with the names of its two: those of a language share its responses."""
+
+    pairs: Sequence[tuple[str, str, Overlap]]
+
+    def mean(self) -> Estimate:
+        """The mean consensus of all pairs, of which there is one."""
+        return _mean([pair for *_, pair in self.pairs], self._joined.values())
+
+    def mean_of(self, language: str) -> Estimate:
+        """The mean consensus of a language with all others."""
+        own = [pair for one, other, pair in self.pairs if language in (one, other)]
+        others = [pair.sides[one == language] for one, other, pair in self.pairs if language in (one, other)]
+        return _mean(own, [self._joined[language], *others])
+
+    @cached_property
+    def _joined(self) -> dict[str, Side]:
+        sides: dict[str, list[Side]] = defaultdict(list)
+        for one, other, pair in self.pairs:
+            for language, side in zip((one, other), pair.sides, strict=True):
+                sides[language].append(side)
+        return {language: _join(own) for language, own in sides.items()}
 
 
 def overlap(one: Assemblage, other: Assemblage) -> Overlap | None:
     """|A & B| / |A | B| of the items of two cells, as an estimate of its expectation for their numbers of responses.
 
     None where neither has an item. To first order the consensus J changes with an item by (in both) - J (in either),
-    over the size of the union. Each item is in A and in B by its chances, independently; the variances of these changes
-    add up, multiplied by how much the items of a response hang together. Of the items that a cell has not seen, a share
-    stands in the other cell: as many as of its unique items.
+    over the size of the union. Each item is in A and in B by its chances, independently. Of the items that a cell has
+    not seen, a share stands in the other cell: as many as of its unique items.
     """
     in_other = np.isin(one.items, other.items, assume_unique=True)
     in_one = np.isin(other.items, one.items, assume_unique=True)
@@ -42,36 +78,57 @@ def overlap(one: Assemblage, other: Assemblage) -> Overlap | None:
     union = len(one.items) + len(other.items) - shared
     if union == 0:
         return None
-    value = (shared + 0.5) / (union + 1)  # within 0 and 1, so that the variance is never taken for none
+    value = (shared + 0.5) / (union + 1)
+    items = np.concatenate([one.items, other.items[~in_one]])
     chance, chance_other, rest, rest_other = _paired_chances(one, other, in_other, in_one)
     variance, variance_other = chance * (1 - chance), chance_other * (1 - chance_other)
-    both = (1 + value) ** 2 * float(variance @ variance_other) / 2
-    own = float(variance @ ((1 + value) * chance_other - value) ** 2) + both + value**2 * rest
-    others = float(variance_other @ ((1 + value) * chance - value) ** 2) + both + value**2 * rest_other
-    spread = bundling([(one, _effects(one, in_other, value)), (other, _effects(other, in_one, value))]) / union**2
-    variances = (own * spread, others * spread)
-    size = value * (1 - value) / sum(variances) if any(variances) else math.inf
-    return Overlap(shared / union, variances, size, min(one.responses, other.responses) - 1)
+    changes, changes_other = ((1 + value) * there - value for there in (chance_other, chance))
+    sides = (
+        Side(
+            one,
+            items,
+            variance**0.5 * changes / union,
+            -value * rest**0.5 / union,
+            _effects(one, in_other, value, union),
+        ),
+        Side(
+            other,
+            items,
+            variance_other**0.5 * changes_other / union,
+            -value * rest_other**0.5 / union,
+            _effects(other, in_one, value, union),
+        ),
+    )
+    interaction = (1 + value) ** 2 * float(variance @ variance_other) / union**2
+    return Overlap(shared / union, value, sides, interaction)
 
 
-def mean_overlap(pairs: Collection[tuple[str, str, Overlap]]) -> Estimate:
-    """The mean consensus of pairs of cells, each named by its language.
+def _mean(pairs: Sequence[Overlap], sides: Iterable[Side]) -> Estimate:
+    """The mean of pairs, from what each cell does to all of them together.
 
-    Pairs that share a language share its responses. What these cause in all its pairs is taken as going one way, which
-    makes the interval too wide rather than too narrow.
+    The variance is raised by how much the items of a response hang together.
     """
-    caused: dict[str, float] = {}
-    for one, other, pair in pairs:
-        for language, variance in zip((one, other), pair.variance, strict=True):
-            caused[language] = caused.get(language, 0.0) + variance**0.5
-    size = len(pairs)
-    value = sum(pair.value for _, _, pair in pairs) / size
-    variance = sum(deviation**2 for deviation in caused.values()) / size**2
-    return symmetric(value, variance, min(pair.freedom for _, _, pair in pairs))
+    known, size = list(sides), len(pairs)
+    independent = sum(float(side.deviations @ side.deviations) + side.rest**2 for side in known)
+    independent += sum(pair.interaction for pair in pairs)
+    variance = independent * bundling([(side.cell, side.effects) for side in known]) / size**2
+    value, within = (sum(each) / size for each in ((pair.value for pair in pairs), (pair.within for pair in pairs)))
+    freedom = min(side.cell.responses for side in known) - 1
+    if variance == 0:
+        return symmetric(value, 0.0, freedom)
+    return wilson(value, within * (1 - within) / variance, freedom)
 
 
-def _effects(cell: Assemblage, in_other: NDArray[np.bool_], value: float) -> Numbers:
-    return np.where(in_other[cell.unique], 1.0, -value)
+def _join(sides: Sequence[Side]) -> Side:
+    """What a cell does to the sum of all its pairs: an item comes or does not come in all of them at once."""
+    items, number = np.unique(np.concatenate([side.items for side in sides]), return_inverse=True)
+    deviations = np.bincount(number, np.concatenate([side.deviations for side in sides])).astype(np.float64)
+    effects = np.sum([side.effects for side in sides], axis=0)
+    return Side(sides[0].cell, items, deviations, sum(side.rest for side in sides), effects)
+
+
+def _effects(cell: Assemblage, in_other: NDArray[np.bool_], value: float, union: int) -> Numbers:
+    return np.where(in_other[cell.unique], 1.0, -value) / union
 
 
 def _paired_chances(

@@ -16,6 +16,7 @@ simulation with a known truth that the intervals cover it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -23,7 +24,7 @@ import numpy as np
 from scipy.special import stdtr
 
 from metrics.intervals.crossed import crossed_variance
-from metrics.intervals.estimate import Estimate, Sum, Z, symmetric, wilson
+from metrics.intervals.estimate import Estimate, Sum, symmetric, wilson
 from metrics.likelihood.bias import Numbers, placements
 
 
@@ -113,9 +114,9 @@ def mean_difference(parts: Sequence[tuple[Difference, int]]) -> Difference:
 
 def _tested(estimate: Estimate) -> Difference:
     """An estimate whose limits are symmetric, with the p-value that it is 0."""
-    deviation = estimate.below / Z
+    deviation = math.sqrt(estimate.variance)
     if deviation <= 0 or estimate.freedom <= 0:
-        return Difference(Estimate(estimate.value, 0.0, 0.0, 0.0), None)
+        return Difference(symmetric(estimate.value, 0.0, 0), None)
     return Difference(estimate, float(2 * stdtr(estimate.freedom, -abs(estimate.value) / deviation)))
 
 

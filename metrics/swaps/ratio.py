@@ -114,7 +114,7 @@ def difference(one: Ratio, other: Ratio) -> Rated:
     each = [one.draws[draw] - other.draws[draw] for draw in one.draws.keys() & other.draws.keys()]
     answers = one.answers + other.answers
     if variance <= 0 or freedom <= 0:
-        return Rated(Estimate(estimate.value, 0.0, 0.0, 0.0), _deviation(each), None, answers)
+        return Rated(symmetric(estimate.value, 0.0, 0), _deviation(each), None, answers)
     p = float(2 * stdtr(freedom, -abs(estimate.value) / math.sqrt(variance)))
     return Rated(estimate, _deviation(each), p, answers)
 

@@ -1,0 +1,49 @@
+"""The interval of Good and Turing's coverage: of the share of all mentions that falls on the items seen here."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from metrics.intervals.estimate import Estimate
+from metrics.intervals.incidence import Incidence
+
+
+def coverage_estimate(cell: Incidence) -> Estimate:
+    """Coverage as Chao and Jost (2012) estimate it, of a cell with at least one item and two responses.
+
+    The limits are those of the share that these responses do cover, which the estimate misses in either direction. They
+    are the shares C that the estimate would miss by no more than 1.96 standard deviations if C were true, as Wilson's
+    limits of a proportion are. So they hold where no item comes twice and where none comes once, too.
+    """
+    whole, repeated = _design_effects(cell)
+    value, size = _good_turing(cell), float(cell.counts.sum())
+    # If C were true, the variance would be (whole C (1 - C) + repeated C) / size.
+    variance = (whole * (1 - value) + repeated) * value / size
+    return Estimate(value, variance, cell.responses - 1, (whole * (1 - 2 * value) + repeated) / size, whole / size)
+
+
+def _good_turing(cell: Incidence) -> float:
+    """As in the view `diversity_companions`."""
+    once, twice = float((cell.counts == 1).sum()), float((cell.counts == 2).sum())
+    if once == 0:
+        return 1.0
+    others = (cell.responses - 1) * (once if twice else once - 1)
+    return 1 - once / float(cell.counts.sum()) * others / (others + 2 * (twice or 1.0))
+
+
+def _design_effects(cell: Incidence) -> tuple[float, float]:
+    """The two parts of the variance of the miss, each over what it would be were mentions independent.
+
+    Esty's (1983) variance, times the square of the mentions, is the sum of that of the unique mentions and of twice the
+    items seen twice. Where items come in bundles, the first is the sum over responses of (unique - share x mentions)^2,
+    and the second twice the sum over pairs of responses of (items that only these two name)^2. One more mention and
+    one more item seen twice, both independent, stand for what is not known where hardly any repeats.
+    """
+    total = float(cell.counts.sum())
+    once = float((cell.counts == 1).sum())
+    unique, mentions = (cell.left_out(lost.astype(np.float64)) for lost in (cell.count == 1, cell.count > 0))
+    spread = float(((unique - once / total * mentions) ** 2).sum())
+    twice = np.sort(cell.response[cell.count == 2].reshape(-1, 2), axis=1)
+    _, together = np.unique(twice, axis=0, return_counts=True)
+    whole = (spread + 1) / (once * (1 - once / total) + 1)
+    return whole, (2 * float((together**2).sum()) + 2) / (total - once + 2)
