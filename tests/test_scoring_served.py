@@ -105,12 +105,19 @@ def test_a_text_that_the_server_does_not_take_is_a_row_with_a_reason(
     assert all(row.total is None and not row.retryable for row in failed)
 
 
+def zeros(body: Mapping[str, Any], _: int) -> Reply:
+    """A server that echoes a text, and fills in what it did not compute."""
+    choice = {"text": "", "logprobs": {"token_logprobs": [None, *[0.0] * len(body["prompt"])]}}
+    return Reply(body=json.dumps({"choices": [choice]}).encode())
+
+
 CHAT_ONLY: list[tuple[Behaviour, str]] = [
     (
         lambda _, __: failure(404, "no such path"),
         r"gives no log-probabilities of a given text \(HTTP 404: no such path",
     ),
     (lambda _, __: Reply(body=b'{"choices": [{"text": "x"}]}'), "the answer does not echo the text"),
+    (zeros, r"gives no log-probabilities of a given text \(the answer has no log-probability below 0\)"),
 ]
 
 

@@ -83,7 +83,8 @@ class EchoApi:
     def read(self, content: bytes, tokens: int | None = None) -> Echoed:
         """What the server answers to a text. Where it counts no tokens, those that it was sent are counted.
 
-        Raises `RequestError` where the answer is no echo, or not of as many tokens as were sent.
+        Raises `RequestError` where the answer is no echo, or not of as many tokens as were sent, or where it only fills
+        in 0.0, as a server may that does not compute them: no model is sure of every token of a text.
         """
         try:
             answer = _Answer.model_validate_json(content)
@@ -93,6 +94,8 @@ class EchoApi:
         values = echo.token_logprobs[:-1] if echo else []  # the last is of what was written
         if len(values) < 2 or (tokens is not None and len(values) != tokens):
             raise RequestError("the answer does not echo the text with its log-probabilities", retryable=False)
+        if not any(value is not None and value < 0 for value in values):
+            raise RequestError("the answer has no log-probability below 0", retryable=False)
         usage = answer.usage or _Usage()
         read, written = usage.prompt_tokens, usage.completion_tokens
         return Echoed(
