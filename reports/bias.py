@@ -52,7 +52,8 @@ def _table(rule: str, rows: Sequence[Row], manifest: Manifest, names: Names) -> 
 def _line(rows: Sequence[Row], columns: Sequence[str], names: Names) -> BiasLine:
     found = {DIFFERENCE if row["other_setting"] else row["setting"]: row for row in rows}
     scores = [found[column] for column in columns if column in found and column != DIFFERENCE]
-    counts = [_sizes(row[size] for row in scores) for size in ("contexts", "native_entities", "western_entities")]
+    counts = [_joined(count(row["contexts"]) for row in scores)]
+    counts += [_joined(_entities(row, side) for row in scores) for side in ("native", "western")]
     health = rows[0]  # the same in all of them; nothing where the scores themselves are gone
     unpaired = "per_type" if health["entity_type"] is None else "no_pairing"
     cells = tuple(bias_cell(found.get(column), unpaired if column == DIFFERENCE else "not_asked") for column in columns)
@@ -72,7 +73,15 @@ def bias_cell(row: Row | None, missing: str) -> Estimate:
     return estimate(row["metric"], row["estimate"], row["low"], row["high"], row["p"])
 
 
-def _sizes(numbers: Iterable[int]) -> str:
-    """A number; where settings differ, that of each in their order."""
-    each = [count(number) for number in numbers]
+def _entities(row: Row, side: str) -> str:
+    """How many entities of a side there are; where not every context has all of them, how many one has."""
+    every, fewest = row[f"{side}_entities"], known(row[f"{side}_fewest"])
+    if fewest is None or fewest == every:
+        return count(every)
+    return f"{count(every)} ({count(fewest)} to {count(row[f'{side}_most'])} a context)"
+
+
+def _joined(sizes: Iterable[str]) -> str:
+    """A size; where settings differ, that of each in their order."""
+    each = list(sizes)
     return each[0] if len(set(each)) == 1 else " / ".join(each)

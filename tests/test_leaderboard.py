@@ -36,7 +36,9 @@ CBS = BiasInterval(
     setting="grounded", other_setting=None,
     phrasing=None, other_phrasing=None, help=None, plain=False, form="causal", estimate=0.0,
     low=None, high=None, p=None, contexts=5,
-    native_entities=20, western_entities=20, pairs=2000, ties=0.0, sampled_mean=None, sampled_deviation=None,
+    native_entities=20, western_entities=20,
+    native_fewest=20, native_most=20, western_fewest=20, western_most=20,
+    pairs=2000, ties=0.0, sampled_mean=None, sampled_deviation=None,
 )  # fmt: skip
 GAP = SwapInterval(
     task="qa", metric="accuracy", side="difference", instrument="prompt", model="", dataset="camellia", language="ja",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from metrics.likelihood.bias import compare
 from metrics.likelihood.measure import measure_bias
 from metrics.likelihood.selection import scoring_jobs
 from metrics.likelihood.stage import ScoringJob, is_complete, score_job
+from polyculture.likelihood import TABLE
 from tests.test_datasets import write_own
 
 MODEL = "openai:toy"
@@ -210,6 +212,20 @@ def test_differences_and_means_stand_beside_the_scores(run: RunFolder, demo: Dat
         assert 0 <= row.p <= 1
     assert by_key["sum", "Indian", None, "neutral"].estimate == pytest.approx(_mean(found, "Indian"))
     assert by_key["sum", None, None, "neutral"].contexts == 3 * 10
+
+
+def test_a_score_tells_of_contexts_that_rest_on_fewer_entities(run: RunFolder, demo: DataSet) -> None:
+    few = Selection(types=("food",), cultures=("Indian",), settings=("neutral",), entities=5)
+    score(run, scoring_jobs(demo, MODEL, replace(few, contexts=1, entities=20)), ToyEngine())
+    before = measure_bias(run)
+    assert {(r.native_entities, r.native_fewest, r.native_most) for r in before} == {(20, 20, 20)}
+    score(run, scoring_jobs(demo, MODEL, few), ToyEngine())
+    measured = measure_bias(run)
+    assert {(r.native_entities, r.native_fewest, r.native_most) for r in measured} == {(20, 5, 20)}
+    assert {(r.western_entities, r.western_fewest, r.western_most) for r in measured} == {(20, 5, 20)}
+    with open_store(run, views()) as store:
+        printed = store.execute(TABLE.read_text(encoding="utf-8"), {"rule": "sum"}).fetchdf()
+    assert set(printed["native"]) == set(printed["western"]) == {"20 (5 to 20 a context)"}
 
 
 def _mean(found: Sequence[BiasInterval], culture: str) -> float:

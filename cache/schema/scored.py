@@ -82,6 +82,10 @@ class BiasInterval:
     contexts: int
     native_entities: int  # with a likelihood in at least one of the contexts
     western_entities: int
+    native_fewest: int  # in the context that has the fewest: runs over few and over many meet here
+    native_most: int  # in the context that has the most
+    western_fewest: int  # as of native ones
+    western_most: int  # as of native ones
     pairs: int  # native x Western, over all contexts
     ties: float  # share of pairs of equal likelihood; they count half
     sampled_mean: float | None  # CAMeL's protocol: 50 entities of each culture, drawn five times

@@ -168,6 +168,7 @@ def _score_row(rule: str, unit: Unit, condition: Condition, tallies: Sequence[Ta
         contexts=len(comparisons),
         native_entities=sum(_present(tally.panel.native) for tally in tallies),
         western_entities=sum(_present(tally.panel.western) for tally in tallies),
+        **_sizes(comparisons),
         pairs=pairs,
         ties=sum(comparison.ties * comparison.pairs for comparison in comparisons) / pairs,
         sampled_mean=sampled.mean if sampled else None,
@@ -198,6 +199,7 @@ def _difference_row(
         contexts=len(comparisons),
         native_entities=sum(_present(contrast.one.panel.native) for contrast in contrasts),
         western_entities=sum(_present(contrast.one.panel.western) for contrast in contrasts),
+        **_sizes(comparisons),
         pairs=pairs,
         ties=sum(comparison.ties * comparison.pairs for comparison in comparisons) / pairs,
         sampled_mean=None,
@@ -207,6 +209,17 @@ def _difference_row(
 
 def _of(rule: str, unit: Unit) -> dict[str, Any]:
     return {"rule": rule, **{name: value or None for name, value in unit._asdict().items()}}
+
+
+def _sizes(comparisons: Sequence[Comparison]) -> dict[str, Any]:
+    """The least and the largest number of entities of each side that a context has."""
+    native, western = [row.native for row in comparisons], [row.western for row in comparisons]
+    return {
+        "native_fewest": min(native),
+        "native_most": max(native),
+        "western_fewest": min(western),
+        "western_most": max(western),
+    }
 
 
 def _present(side: np.ndarray[Any, np.dtype[np.float64]]) -> int:

@@ -4,7 +4,8 @@
 CREATE VIEW board_entries AS
 SELECT
     'cbs' AS task, metric, 'low' AS goal, dataset, language, culture, entity_type, setting,
-    concat_ws(', ', form, rule, phrasing, help) AS variant, model, estimate, low, high, contexts, native_entities, western_entities
+    concat_ws(', ', form, rule, phrasing, help) AS variant, model, estimate, low, high, contexts, native_entities, western_entities,
+    native_fewest, western_fewest
 FROM bias_intervals
 WHERE metric = 'cbs' AND setting = 'grounded' AND NOT starts_with(model, 'ngram:')
 UNION ALL
@@ -12,7 +13,7 @@ SELECT
     task, metric || CASE side WHEN 'difference' THEN '_difference' ELSE '' END,
     CASE WHEN side = 'difference' THEN 'zero' WHEN metric LIKE '%_rate' THEN 'low' ELSE 'high' END,
     dataset, language, culture, entity_type, setting, instrument, model, estimate, low, high,
-    contexts, native_entities, western_entities
+    contexts, native_entities, western_entities, NULL, NULL
 FROM swap_intervals
 WHERE side <> 'western';
 
@@ -35,7 +36,7 @@ boards AS (
         sized.*,
         list({'best': best, 'worst': worst}) OVER board AS rivals,
         count(*) OVER board AS models,
-        count(DISTINCT (contexts, native_entities, western_entities)) OVER board = 1 AS same_items
+        count(DISTINCT (contexts, native_entities, western_entities, native_fewest, western_fewest)) OVER board = 1 AS same_items
     FROM sized
     WINDOW board AS (
         PARTITION BY task, metric, dataset, language, culture, entity_type, setting, variant
