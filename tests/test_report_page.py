@@ -171,6 +171,7 @@ def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
     assert {(row["model"], row["language"]) for row in rows} >= {(model, "ar") for model in MODELS}
     assert all(0 < float(row["estimate"]) <= 1 for row in rows)
     curves = list(csv.DictReader(io.StringIO(unquote(links["saturation.csv"].partition(",")[2]))))
+    assert "interval as a band. Coverage at the end of the curves" in page.with_id("saturation").text
     known = [[float(row[name]) for name in ("low", "entities", "high")] for row in curves if row["low"] or row["high"]]
     assert known == [sorted(limits) for limits in known]
     assert any(low < high for low, _, high in known)
