@@ -10,7 +10,7 @@ import pandas as pd
 
 from reports.figures.entity_map import EntityMap
 from reports.figures.figure import Panel
-from reports.names import Names
+from reports.names import Names, short
 from reports.numbers import Estimate, count, decimal, estimate
 
 SHOWN_MAPS = 12  # a page holds no more; `polyculture embeddings --plots` writes all
@@ -42,7 +42,7 @@ def entity_maps(frame: pd.DataFrame, names: Names) -> list[Panel]:
     keys = ["model", "dataset", "language", "culture", "entity_type", "layer", "contexts"]
     panels = []
     for number, (key, points) in enumerate(frame.groupby(keys, sort=True)):
-        model, _, language, culture, entity_type, layer, _ = map(str, key)
+        model, _, language, culture, entity_type, layer, _ = (short(str(part)) for part in key)
         title = f"{names.model(model)}, {names.language(language)}, {culture}: {entity_type}, layer {layer}"
         panels.append(Panel(title, EntityMap(f"apart-{number}", f"Map of entities. {title}", points).draw()))
         if len(panels) == SHOWN_MAPS:

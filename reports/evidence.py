@@ -13,13 +13,12 @@ from itertools import product
 from typing import Any
 
 from cache.manifest import Manifest
-from reports.names import Names
+from reports.names import Names, short
 from reports.reading import Reading
 from reports.words import words
 
 PER_ITEM = 20  # responses shown for an item
 LONGEST = 4_000  # characters of one response
-LONGEST_LABEL = 300
 
 AXES = ("model", "language", "topic", "condition", "country")
 PART_AXES = ("language", "topic")
@@ -143,14 +142,14 @@ def _items(
 def _item(row: Mapping[str, Any], names: Names, labels: Mapping[str, str]) -> dict[str, Any]:
     item = {"status": row["status"], "kinds": row["kinds"]}
     if row["qid"] is None:
-        return {**item, "label": _short(row["surface"]), "language": row["language"], "topic": row["topic"]}
+        return {**item, "label": short(row["surface"]), "language": row["language"], "topic": row["topic"]}
     countries = [(c["country"], c["country_qid"], c["property"]) for c in row["countries"] or ()]
     return {
         **item,
         "qid": row["qid"],
-        "label": _short(row["label"] or row["qid"]),
+        "label": short(row["label"] or row["qid"]),
         "labels": _labels(row, names),
-        "description": _short(row["description"] or ""),
+        "description": short(row["description"] or ""),
         "countries": [[names.country(code) if code else qid, source] for code, qid, source in countries],
         "path": [[qid, labels.get(qid)] for qid in row["path"] or ()],
         "match": row["match"],
@@ -164,12 +163,8 @@ def _labels(row: Mapping[str, Any], names: Names) -> list[list[str]]:
     for language in row["languages"]:
         label = next((found[code] for code in names.label_languages(language) if code in found), None)
         if label and label != row["label"]:
-            chosen.append([language, _short(label)])
+            chosen.append([language, short(label)])
     return chosen
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= LONGEST_LABEL else f"{text[:LONGEST_LABEL]}…"
 
 
 def _responses(

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from cache.catalog import Catalog
 from reports.words import words
 
+LONGEST_LABEL = 300  # letters of a name that somebody else gave
+
 
 @dataclass(frozen=True)
 class Names:
@@ -59,6 +61,11 @@ class Names:
         known = self.catalog.languages.get(language)
         chain = known.label_languages if known else (language,)
         return tuple(code for code in chain if code == language or code not in ("en", "mul"))
+
+
+def short(label: str) -> str:
+    """A label that fits a line or three."""
+    return label if len(label) <= LONGEST_LABEL else f"{label[:LONGEST_LABEL]}…"
 
 
 def ordered(order: Sequence[str], found: Iterable[str]) -> list[str]:

@@ -14,6 +14,7 @@ import pandas as pd
 from cache.run_folder import RunFolder
 from cache.store import open_store
 from metrics import KEPT, views
+from reports.names import short
 
 _SQL = Path(__file__).parent / "sql"
 _DIGITS = 6  # the order in which threads add up may change the last bits: rounding keeps the report's bytes the same
@@ -34,6 +35,10 @@ class Reading:
         cursor = self.connection.execute(query(name), values or None)
         columns = [column[0] for column in cursor.description or ()]
         return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
+
+    def lines(self, name: str) -> list[dict[str, Any]]:
+        """The same for a table of the page: the words of a data set at most as long as a label."""
+        return [{k: short(v) if isinstance(v, str) else v for k, v in row.items()} for row in self.rows(name)]
 
     def run(self, name: str, **values: Any) -> None:
         """Runs `sql/<name>.sql` for the temporary tables that it makes."""
