@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
@@ -28,9 +29,10 @@ from metrics.intervals.model import (
     saturation_rows,
     specificity_rows,
 )
-from metrics.reading import Reading
+from metrics.reading import QUERIES, Reading
 
 CURVES = "saturation_intervals"
+_RESTED_ON = QUERIES / "rested_on.sql"
 WHOLE_TABLES = ("prompts", "links", "entities", "entity_countries")
 
 
@@ -56,6 +58,7 @@ def measure(run: RunFolder, progress: Progress = silent, selection: str = MAIN) 
             found.append(row)
             if len(found) % 1000 == 0:
                 progress(Outcome(len(found), 0))
+        found = list(_with_base(store, found))
     write_parquet(objects_to_table(CURVES, curves), run.table(file_of(CURVES, selection)))
     write_parquet(objects_to_table("intervals", found), path, {"inputs": inputs})
     return Outcome(len(found), 0)
@@ -80,6 +83,15 @@ def inputs_id(run: RunFolder, selection: str = MAIN) -> str:
     method = [file_sha256(file) for file in sorted(package.rglob("*")) if file.suffix in (".py", ".sql")]
     method += [file_sha256(file) for file in selection_files(selection)] if selection != MAIN else []
     return content_id(asked, whole, parts, method)
+
+
+def _with_base(store: duckdb.DuckDBPyConnection, found: Sequence[Interval]) -> Iterator[Interval]:
+    """The intervals with what their numbers rest on, as the views have it: so they are known to be of this data."""
+    rested_on = {tuple(row[:-2]): row[-2:] for row in store.execute(_RESTED_ON.read_text(encoding="utf-8")).fetchall()}
+    for row in found:
+        place = (row.model, row.language, row.other_language, row.topic, row.condition, row.country)
+        responses, mentions = rested_on[row.metric, row.level, *place]
+        yield replace(row, responses=responses, mentions=mentions)
 
 
 def _intervals(store: duckdb.DuckDBPyConnection) -> Iterator[Interval | SaturationInterval]:

@@ -333,6 +333,45 @@ def test_an_interval_of_a_number_that_has_changed_since_is_not_shown(tmp_path: P
         assert store.sql(query).fetchall() == [(0.5, None)]
 
 
+def test_an_interval_of_fewer_responses_is_not_shown_where_the_number_is_the_same(tmp_path: Path) -> None:
+    """Half of the mentions are of Japan, three quarters specific, of two items: in 4 responses as in 40."""
+    builder = StoreBuilder(tmp_path / "run", countries=("JP",))
+    prompts = [builder.ask("en", country=country) for country in ("JP", None)]
+
+    def answer(responses: int) -> RunFolder:
+        for table in ("responses", "extractions", "mentions"):
+            builder.rows[table] = []
+        for prompt in prompts:
+            for sample in range(responses):
+                mentions = [{"surface": "sushi", "granularity": sample % 2}, {"surface": "pizza", "granularity": 1}]
+                builder.answer(prompt, mentions, sample=sample)
+        return builder.write()
+
+    def shown(run: RunFolder) -> list[tuple[int, float]]:
+        """Of each view, how many intervals it shows, and what of them is the number of granularity."""
+        with open_store(run, views()) as store:
+            query = "SELECT count(low), {} FROM {}"
+            number = "avg(estimate) FILTER (metric = 'granularity')"
+            asked = [(number, "cell_metrics"), (number, "aggregates"), ("min(entities)", "saturation")]
+            return [store.sql(query.format(*one)).fetchall()[0] for one in asked]
+
+    builder.link("sushi", "Q1")
+    builder.link("pizza", "Q2")
+    builder.entity("Q1", JP="P495")
+    builder.entity("Q2")
+    run = answer(4)
+    measure(run)
+    before = shown(run)
+    assert all(count > 0 for count, _ in before)
+    builder.folder = tmp_path / "later"
+    later = answer(40)
+    for table in ("intervals", "saturation_intervals"):
+        run.table(table).rename(later.table(table))
+    assert shown(later) == [(0, number) for _, number in before]
+    measure(later)
+    assert all(count > 0 for count, _ in shown(later))
+
+
 def test_a_run_with_nothing_in_it_is_measured_and_one_that_is_none_is_refused(tmp_path: Path) -> None:
     builder = StoreBuilder(tmp_path / "run")
     builder.ask("en", "food", "JP")

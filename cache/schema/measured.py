@@ -22,6 +22,8 @@ class Interval:
     high: float | None
     method: str
     cells: int  # numbers averaged; 1 for a cell
+    responses: int | None = None  # what the number rested on, as `cell_metrics` and `aggregates` have it
+    mentions: int | None = None  # the same
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,12 +35,13 @@ CROSS JOIN LATERAL (
     VALUES ('hill_1', o.hill_1), ('hill_2', o.hill_2), ('coverage', o.coverage), ('rarefied', o.rarefied)
 ) AS c (metric, estimate);
 
--- cell_metrics: a row of `cell_values` with its 95 % interval. An interval of a number that has changed since is not
--- shown.
+-- cell_metrics: a row of `cell_values` with its 95 % interval. An interval is of the data that it was computed from: it
+-- is not shown where the number has changed since, or how many responses or mentions it rests on.
 CREATE VIEW cell_metrics AS
 SELECT v.*, i.low, i.high, i.method
 FROM cell_values AS v
 LEFT JOIN (SELECT * FROM intervals WHERE level = 'cell') AS i
     ON v.metric = i.metric AND v.model = i.model AND v.language = i.language
     AND v.other_language IS NOT DISTINCT FROM i.other_language AND v.topic = i.topic AND v.condition = i.condition
-    AND v.country IS NOT DISTINCT FROM i.country AND abs(v.estimate - i.estimate) < 1e-9;
+    AND v.country IS NOT DISTINCT FROM i.country AND abs(v.estimate - i.estimate) < 1e-9
+    AND v.responses = i.responses AND v.mentions = i.mentions;

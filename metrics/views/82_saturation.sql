@@ -1,7 +1,7 @@
 -- saturation: a row is a cell and a number of its responses: how many distinct items so many of them name, on average
 -- over all ways to draw them (sample-based rarefaction), and what share of all mentions falls on these items (coverage).
 -- A curve that still rises at its last point, which is the cell itself, says that more responses would name more items.
--- `low` and `high` are the 95 % interval (NULL where it was not measured since the number changed).
+-- `low` and `high` are the 95 % interval (NULL where it was not measured since the cell changed).
 CREATE VIEW saturation AS
 WITH known AS (
     SELECT c.cell, d.model, d.language, d.topic, d.condition, d.country, d.responses AS size, d.incidences, d.coverage
@@ -28,10 +28,15 @@ found AS (
     INNER JOIN known AS k USING (cell)
     LEFT JOIN incidence_counts AS i USING (cell)
     GROUP BY p.cell, p.responses, k.size
+),
+measured AS (
+    SELECT *, max(responses) OVER (PARTITION BY model, language, topic, condition, country) AS size
+    FROM stored_saturation_intervals
 )
 SELECT k.model, k.language, k.topic, k.condition, k.country, f.responses, f.entities, f.coverage, s.low, s.high
 FROM found AS f
 INNER JOIN known AS k USING (cell)
-LEFT JOIN stored_saturation_intervals AS s
+LEFT JOIN measured AS s
     ON k.model = s.model AND k.language = s.language AND k.topic = s.topic AND k.condition = s.condition
-    AND k.country IS NOT DISTINCT FROM s.country AND f.responses = s.responses AND abs(f.entities - s.entities) < 1e-6;
+    AND k.country IS NOT DISTINCT FROM s.country AND f.responses = s.responses AND k.size = s.size
+    AND abs(f.entities - s.entities) < 1e-6;

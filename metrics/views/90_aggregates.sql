@@ -1,10 +1,10 @@
--- aggregates: a row is the mean of the numbers of `cells` cells, each with the same weight ("macro"), over what
+-- aggregate_values: a row is the mean of the numbers of `cells` cells, each with the same weight ("macro"), over what
 -- `level` does not name: 'model, language' is a mean over topics, conditions and countries. Cells whose number is
 -- missing are left out and counted in `missing`. Specificity and its gain are never averaged over conditions; the
--- consensus of a language is its mean with all others. `low` and `high` are the 95 % interval (NULL where it was not
--- measured since the number changed); `responses` and `mentions` (granularity) or linked mentions (the others) are
--- those of the group, each counted once. Numbers are added up in order, so that the last digit is always the same.
-CREATE VIEW aggregates AS
+-- consensus of a language is its mean with all others. `responses` and `mentions` (granularity) or linked mentions (the
+-- others) are those of the group, each counted once. Numbers are added up in order, so that the last digit is always
+-- the same.
+CREATE VIEW aggregate_values AS
 WITH cell AS MATERIALIZED (SELECT * FROM cell_values),
 grouped AS (
     SELECT
@@ -78,7 +78,7 @@ levels AS (
 )
 SELECT
     v.metric, v.level, v.model, v.language, v.other_language, v.topic, v.condition, v.country,
-    v.estimate, i.low, i.high, i.method, v.cells, v.missing,
+    v.estimate, v.cells, v.missing,
     s.responses + coalesce(o.responses, 0) AS responses,
     s.mentions + coalesce(o.mentions, 0) AS mentions
 FROM levels AS v
@@ -91,12 +91,21 @@ LEFT JOIN sizes AS o
     ON v.size_metric = o.metric AND v.model = o.model AND v.by_pair = o.by_language AND v.by_topic = o.by_topic
     AND v.by_condition = o.by_condition AND v.by_country = o.by_country
     AND v.other_language = o.language AND v.topic IS NOT DISTINCT FROM o.topic
-    AND v.condition IS NOT DISTINCT FROM o.condition
+    AND v.condition IS NOT DISTINCT FROM o.condition;
+
+-- aggregates: a row of `aggregate_values` with its 95 % interval: NULL where it was not measured since the number changed,
+-- or what it rests on.
+CREATE VIEW aggregates AS
+SELECT
+    v.metric, v.level, v.model, v.language, v.other_language, v.topic, v.condition, v.country,
+    v.estimate, i.low, i.high, i.method, v.cells, v.missing, v.responses, v.mentions
+FROM aggregate_values AS v
 LEFT JOIN intervals AS i
     ON v.metric = i.metric AND v.level = i.level AND v.model = i.model
     AND v.language IS NOT DISTINCT FROM i.language AND v.other_language IS NOT DISTINCT FROM i.other_language
     AND v.topic IS NOT DISTINCT FROM i.topic AND v.condition IS NOT DISTINCT FROM i.condition
-    AND v.country IS NOT DISTINCT FROM i.country AND abs(v.estimate - i.estimate) < 1e-9;
+    AND v.country IS NOT DISTINCT FROM i.country AND abs(v.estimate - i.estimate) < 1e-9
+    AND v.responses = i.responses AND v.mentions = i.mentions;
 
 -- models: a row is a model: its aggregates with their intervals, side by side. Specificity and gain are those of
 -- prompts that name the country.
