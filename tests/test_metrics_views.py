@@ -323,6 +323,25 @@ def test_aggregates_are_means_of_cells_that_have_a_number(builder: StoreBuilder)
     assert not [key for key in found if key[0].startswith("specificity")]  # never averaged over conditions
 
 
+def test_a_gain_rests_on_the_neutral_responses_too_each_counted_once(builder: StoreBuilder) -> None:
+    """Japan: 2 responses with 3 linked mentions; Italy: 1 with 1; nobody named: 4 with 5."""
+    for country, answers in (("JP", [2, 1]), ("IT", [1]), (None, [2, 1, 1, 1])):
+        prompt = builder.ask(country=country)
+        for mentions in answers:
+            builder.answer(prompt, ["sushi"] * mentions)
+    builder.link("sushi", "Q1")
+    builder.entity("Q1", JP="P495")
+    with rows_of(builder) as rows:
+        cells = {row["country"]: row for row in rows("cell_values", "metric = 'specificity_gain'")}
+        groups = rows("aggregates", "metric = 'specificity_gain'")
+    assert values(cells["JP"], "responses", "mentions") == (2 + 4, 3 + 5)
+    assert values(cells["IT"], "responses", "mentions") == (1 + 4, 1 + 5)
+    for group in groups:
+        base = values(group, "responses", "mentions")
+        assert base == (values(cells[group["country"]], "responses", "mentions") if group["country"] else (7, 9))
+    assert {group["country"] for group in groups} == {"JP", "IT", None}
+
+
 def test_companions_of_diversity(builder: StoreBuilder) -> None:
     small, large = builder.ask("en", "food", "JP"), builder.ask("en", "food", "IT")
     builder.answer(small, ["a"])

@@ -2,8 +2,8 @@
 -- `level` does not name: 'model, language' is a mean over topics, conditions and countries. Cells whose number is
 -- missing are left out and counted in `missing`. Specificity and its gain are never averaged over conditions; the
 -- consensus of a language is its mean with all others. `responses` and `mentions` (granularity) or linked mentions (the
--- others) are those of the group, each counted once. Numbers are added up in order, so that the last digit is always
--- the same.
+-- others) are those of the group, each counted once: of a pair of languages those of both, of a gain also the neutral
+-- ones. Numbers are added up in order, so that the last digit is always the same.
 CREATE VIEW aggregate_values AS
 WITH cell AS MATERIALIZED (SELECT * FROM cell_values),
 grouped AS (
@@ -73,7 +73,12 @@ levels AS (
             CASE WHEN by_country THEN 'country' END
         ) AS level,
         CASE WHEN metric = 'granularity' THEN 'granularity' ELSE 'diversity' END AS size_metric,
-        CASE WHEN condition <> 'neutral' THEN country END AS size_country
+        CASE WHEN condition <> 'neutral' THEN country END AS size_country,
+        -- The other side of a difference or a pair: its responses are added.
+        metric = 'specificity_gain' AS is_gain,
+        CASE WHEN is_gain THEN by_language ELSE by_pair END AS other_by_language,
+        CASE WHEN is_gain THEN language ELSE other_language END AS size_other_language,
+        CASE WHEN is_gain THEN 'neutral' ELSE condition END AS other_condition
     FROM wanted AS w
 )
 SELECT
@@ -88,13 +93,14 @@ LEFT JOIN sizes AS s
     AND v.language IS NOT DISTINCT FROM s.language AND v.topic IS NOT DISTINCT FROM s.topic
     AND v.condition IS NOT DISTINCT FROM s.condition AND v.size_country IS NOT DISTINCT FROM s.country
 LEFT JOIN sizes AS o
-    ON v.size_metric = o.metric AND v.model = o.model AND v.by_pair = o.by_language AND v.by_topic = o.by_topic
+    ON (v.is_gain OR v.by_pair) AND v.size_metric = o.metric AND v.model = o.model
+    AND v.other_by_language = o.by_language AND v.by_topic = o.by_topic
     AND v.by_condition = o.by_condition AND v.by_country = o.by_country
-    AND v.other_language = o.language AND v.topic IS NOT DISTINCT FROM o.topic
-    AND v.condition IS NOT DISTINCT FROM o.condition;
+    AND v.size_other_language IS NOT DISTINCT FROM o.language AND v.topic IS NOT DISTINCT FROM o.topic
+    AND v.other_condition IS NOT DISTINCT FROM o.condition;
 
--- aggregates: a row of `aggregate_values` with its 95 % interval: NULL where it was not measured since the number changed,
--- or what it rests on.
+-- aggregates: a row of `aggregate_values` with its 95 % interval: NULL where it was not measured since the number, or what
+-- it rests on, changed.
 CREATE VIEW aggregates AS
 SELECT
     v.metric, v.level, v.model, v.language, v.other_language, v.topic, v.condition, v.country,
