@@ -80,6 +80,8 @@ def show_audit(run: RunFolder, format: Format, output: Path | None) -> None:
     if corrected:
         title = f"The metrics with these errors carried in (of languages with {FEWEST} judged responses or more)"
         print_table(tuple(asdict(corrected[0])), [tuple(asdict(one).values()) for one in corrected], title=title)
+    if any(one.reported_low is None for one in corrected):
+        say("numbers without an interval were not measured since the data changed: run `polyculture measure`")
 
 
 def _share_line(one: Share) -> tuple[Any, ...]:

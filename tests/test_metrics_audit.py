@@ -110,7 +110,6 @@ def test_a_wrong_mention_is_no_entity_whatever_stands_in_link(tmp_path: Path, sa
         built.link(f"word {number}", f"Q{number + 101}")
         built.entity(f"Q{number + 1}", JP="P495")
     run = built.write()
-    measure(run)
     with open_store(run, views()) as store:
         rows = [row for row in sample(store, 20, 1).rows if row["surface"]]
     said: dict[str, tuple[str, str | None]] = {
@@ -136,9 +135,16 @@ def test_a_wrong_mention_is_no_entity_whatever_stands_in_link(tmp_path: Path, sa
     ]
     write_parquet(objects_to_table("judgements", judgements), run.table("judgements"))
     with open_store(run, views()) as store:
-        found = {one.metric: (one.reported, one.corrected) for one in corrected_metrics(store)}
-    assert found["diversity"] == (20, pytest.approx(10))
-    assert found["specificity"] == (0.25, pytest.approx(0.5, abs=0.03))
+        unmeasured = corrected_metrics(store)
+    assert {(one.low, one.high) for one in unmeasured} == {(None, None)}  # the sample's uncertainty is not all of it
+    measure(run)
+    with open_store(run, views()) as store:
+        found = {one.metric: one for one in corrected_metrics(store)}
+    diversity, specificity = found["diversity"], found["specificity"]
+    assert (diversity.reported, diversity.corrected) == (20, pytest.approx(10))
+    assert (specificity.reported, specificity.corrected) == (0.25, pytest.approx(0.5, abs=0.03))
+    assert diversity.low is not None
+    assert specificity.low is not None
 
 
 def test_the_same_seed_gives_the_same_sheet_and_cells_are_no_formulas(experiment: Path) -> None:

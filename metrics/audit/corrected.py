@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,10 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """A mean of a model and language: as it is reported, and with the errors carried in (None: too little judged)."""
+    """A mean of a model and language: as it is reported, and with the errors carried in (None: too little judged).
+
+    Without the reported interval there is none of the corrected number: it would hold the sample's uncertainty alone.
+    """
 
     metric: str
     model: str
@@ -82,12 +85,12 @@ def _corrected(
     corrected = value * shift.value if metric == "diversity" else value + shift.value
     reach = student(shift.responses - 1) * shift.error * (value if metric == "diversity" else 1.0)
     highest = math.inf if metric == "diversity" else 1.0
-    below, above = (0.0 if limit is None else abs(limit - value) * scale for limit in (low, high))
+    point = min(max(corrected, 0.0), highest)
+    if low is None or high is None:
+        return replace(nothing, corrected=point)
+    below, above = (abs(limit - value) * scale for limit in (low, high))
     limits = (corrected - math.hypot(below, reach), corrected + math.hypot(above, reach))
-    return Corrected(
-        metric, model, language, value, low, high,
-        min(max(corrected, 0.0), highest), max(limits[0], 0.0), min(limits[1], highest), shift.responses,
-    )  # fmt: skip
+    return replace(nothing, corrected=point, low=max(limits[0], 0.0), high=min(limits[1], highest))
 
 
 def _shifts(store: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], Shift]:
