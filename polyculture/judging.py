@@ -40,7 +40,9 @@ def export_sheet(run: RunFolder, output: Path, per: int, seed: int) -> None:
         sampled = sample(store, per, seed)
     if not sampled.rows:
         raise StoreError(
-            "holds no extracted response to judge", where=run.root, remedy="Run: polyculture run EXPERIMENT"
+            "holds no response to judge whose mentions were extracted and looked up",
+            where=run.root,
+            remedy="Run: polyculture run EXPERIMENT",
         )
     with replacing(output) as temporary, temporary.open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file)
@@ -71,6 +73,7 @@ def show_audit(run: RunFolder, format: Format, output: Path | None) -> None:
         raise StoreError("holds no judgements", where=run.root, remedy=remedy)
     with open_store(run, views(), KEPT) as store:
         shares, corrected = audit_scores(store), corrected_metrics(store)
+        relinked = store.execute("SELECT count(*) FROM audited_mentions WHERE relinked").fetchall()[0][0]
         if format is not Format.TABLE or output is not None:
             _write(store, shares, format, output)
             return
@@ -80,6 +83,8 @@ def show_audit(run: RunFolder, format: Format, output: Path | None) -> None:
     if corrected:
         title = f"The metrics with these errors carried in (of languages with {FEWEST} judged responses or more)"
         print_table(tuple(asdict(corrected[0])), [tuple(asdict(one).values()) for one in corrected], title=title)
+    if relinked:
+        say(f"{relinked} judged mentions have another link now: what was said of their links does not count")
     if any(one.reported_low is None for one in corrected):
         say("numbers without an interval were not measured since the data changed: run `polyculture measure`")
 

@@ -161,6 +161,18 @@ def test_the_same_seed_gives_the_same_sheet_and_cells_are_no_formulas(experiment
     assert "is there already" in again.stderr
 
 
+def test_responses_whose_mentions_were_not_looked_up_are_not_given_to_a_judge(tmp_path: Path) -> None:
+    built = StoreBuilder(tmp_path, n=4)
+    prompt = built.ask("en", country="JP")
+    looked_up = [built.answer(prompt, mentions) for mentions in (["ramen"], [])]
+    for _ in range(2):
+        built.answer(prompt, ["ramen", "later"])
+    built.link("ramen", "Q1")
+    with open_store(built.write(), views()) as store:
+        drawn = {row["id"].split(":")[1].split()[0] for row in sample(store, 20, 1).rows}
+    assert drawn == set(looked_up)
+
+
 def test_two_judges_and_what_they_differ_on(experiment: Path) -> None:
     def milder(row: dict[str, str]) -> None:
         judged(row)
@@ -187,6 +199,8 @@ def test_a_judgement_of_a_link_that_has_changed_does_not_count(experiment: Path,
     with open_store(run_of(experiment), views()) as store:
         found = {one.what: (one.hits, one.of) for one in audit_scores(store) if one.language is None}
     assert found["link precision"] == (10, 10)
+    shown = polyculture("audit", "show", experiment, cwd=experiment.parent)
+    assert "10 judged mentions have another link now" in shown.stderr
 
 
 MISTAKES = [

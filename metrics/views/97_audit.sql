@@ -20,7 +20,8 @@ SELECT
     m.extraction_id, m.ordinal, m.response_id, m.model, m.language, m.topic, m.condition, m.country, m.surface,
     m.granularity, m.status, CASE WHEN m.status = 'linked' THEN m.qid END AS qid,
     s.judges, s.disputed, s.mention, coalesce(s.specific, m.granularity) AS specific,
-    CASE WHEN s.qid IS NOT DISTINCT FROM CASE WHEN m.status = 'linked' THEN m.qid END THEN s.link END AS link
+    s.qid IS DISTINCT FROM CASE WHEN m.status = 'linked' THEN m.qid END AS relinked,
+    CASE WHEN NOT relinked THEN s.link END AS link
 FROM linked_mentions AS m
 INNER JOIN said AS s USING (extraction_id, ordinal);
 

@@ -1,9 +1,10 @@
 -- A row: a counted mention of a response that was drawn for the audit, with what became of it; or, with an `ordinal` of
 -- NULL, the response itself, of which the judge says how many mentions it lacks. Responses are drawn by a hash of their
--- number and the seed: $per of each language and topic, among those whose mentions were looked up.
+-- number and the seed: $per of each language and topic, among those whose mentions were all looked up.
 WITH drawn AS (
     SELECT e.extraction_id, e.response_id, e.language, e.topic
     FROM extractions AS e
+    ANTI JOIN (SELECT extraction_id FROM linked_mentions WHERE status IS NULL) AS awaiting USING (extraction_id)
     WHERE e.status = 'ok'
     QUALIFY row_number() OVER (
         PARTITION BY e.language, e.topic ORDER BY sha256(concat($seed::VARCHAR, ' ', e.response_id)), e.response_id
