@@ -63,7 +63,14 @@ COMPARED = {
 }
 # The other views whose rows are cells, pairs of cells, items of cells or means of them.
 OTHERS = (
-    *("health_by_language", "health_by_model", "specificity_by_property", "specificity_gain", "saturation"),
+    *(
+        "health_by_language",
+        "health_by_model",
+        "resolution",
+        "specificity_by_property",
+        "specificity_gain",
+        "saturation",
+    ),
     *("cell_values", "cell_metrics", "aggregates", "models", "cell_items", "cell_incidence", "entity_counts"),
     *("audit_counts", "associations", "spending"),
 )

@@ -273,6 +273,24 @@ def test_health_counts_what_became_of_everything_that_was_asked(builder: StoreBu
     assert set(of_model) == {"model", *expected}
 
 
+def test_resolution_says_what_has_no_item_and_under_how_many_names_items_come(builder: StoreBuilder) -> None:
+    """Over two cells: seven mentions looked up, two of them without an item; two items, the one under two names."""
+    builder.answer(builder.ask(country="JP"), ["sushi", "susi", "lost", "either", "late"])
+    builder.answer(builder.ask(country="IT"), ["sushi", "pizza", "astray"])
+    builder.link("sushi", "Q1")
+    builder.link("susi", "Q1")
+    builder.link("pizza", "Q2")
+    builder.link("lost")
+    builder.link("astray", status="no path")
+    builder.link("either", "Q3", "ambiguous")
+    builder.ask(topic="book")
+    with rows_of(builder) as rows:
+        found = {row["topic"]: row for row in rows("resolution")}
+    assert values(found["food"], "looked_up", "nil", "nil_share") == (7, 2, 2 / 7)
+    assert values(found["food"], "entities", "surfaces", "surfaces_per_entity") == (2, 3, 1.5)
+    assert values(found["book"], "looked_up", "nil_share", "surfaces_per_entity") == (0, None, None)
+
+
 @pytest.mark.parametrize(
     ("language", "detected", "counted"),
     [

@@ -68,3 +68,18 @@ CREATE VIEW health_by_model AS
 SELECT model, sum(COLUMNS(* EXCLUDE (model, language)))::BIGINT
 FROM health_by_language
 GROUP BY ALL;
+
+-- resolution: a row is a model, a language and a topic: what share of its mentions Wikidata has no item for, and under how
+-- many surfaces an item comes. Where the first is high, the metrics speak of Wikidata, not of the model.
+CREATE VIEW resolution AS
+SELECT
+    c.model, c.language, c.topic,
+    coalesce(sum(s.mentions) FILTER (s.status IS NOT NULL), 0)::BIGINT AS looked_up,
+    coalesce(sum(s.mentions) FILTER (s.status IN ('no candidate', 'no path')), 0)::BIGINT AS nil,
+    nil / nullif(looked_up, 0) AS nil_share,
+    count(DISTINCT s.qid) FILTER (s.status = 'linked') AS entities,
+    count(DISTINCT (s.surface, s.qid)) FILTER (s.status = 'linked') AS surfaces,
+    surfaces / nullif(entities, 0) AS surfaces_per_entity
+FROM numbered_cells AS c
+LEFT JOIN cell_surfaces AS s USING (cell)
+GROUP BY ALL;
