@@ -15,6 +15,9 @@ from metrics.datasets.fetch import changed_files, fetch
 from metrics.datasets.load import load
 from metrics.datasets.model import DataSet
 from metrics.datasets.rules import known_data_sets, rules_of
+from metrics.datasets.selection import Selection
+from metrics.likelihood.selection import scoring_jobs
+from metrics.swaps.selection import Draws, swap_jobs
 from tests.test_front_door import one_line, polyculture
 
 SHARED = Path(__file__).parents[1] / ".." / "shared" / "data"
@@ -140,6 +143,31 @@ def test_english_stands_beside_the_original(camellia: Path) -> None:
         ("toast", "Western"),
     }
     assert "2 gaps [MASK] in the translation" in {out.reason for out in found.left_out}
+
+
+def test_english_takes_the_contexts_and_entities_that_the_original_takes(tmp_path: Path) -> None:
+    sides = {
+        "Swahili": [f"chakula {number}" for number in range(20)],
+        "Western": [f"piza {number}" for number in range(20)],
+    }
+    entities = [f"sw,{culture},food,{name},{name[::-1]}" for culture, names in sides.items() for name in names]
+    contexts = [f"sw,Swahili,food,neutral,{number} nimekula [MASK],I ate {number} [MASK]" for number in range(20)]
+    files = {
+        "entities.csv": "\n".join(["language,culture,type,entity,english", *entities]),
+        "contexts.csv": "\n".join(["language,culture,type,setting,context,english", *contexts]),
+    }
+    original = write_own(tmp_path, **files)
+    selection = Selection(contexts=3, entities=4)
+    (here,), (there,) = (scoring_jobs(dataset, "x", selection) for dataset in (original, in_english(original)))
+    assert {context.english for context, _ in here.asked} == {context.text for context, _ in there.asked}
+    for (_, ours), (_, english) in zip(here.asked, there.asked, strict=True):
+        assert {entity.english for entity in ours} == {entity.surface for entity in english}
+    drawn = [swap_jobs(dataset, "ner", "x", Selection(), Draws(4, 2)) for dataset in (original, in_english(original))]
+    names = [
+        {context.english: {entity.english for entity, _ in entities} for context, entities in jobs[0].asked}
+        for jobs in drawn
+    ]
+    assert names[0] == names[1]
 
 
 def test_a_sheet_without_its_column_is_one_line(camellia: Path) -> None:

@@ -40,10 +40,15 @@ class CulturalEntity:
     country: str | None  # as the publisher writes it
     qid: str | None  # where the publisher gives one
     place: Place
+    originals: Mapping[str, str] = field(default_factory=dict, compare=False)  # of a translation: language to id
 
     @property
     def entity_id(self) -> str:
         return content_id(self.dataset, self.language, self.culture, self.entity_type, self.surface)
+
+    def rank(self, language: str) -> str:
+        """What entities are chosen by beside contexts of a language: a translation by what it translates there."""
+        return self.originals.get(language, self.entity_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +71,24 @@ class MaskedContext:
     help: str | None = None  # what was put before it to help a model
     origin: str | None = None  # the id of the context without that help
     question: str | None = None  # that the entity answers
+    original: str | None = None  # of a translation: the id of the context that it translates
+    original_language: str | None = None
 
     @property
     def context_id(self) -> str:
         kind = (self.entity_type, self.gender, self.setting, self.form)
         more = [word for word in (self.phrasing, self.pair, self.help, self.question) if word]
         return content_id(self.dataset, self.language, self.culture, *kind, self.text, *more)
+
+    @property
+    def rank(self) -> str:
+        """What contexts are chosen by: a translation goes with its original, two phrasings go together."""
+        return content_id(self.pair) if self.pair else self.original or self.context_id
+
+    @property
+    def chooser(self) -> str:
+        """The language whose ids choose its entities."""
+        return self.original_language or self.language
 
     @property
     def prefix(self) -> str:

@@ -1,7 +1,8 @@
 """Which contexts and entities of a data set are asked.
 
 Where only so many are wanted, those with the least ids are taken. Ids are hashes, so the choice is as good as drawn,
-the same on every machine, and each larger choice holds the smaller ones.
+the same on every machine, and each larger choice holds the smaller ones. A translation goes by the id of its original,
+so that the same are chosen; where one has no translation, the next takes its place.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from dataclasses import dataclass
 from itertools import groupby, islice
 
 from cache.errors import DataSetError, did_you_mean
-from cache.identity import content_id
 from metrics.datasets.load import ANY
 from metrics.datasets.model import CulturalEntity, DataSet, MaskedContext
 
@@ -42,11 +42,11 @@ def chosen_contexts(dataset: DataSet, selection: Selection) -> list[tuple[Unit, 
     return [(unit, _first_contexts(list(contexts), selection.contexts)) for unit, contexts in grouped]
 
 
-def first_entities(entities: Sequence[CulturalEntity], limit: int | None) -> list[CulturalEntity]:
-    """At most `limit` entities of each culture."""
+def first_entities(entities: Sequence[CulturalEntity], limit: int | None, language: str) -> list[CulturalEntity]:
+    """At most `limit` entities of each culture, those that are chosen beside contexts of a language."""
     if limit is None:
         return list(entities)
-    by_culture = groupby(sorted(entities, key=lambda e: (e.culture, e.entity_id)), key=lambda e: e.culture)
+    by_culture = groupby(sorted(entities, key=lambda e: (e.culture, e.rank(language))), key=lambda e: e.culture)
     return [entity for _, of_culture in by_culture for entity in list(of_culture)[:limit]]
 
 
@@ -83,16 +83,12 @@ def _first_contexts(contexts: Sequence[MaskedContext], limit: int | None) -> lis
     """At most `limit` contexts of each setting; the two phrasings of one count as one."""
     if limit is None:
         return list(contexts)
-    by_setting = groupby(sorted(contexts, key=lambda c: (c.setting, _rank(c))), key=lambda c: c.setting)
+    by_setting = groupby(sorted(contexts, key=lambda c: (c.setting, c.rank)), key=lambda c: c.setting)
     chosen: list[MaskedContext] = []
     for _, of_setting in by_setting:
-        for _, same in islice(groupby(of_setting, key=_rank), limit):
+        for _, same in islice(groupby(of_setting, key=lambda c: c.rank), limit):
             chosen += same
     return chosen
-
-
-def _rank(context: MaskedContext) -> str:
-    return content_id(context.pair) if context.pair else context.context_id
 
 
 def _nothing(dataset: DataSet, selection: Selection) -> DataSetError:

@@ -31,7 +31,9 @@ def _job(
     helping: Helping,
 ) -> ScoringJob:
     language, culture, kind = unit
-    asked = [(context, first_entities(dataset.fitting(context), selection.entities)) for context in contexts]
+    asked = [
+        (context, first_entities(dataset.fitting(context), selection.entities, context.chooser)) for context in contexts
+    ]
     for context, entities in asked:
         check_cultures(dataset, context, entities)
     asked += [more for context, entities in asked for more in helped(dataset, context, entities, helping)]

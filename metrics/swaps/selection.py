@@ -92,10 +92,11 @@ def _drawn(context: MaskedContext, entities: Sequence[CulturalEntity], draws: Dr
     """The entities that any draw takes, each with the draws that it is in."""
     cultures = sorted({entity.culture for entity in entities})
     found: dict[str, list[int]] = {}
+    chosen_by, language = context.original or context.context_id, context.chooser
     for draw in range(draws.draws):
         for culture in cultures:
             own = [entity for entity in entities if entity.culture == culture]
-            least = sorted(own, key=lambda e: content_id(draws.seed, draw, context.context_id, e.entity_id))
+            least = sorted(own, key=lambda e: content_id(draws.seed, draw, chosen_by, e.rank(language)))
             for entity in least[: draws.entities]:
                 found.setdefault(entity.entity_id, []).append(draw)
     return [(entity, tuple(found[entity.entity_id])) for entity in entities if entity.entity_id in found]
