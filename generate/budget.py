@@ -22,6 +22,9 @@ _PER_TURN = 8  # tokens around a turn of a chat, at most
 class Purse:
     """What one stage's work on one job may spend: taken from the ledger ahead, settled as answers come.
 
+    Where an answer comes without its tokens, nobody knows what was spent: from then on nothing can be taken, and
+    `check` raises `BudgetError`.
+
     `count` gives what the rows on disk have cost; it is called once, when the first request is about to be asked and
     the job is therefore held. `tell` is given a line when there is something to wait for.
     """
@@ -33,6 +36,7 @@ class Purse:
         self._ledger, self._account, self._count, self._tell = ledger, account, count, tell
         self._opened = False
         self._free = self._spent = self._outstanding = 0.0
+        self._uncounted = False
 
     def open(self) -> None:
         """Begins the account; the second time it does nothing."""
@@ -44,6 +48,8 @@ class Purse:
         """How many of `wanted` samples, each of which costs `price` at worst, may be asked now."""
         if price <= 0:
             return wanted
+        if self._uncounted:
+            return 0
         lacking = wanted * price - self._free
         if lacking > 0:
             least = max(0.0, price - self._free)
@@ -54,8 +60,9 @@ class Purse:
         self._outstanding += taken * price
         return taken
 
-    def settle(self, reserved: float, spent: float) -> None:
-        """An answer came: it cost `spent` where at most `reserved` was expected."""
+    def settle(self, reserved: float, spent: float, *, counted: bool) -> None:
+        """An answer came: it cost `spent` where at most `reserved` was expected, if its tokens were `counted`."""
+        self._uncounted |= reserved > 0 and not counted
         self._free += reserved - spent
         self._outstanding -= reserved
         self._spent += spent
@@ -65,6 +72,14 @@ class Purse:
         kept = max(0.0, self._outstanding) if self.batch else 0.0
         self._ledger.settle(self._account, self._spent, kept)
         self._free = self._spent = 0.0
+
+    def check(self) -> None:
+        """Raises `BudgetError` where what was spent is not known."""
+        if self._uncounted:
+            raise BudgetError(
+                f"stopped: max_cost = {self._ledger.limit:g} cannot be kept, since the server does not say how many "
+                "tokens an answer took (`usage`); what came is kept. Let the server count, or run without max_cost"
+            )
 
     def wait_for(self, price: float) -> None:
         """Waits until a sample can be paid for because others gave back what they had reserved.
@@ -118,6 +133,7 @@ class BudgetedScores:
             while True:
                 for scored in self._engine.score(self._affordable(source)):
                     yield self._settle(scored)
+                self._purse.check()
                 if not self._left:
                     return
                 self._purse.give_back()
@@ -151,7 +167,7 @@ class BudgetedScores:
     def _settle(self, scored: Scored) -> Scored:
         piece = self._pieces[scored.request_id]
         spent = self._price.cost(scored.prompt_tokens or 0, scored.completion_tokens or 0)
-        self._purse.settle(piece.price, spent)
+        self._purse.settle(piece.price, spent, counted=scored.prompt_tokens is not None or not scored.tokens)
         piece.waiting -= 1
         if not piece.waiting:
             del self._pieces[scored.request_id]
@@ -179,6 +195,7 @@ class BudgetedEngine(AroundEngine):
                 for answer in self._engine.sample(self._affordable(source)):
                     self._settle(answer)
                     yield answer
+                self._purse.check()
                 if not self._left:
                     return
                 self._purse.give_back()
@@ -207,7 +224,8 @@ class BudgetedEngine(AroundEngine):
 
     def _settle(self, answer: Completion) -> None:
         spent = self._price.cost(answer.prompt_tokens or 0, answer.completion_tokens or 0, answer.purchase)
-        self._purse.settle(self._reserved.pop((answer.request_id, answer.seed), 0.0), spent)
+        reserved = self._reserved.pop((answer.request_id, answer.seed), 0.0)
+        self._purse.settle(reserved, spent, counted=answer.completion_tokens is not None or answer.text is None)
 
     def _at_worst(self, request: Request) -> float:
         purchase = BATCH if self._purse.batch else DIRECT

@@ -168,6 +168,20 @@ def test_a_run_stops_before_max_cost_is_passed_and_goes_on_when_it_is_raised(
     assert len(server.asked) == len(set(server.asked)) == 2 * JOB_SAMPLES
 
 
+def test_where_a_server_counts_no_tokens_no_limit_is_kept_and_the_run_says_so(
+    tmp_path: Path, server: StubServer
+) -> None:
+    server.behaviour = lambda *_: Reply(body=b'{"choices": [{"message": {"content": "ramen"}}]}')
+    stopped = polyculture("generate", write(tmp_path, server.url, limit=3), cwd=tmp_path)
+    assert stopped.returncode == 5
+    assert "max_cost = 3 cannot be kept, since the server does not say how many tokens" in stopped.stderr
+    assert "Traceback" not in stopped.stderr
+    assert 0 < len(server.asked) < 2 * JOB_SAMPLES
+    with open_store(RunFolder(tmp_path / "runs" / "paid")) as store:
+        kept = store.sql("SELECT count(text) FROM responses").fetchall()
+    assert kept == [(len(server.asked),)]
+
+
 def test_extraction_stops_at_the_limit_and_forgets_nothing_that_it_paid_for(tmp_path: Path, server: StubServer) -> None:
     server.behaviour = extracting
     file = write(tmp_path, server.url, limit=1.8, extractor="openai:stub")
