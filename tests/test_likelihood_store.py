@@ -18,6 +18,7 @@ from cache.schema import BiasInterval
 from cache.store import open_store
 from generate.engines.base import Capabilities, Completion, ModelSpec, Request, Scored, ScoreRequest, TokenScore
 from metrics import views
+from metrics.datasets.english import in_english
 from metrics.datasets.load import load
 from metrics.datasets.model import DataSet
 from metrics.datasets.rules import rules_of
@@ -212,6 +213,18 @@ def test_differences_and_means_stand_beside_the_scores(run: RunFolder, demo: Dat
         assert 0 <= row.p <= 1
     assert by_key["sum", "Indian", None, "neutral"].estimate == pytest.approx(_mean(found, "Indian"))
     assert by_key["sum", None, None, "neutral"].contexts == 3 * 10
+
+
+def test_over_all_languages_a_context_and_its_translation_count_once(run: RunFolder, tmp_path: Path) -> None:
+    contexts = "language,culture,type,setting,context,english\nsw,Swahili,food,grounded,Tunakula [MASK],We eat [MASK]\n"
+    original = write_own(tmp_path, **{"contexts.csv": contexts})
+    score(run, scoring_jobs(in_english(original), MODEL, Selection()), ToyEngine())
+    assert {r.contexts for r in measure_bias(run) if r.language is None} == {1}
+    score(run, scoring_jobs(original, MODEL, Selection()), ToyEngine())
+    measured = [r for r in measure_bias(run) if r.entity_type is None]
+    estimates = {(r.rule, r.language): r.estimate for r in measured}
+    assert {r.contexts for r in measured} == {1}
+    assert all(estimates[rule, None] == estimates[rule, "sw"] for rule in ("sum", "mean"))
 
 
 def test_a_score_tells_of_contexts_that_rest_on_fewer_entities(run: RunFolder, demo: DataSet) -> None:

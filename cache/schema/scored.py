@@ -21,6 +21,7 @@ class Score:
     pair: str | None  # the name that the contexts of such a pair share
     help: str | None  # what stands before the context to help the model: 'token' | '5 demonstrations'; None: nothing
     origin: str | None  # of a context with help: the context_id of the plain one
+    original: str | None  # of a translated context: the context_id of what it translates
     context_id: str  # hash of all that makes the context
     context: str  # its text, with the gap as [MASK]
     entity_id: str  # hash of data set, language, culture, type and the entity itself

@@ -76,17 +76,19 @@ def measure_bias(run: RunFolder) -> list[BiasInterval]:
 def _rows(store: duckdb.DuckDBPyConnection) -> Iterator[BiasInterval]:
     means: dict[tuple[str, Unit, Condition], list[Tally]] = {}
     mean_differences: dict[tuple[str, Unit, Condition, Condition], list[Contrast]] = {}
-    for unit in [Unit(*row) for row in store.execute(_query("units")).fetchall()]:
+    for *names, again in store.execute(_query("units")).fetchall():
+        unit = Unit(*names)
+        levels = _levels(unit)[:1] if again else _levels(unit)  # no context counts twice over all languages
         likelihoods = store.execute(_query("likelihoods"), unit._asdict()).fetchnumpy()
         for rule in RULES:
             tallies = dict(_tallies(panels(likelihoods, rule)))
             for condition, tally in tallies.items():
                 yield _score_row(rule, unit, condition, [tally])
-                for level in _levels(unit):
+                for level in levels:
                     means.setdefault((rule, level, condition), []).append(tally)
             for one, other, contrast in _contrasts(tallies):
                 yield _difference_row(rule, unit, one, other, [contrast])
-                for level in _levels(unit) if contrast.paired else ():
+                for level in levels if contrast.paired else ():
                     mean_differences.setdefault((rule, level, one, other), []).append(contrast)
     for (rule, level, condition), found in means.items():
         yield _score_row(rule, level, condition, found)

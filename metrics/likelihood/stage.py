@@ -160,6 +160,7 @@ def score_row(scoring: ScoringJob, context: MaskedContext, entity: CulturalEntit
         "pair": context.pair,
         "help": context.help,
         "origin": context.origin,
+        "original": context.original,
         "context_id": context.context_id,
         "context": context.text,
         "entity_id": entity.entity_id,
