@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -19,3 +20,24 @@ def file_sha256(path: Path) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal, read in constant memory."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def model_sha256(place: Path) -> str:
+    """Of a model's file; of a folder the names and contents of all weights, settings and vocabularies.
+
+    Files of gigabytes: each is read once in a process, for as long as it stays as it is.
+    """
+    if place.is_file():
+        return _kept_sha256(place)
+    files = sorted(file for file in place.iterdir() if file.suffix in (".safetensors", ".bin", ".json", ".model"))
+    return hashlib.sha256("".join(f"{file.name} {_kept_sha256(file)}\n" for file in files).encode()).hexdigest()
+
+
+def _kept_sha256(path: Path) -> str:
+    found = path.stat()
+    return _sha256_of(path, found.st_size, found.st_mtime_ns)
+
+
+@cache
+def _sha256_of(path: Path, _size: int, _changed: int) -> str:
+    return file_sha256(path)

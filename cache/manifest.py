@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cache.errors import StoreError
 from cache.files import replacing
+from cache.identity import content_id
 
 
 class Manifest(BaseModel):
     """What makes a run's numbers traceable. A stage fills in its own part.
 
-    `sampling_id`, `n`, `extractor_ids`, `swap_prompts` and `linker_id` say which rows are current: rows made under
-    other settings stay on disk, out of every view, and count again when the settings come back.
+    `sampling_id`, `n`, `extractor_ids`, `swap_prompts`, `setups` and `linker_id` say which rows are current: rows
+    made under other settings stay on disk, out of every view, and count again when the settings come back.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -35,11 +37,17 @@ class Manifest(BaseModel):
     extractor: dict[str, Any] = {}
     extractor_ids: dict[str, str] = {}  # topic -> id: a topic that is added leaves the others' mentions as they are
     swap_prompts: dict[str, str] = {}  # 'task instrument language' -> the prompt_id of answers that count
+    setups: dict[str, dict[str, Any]] = {}  # 'use model' -> which model, exactly, and what decides its numbers
     linker: dict[str, Any] = {}
     linker_id: str = ""
     snapshot: dict[str, Any] = {}  # provenance of the Wikidata snapshot, or of the live API
     prices: dict[str, dict[str, float]] = {}  # model -> per million tokens, as in the experiment file
     notes: list[str] = []  # what a reader of the report must know (the demo says here what is weak in it)
+
+
+def setup_id(setup: Mapping[str, Any]) -> str:
+    """The hash that rows are known by which were made under one of `Manifest.setups`."""
+    return content_id("setup", setup)
 
 
 def read_manifest(path: Path) -> Manifest | None:

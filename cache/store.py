@@ -15,7 +15,7 @@ from cache.database import connect
 from cache.dictionary import describe
 from cache.errors import StoreError
 from cache.files import replacing
-from cache.manifest import Manifest, read_manifest
+from cache.manifest import Manifest, read_manifest, setup_id
 from cache.parquet import missing_columns, rows_to_table
 from cache.run_folder import RunFolder
 from cache.schema import TABLES, later_columns
@@ -38,6 +38,8 @@ _PRICES: dict[str, pa.DataType] = {
     "output": pa.float64(),
     "batch_discount": pa.float64(),
 }
+
+_SETUPS = pa.schema([(name, pa.string()) for name in ("use", "model", "setup_id")])
 
 VIEWS = Path(__file__).with_name("store.sql")
 
@@ -193,6 +195,11 @@ def _create_run(connection: duckdb.DuckDBPyConnection, manifest: Manifest) -> No
     _create_table(connection, "run_models", pa.table({"model": pa.array(manifest.models, pa.string())}))
     swap_prompts = pa.array(sorted(set(manifest.swap_prompts.values())), pa.string())
     _create_table(connection, "run_swap_prompts", pa.table({"prompt_id": swap_prompts}))
+    setups = [
+        dict(zip(_SETUPS.names, (*key.split(" ", 1), setup_id(setup)), strict=True))
+        for key, setup in manifest.setups.items()
+    ]
+    _create_table(connection, "run_setups", pa.Table.from_pylist(setups, schema=_SETUPS))
     prices = [{"model": model, **price} for model, price in manifest.prices.items()]
     _create_table(connection, "run_prices", pa.Table.from_pylist(prices, schema=pa.schema(_PRICES)))
     _create_table(connection, "run_countries", pa.table({"country": pa.array(manifest.countries, pa.string())}))

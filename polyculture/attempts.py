@@ -24,9 +24,7 @@ class Attempts:
         """Does a piece of work of `total` units (0: nobody knows)."""
         with watch(label, total) as progress:
             outcome = work(progress)
-        say(f"{label}: {outcome.done} done, {outcome.reused} of them before, {outcome.failed} failed")
-        if outcome.failed:
-            self.failed.append(f"{label}: {outcome.failed} failed")
+        self._tell(label, outcome)
 
     def do(self, label: str, job: Job, total: int, work: Work) -> None:
         """Does a job, unless another process holds it."""
@@ -35,13 +33,19 @@ class Attempts:
         except JobHeldError as held:
             self._leave(label, job, held)
 
-    def is_done(self, label: str, job: Job, complete: Callable[[], bool]) -> bool:
-        """Whether a job has nothing left to do here, or is another process's."""
+    def is_done(self, label: str, job: Job, settled: Callable[[], Outcome | None]) -> bool:
+        """Whether a job has nothing left to do here, or is another process's. What failed for good is told each time.
+
+        `settled` says what has become of a job that has nothing left to do, and None of another.
+        """
         try:
-            return complete()
+            outcome = settled()
         except JobHeldError as held:
             self._leave(label, job, held)
             return True
+        if outcome is not None and outcome.failed:
+            self._tell(label, outcome)
+        return outcome is not None
 
     def finish(self, reasons: str = "the store") -> None:
         """Raises, in one line, what is missing: failures (exit code 4), or a job that is held (exit code 3)."""
@@ -54,3 +58,8 @@ class Attempts:
     def _leave(self, label: str, job: Job, held: JobHeldError) -> None:
         say(f"{label}: {held}")
         self.held[job] = str(held)
+
+    def _tell(self, label: str, outcome: Outcome) -> None:
+        say(f"{label}: {outcome.done} done, {outcome.reused} of them before, {outcome.failed} failed")
+        if outcome.failed:
+            self.failed.append(f"{label}: {outcome.failed} failed")

@@ -10,7 +10,7 @@ import typer
 OptionalExperiment = Annotated[
     Path | None, typer.Argument(metavar="EXPERIMENT", help="The experiment file; its models are asked.")
 ]
-Data = Annotated[str, typer.Option(help="camellia, camel, camel2, own, or a rules file.")]
+Data = Annotated[str, typer.Option(help="camellia, camel, camel2, own, own:NAME, or a rules file.")]
 Folder = Annotated[Path | None, typer.Option(help="Where the data set lies, if it was not fetched.")]
 English = Annotated[bool, typer.Option("--english", help="The publisher's English translation.")]
 Model = Annotated[str | None, typer.Option(help="Only this model of the experiment.")]

@@ -21,12 +21,12 @@ TABLE = Path(__file__).parent / "data" / "separations_table.sql"
 def represent(likelihoods: Likelihoods, jobs: Sequence[ScoringJob], layers: tuple[str, ...]) -> None:
     """Represents what is missing; a model is loaded once, and only if it has something to do."""
     from generate.engines import open_engine
-    from metrics.embeddings.stage import is_represented, represent_job
+    from metrics.embeddings.stage import represent_job, settled
 
     run = likelihoods.workspace.run
 
     def is_done(job: ScoringJob) -> bool:
-        return likelihoods.is_done(f"represent {job.job}", job.job, partial(is_represented, run, job, layers))
+        return likelihoods.is_done(f"represent {job.job}", job.job, partial(settled, run, job, layers))
 
     for model, group in groupby(jobs, key=lambda job: job.job.model):
         left = [job for job in group if not is_done(job)]

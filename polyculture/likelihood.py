@@ -29,12 +29,6 @@ class Likelihoods(Attempts):
 
     workspace: Workspace
 
-    def prepare(self) -> None:
-        """Makes the experiment the run's present one, where there is no run yet or its models have changed."""
-        before = self.workspace.before
-        if before is None or before.models != list(self.workspace.experiment.models):
-            self.workspace.write(self.workspace.manifest())
-
     def score(self, jobs: Sequence[ScoringJob]) -> None:
         """Scores what is missing; a model is loaded once, and only if it has something to do."""
         from generate.engines import open_engine
@@ -77,9 +71,9 @@ class Likelihoods(Attempts):
         print_query(self.workspace.run, TABLE, title, rule=rule)
 
     def _is_scored(self, scoring: ScoringJob) -> bool:
-        from metrics.likelihood.stage import is_complete
+        from metrics.likelihood.stage import settled
 
-        return self.is_done(f"score {scoring.job}", scoring.job, partial(is_complete, self.workspace.run, scoring))
+        return self.is_done(f"score {scoring.job}", scoring.job, partial(settled, self.workspace.run, scoring))
 
 
 _RULES = {"sum": "log-probability of the whole entity", "mean": "mean log-probability per token"}

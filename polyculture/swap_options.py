@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from metrics.swaps.asking import Asker, Questions
     from metrics.swaps.labelled import Labels
     from metrics.swaps.selection import SwapJob
+    from polyculture.present import Setups
     from polyculture.workspace import Workspace
 
 DEMO = Path(__file__).parent / "data" / "swaps_demo"
@@ -104,18 +105,19 @@ def with_shared_options(command: Callable[..., None]) -> Callable[..., None]:
 def run_prompted(task: str, asked: Asked) -> None:
     """Asks the experiment's models by prompts, measures and prints."""
     from metrics.swaps.asking import PROMPT
+    from polyculture.present import setups_of
     from polyculture.swaps import Swaps
     from polyculture.workspace import choose_models, open_workspace
 
     workspace = open_workspace(require_experiment(asked.experiment), asked.runs)
     dataset = _open(task, asked)
-    models = choose_models(workspace, asked.model)
-    jobs = [job for name in models for job in jobs_of(workspace, dataset, name, task, asked)]
+    setups = setups_of(workspace, choose_models(workspace, asked.model), "answer")
+    jobs = [job for name in setups for job in jobs_of(workspace, dataset, name, task, asked, setups)]
     questions = {
         language: _questions(workspace, language, task, asked) for language in {job.job.language for job in jobs}
     }
     swaps = Swaps(workspace, task)
-    swaps.prepare({language: each.prompt_id for language, each in questions.items()}, PROMPT)
+    swaps.prepare({language: each.prompt_id for language, each in questions.items()}, PROMPT, setups, dataset)
     swaps.ask(jobs, questions)
     swaps.measure()
     swaps.finish("the view swap_answers")
@@ -126,25 +128,30 @@ def run_labelled(task: str, asked: Asked, name: str, labels_file: Path | None) -
     from functools import partial
 
     from metrics.swaps.labelled import CLASSIFIER, TAGGER, labels_id, read_labels
+    from polyculture.present import setups_of
     from polyculture.swaps import Swaps
     from polyculture.workspace import open_workspace
 
     workspace = open_workspace(require_experiment(asked.experiment), asked.runs)
     labels, model = read_labels(labels_file), f"transformers:{name}"
-    jobs = jobs_of(workspace, _open(task, asked), model, task, asked)
+    dataset, setups = _open(task, asked), setups_of(workspace, [model], "answer")
+    jobs = jobs_of(workspace, dataset, model, task, asked, setups)
     if task == "ner":
         jobs = _with_labels(jobs, labels)
     instrument = TAGGER if task == "ner" else CLASSIFIER
     prompt_id = labels_id(instrument, labels)
     swaps = Swaps(workspace, task)
-    swaps.prepare({job.job.language: prompt_id for job in jobs}, instrument)
+    swaps.prepare({job.job.language: prompt_id for job in jobs}, instrument, setups, dataset)
     swaps.label(jobs, prompt_id, partial(_open_labeller, workspace, model, labels, instrument))
     swaps.measure()
     swaps.finish("the view swap_answers")
 
 
-def jobs_of(workspace: Workspace, dataset: DataSet, model: str, task: str, asked: Asked) -> list[SwapJob]:
+def jobs_of(
+    workspace: Workspace, dataset: DataSet, model: str, task: str, asked: Asked, setups: Setups
+) -> list[SwapJob]:
     """The jobs of one model."""
+    from cache.manifest import setup_id
     from metrics.datasets.selection import Selection
     from metrics.swaps.selection import Draws as Drawing
     from metrics.swaps.selection import swap_jobs
@@ -153,7 +160,7 @@ def jobs_of(workspace: Workspace, dataset: DataSet, model: str, task: str, asked
     languages, cultures, types, settings = (tuple(names or ()) for names in named)
     chosen = Selection(languages, cultures, types, settings, contexts=asked.contexts)
     drawing = Drawing(asked.entities, asked.draws, workspace.experiment.sampling.seed)
-    return swap_jobs(dataset, task, model, chosen, drawing)
+    return swap_jobs(dataset, task, model, chosen, drawing, setup_id(setups[model]))
 
 
 def _open(task: str, asked: Asked) -> DataSet:

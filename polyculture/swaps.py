@@ -9,11 +9,12 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cache.manifest import read_manifest, write_manifest
 from polyculture.attempts import Attempts
+from polyculture.present import Setups, make_present
 from polyculture.workspace import Workspace
 
 if TYPE_CHECKING:
+    from metrics.datasets.model import DataSet
     from metrics.swaps.asking import Asker, Questions
     from metrics.swaps.selection import SwapJob
 
@@ -32,18 +33,10 @@ class Swaps(Attempts):
     workspace: Workspace
     task: str
 
-    def prepare(self, prompt_ids: Mapping[str, str], instrument: str) -> None:
-        """Makes the prompts, by language, those whose answers count, and the experiment the run's present one."""
-        models = list(self.workspace.experiment.models)
-        before = read_manifest(self.workspace.run.manifest)
-        changed = before is None or before.models != models
-        manifest = self.workspace.manifest() if changed or before is None else before
+    def prepare(self, prompt_ids: Mapping[str, str], instrument: str, setups: Setups, dataset: DataSet) -> None:
+        """Makes the prompts, by language, those whose answers count, and the rest the run's present ones."""
         asked = {f"{self.task} {instrument} {language}": prompt_id for language, prompt_id in prompt_ids.items()}
-        manifest = manifest.model_copy(update={"swap_prompts": {**manifest.swap_prompts, **asked}})
-        if changed:
-            self.workspace.write(manifest)
-        elif manifest != before:
-            write_manifest(manifest, self.workspace.run.manifest)
+        make_present(self.workspace, "answer", setups, dataset, swap_prompts=asked)
 
     def ask(self, jobs: Sequence[SwapJob], questions: Mapping[str, Questions]) -> None:
         """Asks what is missing; a model is opened once, and only if it has something to do."""
@@ -80,9 +73,9 @@ class Swaps(Attempts):
         print_query(self.workspace.run, TABLE, f"{TITLES[self.task]} (95 % interval)", task=self.task)
 
     def _is_done(self, swap: SwapJob, prompt_id: str) -> bool:
-        from metrics.swaps.stage import is_complete
+        from metrics.swaps.stage import settled
 
-        return self.is_done(self._label(swap), swap.job, partial(is_complete, self.workspace.run, swap, prompt_id))
+        return self.is_done(self._label(swap), swap.job, partial(settled, self.workspace.run, swap, prompt_id))
 
     def _answer(self, swap: SwapJob, asker: Asker) -> None:
         from metrics.swaps.stage import swap_job

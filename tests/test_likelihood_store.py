@@ -13,6 +13,7 @@ import pytest
 from cache.errors import DataSetError
 from cache.identity import content_id
 from cache.manifest import Manifest, write_manifest
+from cache.parquet import write_parquet
 from cache.run_folder import RunFolder
 from cache.schema import BiasInterval
 from cache.store import open_store
@@ -20,13 +21,14 @@ from generate.engines.base import Capabilities, Completion, ModelSpec, Request, 
 from metrics import views
 from metrics.datasets.english import in_english
 from metrics.datasets.load import load
-from metrics.datasets.model import DataSet
+from metrics.datasets.model import DataSet, MaskedContext
+from metrics.datasets.present import present_tables
 from metrics.datasets.rules import rules_of
 from metrics.datasets.selection import Selection
 from metrics.likelihood.bias import compare
 from metrics.likelihood.measure import measure_bias
 from metrics.likelihood.selection import scoring_jobs
-from metrics.likelihood.stage import ScoringJob, is_complete, score_job
+from metrics.likelihood.stage import ScoringJob, score_job, settled
 from polyculture.likelihood import TABLE
 from tests.test_datasets import write_own
 
@@ -88,6 +90,12 @@ def score(run: RunFolder, jobs: Sequence[ScoringJob], engine: ToyEngine) -> tupl
     return sum(outcome.done for outcome in outcomes), sum(outcome.failed for outcome in outcomes)
 
 
+def hold(run: RunFolder, dataset: DataSet, helped: Sequence[MaskedContext] = ()) -> None:
+    """Makes a data set the run's present one."""
+    for table, found in present_tables(run, dataset, helped).items():
+        write_parquet(found, run.table(table))
+
+
 def rows(run: RunFolder, query: str) -> list[tuple[object, ...]]:
     with open_store(run, views()) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
@@ -141,8 +149,8 @@ def test_what_is_scored_stays_and_the_rest_is_topped_up(run: RunFolder, demo: Da
     engine = ToyEngine()
     score(run, few, engine)
     assert engine.asked == 3 * 2 * 10
-    assert all(is_complete(run, job) for job in few)
-    assert not any(is_complete(run, job) for job in every)
+    assert all(settled(run, job) for job in few)
+    assert not any(settled(run, job) for job in every)
     score(run, every, engine)
     score(run, every, engine)
     assert engine.asked == sum(job.size for job in every) == rows(run, "SELECT count(*) FROM scores")[0][0]
@@ -174,11 +182,18 @@ def test_a_failure_is_a_row_and_only_what_may_pass_is_asked_again(run: RunFolder
 
 def test_what_is_no_longer_in_the_data_set_leaves_the_store(run: RunFolder, tmp_path: Path) -> None:
     before = write_own(tmp_path)
+    hold(run, before)
     score(run, scoring_jobs(before, MODEL, Selection()), ToyEngine())
     entities = "language,culture,type,entity\nsw,Swahili,food,wali\nsw,Western,food,piza\n"
     after = write_own(tmp_path, **{"entities.csv": entities})
+    hold(run, after)
     score(run, scoring_jobs(after, MODEL, Selection()), ToyEngine())
     assert rows(run, "SELECT entity FROM scores ORDER BY 1") == [("piza",), ("wali",)]
+    hold(run, before)
+    engine = ToyEngine()
+    score(run, scoring_jobs(before, MODEL, Selection()), engine)
+    assert engine.asked == 0, "what was there before counts again, and is not asked again"
+    assert len(rows(run, "FROM scores")) == sum(job.size for job in scoring_jobs(before, MODEL, Selection()))
 
 
 def test_an_empty_culture_is_told_with_the_contexts_place(tmp_path: Path) -> None:

@@ -16,10 +16,10 @@ from metrics.datasets.phrasings import with_phrasings
 from metrics.datasets.selection import Selection
 from metrics.likelihood.helping import Help, Helping, helped
 from metrics.likelihood.measure import measure_bias
-from metrics.likelihood.selection import scoring_jobs
+from metrics.likelihood.selection import helped_contexts, scoring_jobs
 from metrics.likelihood.uncertainty import Panel, bias, paired_difference
 from tests.test_datasets import write_own
-from tests.test_likelihood_store import MODEL, ToyEngine, demo, rows, run, score  # noqa: F401, fixtures
+from tests.test_likelihood_store import MODEL, ToyEngine, demo, hold, rows, run, score  # noqa: F401, fixtures
 
 BOTH = Helping((Help.TOKEN, Help.DEMONSTRATIONS), 3)
 FOOD = Selection(types=("food",), cultures=("Japanese",), contexts=2)
@@ -96,13 +96,16 @@ def test_plain_and_helped_scores_are_kept_beside_each_other(run: RunFolder, demo
 
 def test_other_demonstrations_take_the_place_of_the_old_ones(run: RunFolder, demo: DataSet) -> None:  # noqa: F811
     helping = Helping((Help.DEMONSTRATIONS,), 3)
-    score(run, scoring_jobs(demo, MODEL, FOOD, helping), ToyEngine())
+    jobs = scoring_jobs(demo, MODEL, FOOD, helping)
+    hold(run, demo, helped_contexts(demo, jobs, helping))
+    score(run, jobs, ToyEngine())
     context = food_context(demo)
     shown = {e for c, _ in helped(demo, context, demo.fitting(context), helping) for e in demo.fitting(context)
              if e.surface in c.text.removesuffix(context.text)}  # fmt: skip
     gone = next(entity for entity in demo.entities if entity in shown)
     fewer = replace(demo, entities=tuple(entity for entity in demo.entities if entity != gone))
     (job,) = scoring_jobs(fewer, MODEL, FOOD, helping)
+    hold(run, fewer, helped_contexts(fewer, [job], helping))
     score(run, [job], ToyEngine())
     assert rows(run, "SELECT count(*) FROM scores") == [(job.size,)]
     assert rows(run, f"SELECT count(*) FROM scores WHERE contains(context, '{gone.surface}') OR entity = "

@@ -188,7 +188,9 @@ def test_what_does_not_parse_is_a_failed_row_with_the_answer(
     )
     assert sorted(rows(tmp_path, query)) == [("difference", 0.0, 24), ("native", 1.0, 12), ("western", 1.0, 12)]
     asked = len(server.asked)
-    assert polyculture_here("sentiment", *own, cwd=tmp_path).returncode == 0
+    again = polyculture_here("sentiment", *own, cwd=tmp_path)
+    assert again.returncode == 4
+    assert "24 failed; the reasons stand in the view swap_answers" in again.stderr
     assert len(server.asked) == asked  # it would be answered so again
 
 
@@ -295,3 +297,29 @@ def test_a_language_without_prompts_is_told_and_can_be_asked_about_in_another(
     mine.mkdir()
     (mine / "sw.toml").write_text('language = "sw"\n', encoding="utf-8")
     assert "sw.toml: " in one_line(polyculture_here("sentiment", *own, "--prompts", mine, cwd=tmp_path))
+
+
+def test_a_corrected_label_counts_at_once_and_other_settings_are_other_answers(
+    tmp_path: Path, server: StubServer, own: tuple[Path, ...]
+) -> None:
+    server.behaviour = labelling(lambda _: "negative")
+    words = ("sentiment", *own, "--draws", "1")
+    assert polyculture_here(*words, cwd=tmp_path).returncode == 0
+    asked = len(server.asked)
+    contexts = tmp_path / "contexts.csv"
+    contexts.write_text(contexts.read_text().replace("positive", "negative"), encoding="utf-8")
+    said = polyculture_here(*words, cwd=tmp_path)
+    assert said.returncode == 0, said.stderr
+    assert len(server.asked) == asked
+    found = "SELECT DISTINCT gold, matched FROM swap_answers WHERE gold <> 'neutral' ORDER BY ALL"
+    assert rows(tmp_path, found) == [("negative", 1)]
+    experiment = own[0]
+    experiment.write_text(
+        experiment.read_text().replace("[options.openai]", "[options.openai]\nextra_body = {min_p = 0.1}")
+    )
+    told = polyculture_here(*words, cwd=tmp_path).stderr
+    assert f"extra_body was not set and is now {{'min_p': 0.1}}. {asked} answers of the last run count no more" in told
+    assert len(server.asked) == 2 * asked
+    assert rows(tmp_path, "SELECT count(*) FROM swap_answers") == [(asked,)]
+    bought = rows(tmp_path, "SELECT sum(answers), sum(cost) FROM spending")
+    assert bought == [(2 * asked, pytest.approx(2 * asked * ANSWER))], "what counts no more was paid for all the same"

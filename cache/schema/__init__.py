@@ -15,6 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from cache.schema.compared import DatasetContext, DatasetEntity
 from cache.schema.generated import CONDITIONS, Condition, Extraction, Mention, Prompt, Response
 from cache.schema.linked import Candidate, Entity, EntityCountry, Link
 from cache.schema.measured import Interval, Judgement, SaturationInterval
@@ -29,6 +30,8 @@ __all__ = [
     "Candidate",
     "Condition",
     "CulturalLink",
+    "DatasetContext",
+    "DatasetEntity",
     "Entity",
     "EntityCountry",
     "EntityPosition",
@@ -62,6 +65,8 @@ TABLES: dict[str, type[Any]] = {
     "saturation_intervals": SaturationInterval,
     "judgements": Judgement,
     "scores": Score,
+    "dataset_contexts": DatasetContext,
+    "dataset_entities": DatasetEntity,
     "cultural_links": CulturalLink,
     "bias_intervals": BiasInterval,
     "swap_answers": SwapAnswer,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Representation:
     """What a model holds of an entity at one layer, or the reason why that is not known."""
 
-    representation_id: str  # hash of model, contexts, entity and the layer that was asked for
+    representation_id: str  # hash of model, setup, contexts, entity and the layer that was asked for
     model: str
     dataset: str
     language: str
@@ -26,6 +26,7 @@ class Representation:
     layer: int | None  # 0 is what the first layer reads, 1 what it gives, ...
     vector: list[float] | None  # the mean of the hidden states of the entity's tokens
     model_version: str | None  # what the engine says it ran
+    setup_id: str | None = None  # hash of which model it is, exactly, and of the options that decide its states
 
 
 @dataclass(frozen=True, slots=True)

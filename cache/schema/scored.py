@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class Score:
     """How probable a model finds one entity in the gap of one context, or the reason why that is not known."""
 
-    score_id: str  # hash of model, context and entity
+    score_id: str  # hash of model, setup, context and entity
     model: str
     dataset: str  # 'camellia', 'camel', ..., or the name in a rules file
     language: str  # the language of the context: a code of the data set's
@@ -41,6 +41,7 @@ class Score:
     completion_tokens: int | None
     purchase: str | None  # 'direct': a server was asked; None where the model ran in this process
     model_version: str | None  # what the engine says it ran
+    setup_id: str | None = None  # hash of which model it is, exactly, and of the options that decide its scores
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 class SwapAnswer:
     """What a model said of a context with an entity in its gap, and whether that is right."""
 
-    answer_id: str  # hash of prompt_id, model, context, entity and draw
+    answer_id: str  # hash of prompt_id, model, setup, context, entity and draw
     prompt_id: str  # hash of all that decides the answer but model and text: task, prompt, decoding
     task: str  # 'sentiment' | 'qa' | 'ner'
     instrument: str  # 'prompt': a language model was asked | 'classifier' | 'tagger': a model of that task
@@ -40,6 +40,7 @@ class SwapAnswer:
     completion_tokens: int | None
     model_version: str | None  # what the engine says it ran
     purchase: str | None  # 'direct' | 'batch': how the answer was bought; None where it was taken from another draw
+    setup_id: str | None = None  # hash of which model it is, exactly, and of the options that decide its answers
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from cache.errors import EngineError, MissingDependencyError
-from cache.identity import file_sha256
+from cache.identity import model_sha256
 from generate.engines.base import Capabilities, Completion, ModelSpec, Request, Scored, ScoreRequest, cannot_score
 from generate.engines.openai import OpenAIEngine
 from generate.engines.options import LlamaCppOptions, read_options
@@ -41,7 +41,7 @@ class LlamaCppEngine:
             raise MissingDependencyError("xllamacpp", "llamacpp", f"The model {spec.model}")
 
     def __enter__(self) -> Self:
-        self.model_version = f"{self.file.name} sha256:{file_sha256(self.file)[:16]}"
+        self.model_version = f"{self.file.name} sha256:{model_sha256(self.file)[:16]}"
         key = secrets.token_urlsafe(24)
         self._server = self._load(key)
         options = {

@@ -46,6 +46,7 @@ def in_english(dataset: DataSet) -> DataSet:
         entities=tuple(entities.values()),
         contexts=tuple(contexts.values()),
         left_out=(*dataset.left_out, *left_out),
+        english=True,
     )
 
 

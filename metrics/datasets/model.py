@@ -118,6 +118,7 @@ class DataSet:
     entities: tuple[CulturalEntity, ...]
     contexts: tuple[MaskedContext, ...]
     left_out: tuple[LeftOut, ...] = field(default=())
+    english: bool = False  # read in its publisher's translation
 
     def fitting(self, context: MaskedContext) -> list[CulturalEntity]:
         """The entities that compete for a context's gap: native and reference, of its language, type and gender."""

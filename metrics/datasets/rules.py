@@ -99,15 +99,26 @@ def known_data_sets() -> dict[str, Rules]:
 def rules_of(name: str) -> Rules:
     """The rules of a data set, by name or by the path of a rules file of the user's own.
 
-    Raises `DataSetError` where there are none.
+    'own:breakfast' are the rules of 'own' for a data set that is called 'breakfast'. Raises `DataSetError` where there
+    are none.
     """
     if name.endswith(".toml"):
         return read_rules(Path(name))
+    name, colon, called = name.partition(":")
+    if colon:
+        return _called(rules_of(name), called)
     file = RULES / f"{name}.toml"
     if not file.exists():
         known = [path.stem for path in RULES.glob("*.toml")]
         raise DataSetError(f"there is no data set {name!r}", remedy=did_you_mean(name, known))
     return read_rules(file)
+
+
+def _called(rules: Rules, name: str) -> Rules:
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+        remedy = "Give it one of letters, digits, '.', '_' and '-', e.g. own:breakfast."
+        raise DataSetError(f"{name!r} is no name for a data set", remedy=remedy)
+    return rules.model_copy(update={"name": name})
 
 
 def read_rules(file: Path) -> Rules:

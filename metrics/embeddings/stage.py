@@ -6,7 +6,7 @@ contexts. The contexts are the same for both cultures: what is the context's own
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,14 +37,11 @@ def represent_job(
     if not engine.capabilities.represent:
         remedy = "Name the same model as 'transformers:...'."
         raise EngineError("gives no hidden states", where=spec.model, remedy=remedy)
-    contexts, entities = _asked(job)
+    contexts, _ = _asked(job)
     with JobShards(run, job.job, [TABLE], KEY) as shards:
-        table = shards.read(TABLE, [KEY, "status"]).to_pylist()
-        done = {row[KEY] for row in table}
-        missing = [e for e in entities if not {_key(job, contexts, e, layer) for layer in layers} <= done]
-        shards.retire({_key(job, contexts, e, layer) for e in missing for layer in layers} & done)
-        failed = sum(row["status"] != "ok" for row in table)
-        outcome = Outcome(len(entities) - len(missing), failed, len(entities) - len(missing))
+        stock = _read_stock(shards)
+        missing, outcome = _missing(job, layers, stock)
+        shards.retire({_key(job, contexts, e, layer) for e in missing for layer in layers} & stock.keys())
         progress(outcome)
         for start in range(0, len(missing), PART):
             some = missing[start : start + PART]
@@ -57,12 +54,31 @@ def represent_job(
     return outcome
 
 
-def is_represented(run: RunFolder, job: ScoringJob, layers: Layers) -> bool:
-    """Whether there is nothing left to ask of a job."""
-    contexts, entities = _asked(job)
+def settled(run: RunFolder, job: ScoringJob, layers: Layers) -> Outcome | None:
+    """What has become of a job of which nothing is left to ask; None where something is."""
     with JobShards(run, job.job, [TABLE], KEY) as shards:
-        done = set(shards.read(TABLE, [KEY])[KEY].to_pylist())
-    return all(_key(job, contexts, entity, layer) in done for entity in entities for layer in layers)
+        missing, outcome = _missing(job, layers, _read_stock(shards))
+    return None if missing else outcome
+
+
+def _read_stock(shards: JobShards) -> dict[str, bool]:
+    """The keys that are in the store, and whether each has a vector."""
+    table = shards.read(TABLE, [KEY, "status"])
+    return {row[KEY]: row["status"] == "ok" for row in table.to_pylist()}
+
+
+def _missing(job: ScoringJob, layers: Layers, stock: Mapping[str, bool]) -> tuple[list[CulturalEntity], Outcome]:
+    """The entities that lack a layer, and what has become of the others."""
+    contexts, entities = _asked(job)
+    missing, failed = [], 0
+    for entity in entities:
+        keys = [_key(job, contexts, entity, layer) for layer in layers]
+        if not stock.keys() >= set(keys):
+            missing.append(entity)
+        elif not all(stock[key] for key in keys):
+            failed += 1
+    done = len(entities) - len(missing) - failed
+    return missing, Outcome(done, failed, reused=done)
 
 
 def _asked(job: ScoringJob) -> tuple[list[MaskedContext], list[CulturalEntity]]:
@@ -74,7 +90,7 @@ def _asked(job: ScoringJob) -> tuple[list[MaskedContext], list[CulturalEntity]]:
 
 
 def _key(job: ScoringJob, contexts: Sequence[MaskedContext], entity: CulturalEntity, layer: str) -> str:
-    return content_id(job.job.model, sorted(c.context_id for c in contexts), entity.entity_id, layer)
+    return content_id(job.job.model, job.setup_id, sorted(c.context_id for c in contexts), entity.entity_id, layer)
 
 
 def _rows(
@@ -124,4 +140,5 @@ def _row(
         "layer": None if error else found[0].layers[place],
         "vector": vector,
         "model_version": next((row.model_version for row in found if row.model_version), None),
+        "setup_id": job.setup_id,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from cache.run_folder import Job
 from metrics.datasets.model import DataSet, MaskedContext
@@ -13,13 +14,22 @@ from metrics.likelihood.stage import ScoringJob
 PLAIN = Helping()
 
 
-def scoring_jobs(dataset: DataSet, model: str, selection: Selection, helping: Helping = PLAIN) -> list[ScoringJob]:
+def scoring_jobs(
+    dataset: DataSet, model: str, selection: Selection, helping: Helping = PLAIN, setup_id: str | None = None
+) -> list[ScoringJob]:
     """A job per language, native culture and type. Raises `DataSetError` where nothing is there to ask.
 
     A culture without any entity for a context is told, never scored as 0.
     """
     chosen = chosen_contexts(dataset, selection)
-    return [_job(dataset, model, unit, contexts, selection, helping) for unit, contexts in chosen]
+    jobs = [_job(dataset, model, unit, contexts, selection, helping) for unit, contexts in chosen]
+    return [replace(job, setup_id=setup_id) for job in jobs]
+
+
+def helped_contexts(dataset: DataSet, jobs: Sequence[ScoringJob], helping: Helping) -> list[MaskedContext]:
+    """The contexts of the jobs with each kind of help before them, whichever of the entities are asked."""
+    plain = {context.context_id: context for job in jobs for context, _ in job.asked if context.help is None}
+    return [context for one in plain.values() for context, _ in helped(dataset, one, dataset.fitting(one), helping)]
 
 
 def _job(
@@ -37,4 +47,4 @@ def _job(
     for context, entities in asked:
         check_cultures(dataset, context, entities)
     asked += [more for context, entities in asked for more in helped(dataset, context, entities, helping)]
-    return ScoringJob(dataset, Job(model, language, f"{dataset.name}-{culture}-{kind}".lower()), asked)
+    return ScoringJob(Job(model, language, f"{dataset.name}-{culture}-{kind}".lower()), asked)

@@ -2,7 +2,7 @@
 
 A job is a model, a language, and one type of one native culture of a data set. Its unit of work is one entity in one
 context: what is in the store stays, what is missing is asked, so that a run over a few entities is topped up by one
-over all of them.
+over all of them. Rows of another setup of the model, or of what the data set does not hold now, stay as they are.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cache.run_folder import Job, RunFolder
 from cache.shards import JobShards
 from generate.engines import ModelSpec, ScoreRequest, open_engine
 from generate.engines.base import Engine, Scored
-from metrics.datasets.model import CulturalEntity, DataSet, MaskedContext
+from metrics.datasets.model import CulturalEntity, MaskedContext
 
 TABLE, KEY = "scores", "score_id"
 REPORT_EVERY = 0.25  # seconds between two reports of progress
@@ -30,9 +30,9 @@ REPORT_EVERY = 0.25  # seconds between two reports of progress
 class ScoringJob:
     """What of a data set one job asks: contexts, and the entities that compete for the gap of each."""
 
-    dataset: DataSet
     job: Job
     asked: Sequence[tuple[MaskedContext, Sequence[CulturalEntity]]]
+    setup_id: str | None = None  # under which the model is asked; None where nobody keeps setups apart
 
     @property
     def size(self) -> int:
@@ -41,11 +41,15 @@ class ScoringJob:
 
 @dataclass
 class _Stock:
-    """What the store holds of a job."""
+    """What the store holds of all that a job asks."""
 
     done: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
-    again: set[str] = field(default_factory=set)  # failures that may pass, and rows that are not of the data set now
+    again: set[str] = field(default_factory=set)  # failures that may pass
+
+    @property
+    def outcome(self) -> Outcome:
+        return Outcome(len(self.done), len(self.failed), reused=len(self.done))
 
 
 def score_job(
@@ -60,9 +64,7 @@ def score_job(
         stock = _take_stock(shards, scoring)
         shards.retire(stock.again)
         missing = list(_missing(scoring, stock))
-        ids = [score_id(scoring, context, entity) for context, entities in scoring.asked for entity in entities]
-        done, failed = sum(key in stock.done for key in ids), sum(key in stock.failed for key in ids)
-        outcome = Outcome(done, failed, reused=done)
+        outcome = stock.outcome
         progress(outcome)
         if missing:
             with open_engine(spec) if engine is None else nullcontext(engine) as opened:
@@ -71,39 +73,22 @@ def score_job(
     return outcome
 
 
-def is_complete(run: RunFolder, scoring: ScoringJob) -> bool:
-    """Whether there is nothing left to ask of a job."""
+def settled(run: RunFolder, scoring: ScoringJob) -> Outcome | None:
+    """What has become of a job of which nothing is left to ask; None where something is."""
     with JobShards(run, scoring.job, [TABLE], KEY) as shards:
-        return not any(True for _ in _missing(scoring, _take_stock(shards, scoring)))
+        stock = _take_stock(shards, scoring)
+    return None if any(True for _ in _missing(scoring, stock)) else stock.outcome
 
 
 def _take_stock(shards: JobShards, scoring: ScoringJob) -> _Stock:
     stock = _Stock()
-    present = present_ids(scoring)
-    asked = {_place(context, entity.entity_id): context for context, entities in scoring.asked for entity in entities}
-    columns = [KEY, "context_id", "origin", "help", "entity_id", "status", "retryable"]
+    asked = {score_id(scoring, context, entity) for context, entities in scoring.asked for entity in entities}
+    columns = [KEY, "status", "retryable"]
     table = shards.read(TABLE, columns)
-    rows = zip(*(table[name].to_pylist() for name in columns), strict=True)
-    for key, context, origin, help, entity, status, retryable in rows:
-        now = asked.get((origin or context, help, entity))
-        otherwise = now is not None and now.context_id != context  # the help that is given now is another text
-        if retryable or (origin or context) not in present or entity not in present or otherwise:
-            stock.again.add(key)
-        else:
-            (stock.done if status == "ok" else stock.failed).add(key)
+    for key, status, retryable in zip(*(table[name].to_pylist() for name in columns), strict=True):
+        if key in asked:
+            (stock.done if status == "ok" else stock.again if retryable else stock.failed).add(key)
     return stock
-
-
-def _place(context: MaskedContext, entity_id: str) -> tuple[str, str | None, str]:
-    """What can have one score at a time: an entity in a plain context, with one kind of help."""
-    return context.origin or context.context_id, context.help, entity_id
-
-
-def present_ids(scoring: ScoringJob) -> set[str]:
-    """The ids of all contexts and entities that the data set has for this job's language, chosen or not."""
-    dataset, language = scoring.dataset, scoring.job.language
-    contexts = {context.context_id for context in dataset.contexts if context.language == language}
-    return contexts | {entity.entity_id for entity in dataset.entities if entity.language == language}
 
 
 def _missing(scoring: ScoringJob, stock: _Stock) -> Iterator[tuple[MaskedContext, list[CulturalEntity]]]:
@@ -141,7 +126,7 @@ def _requests(missing: Sequence[tuple[MaskedContext, Sequence[CulturalEntity]]])
 
 
 def score_id(scoring: ScoringJob, context: MaskedContext, entity: CulturalEntity) -> str:
-    return content_id(scoring.job.model, context.context_id, entity.entity_id)
+    return content_id(scoring.job.model, scoring.setup_id, context.context_id, entity.entity_id)
 
 
 def score_row(scoring: ScoringJob, context: MaskedContext, entity: CulturalEntity, scored: Scored) -> dict[str, Any]:
@@ -180,4 +165,5 @@ def score_row(scoring: ScoringJob, context: MaskedContext, entity: CulturalEntit
         "completion_tokens": scored.completion_tokens,
         "purchase": scored.purchase,
         "model_version": scored.model_version,
+        "setup_id": scoring.setup_id,
     }

@@ -1,7 +1,7 @@
 """The stage that scores by a corpus: what is missing of the jobs is counted in one pass, and put beside the models'.
 
 A corpus has two models: 'ngram:NAME:unsmoothed', in which what the corpus does not hold has no probability at all, and
-'ngram:NAME:smoothed'. Their scores stay in the store; with other files under the same name they are made anew.
+'ngram:NAME:smoothed'. Their setup is the corpus: with other files under the same name, scores are made anew.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cache.shards import PART_ROWS, JobShards
 from extract.mining.corpus import CorpusFile
 from generate.engines.base import Scored, Seam, TokenScore
 from metrics.datasets.model import CulturalEntity, MaskedContext
-from metrics.likelihood.stage import KEY, TABLE, ScoringJob, present_ids, score_id, score_row
+from metrics.likelihood.stage import KEY, TABLE, ScoringJob, score_id, score_row
 from metrics.ngrams.count import BytesRead, Intake, count
 from metrics.ngrams.gaps import ORDER, Pair, needed_by, pairs_of
 from metrics.ngrams.model import NgramModel
@@ -45,6 +45,11 @@ class Corpus:
         """A hash of the files, and of how they are counted."""
         return content_id(VERSION, ORDER, sorted(file.key for file in self.files))[:16]
 
+    @property
+    def setup(self) -> dict[str, str]:
+        """What its models are known by."""
+        return {"corpus": self.identity}
+
 
 def model_name(corpus: str, smoothing: str) -> str:
     """What the corpus is called in the column `model`."""
@@ -62,7 +67,7 @@ def score_corpus(
 
     A job's model is one of the corpus' two. Raises `JobHeldError`, and what `count` raises.
     """
-    missing = [(job, asked) for job in jobs if (asked := _missing(run, job, corpus))]
+    missing = [(job, asked) for job in jobs if (asked := _missing(run, job))]
     size, left = sum(job.size for job in jobs), sum(len(asked) for _, asked in missing)
     if not missing:
         return Outcome(size, 0, size), None
@@ -75,19 +80,10 @@ def score_corpus(
     return Outcome(size - failed, failed, size - left), intake
 
 
-def _missing(run: RunFolder, job: ScoringJob, corpus: Corpus) -> list[Asked]:
-    """What of a job is not in the store; rows of other files, or of what the data set does not hold now, leave it."""
-    present = present_ids(job)
-    columns = [KEY, "context_id", "entity_id", "model_version"]
+def _missing(run: RunFolder, job: ScoringJob) -> list[Asked]:
+    """What of a job is not in the store."""
     with JobShards(run, job.job, [TABLE], KEY) as shards:
-        table = shards.read(TABLE, columns)
-        rows = list(zip(*(table[name].to_pylist() for name in columns), strict=True))
-        known = {
-            key
-            for key, context, entity, version in rows
-            if {context, entity} <= present and (version or "").startswith(corpus.identity)
-        }
-        shards.retire({row[0] for row in rows} - known)
+        known = set(shards.read(TABLE, [KEY])[KEY].to_pylist())
     every = ((job, context, entity) for context, entities in job.asked for entity in entities)
     return [asked for asked in every if score_id(*asked) not in known]
 

@@ -34,22 +34,25 @@ class Draws:
 class SwapJob:
     """What of a data set one job asks: contexts, and the entities that are put into each."""
 
-    dataset: DataSet
     job: Job
     task: str
     seed: int  # of draw 0; draw d has this plus d
     asked: Sequence[tuple[MaskedContext, Sequence[Drawn]]]
+    setup_id: str | None = None  # under which the model is asked; None where nobody keeps setups apart
 
     @property
     def size(self) -> int:
         return sum(len(draws) for _, drawn in self.asked for _, draws in drawn)
 
 
-def swap_jobs(dataset: DataSet, task: str, model: str, selection: Selection, draws: Draws) -> list[SwapJob]:
+def swap_jobs(
+    dataset: DataSet, task: str, model: str, selection: Selection, draws: Draws, setup_id: str | None = None
+) -> list[SwapJob]:
     """A job per language, native culture and type. Raises `DataSetError` where nothing is there to ask, or where a
     culture has no entity for a context."""
     chosen = chosen_contexts(_fit(dataset, task), _with_setting(selection, task))
-    return [_job(dataset, task, model, unit, contexts, draws) for unit, contexts in chosen]
+    jobs = [_job(dataset, task, model, unit, contexts, draws) for unit, contexts in chosen]
+    return [replace(job, setup_id=setup_id) for job in jobs]
 
 
 def without_gold(dataset: DataSet) -> int:
@@ -85,7 +88,7 @@ def _job(
         check_cultures(dataset, context, fitting)
         asked.append((context, _drawn(context, fitting, draws)))
     topic = f"{task}-{dataset.name}-{culture}-{kind}".lower()
-    return SwapJob(dataset, Job(model, language, topic), task, draws.seed, asked)
+    return SwapJob(Job(model, language, topic), task, draws.seed, asked)
 
 
 def _drawn(context: MaskedContext, entities: Sequence[CulturalEntity], draws: Draws) -> list[Drawn]:

@@ -24,19 +24,19 @@ from metrics.swaps.text import Filled
 
 TABLE, KEY = "swap_answers", "answer_id"
 REPORT_EVERY = 0.25  # seconds between two reports of progress
-_COLUMNS = (KEY, "prompt_id", "context_id", "entity_id", "status", "retryable")
+_COLUMNS = (KEY, "prompt_id", "setup_id", "context_id", "entity_id", "status", "retryable")
 
 Pair = tuple[str, str]  # ids of a context and an entity
 
 
 @dataclass
 class _Stock:
-    """What the store holds of a job."""
+    """What the store holds of a job, under the present prompt and setup."""
 
     done: set[str] = field(default_factory=set)
     failed: set[str] = field(default_factory=set)
-    again: set[str] = field(default_factory=set)  # failures that may pass, and rows that are not of the data set now
-    answered: set[Pair] = field(default_factory=set)  # under the present prompt
+    again: set[str] = field(default_factory=set)  # failures that may pass
+    answered: set[Pair] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,12 @@ def swap_job(run: RunFolder, swap: SwapJob, asker: Asker, progress: Progress = s
     return work.outcome
 
 
-def is_complete(run: RunFolder, swap: SwapJob, prompt_id: str) -> bool:
-    """Whether there is nothing left to ask of a job."""
+def settled(run: RunFolder, swap: SwapJob, prompt_id: str) -> Outcome | None:
+    """What has become of a job of which nothing is left to ask; None where something is."""
     with JobShards(run, swap.job, [TABLE], KEY) as shards:
-        return not any(True for _ in _lacking(swap, prompt_id, _take_stock(shards, swap, prompt_id)))
+        stock = _take_stock(shards, swap, prompt_id)
+    left = any(True for _ in _lacking(swap, prompt_id, stock))
+    return None if left else _reused(swap, prompt_id, stock)
 
 
 class _Work:
@@ -92,7 +94,7 @@ class _Work:
         rows = {
             (row["context_id"], row["entity_id"]): row
             for row in self._shards.read(TABLE).to_pylist()
-            if row["prompt_id"] == self._asker.prompt_id
+            if (row["prompt_id"], row["setup_id"]) == (self._asker.prompt_id, self._swap.setup_id)
         }
         for lack in lacking:
             if lack.pair in rows:
@@ -130,24 +132,17 @@ class _Work:
 
 
 def _take_stock(shards: JobShards, swap: SwapJob, prompt_id: str) -> _Stock:
-    """Rows under other prompts stay as they are: they count again when the prompt comes back."""
-    stock, present = _Stock(), _present(swap)
+    """Rows under other prompts or setups stay as they are: they count again when those come back."""
+    stock = _Stock()
     table = shards.read(TABLE, _COLUMNS)
     rows = zip(*(table[name].to_pylist() for name in _COLUMNS), strict=True)
-    for key, prompt, context, entity, status, retryable in rows:
-        if context not in present or entity not in present or (prompt == prompt_id and retryable):
-            stock.again.add(key)
-        elif prompt == prompt_id:
-            (stock.done if status == "ok" else stock.failed).add(key)
+    for key, prompt, setup, context, entity, status, retryable in rows:
+        if (prompt, setup) != (prompt_id, swap.setup_id):
+            continue
+        (stock.again if retryable else stock.done if status == "ok" else stock.failed).add(key)
+        if not retryable:
             stock.answered.add((context, entity))
     return stock
-
-
-def _present(swap: SwapJob) -> set[str]:
-    """The ids of all contexts and entities that the data set has for this job's language, chosen or not."""
-    dataset, language = swap.dataset, swap.job.language
-    contexts = {context.context_id for context in dataset.contexts if context.language == language}
-    return contexts | {entity.entity_id for entity in dataset.entities if entity.language == language}
 
 
 def _wanted(swap: SwapJob) -> Iterator[tuple[MaskedContext, CulturalEntity, tuple[int, ...]]]:
@@ -172,7 +167,7 @@ def _reused(swap: SwapJob, prompt_id: str, stock: _Stock) -> Outcome:
 
 
 def _answer_id(swap: SwapJob, prompt_id: str, context_id: str, entity_id: str, draw: int) -> str:
-    return content_id(prompt_id, swap.job.model, context_id, entity_id, draw)
+    return content_id(prompt_id, swap.job.model, swap.setup_id, context_id, entity_id, draw)
 
 
 def _row(swap: SwapJob, asker: Asker, answered: Answered) -> dict[str, Any]:
@@ -211,4 +206,5 @@ def _row(swap: SwapJob, asker: Asker, answered: Answered) -> dict[str, Any]:
         "completion_tokens": said.completion_tokens,
         "model_version": said.model_version,
         "purchase": said.purchase,
+        "setup_id": swap.setup_id,
     }

@@ -1,6 +1,3 @@
--- representations: a row is the vector of an entity at a layer of a model of the run, or why there is none.
-CREATE VIEW representations AS SELECT * FROM stored_representations WHERE model IN (SELECT model FROM run_models);
-
 -- separations: a row is how far apart a model holds the native and the Western entities of a type at a layer
 -- (Davies-Bouldin index), as it was computed after the last vectors were made.
 CREATE VIEW separations AS SELECT * FROM stored_separations WHERE model IN (SELECT model FROM run_models);

@@ -81,13 +81,15 @@ def cbs(
     What is scored already stays; a run over a few contexts is topped up by one over all.
     With --help-with and --phrasings the table has the paired differences.
     """
+    from cache.manifest import setup_id
     from metrics.datasets.phrasings import with_phrasings
     from metrics.datasets.selection import Selection
     from metrics.likelihood.helping import Help as Kind
     from metrics.likelihood.helping import Helping
-    from metrics.likelihood.selection import scoring_jobs
+    from metrics.likelihood.selection import helped_contexts, scoring_jobs
     from polyculture.data_sets import open_data_set, tell_left_out
     from polyculture.likelihood import Likelihoods
+    from polyculture.present import make_present, setups_of
     from polyculture.workspace import choose_models, open_workspace
 
     if demo:
@@ -98,10 +100,14 @@ def cbs(
     selection = Selection(languages, cultures, types, settings, form, contexts, entities, phrasings)
     helping = Helping(tuple(Kind(kind) for kind in help_with or ()), demonstrations)
     tell_left_out(dataset, data)
-    models = choose_models(workspace, model)
-    jobs = [job for name in models for job in scoring_jobs(dataset, name, selection, helping)]
+    setups = setups_of(workspace, choose_models(workspace, model), "score")
+    jobs = [
+        job
+        for name, setup in setups.items()
+        for job in scoring_jobs(dataset, name, selection, helping, setup_id(setup))
+    ]
+    make_present(workspace, "score", setups, dataset, helped_contexts(dataset, jobs, helping))
     likelihoods = Likelihoods(workspace)
-    likelihoods.prepare()
     likelihoods.score(jobs)
     likelihoods.link()
     likelihoods.measure(rule)

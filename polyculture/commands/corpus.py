@@ -44,6 +44,7 @@ def corpus(
     The corpus is read once, and only what the contexts and entities need is counted. In the store it stands as the
     models ngram:NAME:unsmoothed and ngram:NAME:smoothed.
     """
+    from cache.manifest import setup_id
     from metrics.datasets.selection import Selection
     from metrics.likelihood.selection import scoring_jobs
     from metrics.ngrams.stage import SMOOTHINGS, model_name
@@ -51,6 +52,7 @@ def corpus(
     from polyculture.data_sets import open_data_set, tell_left_out
     from polyculture.likelihood import Likelihoods
     from polyculture.mining import cores
+    from polyculture.present import make_present
     from polyculture.workspace import open_workspace
 
     workspace = open_workspace(experiment, runs)
@@ -60,9 +62,10 @@ def corpus(
     wanted = tuple(culture or ()), tuple(type or ()), tuple(setting or ())
     selection = Selection((language,), *wanted, "causal", contexts, entities)
     models = [model_name(read.name, smoothing) for smoothing in SMOOTHINGS]
-    jobs = [job for model in models for job in scoring_jobs(dataset, model, selection)]
+    known = setup_id(read.setup)
+    jobs = [job for model in models for job in scoring_jobs(dataset, model, selection, setup_id=known)]
+    make_present(workspace, "score", dict.fromkeys(models, read.setup), dataset)
     likelihoods = Likelihoods(workspace)
-    likelihoods.prepare()
     score_by_corpus(workspace, jobs, read, processes or cores())
     likelihoods.link()
     likelihoods.measure(rule)

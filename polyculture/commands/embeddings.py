@@ -34,12 +34,14 @@ def embeddings(
 
     Hidden states of an entity's tokens in neutral contexts, averaged. What is represented already stays.
     """
+    from cache.manifest import setup_id
     from metrics.datasets.selection import Selection
     from metrics.likelihood.measure import NEUTRAL
     from metrics.likelihood.selection import scoring_jobs
     from polyculture.data_sets import open_data_set, tell_left_out
     from polyculture.embeddings import print_separations, represent, write_maps
     from polyculture.likelihood import Likelihoods
+    from polyculture.present import make_present, setups_of
     from polyculture.workspace import choose_models, open_workspace
 
     workspace = open_workspace(experiment, runs)
@@ -47,9 +49,14 @@ def embeddings(
     tell_left_out(dataset, data)
     wanted = tuple(language or ()), tuple(culture or ()), tuple(type or ())
     selection = Selection(*wanted, (NEUTRAL,), "causal", contexts, entities)
-    jobs = [job for name in choose_models(workspace, model) for job in scoring_jobs(dataset, name, selection)]
+    setups = setups_of(workspace, choose_models(workspace, model), "represent")
+    jobs = [
+        job
+        for name, setup in setups.items()
+        for job in scoring_jobs(dataset, name, selection, setup_id=setup_id(setup))
+    ]
+    make_present(workspace, "represent", setups, dataset)
     likelihoods = Likelihoods(workspace)
-    likelihoods.prepare()
     represent(likelihoods, jobs, tuple(layer or LAYERS))
     print_separations(workspace)
     if plots is not None:

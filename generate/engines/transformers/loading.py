@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cache.errors import EngineError, MissingDependencyError
-from cache.identity import file_sha256
+from cache.identity import model_sha256
 from generate.engines.base import ModelSpec
 from generate.engines.llamacpp import find_gguf, is_gguf
 from generate.engines.options import TransformersOptions
@@ -182,17 +181,11 @@ def _short(dtype: object) -> str:
 
 def _version(place: _Place, config: PretrainedConfig) -> str:
     if place.gguf is not None:
-        return f"{place.gguf.name} sha256:{file_sha256(place.gguf)[:16]}"
+        return f"{place.gguf.name} sha256:{model_sha256(place.gguf)[:16]}"
     commit = getattr(config, "_commit_hash", None)
     if commit:
         return f"{place.name}@{commit}"
-    return f"{Path(place.name).name} sha256:{_folder_sha256(Path(place.name))[:16]}"
-
-
-def _folder_sha256(folder: Path) -> str:
-    """Of the names and contents of all weights, settings and vocabularies."""
-    files = sorted(file for file in folder.iterdir() if file.suffix in (".safetensors", ".bin", ".json", ".model"))
-    return sha256("".join(f"{file.name} {file_sha256(file)}\n" for file in files).encode()).hexdigest()
+    return f"{Path(place.name).name} sha256:{model_sha256(Path(place.name))[:16]}"
 
 
 def _cannot_open(spec: ModelSpec, fault: Exception) -> EngineError:

@@ -1,0 +1,32 @@
+"""What the data sets of contexts and entities hold, as a run last read them: it decides which rows count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetContext:
+    """A context of a data set as it is now, or one with help before it as it was last asked."""
+
+    context_id: str  # hash of all that makes the context
+    dataset: str
+    language: str
+    english: bool  # it is the publisher's translation of another
+    gender: str | None  # of the entities that fit it: 'female' | 'male'; None or 'both': all
+    sentiment: str | None  # 'positive' | 'negative' | 'neutral'; None where the data set says none of them
+    help: str | None  # what stands before the context to help the model; None: nothing
+    origin: str | None  # of a context with help: the context_id of the plain one
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetEntity:
+    """An entity of a data set as it is now."""
+
+    entity_id: str  # hash of data set, language, culture, type and the entity itself
+    dataset: str
+    language: str
+    english: bool  # it is the publisher's translation of another
+    gender: str | None  # 'female' | 'male' | 'both' of names and clothing
+    translation: str | None  # the publisher's, into English
+    publisher_qid: str | None  # the Wikidata item that the publisher names
