@@ -69,6 +69,18 @@ class Likelihoods(Attempts):
         measure_bias(self.workspace.run)
         title = f"Cultural Bias Score, rule: {_RULES[rule]} (95 % interval)"
         print_query(self.workspace.run, TABLE, title, rule=rule)
+        self._tell_versions()
+
+    def _tell_versions(self) -> None:
+        """Says so where a model was another one than before, and nobody could know until it was opened."""
+        from cache.store import open_store
+        from metrics import views
+
+        with open_store(self.workspace.run, views()) as store:
+            found = store.sql(_VERSIONS).fetchall()
+        for model, versions in found:
+            say(f"{model}: these scores were made by {' and by '.join(versions)}; name one by revision and dtype to "
+                "have all made by it")  # fmt: skip
 
     def _is_scored(self, scoring: ScoringJob) -> bool:
         from metrics.likelihood.stage import settled
@@ -76,6 +88,10 @@ class Likelihoods(Attempts):
         return self.is_done(f"score {scoring.job}", scoring.job, partial(settled, self.workspace.run, scoring))
 
 
+_VERSIONS = """
+SELECT model, list(DISTINCT model_version ORDER BY model_version) AS versions
+FROM scores WHERE model_version IS NOT NULL GROUP BY model HAVING len(versions) > 1 ORDER BY model
+"""
 _RULES = {"sum": "log-probability of the whole entity", "mean": "mean log-probability per token"}
 
 

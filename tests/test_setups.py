@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from cache.errors import IncompleteError
@@ -143,6 +145,23 @@ def test_what_the_data_set_says_of_an_entity_is_what_it_says_now(tmp_path: Path)
     assert rows(tmp_path, named) == [("soup", "Q41415")]
     assert rows(tmp_path, "SELECT count(*) FROM scores WHERE entity = 'cake'") == [(1,)], "it fits one context now"
     assert rows(tmp_path, STORED) == [(SIZE,)]
+
+
+def test_a_model_that_was_another_one_when_it_was_opened_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own, file = write(tmp_path, "own"), experiment(tmp_path, save_causal("gpt2", tmp_path / "model"))
+    cbs(file, data="own", folder=own)
+    (part,) = (tmp_path / "runs" / "likely" / "scores").rglob("part-*.parquet")
+    table = pq.read_table(part)
+    versions = ["model@older", *table["model_version"].to_pylist()[1:]]
+    place = table.schema.get_field_index("model_version")
+    pq.write_table(table.set_column(place, "model_version", pa.array(versions)), part)
+    capsys.readouterr()
+    cbs(file, data="own", folder=own)
+    told = capsys.readouterr().err
+    assert "these scores were made by model sha256:" in told
+    assert " and by model@older; name one by revision and dtype" in told
 
 
 def test_only_what_decides_is_in_a_setup(tmp_path: Path) -> None:
