@@ -67,7 +67,7 @@ class Likelihoods(Attempts):
         from polyculture.tables import print_query
 
         measure_bias(self.workspace.run)
-        title = f"Cultural Bias Score, rule: {_RULES[rule]} (95 % interval)"
+        title = f"Cultural Bias Score, rule: {_RULES[rule]} (95 % interval; in brackets: entities that a context has)"
         print_query(self.workspace.run, TABLE, title, rule=rule)
         self._tell_versions()
 

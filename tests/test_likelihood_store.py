@@ -253,7 +253,7 @@ def test_a_score_tells_of_contexts_that_rest_on_fewer_entities(run: RunFolder, d
     assert {(r.western_entities, r.western_fewest, r.western_most) for r in measured} == {(20, 5, 20)}
     with open_store(run, views()) as store:
         printed = store.execute(TABLE.read_text(encoding="utf-8"), {"rule": "sum"}).fetchdf()
-    assert set(printed["native"]) == set(printed["western"]) == {"20 (5 to 20 a context)"}
+    assert set(printed["native"]) == set(printed["western"]) == {"20 (5 to 20)"}
 
 
 def _mean(found: Sequence[BiasInterval], culture: str) -> float:

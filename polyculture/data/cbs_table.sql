@@ -14,12 +14,12 @@ SELECT
     CASE WHEN low IS NULL THEN NULL ELSE format('{:.3f} to {:.3f}', low, high) END AS "95 %",
     CASE WHEN p IS NULL THEN NULL WHEN p < 0.001 THEN '< 0.001' ELSE format('{:.3f}', p) END AS p,
     contexts,
-    -- Where contexts rest on other numbers of entities, the row says so.
+    -- In brackets where not every context has all of them: the least and the largest number that one has.
     CASE WHEN native_fewest < native_entities
-        THEN format('{} ({} to {} a context)', native_entities, native_fewest, native_most)
+        THEN format('{} ({} to {})', native_entities, native_fewest, native_most)
         ELSE native_entities::VARCHAR END AS native,
     CASE WHEN western_fewest < western_entities
-        THEN format('{} ({} to {} a context)', western_entities, western_fewest, western_most)
+        THEN format('{} ({} to {})', western_entities, western_fewest, western_most)
         ELSE western_entities::VARCHAR END AS western,
     ties,
     -- Where fifty are all there are, every draw is the same, and says nothing.
