@@ -8,8 +8,8 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
-from cache.errors import BudgetError
-from cache.run_folder import RunFolder
+from cache.errors import BudgetError, ExperimentError
+from cache.run_folder import Job, RunFolder
 from generate.engines import ModelSpec
 from polyculture.console import say
 
@@ -23,6 +23,20 @@ BATCHES: Mapping[str, str] = {"generate": "batches/generate", "extract": "batche
 def asked_in_batches(spec: ModelSpec) -> bool:
     """Does the experiment file say so of this model?"""
     return spec.engine == "openai" and bool(spec.options.get("batch"))
+
+
+def check_nothing_waits(run: RunFolder, stage: str, job: Job) -> None:
+    """Raises `ExperimentError` where a batch of a stage's work on a job is at the provider: asked directly, too, its
+    answers would be bought twice."""
+    from generate.engines.batch_records import waiting
+
+    folder = run.shards(BATCHES[stage], job)
+    count = sum(len(record.ids) for record in waiting(folder))
+    if count:
+        raise ExperimentError(
+            f"{count} requests of {stage} {job} wait in batches at the provider and would be paid twice",
+            remedy=f"Write batch = true again, to take their answers in; or delete {folder}, to give them up.",
+        )
 
 
 def batches_at_once(spec: ModelSpec) -> int:

@@ -13,7 +13,7 @@ from cache.catalog import Topic
 from cache.outcome import Outcome, Progress
 from cache.run_folder import Job
 from generate.engines.base import ModelSpec
-from polyculture.batching import BATCHES, asked_in_batches, batches_at_once, open_batches
+from polyculture.batching import BATCHES, asked_in_batches, batches_at_once, check_nothing_waits, open_batches
 from polyculture.budget import open_budget
 from polyculture.experiment import GAZETTEER
 from polyculture.snapshots import STARTER, find_snapshot
@@ -107,6 +107,7 @@ class Extraction:
 
         def engine_for(job: Job) -> Engine:
             if not asked_in_batches(self.spec):
+                check_nothing_waits(self.workspace.run, "extract", job)
                 return engine()
             folder = self.workspace.run.shards(BATCHES["extract"], job)
             return stack.enter_context(open_batches(self.spec, folder, self.stop))

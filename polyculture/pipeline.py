@@ -19,7 +19,14 @@ from cache.schema import Prompt
 from cache.selections import MAIN
 from cache.shards import recover
 from polyculture.attempts import Attempts, Work
-from polyculture.batching import BATCHES, asked_in_batches, batches_at_once, open_batches, side_by_side
+from polyculture.batching import (
+    BATCHES,
+    asked_in_batches,
+    batches_at_once,
+    check_nothing_waits,
+    open_batches,
+    side_by_side,
+)
 from polyculture.budget import Budget, open_budget
 from polyculture.changes import refuse_costly
 from polyculture.console import say, watch
@@ -101,6 +108,8 @@ class Pipeline(Attempts):
                 if asked_in_batches(spec):
                     self._in_batches(spec, budget, to_ask, work)
                     continue
+                for job, _ in to_ask:
+                    check_nothing_waits(run, "generate", job)
                 engine = stack.enter_context(self.open_engine(spec))
                 for job, prompts in to_ask:
                     asking = partial(work, engine=budget.engine(engine, model, "generate", job))

@@ -218,15 +218,11 @@ def test_a_run_in_batches_has_the_rows_of_the_ordinary_way(server: BatchServer, 
 MOMENTS = [("upload", True), ("create", False), ("create", True), ("poll", False), ("download", True)]
 
 
-@pytest.mark.parametrize(("call", "done"), MOMENTS)
-def test_killed_at_the_worst_moment_no_batch_is_paid_twice(
-    server: BatchServer, tmp_path: Path, call: str, done: bool
-) -> None:
-    file = write(tmp_path, server)
+def generate_until(server: BatchServer, file: Path, call: str, done: bool) -> None:
+    """Kills the stage at the second of such calls: another batch of the run stands somewhere else then."""
     killed: list[subprocess.Popen[bytes]] = []
 
     def kill(now: str, finished: bool) -> Reply | None:
-        # The second such call: another batch of the run stands somewhere else then.
         if (now, finished) == (call, done) and server.calls.count(now) == 2:
             os.kill(killed[0].pid, signal.SIGKILL)
             killed[0].wait(60)
@@ -235,9 +231,17 @@ def test_killed_at_the_worst_moment_no_batch_is_paid_twice(
 
     server.trouble = kill
     with server.lock:
-        killed.append(start_polyculture("generate", file, "--language", "en", cwd=tmp_path))
+        killed.append(start_polyculture("generate", file, "--language", "en", cwd=file.parent))
     assert killed[0].wait(120) == -signal.SIGKILL
     server.trouble = None
+
+
+@pytest.mark.parametrize(("call", "done"), MOMENTS)
+def test_killed_at_the_worst_moment_no_batch_is_paid_twice(
+    server: BatchServer, tmp_path: Path, call: str, done: bool
+) -> None:
+    file = write(tmp_path, server)
+    generate_until(server, file, call, done)
     result = polyculture("generate", file, "--language", "en", cwd=tmp_path)
     assert result.returncode == 0, result.stderr
     found = responses(tmp_path)
@@ -246,6 +250,15 @@ def test_killed_at_the_worst_moment_no_batch_is_paid_twice(
     assert set(server.paid.values()) == {1}
     assert len(server.batches) == 2
     assert not list(waiting(tmp_path / "runs"))
+
+
+def test_what_waits_in_a_batch_is_not_asked_one_by_one(server: BatchServer, tmp_path: Path) -> None:
+    generate_until(server, write(tmp_path, server), "poll", done=False)
+    sent = len(server.calls)
+    told = one_line(polyculture("generate", write(tmp_path, server, batch=False), cwd=tmp_path))
+    assert "20 requests of generate" in told
+    assert "Write batch = true again" in told
+    assert len(server.calls) == sent
 
 
 def test_a_budget_holds_in_batches_and_across_a_kill(server: BatchServer, tmp_path: Path) -> None:
