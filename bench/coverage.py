@@ -3,8 +3,9 @@
     python -m bench.coverage [--data-sets 1000] [--only consensus]
 
 The worlds are those of `tests/test_metrics_coverage.py`: items with Zipf's popularity (`independent`), many items as
-good as equally popular (`flat`), and responses that name whole bundles of items (`bundled`). Where the truth has no
-formula it is the mean over as many other data sets; of coverage it is the share that the responses did cover.
+good as equally popular (`flat`), responses that name whole bundles of items (`bundled`); and four items in all (`few`).
+Where the truth has no formula it is the mean over as many other data sets; of coverage it is the share that the
+responses did cover.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from metrics.intervals.ratio import ratio_estimate
 from tests.test_metrics_coverage import WORLDS, Random, World, responses_with, world
 
 SIZES = (10, 30, 200)
+MODELS = {**WORLDS, "few": {"items": 4, "slope": 2.0, "each": 1.5}}
 CELLS = 5  # in a mean
 
 
@@ -104,9 +106,9 @@ def one_of_several(random: Random, responses: int, several: NDArray[np.float64])
 
 def items(count: int) -> Iterator[Case]:
     """Diversity and its companions: a cell, and the mean of several."""
-    for name, responses in ((name, size) for name in WORLDS for size in SIZES):
+    for name, responses in ((name, size) for name in MODELS for size in SIZES):
         random = np.random.default_rng([3, responses, len(name)])
-        model = world(random, **WORLDS[name])
+        model = world(random, **MODELS[name])
         cells = [model.draw(random, responses) for _ in range(count * CELLS)]
         others = [model.draw(random, responses) for _ in range(count)]
         for metric, estimate in COMPANIONS.items():
@@ -141,18 +143,18 @@ def chances(model: World, random: Random) -> NDArray[np.float64]:
 
 def pairs(count: int) -> Iterator[Case]:
     """Culture consensus: a pair of languages, and the mean of the pairs of four."""
-    for name, sizes in ((name, sizes) for name in WORLDS for sizes in ((30, 30), (200, 60))):
+    for name, sizes in ((name, sizes) for name in MODELS for sizes in ((30, 30), (200, 60))):
         random = np.random.default_rng([4, *sizes, len(name)])
-        two = [world(random, **WORLDS[name], shuffled=shuffled) for shuffled in (0.0, 0.5)]
+        two = [world(random, **MODELS[name], shuffled=shuffled) for shuffled in (0.0, 0.5)]
         drawn = [
             overlap(*(one.draw(random, size) for one, size in zip(two, sizes, strict=True))) for _ in range(2 * count)
         ]
         known = [pair and pair.estimate() for pair in drawn]
         truth = float(np.mean([one.value for one in known[count:] if one]))
         yield Case("consensus", f"{name}, {sizes[0]} and {sizes[1]} responses", known[:count], truth)
-    for name, size in ((name, size) for name in WORLDS for size in (30, 60, 200)):
+    for name, size in ((name, size) for name in MODELS for size in (30, 60, 200)):
         random = np.random.default_rng([9, size, len(name)])
-        models = [world(random, **WORLDS[name], shuffled=0.5) for _ in "abcd"]
+        models = [world(random, **MODELS[name], shuffled=0.5) for _ in "abcd"]
         of_all, of_one = [], []
         for _ in range(2 * count):
             cells = dict(zip("abcd", (model.draw(random, size) for model in models), strict=True))

@@ -69,8 +69,13 @@ app.command(cls=run.RunCommand, epilog="polyculture run exp.toml --job 3/16; pol
 app.command(epilog="polyculture generate exp.toml --language ja")(generate.generate)
 app.add_typer(extract.app, name="extract")
 app.add_typer(link.app, name="link")
-app.command(epilog="polyculture measure exp.toml")(measure.measure)
-app.command(epilog="polyculture compare exp.toml openai:gpt-4o openai:gpt-4o-mini --by language")(compare.compare)
+app.command(epilog="polyculture measure exp.toml; polyculture measure exp.toml --selection right_language")(
+    measure.measure
+)
+app.command(
+    epilog="polyculture compare exp.toml openai:gpt-4o openai:gpt-4o-mini --by language; "
+    "polyculture compare exp.toml explicit neutral --selection right_language"
+)(compare.compare)
 app.add_typer(audit.app, name="audit")
 app.command(epilog="polyculture report exp.toml --format latex")(report.report)
 app.command(epilog="polyculture view exp.toml --port 8765")(view.view)

@@ -139,12 +139,12 @@ def test_items_that_come_together_widen_the_interval() -> None:
     ones = np.ones(4)
     assert bundling([(apart, ones)]) == 1
     assert bundling([(together, ones)]) == pytest.approx((16 - 16 / 5) / (4 * 4 / 5))
-    assert diversity_estimate(together).variance > 1.9**2 * diversity_estimate(apart).variance
+    assert diversity_estimate(together).distances(Z)[0] > 1.9 * diversity_estimate(apart).distances(Z)[0]
 
 
 def test_a_cell_without_items_has_a_diversity_of_nought_and_no_consensus_with_its_like() -> None:
     nothing = cell([], [], [])
-    assert diversity_estimate(nothing).limits(0, math.inf) == (0, 0)
+    assert diversity_estimate(nothing).limits(0, 9) == (0, 9)
     assert overlap(nothing, nothing) is None
     one_sided = overlap(nothing, cell([1], [1], [1]))
     assert one_sided is not None
@@ -173,14 +173,23 @@ def test_companions_have_the_jackknife_that_leaves_out_each_response() -> None:
         without = np.array([one[number] for one in left])
         variance = 4 / 5 * ((without - without.mean()) ** 2).sum()
         assert found[metric].value == pytest.approx(whole[number])
-        assert found[metric].variance == pytest.approx(variance)
+        below, above = found[metric].distances(Z)
+        assert below == pytest.approx(Z * math.sqrt(variance))
+        assert above > below  # there may be items that none of the five names
 
 
 def test_a_cell_without_items_has_a_flat_curve_and_no_hill_numbers() -> None:
     found = companions(cell([], [], []), 2)
     assert set(found) == {"rarefied"}
-    assert found["rarefied"].limits(0, math.inf) == (0, 0)
-    assert diversity_estimate(cell([1], [1])).limits(0, math.inf) == (1, 1)
+    assert found["rarefied"].limits(0, 9) == (0, 9)
+
+
+@pytest.mark.parametrize("items", [[], [1], [1, 2, 3]])
+def test_responses_that_name_the_same_items_leave_room_for_rare_ones(items: list[int]) -> None:
+    """No item in none of many responses: up to 3.84 rare ones may be expected (Wilson's limit of 0 of many)."""
+    low, high = diversity_estimate(cell(*[items] * 2_000)).limits(0, math.inf)
+    assert low == len(items)
+    assert high == pytest.approx(len(items) + Z**2, abs=0.02)
 
 
 def test_consensus_is_symmetric_and_its_sides_change_with_the_cells() -> None:

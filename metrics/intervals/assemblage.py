@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.intervals.estimate import Estimate, symmetric
+from metrics.intervals.estimate import Estimate, no_narrower, symmetric
 from metrics.intervals.incidence import Incidence, Integers, Numbers, incidence
 
 
@@ -61,11 +61,15 @@ def diversity_estimate(cell: Assemblage) -> Estimate:
     """The number of distinct items, as an estimate of its expectation for this number of responses.
 
     Were items independent, the count would be a sum of independent yes or no. They come in bundles, so the variance is
-    multiplied by how unevenly the unique items are spread over the responses.
+    multiplied by how unevenly the unique items are spread over the responses. Items so rare that none was seen would
+    add as much to the variance as to the count: the upper limit leaves room for them.
     """
-    independent = _variance(cell.chance).sum() + cell.unseen * _variance(cell.unseen_chance)
+    chance, number = np.append(cell.chance, cell.unseen_chance), np.append(np.ones(len(cell.chance)), cell.unseen)
+    variance = float(number @ _variance(chance))
+    third = float(number @ (_variance(chance) * (1 - 2 * chance)))
     spread = bundling([(cell, np.ones(len(cell.unique_of)))])
-    return symmetric(float(len(cell.items)), float(independent * spread), cell.responses - 1)
+    estimate = symmetric(float(len(cell.items)), variance * spread, cell.responses - 1)
+    return no_narrower(estimate, spread * (third + 1) / (variance + 1))
 
 
 def bundling(effects: list[tuple[Assemblage, Numbers]]) -> float:
@@ -103,5 +107,5 @@ def _chao2(responses: int, once: int, twice: int) -> int:
     return int(np.ceil((responses - 1) / responses * scaled))
 
 
-def _variance(chance: Numbers | float) -> Numbers:
-    return np.asarray(chance * (1 - chance))
+def _variance(chance: Numbers) -> Numbers:
+    return chance * (1 - chance)

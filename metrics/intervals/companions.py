@@ -13,7 +13,7 @@ from scipy.special import gammaln
 
 from metrics.intervals.assemblage import Assemblage, diversity_estimate
 from metrics.intervals.coverage import coverage_estimate
-from metrics.intervals.estimate import Estimate, symmetric
+from metrics.intervals.estimate import Estimate, no_narrower, symmetric
 from metrics.intervals.incidence import Incidence, Integers, Numbers
 
 
@@ -49,7 +49,9 @@ def hill_estimates(cell: Incidence) -> tuple[Estimate, Estimate]:
     left = totals > 0
     first = np.where(left, totals * np.exp(-entropies / np.maximum(totals, 1)), 0.0)
     second = np.where(left, totals**2 / np.maximum(fewer_squares, 1), 0.0)
-    return _jackknife(float(total * np.exp(-entropy / total)), first), _jackknife(total**2 / squares, second)
+    values = float(total * np.exp(-entropy / total)), total**2 / squares
+    with_one_more = float((total + 1) * np.exp(-entropy / (total + 1))), (total + 1) ** 2 / (squares + 1)
+    return _jackknife(values[0], first, with_one_more[0]), _jackknife(values[1], second, with_one_more[1])
 
 
 def expected_items(cell: Incidence, size: int) -> Estimate:
@@ -59,15 +61,20 @@ def expected_items(cell: Incidence, size: int) -> Estimate:
     lost = _share_of_draws(size, without, np.minimum(cell.count, without))
     lost = lost - _share_of_draws(size, without, cell.count - 1)
     value = float(_share_of_draws(size, cell.responses, cell.counts).sum())
-    return _jackknife(value, whole - cell.left_out(lost))
+    return _jackknife(value, whole - cell.left_out(lost), value + size / cell.responses)
 
 
-def _jackknife(value: float, without_one: Numbers) -> Estimate:
+def _jackknife(value: float, without_one: Numbers, with_one_more: float) -> Estimate:
+    """`value`, from what it is without each response; the limits leave room for items so rare that none was seen.
+
+    `with_one_more` is the value if one response named one more item, that no other does.
+    """
     size = len(without_one)
     if size < 2:
         return symmetric(value, 0.0, 0)
-    spread = float(((without_one - without_one.mean()) ** 2).sum())
-    return symmetric(value, (size - 1) / size * spread, size - 1)
+    changes, rare = without_one.mean() - without_one, with_one_more - value
+    variance, third = (size - 1) / size * float((changes**2).sum()), float((changes**3).sum())
+    return no_narrower(symmetric(value, variance, size - 1), (third + rare**3) / (variance + rare**2))
 
 
 def _share_of_draws(size: int, responses: int, count: Integers) -> Numbers:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scipy.special import stdtrit
 
@@ -116,7 +116,20 @@ def difference(one: Estimate, other: Estimate) -> Estimate:
     total = spread.estimate()
     (below, above), (other_below, other_above) = one.distances(Z), other.distances(Z)
     down, up = math.hypot(below, other_above), math.hypot(above, other_below)
-    return Estimate(total.value, down * up / Z**2, total.freedom, (up - down) / Z**2)
+    return _between(total.value, down, up, total.freedom)
+
+
+def no_narrower(estimate: Estimate, slope: float) -> Estimate:
+    """`estimate` with limits at least as far away as they would be if its variance changed by `slope`."""
+    (below, above), (other_below, other_above) = (
+        one.distances(Z) for one in (estimate, replace(estimate, slope=slope))
+    )
+    return _between(estimate.value, max(below, other_below), max(above, other_above), estimate.freedom)
+
+
+def _between(value: float, below: float, above: float, freedom: float) -> Estimate:
+    """The estimate whose limits stand at these distances, were the variance known."""
+    return Estimate(value, below * above / Z**2, freedom, (above - below) / Z**2)
 
 
 def student(freedom: float) -> float:
