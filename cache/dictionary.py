@@ -13,7 +13,7 @@ import inspect
 import re
 import tokenize
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from typing import Any
 import duckdb
 
 from cache import schema
+from cache.selections import selection_files
 
 COLUMNS = "columns.toml"
 _HEADER = re.compile(r"^-- (\w+): ((?:.*\n--)*.*\n)", flags=re.MULTILINE)
@@ -46,6 +47,15 @@ def describe(connection: duckdb.DuckDBPyConnection, files: Sequence[Path]) -> li
             rows.append({"view": view, "column": "", "type": "", "meaning": meaning})
         meaning = _meaning(view, column, meanings)
         rows.append({"view": view, "column": column, "type": type_name, "meaning": meaning})
+    return rows
+
+
+def describe_selections(selections: Collection[str]) -> list[dict[str, str]]:
+    """A row per selection: its schema, which has every view once more, and what differs there."""
+    rows = []
+    for selection in selections:
+        differs = " ".join(text for _, text in _headers(selection_files(selection)))
+        rows.append({"view": f"{selection}.*", "column": "", "type": "", "meaning": differs})
     return rows
 
 

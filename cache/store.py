@@ -12,7 +12,7 @@ import duckdb
 import pyarrow as pa
 
 from cache.database import connect
-from cache.dictionary import describe
+from cache.dictionary import describe, describe_selections
 from cache.errors import StoreError
 from cache.files import replacing
 from cache.manifest import Manifest, read_manifest, setup_id
@@ -59,7 +59,7 @@ def build_store(
     path = at or run.store
     with replacing(path) as temporary, _disk_faults(path), connect(temporary) as connection:
         fill_store(connection, run, manifest, views, selections)
-        rows = describe(connection, [VIEWS, *views])
+        rows = describe(connection, [VIEWS, *views]) + describe_selections(sorted(selections))
         _create_table(connection, "dictionary", pa.Table.from_pylist(rows))
         connection.execute("CHECKPOINT")  # closing writes, too, but says nothing where the disk is full
     return path

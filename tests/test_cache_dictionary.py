@@ -10,6 +10,7 @@ import pytest
 from cache.dictionary import table_comments
 from cache.run_folder import RunFolder
 from cache.schema import TABLES
+from cache.selections import SELECTIONS
 from cache.store import open_store
 from metrics import views
 from tests.store_builder import StoreBuilder
@@ -51,3 +52,12 @@ def test_a_column_may_mean_something_else_in_one_view(run: RunFolder) -> None:
     with open_store(run, views()) as store:
         said = [store.execute(query, {"view": view}).fetchall() for view in ("granularity", "specificity")]
     assert said[0] != said[1]
+
+
+def test_the_selections_are_listed_with_what_differs_there(run: RunFolder) -> None:
+    with open_store(run, selections=SELECTIONS) as store:
+        said = dict(store.sql("SELECT view, meaning FROM dictionary WHERE view LIKE '%.*'").fetchall())
+    assert said.keys() == {f"{selection}.*" for selection in SELECTIONS}
+    assert said["right_language_with_ambiguous.*"] == " ".join(
+        said[f"{one}.*"] for one in SELECTIONS["right_language_with_ambiguous"]
+    )
