@@ -8,7 +8,8 @@
   sample, unseen items included, widened by how much the items of one response hang together.
 - consensus (`overlap`): the same, for the two assemblages of a pair of languages; the variance gives the effective
   number of items, and that Wilson's interval.
-- Hill numbers, points of the saturation curve (`companions`): the jackknife over responses, Student's interval.
+- Hill numbers, points of the saturation curve (`companions`): the jackknife over responses, Student's interval. As of
+  diversity, the upper limit leaves room for items so rare that none was seen.
 - coverage (`coverage`): Esty's variance (1983) for items that come together, and limits of Wilson's kind, which hold
   where next to nothing came twice; they are those of the share that was in fact covered.
 - means of cells (`estimate`): variances add up, and the asymmetry of the intervals fades as cells are added. Pairs of
