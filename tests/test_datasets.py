@@ -16,6 +16,7 @@ from metrics.datasets.load import load
 from metrics.datasets.model import DataSet
 from metrics.datasets.rules import known_data_sets, rules_of
 from metrics.datasets.selection import Selection
+from metrics.datasets.sheets import read_sheets
 from metrics.likelihood.selection import scoring_jobs
 from metrics.swaps.selection import Draws, swap_jobs
 from tests.test_front_door import one_line, polyculture
@@ -278,3 +279,9 @@ def test_the_published_files(name: str, entities: int, contexts: int, rows: int)
     assert all((c.text.count("[MASK]") == 1 and found.fitting(c)) or name == "camel2" for c in found.contexts)
     assert not rows or len(found.left_out) == rows
     assert not [out for out in found.left_out if "no rule" in out.reason]
+
+
+def test_a_number_in_a_workbook_is_read_as_it_was_written(tmp_path: Path) -> None:
+    sheet(tmp_path / "books.xlsx", [("Entity", "Pages"), (1984, 3.5), ("Emma", None)])
+    (read,) = read_sheets(tmp_path, tmp_path / "books.xlsx")
+    assert read.rows == (("1984", "3.5"), ("Emma", ""))

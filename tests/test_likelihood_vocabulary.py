@@ -71,6 +71,7 @@ def test_tokens_of_vocabulary_and_entities_as_a_user_asks(tmp_path: Path) -> Non
     asked = polyculture_here("tokens", "exp.toml", "--language", "hi", cwd=tmp_path)
     assert "Tokens per entity, and Cultural Bias Score" in asked.stdout
     assert "native_tokens" in asked.stdout
+    assert "neutral" in asked.stdout
     written = polyculture_here("tokens", "exp.toml", "--format", "csv", "-o", "t.csv", cwd=tmp_path)
     assert written.returncode == 0, written.stderr
     rows = list(csv.DictReader((tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()))

@@ -46,7 +46,7 @@ def read_sheets(folder: Path, path: Path) -> list[Sheet]:
     """
     file = path.relative_to(folder).as_posix()
     try:
-        tables = _read_text(path) if path.suffix in (".csv", ".tsv") else _read_workbook(path)
+        tables = _read_text(path) if path.suffix.lower() in (".csv", ".tsv") else _read_workbook(path)
     except (OSError, CalamineError, csv.Error, UnicodeDecodeError) as fault:
         raise DataSetError(f"cannot be read: {fault}", where=path, remedy="Save or fetch it again.") from fault
     sheets = [(name, [tuple(_text(cell) for cell in row) for row in rows]) for name, rows in tables]
@@ -60,7 +60,7 @@ def _read_workbook(path: Path) -> list[tuple[str | None, list[list[Any]]]]:
 
 def _read_text(path: Path) -> list[tuple[str | None, list[list[Any]]]]:
     with path.open(encoding="utf-8-sig", newline="") as file:
-        if path.suffix == ".tsv":
+        if path.suffix.lower() == ".tsv":
             rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
         else:
             rows = _read_csv(file)
@@ -78,6 +78,9 @@ def _read_csv(file: TextIO) -> list[list[str]]:
 
 
 def _text(cell: Any) -> str:
+    """A workbook knows no whole numbers: the book 1984 is 1984.0 there."""
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
     return "" if cell is None else str(cell).strip()
 
 

@@ -1,5 +1,5 @@
--- The second table of `polyculture tokens`: a row is a type of entities of a model; tokens of an entity as it was scored
--- behind its contexts, beside the score under both rules, all settings together, without help and other phrasings.
+-- The second table of `polyculture tokens`: a row is a type of entities of a model in a setting; tokens of an entity as it
+-- was scored behind its contexts of all settings, beside the score under both rules, without help and other phrasings.
 WITH lengths AS (
     SELECT
         model, dataset, language, culture, entity_type, form,
@@ -13,7 +13,7 @@ WITH lengths AS (
 ),
 bias AS (
     SELECT
-        model, dataset, language, culture, entity_type, form,
+        model, dataset, language, culture, entity_type, form, setting,
         avg(cbs) FILTER (rule = 'sum') AS cbs_sum, avg(cbs) FILTER (rule = 'mean') AS cbs_mean
     FROM cbs_contexts
     WHERE help IS NULL AND phrasing IS NULL
@@ -31,8 +31,8 @@ effect AS (
 )
 SELECT
     model, dataset, language, culture, entity_type AS type, native_tokens, western_tokens, native_single, western_single,
-    cbs_sum, cbs_mean, native_effect, western_effect
+    setting, cbs_sum, cbs_mean, native_effect, western_effect
 FROM lengths
 LEFT JOIN effect USING (model, dataset, language, culture, entity_type, form)
 LEFT JOIN bias USING (model, dataset, language, culture, entity_type, form)
-ORDER BY model, dataset, language, culture, type, form
+ORDER BY model, dataset, language, culture, type, form, setting
