@@ -49,7 +49,9 @@ class Attempts:
 
     def finish(self, reasons: str = "the store") -> None:
         """Raises, in one line, what is missing: failures (exit code 4), or a job that is held (exit code 3)."""
-        again = "the same command run again retries those that may pass"
+        again = (
+            "run again, the same command retries those that may pass: no refusal, nothing that the server never takes"
+        )
         if self.failed:
             raise IncompleteError(f"not complete: {'; '.join(self.failed)}; the reasons stand in {reasons}; {again}")
         if self.held:
