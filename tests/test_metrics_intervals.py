@@ -398,3 +398,27 @@ def _written(data: bytes, folder: Path) -> Path:
     path = folder / "before.parquet"
     path.write_bytes(data)
     return path
+
+
+def test_the_mean_of_a_share_of_nothing_and_a_share_of_all_is_in_doubt() -> None:
+    """Their slopes are opposite: added up, they had left an interval without width."""
+    for n in (1, 10):
+        low, high = mean([wilson(0.0, n, math.inf), wilson(1.0, n, math.inf)]).limits(0.0, 1.0)
+        assert low is not None
+        assert high is not None
+        assert high - 0.5 == pytest.approx(0.5 - low)
+        one_cell = wilson(0.0, n, math.inf).limits(0.0, 1.0)[1]
+        assert one_cell is not None
+        assert high - low > one_cell / 2
+
+
+def test_means_of_cells_near_nothing_and_near_all_cover_the_truth() -> None:
+    random, worlds = np.random.default_rng(5), 1_000
+    for shares in ((0.05, 0.95), (0.2, 0.8)):
+        covered = 0
+        for _ in range(worlds):
+            low, high = mean([wilson(random.binomial(30, share) / 30, 30, math.inf) for share in shares]).limits(0, 1)
+            assert low is not None
+            assert high is not None
+            covered += low <= 0.5 <= high
+        assert covered >= 930

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from scipy.special import stdtrit
 
 Z = 1.959963984540054  # the normal distribution's 97.5 % quantile
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +62,28 @@ class Sum:
     Variances add up. Where the truth of the sum is away from its value, the truths of the parts are taken to share that
     as their reaches do; so the asymmetry of the interval fades as parts are added, and many cells in which nothing
     happened say together what one large cell would. Degrees of freedom as Satterthwaite (1946) has them.
+
+    The slopes of a share near 0 and of one near 1 are opposite, and would take each other away with the doubt that they
+    stand for. As far as slopes do, the squares of the parts' own distances add up instead (MOVER: Zou and Donner 2008).
     """
 
     def __init__(self) -> None:
         self.weight = 0.0
         self._value = self._variance = self._reach = self._slope = self._curve = self._by_freedom = 0.0
+        self._slopes = self._below = self._above = 0.0  # slopes without their signs; squares of distances
         self._known = True
 
     def add(self, part: Estimate, weight: float = 1.0) -> None:
         reach = weight**2 * part.reach()
+        below, above = part.distances(Z) if weight > 0 else part.distances(Z)[::-1]
         self.weight += weight
         self._value += weight * part.value
         self._variance += weight**2 * part.variance
         self._reach += reach
         self._slope += weight * part.slope * reach
+        self._slopes += abs(weight * part.slope) * reach
+        self._below += (weight * below) ** 2
+        self._above += (weight * above) ** 2
         self._curve += part.curve * reach**2
         self._known = self._known and part.freedom > 0
         if part.freedom > 0:
@@ -84,7 +93,15 @@ class Sum:
         freedom = math.inf if self._by_freedom == 0 else self._reach**2 / self._by_freedom
         whole = self._reach or 1.0  # without any doubt there is nothing to share
         slope, curve = self._slope / whole, self._curve / whole**2
-        return Estimate(self._value, self._variance, freedom if self._known else 0.0, slope, curve)
+        shared = Estimate(self._value, self._variance, freedom if self._known else 0.0, slope, curve)
+        opposed = 1 - abs(self._slope) / self._slopes if self._slopes else 0.0
+        return self._apart(shared, opposed) if opposed > _ROUNDING else shared
+
+    def _apart(self, shared: Estimate, opposed: float) -> Estimate:
+        below, above = shared.distances(Z)
+        below = math.sqrt((1 - opposed) * below**2 + opposed * self._below)
+        above = math.sqrt((1 - opposed) * above**2 + opposed * self._above)
+        return _between(shared.value, below, above, shared.freedom)
 
     def mean(self) -> Estimate:
         """The weighted mean; there must be something in the sum."""
