@@ -12,19 +12,26 @@ from cache.errors import StoreError
 from cache.store import SHARDED
 
 _NAMED = re.compile(r"(/[^'\"\n]+\.parquet)")
+_NO_FILE = ("No files found", "Cannot open file")  # DuckDB of what is gone, or may not be read
+_JOB_DEPTH = 5  # folders of a part: table, model, language, topic, and the file itself
 
 
 def damaged_file(fault: Exception) -> StoreError | None:
     """What DuckDB or Arrow says of a Parquet file that it cannot read, as a user's error; None of any other fault."""
     named = _NAMED.search(str(fault)) if isinstance(fault, (duckdb.Error, pa.ArrowInvalid)) else None
-    return _damaged(Path(named[1])) if named else None
-
-
-def _damaged(path: Path) -> StoreError:
-    """The part that commits the file's rows must go for these to be made again."""
-    commit = Path(*(SHARDED.get(folder, folder) for folder in path.parts))
+    if named is None:
+        return None
+    path = Path(named[1])
+    if any(words in str(fault) for words in _NO_FILE):
+        return StoreError("cannot be opened", where=path, remedy="Is it there, and may you read it? Then try again.")
     return StoreError(
         "cannot be read as Parquet: something else than Polyculture cut or overwrote it",
         where=path,
-        remedy=f"Put it back from a copy, or delete {commit} and run again: what is missing is made anew.",
+        remedy=f"Put it back from a copy, or delete {_commit(path)} and run again: what is missing is made anew.",
     )
+
+
+def _commit(path: Path) -> Path:
+    """The part that commits the rows of a file, which must go for these to be made again; of other files, itself."""
+    above, inside = path.parts[:-_JOB_DEPTH], path.parts[-_JOB_DEPTH:]
+    return Path(*above, SHARDED.get(inside[0], inside[0]), *inside[1:])

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 
+from cache.damage import damaged_file
 from cache.run_folder import RunFolder
 from tests import servers
 from tests.servers import StubServer
@@ -51,3 +53,13 @@ def test_a_damaged_file_is_named_and_its_remedy_works(experiment: Path) -> None:
         Path(doomed[1]).unlink()
         assert polyculture(stage, experiment, cwd=experiment.parent).returncode == 0
         assert tables(run, stage) == before[stage]
+
+
+def test_the_part_to_delete_is_named_below_folders_that_are_named_like_tables() -> None:
+    part = "model=m/language=en/topic=food/part-00000.parquet"
+    error = damaged_file(duckdb.IOException(f"IO Error: cannot read '/home/mentions/runs/run/mentions/{part}'"))
+    assert error is not None
+    assert f"delete /home/mentions/runs/run/extractions/{part} and run again" in str(error)
+    gone = damaged_file(duckdb.IOException('IO Error: No files found that match the pattern "/runs/run/links.parquet"'))
+    assert "cannot be opened" in str(gone)
+    assert damaged_file(duckdb.IOException("IO Error: something else")) is None

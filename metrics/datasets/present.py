@@ -19,6 +19,7 @@ from metrics.datasets.phrasings import with_phrasings
 from metrics.swaps.sentiment import gold_label
 
 CONTEXTS, ENTITIES = "dataset_contexts", "dataset_entities"
+KEYS = {CONTEXTS: "context_id", ENTITIES: "entity_id"}
 Rows = dict[str, dict[str, Any]]
 
 
@@ -31,30 +32,32 @@ def present_tables(run: RunFolder, dataset: DataSet, helped: Iterable[MaskedCont
     """
     contexts = [_context(context, english=dataset.english) for context in with_phrasings(dataset).contexts]
     entities = [_entity(entity, english=dataset.english) for entity in dataset.entities]
-    now = {CONTEXTS: _by_id(contexts, "context_id"), ENTITIES: _by_id(entities, "entity_id")}
+    now = {table: _by_id(rows, KEYS[table]) for table, rows in ((CONTEXTS, contexts), (ENTITIES, entities))}
     before = {table: _read(run, table) for table in now}
     now[CONTEXTS] |= _with_help(before[CONTEXTS], now[CONTEXTS], [_context(c, english=dataset.english) for c in helped])
-    tables = {table: _sorted(table, _merged(before[table], rows, dataset)) for table, rows in now.items()}
+    tables = {
+        table: _sorted(table, {**_others(before[table], KEYS[table], rows, dataset), **rows})
+        for table, rows in now.items()
+    }
     return {table: rows for table, rows in tables.items() if rows.to_pylist() != before[table]}
 
 
-def _merged(before: list[dict[str, Any]], now: Rows, dataset: DataSet) -> Rows:
-    """The rows of other data sets, and of this one in its other reading, besides those of now."""
+def _others(before: list[dict[str, Any]], key: str, now: Rows, dataset: DataSet) -> Rows:
+    """The rows of other data sets, and of this one in its other reading."""
     languages = {row["language"] for row in now.values()}
-    key = next(iter(before[0])) if before else ""
     others = [
         row
         for row in before
         if row["dataset"] != dataset.name or (row["english"] != dataset.english and row["language"] not in languages)
     ]
-    return {**_by_id(others, key), **now}
+    return _by_id(others, key)
 
 
 def _with_help(before: list[dict[str, Any]], plain: Rows, helped: list[dict[str, Any]]) -> Rows:
     """The helped contexts of now, and others of before whose plain context is still there."""
     replaced = {(row["origin"], row["help"]) for row in helped}
     kept = [row for row in before if row["origin"] in plain and (row["origin"], row["help"]) not in replaced]
-    return _by_id([*kept, *helped], "context_id")
+    return _by_id([*kept, *helped], KEYS[CONTEXTS])
 
 
 def _read(run: RunFolder, table: str) -> list[dict[str, Any]]:
