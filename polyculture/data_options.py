@@ -18,6 +18,7 @@ Languages = Annotated[list[str] | None, typer.Option(help="Only these languages.
 Cultures = Annotated[list[str] | None, typer.Option(help="Only these native cultures.")]
 Types = Annotated[list[str] | None, typer.Option(help="Only these types of entities.")]
 Settings = Annotated[list[str] | None, typer.Option(help="Only these settings. Default: all but qa.")]
+_NOT_BESIDE_DEMO = {"experiment": "EXPERIMENT", "data": "--data", "folder": "--folder", "english": "--english"}
 Contexts = Annotated[int | None, typer.Option(min=1, help="At most so many of each type and setting.")]
 Entities = Annotated[int | None, typer.Option(min=1, help="At most so many of each culture and type.")]
 
@@ -29,9 +30,22 @@ def require_experiment(experiment: Path | None) -> Path:
     return experiment
 
 
-def demo_experiment(source: Path, folder: Path) -> Path:
-    """A demo's experiment file, copied from among its data into `folder`."""
+def given(context: typer.Context, option: str) -> bool:
+    """Does the command line itself say this option?"""
+    source = context.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def demo_experiment(source: Path, folder: Path, context: typer.Context) -> Path:
+    """A demo's experiment file, copied from among its data into `folder`.
+
+    A mistake of usage where the command line names another experiment or other texts beside --demo.
+    """
     import shutil
+
+    for option, spelt in _NOT_BESIDE_DEMO.items():
+        if given(context, option):
+            raise typer.BadParameter(f"--demo has models and texts of its own: leave out {spelt}, or --demo")
 
     from cache.files import store_faults
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from metrics.datasets.model import DataSet
     from metrics.datasets.rules import Rules
 
-OWN = "own"
+CAUSAL = "causal"
 
 
 def data_folder(name: str) -> Path:
@@ -25,20 +26,26 @@ def data_folder(name: str) -> Path:
 def open_data_set(name: str, folder: Path | None, *, english: bool = False) -> DataSet:
     """A data set, by name or rules file, from `folder` or from where it was fetched to. Raises `DataSetError`."""
     from metrics.datasets.english import in_english
+    from metrics.datasets.fetch import check_as_received
     from metrics.datasets.load import load
     from metrics.datasets.rules import rules_of
 
     rules = rules_of(name)
-    dataset = load(rules, folder or data_folder(rules.name))
+    place = folder or data_folder(rules.name)
+    check_as_received(place)
+    dataset = load(rules, place)
     return in_english(dataset) if english else dataset
 
 
 def list_rows(data_sets: Iterable[Rules]) -> Iterable[tuple[Any, ...]]:
-    """Name, title, licence, publisher and commit, and where it lies."""
+    """Name, title, licence, publisher and pinned commit, where it lies, and the commit that it was fetched at."""
+    from metrics.datasets.fetch import fetched_commit
+
     for rules in data_sets:
         folder = data_folder(rules.name)
-        commit = f"{rules.repository} at {rules.commit[:12]}" if rules.repository and rules.commit else None
-        yield rules.name, rules.title, rules.licence, commit, str(folder) if folder.is_dir() else None
+        pinned = f"{rules.repository} at {rules.commit[:12]}" if rules.repository and rules.commit else None
+        here = (str(folder), (fetched_commit(folder) or "")[:12] or None) if folder.is_dir() else (None, None)
+        yield rules.name, rules.title, rules.licence, pinned, *here
 
 
 def entity_rows(dataset: DataSet) -> list[tuple[Any, ...]]:
@@ -51,6 +58,28 @@ def context_rows(dataset: DataSet) -> list[tuple[Any, ...]]:
     """Language, culture, setting, form, type and how many contexts."""
     counts = Counter((c.language, c.culture, c.setting, c.form, c.entity_type) for c in dataset.contexts)
     return [(*key, number) for key, number in sorted(counts.items())]
+
+
+def total_rows(dataset: DataSet, published: Mapping[str, int]) -> list[tuple[Any, ...]]:
+    """What there is, counted as papers count: a name is one in however many languages, a context one in both forms."""
+    entities = {entity.place for entity in dataset.entities}
+    causal = sum(context.form == CAUSAL for context in dataset.contexts)
+    return [
+        ("entities, once in however many languages", len(entities), published.get("entities")),
+        ("contexts, whole texts", len(dataset.contexts) - causal, published.get("contexts")),
+        ("contexts again, their causal form", causal, None),
+    ]
+
+
+def left_out_counts(dataset: DataSet) -> list[tuple[str, int]]:
+    """Reasons, and for how many lines each is given; the commonest first."""
+    return Counter(re.sub(r" as in .*", " as in another row", left.reason) for left in dataset.left_out).most_common()
+
+
+def absent_cultures(dataset: DataSet, rules: Rules) -> list[str]:
+    """The cultures that the publisher has and this folder has no entity of."""
+    found = {entity.culture for entity in dataset.entities}
+    return [culture for culture in rules.cultures if culture not in found]
 
 
 def left_out_rows(dataset: DataSet) -> list[tuple[Any, ...]]:

@@ -22,6 +22,7 @@ from polyculture.data_options import (
     OptionalExperiment,
     Types,
     demo_experiment,
+    given,
     require_experiment,
 )
 from polyculture.options import Runs
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from polyculture.workspace import Workspace
 
 DEMO = Path(__file__).parent / "data" / "swaps_demo"
-DEMO_ENTITIES, DEMO_DRAWS = 3, 2  # at most: minutes on two cores
+DEMO_SIZES = {"entities": 3, "draws": 2}  # minutes on two cores
 DEMO_LANGUAGES = ["en"]  # unless others are named: the demo's model was made for English, and slow in others
 KEYWORD = Parameter.KEYWORD_ONLY
 
@@ -71,19 +72,14 @@ class Asked:
     demo: Demo = False
     runs: Runs = None
 
-    def or_demo(self) -> Asked:
-        """With --demo, our own texts in the place of a data set, and few of them."""
+    def or_demo(self, context: typer.Context) -> Asked:
+        """With --demo, our own texts in the place of a data set, and few where the command line says no number."""
         if not self.demo:
             return self
-        return replace(
-            self,
-            experiment=demo_experiment(DEMO / "swaps_demo.toml", Path("swaps-demo")),
-            data="own",
-            folder=DEMO,
-            language=self.language or DEMO_LANGUAGES,
-            entities=min(self.entities, DEMO_ENTITIES),
-            draws=min(self.draws, DEMO_DRAWS),
-        )
+        few: dict[str, Any] = {name: size for name, size in DEMO_SIZES.items() if not given(context, name)}
+        file = demo_experiment(DEMO / "swaps_demo.toml", Path("swaps-demo"), context)
+        language = self.language or DEMO_LANGUAGES
+        return replace(self, experiment=file, data="own", folder=DEMO, language=language, **few)
 
 
 def with_shared_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -93,10 +89,14 @@ def with_shared_options(command: Callable[..., None]) -> Callable[..., None]:
     own = list(signature(command, eval_str=True).parameters.values())[1:]
 
     @wraps(command)
-    def run(**options: Any) -> None:
-        command(Asked(**{name: options.pop(name) for name in kinds}).or_demo(), **options)
+    def run(context: typer.Context, **options: Any) -> None:
+        command(Asked(**{name: options.pop(name) for name in kinds}).or_demo(context), **options)
 
-    taken = [*shared, *(parameter.replace(kind=KEYWORD) for parameter in own)]
+    taken = [
+        Parameter("context", KEYWORD, annotation=typer.Context),
+        *shared,
+        *(parameter.replace(kind=KEYWORD) for parameter in own),
+    ]
     run.__signature__ = Signature(taken)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in taken}
     return run

@@ -11,7 +11,7 @@ from openpyxl import Workbook
 
 from cache.errors import DataSetError
 from metrics.datasets.english import in_english
-from metrics.datasets.fetch import changed_files, fetch
+from metrics.datasets.fetch import check_as_received, fetch, fetched_commit
 from metrics.datasets.load import load
 from metrics.datasets.model import DataSet
 from metrics.datasets.rules import known_data_sets, rules_of
@@ -221,6 +221,15 @@ def test_an_open_quotation_mark_swallows_no_rows(tmp_path: Path) -> None:
     assert [lo.reason for lo in found.left_out] == ["the entity has a line break or another control sign"]
 
 
+def test_a_byte_that_is_no_utf_8_is_told_with_its_row(tmp_path: Path) -> None:
+    write_own(tmp_path)
+    (tmp_path / "entities.csv").write_bytes(
+        "\ufeff".encode() + OWN["entities.csv"].encode() + b"sw,Western,food,p\xe8te\n"
+    )
+    with pytest.raises(DataSetError, match=r"row 4: it is not in UTF-8 \(byte 0xe8\)"):
+        load(rules_of("own"), tmp_path)
+
+
 def test_ones_own_in_two_plain_tables(tmp_path: Path) -> None:
     found = write_own(tmp_path)
     assert [(c.language, c.culture, c.form) for c in found.contexts] == [("sw", "Swahili", "any")]
@@ -251,9 +260,11 @@ def test_a_fetched_data_set_is_the_pinned_commit_and_nothing_else(camellia: Path
     assert (target / "notes.xlsx").exists()
     assert not (target / ".git").exists()
     assert len(load(rules_of("camellia"), target).contexts) == 5
-    assert changed_files(target) == []
+    check_as_received(target)
+    assert fetched_commit(target) == pinned
     (target / "notes.xlsx").write_bytes(b"")
-    assert changed_files(target) == ["notes.xlsx"]
+    changed = polyculture("data", "show", "camellia", "--folder", target, cwd=tmp_path)
+    assert "1 of 10 files are not as they were received: notes.xlsx. Fetch it again" in one_line(changed)
     with pytest.raises(DataSetError, match="cannot be fetched"):
         fetch(rules_of("camellia"), target, "0" * 40, f"file://{camellia}")
     assert (target / "notes.xlsx").exists()

@@ -323,3 +323,10 @@ def test_a_corrected_label_counts_at_once_and_other_settings_are_other_answers(
     assert rows(tmp_path, "SELECT count(*) FROM swap_answers") == [(asked,)]
     bought = rows(tmp_path, "SELECT sum(answers), sum(cost) FROM spending")
     assert bought == [(2 * asked, pytest.approx(2 * asked * ANSWER))], "what counts no more was paid for all the same"
+
+
+def test_a_demo_with_a_data_set_beside_it_is_a_mistake_of_usage(tmp_path: Path) -> None:
+    for command in ("cbs", "qa"):
+        told = one_line(polyculture_here(command, "--demo", "--data", "camellia", cwd=tmp_path))
+        assert "--demo has models and texts of its own: leave out --data" in told
+    assert not list(tmp_path.iterdir())

@@ -51,13 +51,27 @@ def fetch(rules: Rules, folder: Path, commit: str | None = None, repository: str
     return wanted
 
 
-def changed_files(folder: Path) -> list[str]:
-    """The files that are not as they were received, or are gone; none where the folder was not fetched."""
+def check_as_received(folder: Path) -> None:
+    """Raises `DataSetError` where files are not as they were received, or are gone. Nothing is known of a folder that
+    was not fetched. Data sets have some megabytes: all of them are read, in milliseconds."""
     sums = folder / SUMS
     if not sums.exists():
-        return []
+        return
     told = [line.split("  ", 1) for line in sums.read_text(encoding="utf-8").splitlines()]
-    return [name for digest, name in told if not (folder / name).exists() or file_sha256(folder / name) != digest]
+    changed = [name for digest, name in told if not (folder / name).exists() or file_sha256(folder / name) != digest]
+    if changed:
+        raise DataSetError(
+            f"{len(changed)} of {len(told)} files are not as they were received: {', '.join(changed[:3])}"
+            + (", ..." if len(changed) > 3 else ""),
+            where=folder,
+            remedy=f"Fetch it again with `polyculture data fetch`, or, if the change is meant, delete {SUMS} there.",
+        )
+
+
+def fetched_commit(folder: Path) -> str | None:
+    """The commit that a folder was fetched at; None where it was not."""
+    source = folder / SOURCE
+    return source.read_text(encoding="utf-8").split()[-1] if source.exists() else None
 
 
 def _receive(origin: str, commit: str, folder: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +48,7 @@ def read_sheets(folder: Path, path: Path) -> list[Sheet]:
     file = path.relative_to(folder).as_posix()
     try:
         tables = _read_text(path) if path.suffix.lower() in (".csv", ".tsv") else _read_workbook(path)
-    except (OSError, CalamineError, csv.Error, UnicodeDecodeError) as fault:
+    except (OSError, CalamineError, csv.Error) as fault:
         raise DataSetError(f"cannot be read: {fault}", where=path, remedy="Save or fetch it again.") from fault
     sheets = [(name, [tuple(_text(cell) for cell in row) for row in rows]) for name, rows in tables]
     return [Sheet(file, name, rows[0], tuple(rows[1:])) for name, rows in sheets if any(map(any, rows))]
@@ -59,12 +60,21 @@ def _read_workbook(path: Path) -> list[tuple[str | None, list[list[Any]]]]:
 
 
 def _read_text(path: Path) -> list[tuple[str | None, list[list[Any]]]]:
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        if path.suffix.lower() == ".tsv":
-            rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-        else:
-            rows = _read_csv(file)
+    file = io.StringIO(_decoded(path.read_bytes()), newline="")
+    if path.suffix.lower() == ".tsv":
+        rows = list(csv.reader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    else:
+        rows = _read_csv(file)
     return [(None, [list(row) for row in rows])]
+
+
+def _decoded(data: bytes) -> str:
+    """The text. A byte that is no UTF-8 is told with its row: `csv.Error`."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as fault:
+        row = fault.object.count(b"\n", 0, fault.start) + 1
+        raise csv.Error(f"row {row}: it is not in UTF-8 (byte 0x{fault.object[fault.start]:02x})") from fault
 
 
 def _read_csv(file: TextIO) -> list[list[str]]:

@@ -50,6 +50,7 @@ class Form(StrEnum):
 
 
 def cbs(
+    context: typer.Context,
     experiment: OptionalExperiment = None,
     data: Data = "camellia",
     folder: Folder = None,
@@ -93,7 +94,7 @@ def cbs(
     from polyculture.workspace import choose_models, open_workspace
 
     if demo:
-        experiment, data, folder = demo_experiment(DEMO / "cbs_demo.toml", Path("cbs-demo")), "own", DEMO
+        experiment, data, folder = demo_experiment(DEMO / "cbs_demo.toml", Path("cbs-demo"), context), "own", DEMO
     workspace = open_workspace(require_experiment(experiment), runs)
     dataset = with_phrasings(open_data_set(data, folder, english=english))
     languages, cultures, types, settings = (tuple(chosen or ()) for chosen in (language, culture, type, setting))
