@@ -51,7 +51,8 @@ def read_rows(path: Path, table: str, columns: Sequence[str]) -> pa.Table:
     Raises `StoreError` where others are missing, too.
     """
     missing = missing_columns(path, table)
-    rows = pq.read_table(path, columns=[name for name in columns if name not in missing])
+    with pq.ParquetFile(path) as file:  # `pq.read_table` does the same, and loads pandas
+        rows = file.read([name for name in columns if name not in missing])
     for name in missing.intersection(columns):
         rows = rows.append_column(name, pa.nulls(rows.num_rows, arrow_schema(table).field(name).type))
     return rows.select(list(columns))

@@ -132,7 +132,8 @@ class JobShards:
             return
         doomed = pa.array(sorted(failed), pa.string())
         for part in sorted(self._commit.glob(f"part-*{SUFFIX}")):
-            rows = pq.read_table(part)
+            with pq.ParquetFile(part) as file:
+                rows = file.read()
             kept = rows.filter(pc.invert(pc.is_in(rows[self.key], value_set=doomed)))
             if kept.num_rows < rows.num_rows:
                 write_parquet(kept, part)

@@ -7,19 +7,19 @@ import os
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import duckdb
-import pyarrow as pa
 
+from cache.blank_store import create_views, write_blank_store
 from cache.database import connect
-from cache.dictionary import describe, describe_selections
 from cache.errors import StoreError
 from cache.files import replacing
 from cache.manifest import Manifest, read_manifest, setup_id
-from cache.parquet import missing_columns, rows_to_table
+from cache.parquet import missing_columns
 from cache.run_folder import RunFolder
 from cache.schema import TABLES, later_columns
-from cache.selections import COMPUTED, MAIN, file_of, selection_files
+from cache.selections import COMPUTED, MAIN, file_of
 from cache.shards import committed_parts
 
 # Tables that are written job by job, and the table whose part commits theirs.
@@ -31,17 +31,6 @@ SHARDED = {
     "representations": "representations",
     "swap_answers": "swap_answers",
 }
-
-_PRICES: dict[str, pa.DataType] = {
-    "model": pa.string(),
-    "input": pa.float64(),
-    "output": pa.float64(),
-    "batch_discount": pa.float64(),
-}
-
-_SETUPS = pa.schema([(name, pa.string()) for name in ("use", "model", "setup_id")])
-
-VIEWS = Path(__file__).with_name("store.sql")
 
 
 def build_store(
@@ -57,11 +46,11 @@ def build_store(
     if manifest is None:
         raise StoreError("holds no run", where=run.root, remedy="Run `polyculture run` on an experiment file first.")
     path = at or run.store
-    with replacing(path) as temporary, _disk_faults(path), connect(temporary) as connection:
-        fill_store(connection, run, manifest, views, selections)
-        rows = describe(connection, [VIEWS, *views]) + describe_selections(sorted(selections))
-        _create_table(connection, "dictionary", pa.Table.from_pylist(rows))
-        connection.execute("CHECKPOINT")  # closing writes, too, but says nothing where the disk is full
+    with replacing(path) as temporary, _disk_faults(path):
+        write_blank_store(temporary, views, selections)
+        with connect(temporary) as connection:
+            _put_rows(connection, run, manifest, selections)
+            connection.execute("CHECKPOINT")  # closing writes, too, but says nothing where the disk is full
     return path
 
 
@@ -85,44 +74,28 @@ def current_store(run: RunFolder, manifest: Manifest) -> Iterator[duckdb.DuckDBP
         yield connection
 
 
-def fill_store(
-    connection: duckdb.DuckDBPyConnection,
-    run: RunFolder,
-    manifest: Manifest,
-    views: Sequence[Path] = (),
-    selections: Collection[str] = (),
-) -> None:
-    """Creates the store's views: `stored_<table>` over all rows, then the current ones of `store.sql`, then `views`.
+def fill_store(connection: duckdb.DuckDBPyConnection, run: RunFolder, manifest: Manifest) -> None:
+    """Creates the store's views: `stored_<table>` over all rows, and the current ones of `store.sql`."""
+    create_views(connection)
+    _put_rows(connection, run, manifest)
 
-    The views are made over empty tables, which the files then take the place of: DuckDB opens all that a view rests on
-    when it is made, and a large run has thousands of files.
+
+def _put_rows(
+    connection: duckdb.DuckDBPyConnection, run: RunFolder, manifest: Manifest, selections: Collection[str] = ()
+) -> None:
+    """Fills a store that has its views over empty tables: the run's files take the place of these.
+
+    Not the other way round: DuckDB opens all that a view rests on when it is made, and a large run has thousands of
+    files.
     """
-    for table in TABLES:
-        _create_table(connection, f"stored_{table}", rows_to_table(table, []))
-    _create_run(connection, manifest)
-    _execute(connection, [VIEWS, *views])
-    for selection in selections:
-        _create_selection(connection, run, selection, views)
+    _put_run(connection, manifest)
     for table in TABLES:
         _put_files(connection, run, table)
-
-
-def _create_selection(
-    connection: duckdb.DuckDBPyConnection, run: RunFolder, selection: str, views: Sequence[Path]
-) -> None:
-    connection.execute(f"CREATE SCHEMA {selection}")
-    connection.execute(f"SET search_path = '{selection},{MAIN}'")
-    for table in COMPUTED:
-        _create_table(connection, f"{selection}.stored_{table}", rows_to_table(table, []))
-    _execute(connection, [*selection_files(selection), VIEWS, *views])
-    for table in COMPUTED:
-        _put_files(connection, run, table, selection)
+    for selection in selections:
+        connection.execute(f"SET search_path = '{selection},{MAIN}'")
+        for table in COMPUTED:
+            _put_files(connection, run, table, selection)
     connection.execute(f"SET search_path = '{MAIN}'")
-
-
-def _execute(connection: duckdb.DuckDBPyConnection, files: Sequence[Path]) -> None:
-    for file in files:
-        connection.execute(file.read_text(encoding="utf-8"))
 
 
 def open_store(
@@ -187,23 +160,22 @@ def _column(name: str, kind: duckdb.sqltypes.DuckDBPyType, *, there: bool) -> du
     return duckdb.ColumnExpression(name) if there else duckdb.ConstantExpression(None).cast(kind).alias(name)
 
 
-def _create_run(connection: duckdb.DuckDBPyConnection, manifest: Manifest) -> None:
-    run = pa.Table.from_pylist([{"sampling_id": manifest.sampling_id, "n": manifest.n}])
-    _create_table(connection, "run", run)
-    extractors = pa.array(list(manifest.extractor_ids.values()), pa.string())  # each is of one topic
-    _create_table(connection, "run_extractors", pa.table({"extractor_id": extractors}))
-    _create_table(connection, "run_models", pa.table({"model": pa.array(manifest.models, pa.string())}))
-    swap_prompts = pa.array(sorted(set(manifest.swap_prompts.values())), pa.string())
-    _create_table(connection, "run_swap_prompts", pa.table({"prompt_id": swap_prompts}))
-    setups = [
-        dict(zip(_SETUPS.names, (*key.split(" ", 1), setup_id(setup)), strict=True))
-        for key, setup in manifest.setups.items()
-    ]
-    _create_table(connection, "run_setups", pa.Table.from_pylist(setups, schema=_SETUPS))
-    prices = [{"model": model, **price} for model, price in manifest.prices.items()]
-    _create_table(connection, "run_prices", pa.Table.from_pylist(prices, schema=pa.schema(_PRICES)))
-    _create_table(connection, "run_countries", pa.table({"country": pa.array(manifest.countries, pa.string())}))
+def _put_run(connection: duckdb.DuckDBPyConnection, manifest: Manifest) -> None:
+    for name, rows in _run_rows(manifest).items():
+        for row in rows:
+            connection.table(name).insert(row)
 
 
-def _create_table(connection: duckdb.DuckDBPyConnection, name: str, table: pa.Table) -> None:
-    connection.from_arrow(table).create(name)
+def _run_rows(manifest: Manifest) -> dict[str, list[tuple[Any, ...]]]:
+    """The rows of the tables of `run.sql`."""
+    return {
+        "run": [(manifest.sampling_id, manifest.n)],
+        "run_extractors": [(extractor,) for extractor in manifest.extractor_ids.values()],  # each is of one topic
+        "run_models": [(model,) for model in manifest.models],
+        "run_swap_prompts": [(prompt,) for prompt in sorted(set(manifest.swap_prompts.values()))],
+        "run_setups": [(*key.split(" ", 1), setup_id(setup)) for key, setup in manifest.setups.items()],
+        "run_prices": [
+            (model, *map(price.get, ("input", "output", "batch_discount"))) for model, price in manifest.prices.items()
+        ],
+        "run_countries": [(country,) for country in manifest.countries],
+    }

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from cache.home import cache_folder
 from polyculture.console import say
-from polyculture.home import cache_folder
 
 if TYPE_CHECKING:
     from metrics.datasets.model import DataSet

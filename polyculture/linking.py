@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from cache.catalog import Catalog
 from cache.errors import ExperimentError, SnapshotError, WikidataError
+from cache.home import cache_folder
 from cache.outcome import Outcome, Progress
 from polyculture.console import say
 from polyculture.experiment import LinkSection
-from polyculture.home import cache_folder
 from polyculture.snapshots import find_snapshot
 from polyculture.workspace import Workspace
 

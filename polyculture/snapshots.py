@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cache.errors import SnapshotError
-from polyculture.home import cache_folder
+from cache.home import cache_folder
 
 if TYPE_CHECKING:
     from link.index.snapshot import Snapshot

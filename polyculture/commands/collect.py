@@ -81,10 +81,10 @@ def _snapshot(name: str) -> Snapshot:
 
 
 def _pulled(catalog: Catalog, wanted: Collection, endpoint: str, contact: str | None) -> Snapshot:
+    from cache.home import cache_folder
     from link.collect.from_service import pulled
     from link.pull.client import PullSettings
     from polyculture.console import say
-    from polyculture.home import cache_folder
 
     return pulled(catalog, wanted, cache_folder(), PullSettings(contact or "", endpoint, tell=say))
 

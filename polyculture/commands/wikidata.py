@@ -119,8 +119,8 @@ def _build_from_dump(dump: Path, output: Path, catalog: Path | None, workers: in
 
 def _build_from_cache(cache: Path | None, service: str, output: Path, catalog: Path | None) -> None:
     from cache.catalog import read_catalog
+    from cache.home import cache_folder
     from link.api.from_cache import build_from_cache
-    from polyculture.home import cache_folder
     from polyculture.linking import API_CACHE
 
     languages = read_catalog(catalog).label_languages

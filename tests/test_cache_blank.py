@@ -1,0 +1,59 @@
+"""The views of a store are made once and kept on the machine; what is kept never stands for other SQL."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from cache.run_folder import RunFolder
+from cache.selections import SELECTIONS
+from cache.store import open_store
+from tests.store_builder import StoreBuilder
+
+
+def models(run: RunFolder, *views: Path, selections: tuple[str, ...] = ()) -> list[tuple[str]]:
+    with open_store(run, views, selections=selections) as store:
+        return store.sql("SELECT model FROM run_models").fetchall()
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("POLYCULTURE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "stores"
+
+
+def test_runs_share_what_is_kept_and_not_their_rows(tmp_path: Path, kept: Path) -> None:
+    one, other = (StoreBuilder(tmp_path / model, models=(model,)).write() for model in ("one", "other"))
+    assert models(one) == [("one",)]
+    (file,) = kept.iterdir()
+    written = file.stat().st_mtime_ns
+    assert (models(other), models(one)) == ([("other",)], [("one",)])
+    assert [path.stat().st_mtime_ns for path in kept.iterdir()] == [written]
+
+
+def test_other_sql_and_other_selections_are_other_files(tmp_path: Path, kept: Path) -> None:
+    run, view = StoreBuilder(tmp_path / "run").write(), tmp_path / "view.sql"
+    for number in (1, 2):
+        view.write_text(f"CREATE VIEW answer AS SELECT {number} AS number", encoding="utf-8")
+        with open_store(run, [view]) as store:
+            assert store.sql("SELECT number FROM answer").fetchall() == [(number,)]
+    models(run, view, selections=tuple(SELECTIONS))
+    assert len(list(kept.iterdir())) == 3
+
+
+def test_what_an_older_version_left_behind_goes_after_a_month(tmp_path: Path, kept: Path) -> None:
+    run = StoreBuilder(tmp_path / "run").write()
+    kept.mkdir(parents=True)
+    for name in ("old", "young"):
+        (kept / f"{name}.duckdb").touch()
+    os.utime(kept / "old.duckdb", (0, 0))
+    models(run)
+    assert {path.name for path in kept.iterdir()} > {"young.duckdb"}
+    assert not (kept / "old.duckdb").exists()
+
+
+def test_a_cache_folder_that_cannot_be_written_is_done_without(tmp_path: Path, kept: Path) -> None:
+    kept.parent.write_text("no folder", encoding="utf-8")
+    assert models(StoreBuilder(tmp_path / "run").write()) == [("m",)]
