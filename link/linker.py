@@ -81,7 +81,7 @@ class Linker:
             self.source.find(connection, progress)
             ontology.climb()
         _keep_members(connection, ontology, "wikidata.items")
-        find_variants(connection, self.catalog)
+        find_variants(connection)
         if self.rules.fuzzy_threshold is not None and self.source.complete:
             match_fuzzily(connection, self.rules.fuzzy_threshold, self.rules.fuzzy_strict)
 

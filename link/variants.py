@@ -40,14 +40,16 @@ def inflections() -> Mapping[str, Inflection]:
     return read
 
 
-def find_variants(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
-    """Adds to `found` which of `members` the asks in `unmatched` may mean, by the forms that `lay_out_forms` made."""
+def find_variants(connection: duckdb.DuckDBPyConnection) -> None:
+    """Adds to `found` which of `members` the asks in `unmatched` may mean, by the forms that `lay_out_forms` made.
+
+    Names lose their articles in every language in which any is sought: what a mention may mean does not depend on which
+    others are linked with it.
+    """
     connection.execute(statement("variant_names"))
-    for (code,) in _languages(connection):
-        language = catalog.language(code)
-        if articles := inflection_of(language).get("articles"):
-            params = {"language": language.label_languages[0], "articles": articles}
-            connection.execute(statement("variant_articles"), params)
+    for (code,) in connection.execute("SELECT DISTINCT name_language FROM chain ORDER BY name_language").fetchall():
+        if articles := _inflection(code).get("articles"):
+            connection.execute(statement("variant_articles"), {"language": code, "articles": articles})
     connection.execute(statement("variant_found"))
 
 
@@ -75,8 +77,12 @@ def _turn_language(connection: duckdb.DuckDBPyConnection, language: Language) ->
 
 def inflection_of(language: Language) -> Inflection:
     """The rules of a language, or of the first that it falls back on and is kin to: those of zh for zh-tw."""
-    base = language.label_languages[0].partition("-")[0]
-    return inflections().get(language.code) or inflections().get(base) or Inflection()
+    return inflections().get(language.code) or _inflection(language.label_languages[0])
+
+
+def _inflection(name_language: str) -> Inflection:
+    """The rules of a language of Wikidata's: those of en for en-gb."""
+    return inflections().get(name_language.partition("-")[0]) or Inflection()
 
 
 def _languages(connection: duckdb.DuckDBPyConnection) -> list[tuple[str]]:

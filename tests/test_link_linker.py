@@ -284,6 +284,19 @@ def test_other_forms_of_the_words(tmp_path: Path) -> None:
     }
 
 
+def test_a_name_that_must_lose_its_article_stands_behind_one_that_need_not_whatever_else_is_asked(
+    tmp_path: Path,
+) -> None:
+    works = [item("Q901", "tragedy", P279="Q7725634"), item("Q1", "Hamlet", P31="Q901")]
+    source = index_of(tmp_path, [*works, item("Q2", "The Hamlet", P31="Q7725634")])
+    title, nothing = ("book", "title"), ("en", "book", "title", "xyzzy plugh")
+    for asked in [("en", *title, "Hamlets"), ("de", *title, "Hamlets"), ("es", *title, "el Hamlet")]:
+        for others in [], [nothing]:
+            found = link_all(source, asked, *others)["links"].to_pylist()
+            (link,) = [link for link in found if link["surface"] == asked[-1]]
+            assert (link["qid"], link["score"], link["survivors"]) == ("Q1", 95.0, 2), asked
+
+
 def test_a_form_is_asked_for_only_within_the_topic_and_only_where_the_name_itself_fails(tmp_path: Path) -> None:
     source = index_of(
         tmp_path,

@@ -106,13 +106,15 @@ def world(things: list[Any], classes: list[dict[str, list[str]]]) -> list[Entity
     return list((known | people | numbered).values())
 
 
+WORLD = {
+    "things": st.lists(THING, min_size=25, max_size=40),
+    "classes": st.lists(UPWARDS, min_size=len(BETWEEN), max_size=len(BETWEEN)),
+    "wanted": st.lists(ASK, min_size=40, max_size=80),
+}
+
+
 @settings(max_examples=8, deadline=None, suppress_health_check=list(HealthCheck))
-@given(
-    things=st.lists(THING, min_size=25, max_size=40),
-    classes=st.lists(UPWARDS, min_size=len(BETWEEN), max_size=len(BETWEEN)),
-    wanted=st.lists(ASK, min_size=40, max_size=80),
-    part_of=st.booleans(),
-)
+@given(**WORLD, part_of=st.booleans())
 def test_the_service_and_the_index_give_the_same_tables(
     things: list[Any], classes: list[dict[str, list[str]]], wanted: list[Any], part_of: bool
 ) -> None:
@@ -126,3 +128,21 @@ def test_the_service_and_the_index_give_the_same_tables(
         by_api = Linker(words, ApiSource(service, Path(folder) / "c.sqlite", LANGUAGES), EXACT).link(rows)
     for name in TABLES:
         assert by_api[name].to_pylist() == by_index[name].to_pylist(), name
+
+
+@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
+@given(**WORLD, articles=st.lists(st.sampled_from(["The Taco", "A Tango", "Der Kebap", "El Curry"]), max_size=6))
+def test_what_a_mention_means_does_not_depend_on_what_else_is_asked(
+    things: list[Any], classes: list[dict[str, list[str]]], wanted: list[Any], articles: list[str]
+) -> None:
+    named = [
+        (dict.fromkeys(["en", "de", "es"], name), {}, 0, {"P31": [MEANT[n % 5]]}) for n, name in enumerate(articles)
+    ]
+    rows = sorted({(language, *kind, surface) for (language, surface), kind in wanted})
+    with tempfile.TemporaryDirectory() as folder:
+        linker = Linker(CATALOG, index_of(Path(folder), world([*things, *named], classes)))
+        whole = linker.link(asks(*rows))
+        parts = [linker.link(asks(*part)) for part in (rows[::2], rows[1::2]) if part]
+    for name in ("links", "candidates"):
+        apart = [row for part in parts for row in part[name].to_pylist()]
+        assert sorted(map(repr, whole[name].to_pylist())) == sorted(map(repr, apart)), name

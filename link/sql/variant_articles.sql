@@ -1,6 +1,6 @@
--- spelled: also the names in $language without their article.
+-- spelled: also the names in $language without their article, which is a rule that turned the name.
 INSERT INTO spelled
-SELECT item, language, name, kind, bare, loose(bare)
+SELECT item, language, name, kind, 1, bare, loose(bare)
 FROM (
     SELECT *, regexp_replace(normalised, $articles, '') AS bare FROM spelled
     WHERE language = $language AND regexp_matches(normalised, $articles)

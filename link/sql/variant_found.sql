@@ -1,5 +1,5 @@
 -- found: the items in an unmatched ask's scopes that bear one of its forms, each by the best of its names. The score is
--- 100, less 5 for every rule that turned a word, 3 for another spelling, 1 for an alias.
+-- 100, less 5 for every rule that turned the word or the name, 3 for another spelling, 1 for an alias.
 INSERT INTO found
 WITH sought AS (
     SELECT spelling, turns, key, loose(key) AS loose
@@ -21,9 +21,9 @@ near AS (
 ),
 hits AS (
     SELECT near.lookup, spelled.item, min((
-        5 * near.turns + CASE WHEN near.key <> spelled.normalised THEN 3 ELSE 0 END
+        5 * (near.turns + spelled.turns) + CASE WHEN near.key <> spelled.normalised THEN 3 ELSE 0 END
         + CASE spelled.kind WHEN 'alias' THEN 1 ELSE 0 END,
-        near.turns, near.position, spelled.name, spelled.language
+        near.turns + spelled.turns, near.position, spelled.name, spelled.language
     )) AS hit
     FROM near
     JOIN spelled ON spelled.language = near.name_language AND spelled.loose = near.loose

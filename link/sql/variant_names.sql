@@ -1,7 +1,7 @@
 -- spelled: a row is a name of an item in a scope in which something is unmatched, in its normal form and loosely spelled.
--- A name without its article is one more.
+-- A name without its article is one more: `turns` counts the rules that turned the name.
 CREATE TABLE spelled AS
-SELECT name.item, name.language, name.name, name.kind, name.normalised, loose(name.normalised) AS loose
+SELECT name.item, name.language, name.name, name.kind, 0::UTINYINT AS turns, name.normalised, loose(name.normalised) AS loose
 FROM wikidata.names AS name
 SEMI JOIN (
     FROM members SEMI JOIN (FROM heading_scopes SEMI JOIN unmatched USING (heading)) AS wanted USING (scope)
