@@ -1,8 +1,10 @@
-"""Untrusted data inside a page: JSON that cannot close its element, CSV that no spreadsheet takes for a formula."""
+"""Untrusted data inside a page: JSON that is no markup, CSV that no spreadsheet takes for a formula."""
 
 from __future__ import annotations
 
+import base64
 import csv
+import gzip
 import io
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -11,15 +13,13 @@ from urllib.parse import quote
 import orjson
 from markupsafe import Markup
 
-# What could end the element, open a comment, or end a line of JavaScript, as JSON's own escapes.
-_ESCAPES = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"})
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def json_for_script(data: Any) -> Markup:
-    """`data` as JSON for a `<script type="application/json">`: no letter of it can end the element."""
-    text = orjson.dumps(data).decode()
-    return Markup(text.translate(_ESCAPES))  # noqa: S704  escaped in this line
+def packed(data: Any) -> Markup:
+    """`data` as JSON, compressed (gzip) and in base64: a fifth of its size, and no letter of it is markup."""
+    zipped = gzip.compress(orjson.dumps(data), mtime=0)
+    return Markup(base64.b64encode(zipped).decode())  # noqa: S704  letters, digits, + / =
 
 
 def csv_link(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:

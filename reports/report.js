@@ -3,8 +3,8 @@
 "use strict";
 
 (() => {
-  const whole = JSON.parse(document.getElementById("evidence-data").textContent);
-  let data = whole; // what the table shows: all of the page, or a part that was loaded
+  let whole; // what the page itself holds
+  let data; // what the table shows: all of the page, or a part that was loaded
   let responsesOf, haystack;
   const AXES = ["model", "language", "topic", "condition", "country"];
   const TITLES = {
@@ -43,9 +43,14 @@
     for (let at = 0; at < numbers.length; at += size) groups.push(numbers.slice(at, at + size));
     return groups;
   }
-  function unpack(packed) {
+  // The evidence is JSON, compressed (gzip) and written in base64.
+  async function unpack(text) {
+    const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+    const unzipped = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const packed = await new Response(unzipped).json();
     for (const response of packed.responses) response.marks = grouped(response.marks, 3);
     for (const item of packed.items) item.counts = grouped(item.counts, 2);
+    return packed;
   }
 
   function enter(next) {
@@ -67,11 +72,11 @@
 
   function load(file) {
     const script = element("script", { src: `report-data/${file}` });
-    script.addEventListener("load", () => {
-      const part = window.polyculturePart;
+    script.addEventListener("load", async () => {
+      const text = window.polyculturePart;
       script.remove();
+      const part = await unpack(text);
       if (JSON.stringify(part.axes) !== JSON.stringify(whole.axes)) { say(STRANGE); return; }
-      unpack(part);
       loaded.set(file, part);
       if (wanted() === file) choose();
     });
@@ -104,8 +109,12 @@
 
   // Which cells the filters let through. Filters are offered only for axes along which the counts are split.
   function fittingCells() {
-    return data.cells.map((place) => AXES.every((axis, at) => passes(axis, place[at], state.chosen[axis])));
+    const pair = needle().startsWith("shared:") ? needle().slice("shared:".length).split("+") : null;
+    const speaks = (language) => !pair || pair.includes(code("language", language).toLowerCase());
+    return data.cells.map((place) =>
+      speaks(place[1]) && AXES.every((axis, at) => passes(axis, place[at], state.chosen[axis])));
   }
+  const needle = () => state.search.normalize("NFC").toLowerCase();
 
   function passes(axis, place, chosen) {
     return chosen === undefined || place === chosen || (chosen === SOMEBODY && axis === "condition" && namesSomebody(place));
@@ -121,15 +130,29 @@
     mentions: (item, counts, index) => counts[index],
   };
 
-  // "country:japan" is met by what belongs to the country, any other words where they stand.
-  function searched(needle) {
-    const country = needle.startsWith("country:") ? needle.slice("country:".length).trim() : null;
-    if (country === null) return (item, index) => haystack[index].includes(needle);
-    return (item) => (item.countries || []).some((pair) => pair[0].toLowerCase() === country);
+  // "country:japan" is met by what belongs to the country, "shared:ja+th" by what was named in both languages, any other
+  // words where they stand.
+  function searched(words, fits) {
+    const [word, value] = words.split(/^(country|shared):/).slice(1);
+    if (word === "country") return (item) => (item.countries || []).some((pair) => pair[0].toLowerCase() === value.trim());
+    if (word === "shared") return (item) => isShared(item, fits);
+    return (item, index) => haystack[index].includes(words);
   }
 
-  function selected(counts) {
-    const meets = searched(state.search.normalize("NFC").toLowerCase());
+  // Was it named in both languages, by the same model for the same prompt otherwise, as far as the counts are split?
+  function isShared(item, fits) {
+    const seen = new Map();
+    return item.counts.some(([cell]) => {
+      const [model, language, ...prompt] = data.cells[cell];
+      const key = [model, ...prompt].join();
+      if (!fits[cell]) return false;
+      if (!seen.has(key)) seen.set(key, language);
+      return seen.get(key) !== language;
+    });
+  }
+
+  function selected(counts, fits) {
+    const meets = searched(needle(), fits);
     const found = [];
     data.items.forEach((item, index) => {
       if (item.status === state.status && counts[index] > 0 && meets(item, index)) found.push(index);
@@ -147,7 +170,7 @@
   function draw() {
     const fits = fittingCells();
     const counts = countMentions(fits);
-    const found = selected(counts);
+    const found = selected(counts, fits);
     const body = document.getElementById("entities");
     const most = Math.max(1, ...found.map((index) => counts[index]));
     body.replaceChildren(...found.slice(0, state.shown).flatMap((index) => rows(index, counts[index], most, fits)));
@@ -269,13 +292,20 @@
     return parts;
   }
 
-  // From a number to what is behind it: `codes` says where on the axes, `search` what else.
-  function show(codes, search) {
+  // From a number to what is behind it: `place` says where on the axes, or which two languages share it.
+  function show(place) {
+    const { other, ...codes } = place;
+    let search = other ? `shared:${codes.language}+${other}` : "";
+    if (other) delete codes.language;
+    if (codes.condition === "neutral" && codes.country) { // these name no country: what belongs to it is meant
+      search = `country:${named("country", codes.country)}`;
+      delete codes.country;
+    }
     state.chosen = {};
-    for (const [axis, wanted] of Object.entries(codes)) {
-      const place = data.axes[axis].findIndex((pair) => pair[0] === wanted);
-      if (place >= 0) state.chosen[axis] = place;
-      else if (wanted === "implicit") state.chosen[axis] = SOMEBODY;
+    for (const axis of AXES) {
+      const at = data.axes[axis].findIndex((pair) => pair[0] === codes[axis]);
+      if (at >= 0) state.chosen[axis] = at;
+      else if (codes[axis] === "implicit") state.chosen[axis] = SOMEBODY;
     }
     const fine = state.chosen.condition !== undefined || state.chosen.country !== undefined;
     if (fine && Object.keys(whole.parts).length && state.chosen.topic === undefined) state.chosen.topic = 0;
@@ -283,23 +313,56 @@
       const select = document.getElementById(`filter-${axis}`);
       if (select) select.value = state.chosen[axis] === undefined ? "" : String(state.chosen[axis]);
     }
-    state.search = document.getElementById("search").value = search || "";
+    state.search = document.getElementById("search").value = search;
+    state.status = null; // what counts comes first
     choose();
+    const tally = document.getElementById("tally");
     document.getElementById("evidence").scrollIntoView();
+    tally.focus({ preventScroll: true });
   }
 
+  // Marks of figures and cells of maps carry what sets them apart from what is around them.
+  const MARK = "figure svg a, .heat td:not(.off)";
   function follow(event) {
-    const link = event.target.closest("a[data-model]");
-    if (link) { show({ ...link.dataset }); return; }
-    const map = event.target.closest("svg[data-rows]");
-    if (!map) return;
-    const { rows, columns, left, top, width, height, ...cell } = map.dataset;
-    const box = map.getBoundingClientRect();
-    const country = JSON.parse(rows)[Math.floor((event.clientY - box.top - top) / height)];
-    const language = JSON.parse(columns)[Math.floor((event.clientX - box.left - left) / width)];
-    if (country === undefined || language === undefined) return;
-    if (cell.condition === "neutral") show({ ...cell, language }, `country:${named("country", country)}`);
-    else show({ ...cell, language, country });
+    const link = event.target.closest("a[data-model]:not(svg a)");
+    if (link) { event.preventDefault(); show({ ...link.dataset }); return; }
+    const mark = event.target.closest(MARK);
+    if (!mark) return;
+    event.preventDefault();
+    const around = [mark.closest("svg, table"), mark.closest("tr"), headOf(mark), mark];
+    show(Object.assign({}, ...around.map((part) => part && part.dataset)));
+  }
+
+  const headOf = (mark) => mark.matches("td") ? mark.closest("table").tHead.rows[0].cells[mark.cellIndex] : null;
+
+  // A figure is one stop of the Tab key; arrow keys move among its marks, Enter leads to what is behind one.
+  const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+  function move(event) {
+    const mark = event.target.closest(MARK);
+    if (!mark || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (event.key === "Enter" && mark.matches("td")) { follow(event); return; }
+    if (!STEPS[event.key]) return;
+    event.preventDefault();
+    const next = mark.matches("td") ? cellBeside(mark, ...STEPS[event.key]) : markBeside(mark, ...STEPS[event.key]);
+    if (!next) return;
+    mark.setAttribute("tabindex", "-1");
+    next.setAttribute("tabindex", "0");
+    next.focus();
+  }
+
+  function cellBeside(cell, right, down) {
+    const rows = cell.closest("tbody").rows;
+    for (let row = cell.parentElement.sectionRowIndex, column = cell.cellIndex; ;) {
+      row += down;
+      column += right;
+      const beside = rows[row] && rows[row].cells[column];
+      if (!beside || beside.matches("td:not(.off)")) return beside;
+    }
+  }
+
+  function markBeside(mark, right, down) {
+    const marks = [...mark.closest("svg").querySelectorAll("a")];
+    return marks[marks.indexOf(mark) + right + down];
   }
 
   function redraw() { state.shown = PAGE; draw(); }
@@ -336,10 +399,14 @@
     box.replaceChildren(...labels);
   }
 
-  function start() {
-    unpack(whole);
+  async function start() {
     const browser = document.getElementById("browser");
     if (!browser) return; // a run of scores alone
+    if (!("DecompressionStream" in window)) {
+      browser.replaceWith(element("p", { className: "nothing" }, "This table needs a browser of 2023 or later."));
+      return;
+    }
+    data = whole = await unpack(document.getElementById("evidence-data").textContent);
     if (!whole.items.length) {
       browser.replaceWith(element("p", { className: "nothing" }, "There are no mentions yet."));
       return;
@@ -356,9 +423,11 @@
       });
     }
     document.addEventListener("click", follow);
+    document.addEventListener("keydown", move);
     browser.hidden = false;
     enter(whole);
     choose();
+    performance.mark("usable");
   }
 
   start();

@@ -24,7 +24,7 @@ from reports import headline, health, method
 from reports.apart import apart_lines, entity_maps
 from reports.bias import bias_tables
 from reports.bias_contrasts import contrast_tables
-from reports.embedding import json_for_script
+from reports.embedding import packed
 from reports.evidence import read_evidence, read_parts
 from reports.figures.consensus import consensus
 from reports.figures.diversity import diversity
@@ -53,7 +53,7 @@ def write_report(run: RunFolder, catalog: Catalog | None = None) -> Path:
     names = Names(catalog or read_catalog(), tuple(manifest.models))
     with read_store(run) as reading:
         evidence = read_evidence(reading, manifest, names)
-        page = _render({**_contents(reading, manifest, names), "evidence": json_for_script(evidence)})
+        page = _render({**_contents(reading, manifest, names), "evidence": packed(evidence)})
         _write_parts(run.report_data, read_parts(reading, evidence, names))
     with replacing(run.report) as temporary:
         temporary.write_text(page, encoding="utf-8")
@@ -65,7 +65,7 @@ def _write_parts(folder: Path, parts: Iterator[tuple[str, dict[str, Any]]]) -> N
     written = set()
     for name, part in parts:
         with replacing(folder / name) as temporary:
-            temporary.write_text(f"window.polyculturePart = {json_for_script(part)};\n", encoding="utf-8")
+            temporary.write_text(f'window.polyculturePart = "{packed(part)}";\n', encoding="utf-8")
         written.add(name)
     for path in folder.glob("*.js"):
         if path.name not in written:

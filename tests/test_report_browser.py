@@ -51,6 +51,7 @@ class Visit:
         self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.goto(report.as_uri())
+        self.page.locator("#browser").wait_for()
 
     def labels(self) -> list[str]:
         found: list[str] = self.page.locator("#entities .open").all_inner_texts()
@@ -118,6 +119,30 @@ def test_what_was_not_linked_is_shown_by_status(visit: Visit) -> None:
     assert "moon stew" in visit.labels()
     visit.page.locator("#entities .open", has_text="月のシチュー").first.click()
     assert visit.page.locator(".mention mark").first.inner_text() == "月のシチュー"
+
+
+def test_every_figure_is_one_stop_of_the_tab_key_and_arrows_lead_on_to_its_numbers(visit: Visit) -> None:
+    page = visit.page
+    for figure in page.locator("figure .heat, figure svg[role=group]").all():
+        assert figure.locator("[tabindex='0'], a:not([tabindex])").count() == 1
+    page.locator("#consensus .heat td[tabindex='0']").first.focus()
+    for key in ("ArrowRight", "ArrowDown", "ArrowLeft", "ArrowRight", "ArrowRight", "Enter"):
+        page.keyboard.press(key)
+    assert page.input_value("#search") == "shared:ar+ja"
+    assert page.evaluate("document.activeElement.id") == "tally"
+    assert visit.labels()
+    page.locator("#entities .open").first.click()
+    where = page.locator(".mention .where").all_inner_texts()
+    assert all("Arabic" in line or "Japanese" in line for line in where)
+    page.locator("#diversity svg a:not([tabindex])").first.focus()
+    page.keyboard.press("ArrowRight")
+    country, language = page.evaluate("['country', 'language'].map((axis) => document.activeElement.dataset[axis])")
+    name = page.evaluate("document.activeElement.getAttribute('aria-label')")
+    page.keyboard.press("Enter")
+    chosen = [page.locator(f"#filter-{axis} option:checked").inner_text() for axis in ("language", "country")]
+    assert name.startswith(", ".join(chosen))
+    assert country != language
+    assert visit.labels()
 
 
 def test_a_keyboard_is_enough(visit: Visit) -> None:
@@ -242,10 +267,8 @@ def test_a_map_of_neutral_prompts_leads_to_what_belongs_to_the_country_and_one_o
 
 
 def click_cell(visit: Visit, condition: str, row: int, column: int) -> None:
-    chart = visit.page.locator(f"svg[data-condition={condition}]").first
-    place = {name: float(chart.get_attribute(f"data-{name}") or 0) for name in ("left", "top", "width", "height")}
-    at = {"x": place["left"] + (column + 0.5) * place["width"], "y": place["top"] + (row + 0.5) * place["height"]}
-    chart.click(position=at)
+    table = visit.page.locator(f".heat[data-condition={condition}]").first
+    table.locator("tbody tr").nth(row).locator("td").nth(column).click()
 
 
 def mentions(visit: Visit) -> int:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import csv
+import gzip
 import io
 import json
 import re
@@ -21,7 +23,7 @@ from cache.run_folder import RunFolder
 from cache.store import open_store
 from metrics import views
 from reports import evidence as evidence_module
-from reports.embedding import csv_link, defuse, json_for_script
+from reports.embedding import csv_link, defuse
 from reports.evidence import Bounds
 from reports.numbers import decimal
 from reports.report import write_report
@@ -82,7 +84,11 @@ def parsed(run: RunFolder) -> Page:
 
 
 def evidence(page: Page) -> dict[str, Any]:
-    data: dict[str, Any] = json.loads(page.with_id("evidence-data").text)
+    return unpacked(page.with_id("evidence-data").text)
+
+
+def unpacked(text: str) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(text, validate=True)))
     return data
 
 
@@ -128,16 +134,19 @@ def test_headings_come_in_order_and_tables_have_headers(page: Page) -> None:
     assert len(page.all("caption")) == len(page.all("table"))
 
 
-def test_figures_are_drawings_with_text_and_a_description(page: Page) -> None:
+def test_figures_have_text_and_every_mark_of_theirs_a_name(page: Page) -> None:
     drawings = page.all("svg")
-    # granularity; diversity a model; saturation a topic; specificity three a model; consensus a topic and model; maps
-    assert len(drawings) == 1 + 2 + 2 + 6 + 4 + 6
-    assert all(e.attributes["role"] == "img" and e.attributes["aria-label"] for e in drawings)
+    # granularity; diversity a model; saturation a topic; maps of entities
+    assert [e.attributes["role"] for e in drawings] == ["group"] * (1 + 2 + 2) + ["img"] * 6
+    marks = [e for e in page.all("a") if "svg" in e.inside]
+    assert all(e.attributes["aria-label"] for e in drawings + marks)
+    assert len(marks) > 2 * 6 + 2 * 6 * 6
+    heat = [e for e in page.all("table") if e.attributes.get("role") == "grid"]
+    assert len(heat) == 2 * 5 + 4  # specificity a model and condition, and what they add; consensus a topic and model
     texts = {e.text for e in page.all("text")}
-    assert {"Arabic العربية", "Hindi हिन्दी", "Japanese 日本語", "Thai ไทย", "United Arab Emirates"} <= texts
+    assert {"Arabic العربية", "Hindi हिन्दी", "Japanese 日本語", "Thai ไทย"} <= texts
     styles = " ".join(e.text for e in page.all("style") if "svg" in e.inside)
     assert "var(--series-1)" in styles
-    assert "var(--heat-10)" in styles
     assert not re.search(r"#0[0-9a-c]0[0-9]", styles)  # every ink became a colour of the page
     assert "font-family" not in styles
     assert not [e for e in page.elements if "svg" in e.inside and "style" in e.attributes]
@@ -214,9 +223,7 @@ def test_counts_of_the_evidence_are_those_of_the_store(page: Page, run: RunFolde
 
 def part_of(run: RunFolder, name: str) -> dict[str, Any]:
     script = (run.report_data / name).read_text(encoding="utf-8")
-    assert not set("<>&\u2028\u2029") & set(script)
-    found: dict[str, Any] = json.loads(script.removeprefix("window.polyculturePart = ").removesuffix(";\n"))
-    return found
+    return unpacked(script.removeprefix('window.polyculturePart = "').removesuffix('";\n'))
 
 
 def test_a_large_run_is_embedded_in_part_and_the_rest_lies_beside_it(tmp_path: Path, monkeypatch: Any) -> None:
@@ -271,8 +278,6 @@ def test_hostile_data_is_text_and_nothing_else(tmp_path_factory: pytest.TempPath
     data = evidence(page)
     assert any(item["label"].startswith(HOSTILE[:100]) and len(item["label"]) < 400 for item in data["items"])
     assert any(HOSTILE[:100] in response["text"] for response in data["responses"])
-    embedded = hostile.report.read_text(encoding="utf-8").partition('id="evidence-data">')[2].partition("</script>")[0]
-    assert not set("<>&\u2028\u2029") & set(embedded)
 
 
 def test_a_run_without_responses_still_has_a_report(tmp_path: Path) -> None:
@@ -312,6 +317,18 @@ def test_what_is_missing_says_why(tmp_path: Path) -> None:
     page = parsed(run)
     assert "no prompt names a country" in page.with_id("numbers").text
     assert "There is no figure: no prompt names a country" in page.with_id("diversity").text
+
+
+def test_specificity_is_shown_without_neutral_prompts(tmp_path: Path) -> None:
+    named = ("explicit", "implicit_male")
+    run = Synthetic(n=2, languages=("en", "ja"), countries=("US", "JP"), topics=("food",), conditions=named).write(
+        tmp_path
+    )
+    write_report(run)
+    section = parsed(run).with_id("specificity").text
+    assert "the country is named" in section
+    assert "There is no figure" not in section
+    assert "Neutral prompts, which name no country: not asked." in " ".join(section.split())
 
 
 def test_scores_are_a_section_with_a_table_for_each_rule(page: Page, run: RunFolder) -> None:
@@ -395,10 +412,3 @@ def test_csv_cells_are_no_formulas() -> None:
     assert link.startswith("data:text/csv;charset=utf-8,")
     assert "#" not in link
     assert list(csv.reader(io.StringIO(unquote(link.partition(",")[2])))) == [["a"], ["'=cmd"], ["寿司, #1"], [""]]
-
-
-def test_json_in_a_script_cannot_end_it() -> None:
-    data = {"<!--": "</script>\u2028&amp;"}
-    text = json_for_script(data)
-    assert not set("<>&\u2028") & set(text)
-    assert json.loads(text) == data

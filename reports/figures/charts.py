@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +26,8 @@ _ROW = 30
 class Dots:
     """Numbers with intervals: a row per label, in it a colour and shape per series.
 
-    `frame` has the columns row, series, value, low, high; a row without a value is not drawn.
+    `frame` has the columns row, series, value, low, high and mark (an address of `Mark`); a row without a value is not
+    drawn.
     """
 
     name: str
@@ -57,7 +58,7 @@ class Dots:
 class Strip:
     """Numbers of which a few matter: those filled, with their intervals, among the others and the others' mean.
 
-    `frame` has the columns row, chosen, value, low, high.
+    `frame` has the columns row, chosen, value, low, high and mark; `place` is where all marks are.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Strip:
     labels: Sequence[str]
     label: str
     limits: tuple[float, float]
+    place: Mapping[str, str]
     width: float = WIDE
 
     def draw(self) -> Markup:
@@ -78,12 +80,12 @@ class Strip:
             self._others(axes, placed[~placed["chosen"]])
             _dots(axes, placed[placed["chosen"]], 0)
             _finish(axes, self.labels, self.label, self.limits)
-            return to_svg(figure, self.name, self.alternative)
+            return to_svg(figure, self.name, self.alternative, self.place)
 
     def _others(self, axes: Axes, others: pd.DataFrame) -> None:
         sns.scatterplot(
             data=others, x="value", y="place", ax=axes, legend=False, s=30, marker="o", facecolor="none",
-            edgecolor=MUTED, linewidth=1, alpha=0.8,
+            edgecolor=MUTED, linewidth=1, alpha=0.8, urls=others["mark"].to_list(),
         )  # fmt: skip
         means = others.groupby("place")["value"].mean()
         axes.vlines(means, means.index - 0.32, means.index + 0.32, color=SERIES[1], linewidth=2.4)
@@ -93,8 +95,8 @@ class Strip:
 class Curves:
     """A curve a series over a number of responses, which stands on a scale of ratios.
 
-    `frame` has the columns series, x, y, low and high, between which a band is drawn; `labels` says what stands on the
-    two axes.
+    `frame` has the columns series, x, y, mark, low and high (between which a band is drawn); `labels` says what is
+    written on the two axes, `place` where all marks are.
     """
 
     name: str
@@ -102,6 +104,7 @@ class Curves:
     frame: pd.DataFrame
     series: Sequence[str]
     labels: Sequence[str]
+    place: Mapping[str, str]
     width: float = WIDE
 
     def draw(self) -> Markup:
@@ -112,8 +115,16 @@ class Curves:
                 own = self.frame[self.frame["series"] == name]
                 ink, marker = SERIES[index % len(SERIES)], MARKERS[index % len(MARKERS)]
                 axes.fill_between(own["x"], own["low"], own["high"], color=ink, alpha=0.18, linewidth=0)
-                axes.plot(
-                    own["x"], own["y"], color=ink, marker=marker, markersize=6, markeredgecolor=PAPER, linewidth=1.8
+                axes.plot(own["x"], own["y"], color=ink, linewidth=1.8)
+                axes.scatter(
+                    own["x"],
+                    own["y"],
+                    s=36,
+                    color=ink,
+                    marker=marker,
+                    edgecolor=PAPER,
+                    zorder=3,
+                    urls=own["mark"].to_list(),
                 )
             sizes = sorted(set(self.frame["x"]))
             axes.set_xscale("log")
@@ -124,7 +135,7 @@ class Curves:
             axes.grid(axis="y", linewidth=1)
             axes.set_axisbelow(True)
             sns.despine(ax=axes, left=True, bottom=True)
-            return to_svg(figure, self.name, self.alternative)
+            return to_svg(figure, self.name, self.alternative, self.place)
 
 
 def _ticks(sizes: Sequence[int]) -> list[int]:
@@ -160,8 +171,9 @@ def _dots(axes: Axes, frame: pd.DataFrame, index: int) -> None:
     measured = frame.dropna(subset=["low", "high"])
     axes.hlines(measured["place"], measured["low"], measured["high"], color=ink, linewidth=1.8, alpha=0.8)
     sns.scatterplot(
-        data=frame, x="value", y="place", color=ink, marker=marker, s=48, ax=axes, legend=False, edgecolor=PAPER
-    )
+        data=frame, x="value", y="place", color=ink, marker=marker, s=48, ax=axes, legend=False, edgecolor=PAPER,
+        urls=frame["mark"].to_list(),
+    )  # fmt: skip
 
 
 def _finish(axes: Axes, labels: Sequence[str], label: str, limits: tuple[float, float]) -> None:

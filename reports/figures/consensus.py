@@ -12,7 +12,7 @@ from reports.reading import Reading
 from reports.words import words
 
 NAME = "consensus"
-Group = tuple[str, pd.DataFrame]  # a title and its rows
+Group = tuple[str, dict[str, str], pd.DataFrame]  # a title, where its rows are, and these
 
 
 def consensus(reading: Reading, manifest: Manifest, names: Names) -> Figure:
@@ -20,12 +20,9 @@ def consensus(reading: Reading, manifest: Manifest, names: Names) -> Figure:
     frame = reading.frame(NAME)
     whole = frame[frame["topic"].isna()]
     parts = [part for part in _parts(frame, whole, manifest, names) if part]
-    means = [group.groupby(["language", "other_language"])["estimate"].mean() for part in parts for _, group in part]
+    means = [group.groupby(["language", "other_language"])["estimate"].mean() for part in parts for *_, group in part]
     top = max((reach(mean) for mean in means), default=1.0)
-    rows = [
-        [_panel(f"{NAME}-{row}-{number}", *group, top, manifest, names) for number, group in enumerate(part)]
-        for row, part in enumerate(parts)
-    ]
+    rows = [[_panel(*group, top, manifest, names) for group in part] for part in parts]
     caption = caption_of(NAME, extremes=extremes(whole, NAME, names))
     return make_figure(NAME, frame, caption, rows, [], "one_language" if len(manifest.languages) < 2 else "unlinked")
 
@@ -35,22 +32,25 @@ def _parts(frame: pd.DataFrame, whole: pd.DataFrame, manifest: Manifest, names: 
     found = frame.dropna(subset=["estimate"])
     topics = ordered(manifest.topics, found["topic"].dropna())
     models = ordered(manifest.models, found["model"])
-    of_topic = [(names.topic(topic), frame[frame["topic"] == topic]) for topic in topics]
-    all_topics = words().figures[NAME].panels["whole"]
-    of_model = [(f"{names.model(model)}, {all_topics}", whole[whole["model"] == model]) for model in models]
+    of_topic = [(names.topic(topic), {"topic": topic}, frame[frame["topic"] == topic]) for topic in topics]
+    every = words().figures[NAME].panels["whole"]
+    of_model = [(f"{names.model(m)}, {every}", {"model": m}, whole[whole["model"] == m]) for m in models]
     return of_topic, of_model if len(topics) * len(models) > 1 else []
 
 
-def _panel(name: str, title: str, group: pd.DataFrame, top: float, manifest: Manifest, names: Names) -> Panel:
+def _panel(
+    title: str, place: dict[str, str], group: pd.DataFrame, top: float, manifest: Manifest, names: Names
+) -> Panel:
     swapped = group.rename(columns={"language": "other_language", "other_language": "language"})
     both = pd.concat([group, swapped], ignore_index=True)
     table = cross_table(both, "language", "other_language", manifest.languages, manifest.languages)
     chart = Heat(
-        name=name,
-        alternative=f"{title}. {extremes(group, NAME, names)}",
+        caption=f"{words().metrics[NAME].name}, {title}. {extremes(group, NAME, names)}",
         table=table,
         rows=[names.language(code) for code in table.index],
         columns=list(table.columns),
         limits=(0.0, top),
+        axes=("language", "other"),
+        cell=place,
     )
     return Panel(title, chart.draw())

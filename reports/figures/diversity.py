@@ -36,17 +36,18 @@ def diversity(reading: Reading, manifest: Manifest, names: Names) -> Figure:
 def _panel(
     name: str, own: pd.DataFrame, manifest: Manifest, names: Names, limits: tuple[float, float], width: float
 ) -> Panel:
-    model = names.model(own["model"].iloc[0])
+    model = own["model"].iloc[0]
     rows = ordered(manifest.languages, own["language"])
     native = [names.native(*pair) for pair in zip(own["language"], own["country"], strict=True)]
     chart = Strip(
         name=name,
-        alternative=f"{model}. {extremes(own, NAME, names)}",
-        frame=tidy(own, "language").assign(chosen=native),
+        alternative=f"{names.model(model)}. {extremes(own, NAME, names)}",
+        frame=tidy(own, "language", NAME, ("language", "country"), names).assign(chosen=native),
         rows=rows,
         labels=[names.language(row) for row in rows],
         label=words().figures[NAME].axis,
         limits=limits,
+        place={"model": model, "condition": "explicit"},
         width=width,
     )
-    return Panel(model, chart.draw())
+    return Panel(names.model(model), chart.draw())

@@ -22,16 +22,12 @@ from matplotlib.figure import Figure
 TEXT, MUTED, RULE, PAPER = "#010101", "#020202", "#030303", "#040404"
 SERIES = tuple(f"#0a000{number}" for number in range(1, 9))
 STEPS = 11  # colours of a heat map, from least to most
-HEAT = tuple(f"#0b00{step:02d}" for step in range(STEPS))
-GAIN = tuple(f"#0c00{step:02d}" for step in range(STEPS))
 VARIABLES = {
     TEXT: "currentColor",
     MUTED: "var(--muted)",
     RULE: "var(--rule)",
     PAPER: "var(--paper)",
     **{ink: f"var(--series-{number})" for number, ink in enumerate(SERIES, 1)},
-    **{ink: f"var(--heat-{step})" for step, ink in enumerate(HEAT)},
-    **{ink: f"var(--gain-{step})" for step, ink in enumerate(GAIN)},
 }
 FONT_SIZE = 12.0
 _PIXELS_PER_INCH = 72  # an SVG point of matplotlib is taken as a CSS pixel

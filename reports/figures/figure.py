@@ -11,8 +11,9 @@ import pandas as pd
 from markupsafe import Markup
 
 from reports.embedding import csv_link
+from reports.figures.mark import Mark
 from reports.names import Names, ordered
-from reports.numbers import count, decimal, known
+from reports.numbers import count, decimal, estimate, known
 from reports.reading import query
 from reports.words import words
 
@@ -24,7 +25,7 @@ class Panel:
     """One drawing of a figure."""
 
     title: str
-    svg: Markup
+    drawing: Markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +71,20 @@ def table_csv(frame: pd.DataFrame) -> str:
     return csv_link(list(frame.columns), rows)
 
 
-def tidy(frame: pd.DataFrame, row: str) -> pd.DataFrame:
-    """The columns row, value, low and high of a figure's rows, for the charts."""
+def tidy(frame: pd.DataFrame, row: str, metric: str, axes: Sequence[str], names: Names) -> pd.DataFrame:
+    """The columns row, value, low, high and mark of a figure's rows, for the charts; a mark is named by its `axes`."""
     chosen = frame.rename(columns={row: "row", "estimate": "value"})[["row", "value", "low", "high"]]
-    return chosen.astype({"value": float, "low": float, "high": float})
+    marks = [_mark(found, metric, axes, names) for found in frame.to_dict("records")]
+    return chosen.astype({"value": float, "low": float, "high": float}).assign(mark=marks)
+
+
+def _mark(row: Mapping[Hashable, Any], metric: str, axes: Sequence[str], names: Names) -> str:
+    place = {axis: row[axis] for axis in axes}
+    where = ", ".join(getattr(names, axis)(code) for axis, code in place.items())
+    if known(row["estimate"]) is None:
+        return Mark(where, place).address()
+    found = estimate(metric, row["estimate"], row["low"], row["high"])
+    return Mark(f"{where}: {found.value}, {found.interval or found.missing}", place).address()
 
 
 def cross_table(

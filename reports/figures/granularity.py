@@ -23,7 +23,7 @@ def granularity(reading: Reading, manifest: Manifest, names: Names) -> Figure:
     chart = Dots(
         name=NAME,
         alternative=caption,
-        frame=tidy(frame, "language").assign(series=frame["model"]),
+        frame=tidy(frame, "language", NAME, ("model", "language"), names).assign(series=frame["model"]),
         rows=rows,
         labels=[names.both(row) for row in rows],
         series=models,

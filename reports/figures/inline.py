@@ -12,6 +12,7 @@ from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from reports.figures.drawing import VARIABLES
+from reports.figures.mark import mark_at
 
 _INK = re.compile("|".join(VARIABLES))
 _NUMBER = re.compile(r"-?\d+\.\d+")
@@ -20,10 +21,10 @@ _UNSEEN = ("metadata", "style", "clipPath")  # nothing is drawn outside the axes
 _METADATA = {"Date": None, "Creator": None, "Type": None, "Format": None}
 
 
-def to_svg(figure: Figure, name: str, alternative: str, data: Mapping[str, str] | None = None) -> Markup:
-    """The figure as an `<svg>` element with `data` for the page's script.
+def to_svg(figure: Figure, name: str, alternative: str, place: Mapping[str, str] | None = None) -> Markup:
+    """The figure as an `<svg>` element: a picture, or a group where marks lead to the evidence.
 
-    `name` keeps its ids and classes apart from those of other figures.
+    `name` keeps its ids and classes apart from those of other figures; `place` is where all of its marks are.
     """
     buffer = io.BytesIO()
     with mpl.rc_context({"svg.hashsalt": name}):
@@ -33,10 +34,14 @@ def to_svg(figure: Figure, name: str, alternative: str, data: Mapping[str, str] 
     _, _, width, height = view.split()
     classes: dict[str, str] = {}
     drawn = [part for child in root for part in _seen(child, name, classes)]
-    inlined = ElementTree.Element("svg", viewBox=view, width=width, height=height, role="img")
+    marks = [made for part in drawn for made in part.iter("a")]
+    role = "group" if marks else "img"
+    inlined = ElementTree.Element("svg", viewBox=view, width=width, height=height, role=role)
     inlined.set("aria-label", alternative)
-    for key, value in (data or {}).items():
+    for key, value in (place or {}).items():
         inlined.set(f"data-{key}", value)
+    for mark in marks[1:]:  # one stop of the Tab key; arrow keys move on from there
+        mark.set("tabindex", "-1")
     sheet = ElementTree.SubElement(inlined, "style")
     sheet.text = "".join(f".{label}{{{style}}}" for style, label in classes.items())
     inlined.extend(drawn)
@@ -63,13 +68,18 @@ def _seen(element: ElementTree.Element, name: str, classes: dict[str, str]) -> I
 def _copy(made: ElementTree.Element, key: str, value: str, name: str, classes: dict[str, str]) -> None:
     if key == "id":
         made.set("id", f"{name}-{value}")
+    elif key.endswith("href") and (mark := mark_at(value)):
+        made.set("href", "#evidence")
+        made.set("aria-label", mark.label)
+        for axis, code in mark.place.items():
+            made.set(f"data-{axis}", code)
     elif key.endswith("href"):
         made.set("href", f"#{name}-{value.removeprefix('#')}")
     elif key == "style":
         made.set("class", classes.setdefault(_style(value), f"{name}-c{len(classes)}"))
     elif key == "d":
         made.set("d", re.sub(r"\s*([A-Za-z])\s*", r"\1", _rounded(value)))
-    elif key != "clip-path" and not value.startswith("rotate(-0 "):
+    elif key not in ("clip-path", "target") and not value.startswith("rotate(-0 "):
         made.set(key, _rounded(value))
 
 

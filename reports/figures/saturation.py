@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 
 from cache.manifest import Manifest
 from reports.figures.charts import SHORT, Curves, key_of
 from reports.figures.figure import Figure, Panel, caption_of, make_figure
+from reports.figures.mark import Mark
 from reports.names import Names, ordered
-from reports.numbers import decimal, known
+from reports.numbers import count, decimal, known
 from reports.reading import Reading
 from reports.words import words
 
@@ -22,18 +25,24 @@ def saturation(reading: Reading, manifest: Manifest, names: Names) -> Figure:
     models = ordered(manifest.models, found["model"])
     caption = caption_of(NAME, ends=_ends(found, names))
     panels = [
-        _panel(f"{NAME}-{number}", names.topic(topic), found[found["topic"] == topic], models, caption)
+        _panel(f"{NAME}-{number}", topic, found[found["topic"] == topic], models, caption, names)
         for number, topic in enumerate(ordered(manifest.topics, found["topic"]))
     ]
     keys = [key_of(names.model(model), index) for index, model in enumerate(models)]
     return make_figure(NAME, frame, caption, [panels] if panels else [], keys, "unlinked")
 
 
-def _panel(name: str, title: str, own: pd.DataFrame, models: list[str], caption: str) -> Panel:
+def _panel(name: str, topic: str, own: pd.DataFrame, models: list[str], caption: str, names: Names) -> Panel:
+    title, place = names.topic(topic), {"topic": topic}
     frame = own.rename(columns={"model": "series", "responses": "x", "entities": "y"})
-    frame = frame.astype({"low": float, "high": float})
-    chart = Curves(name, f"{title}. {caption}", frame, models, words().figures[NAME].keys, SHORT)
+    frame = frame.astype({"low": float, "high": float}).assign(mark=[_mark(row, names) for row in own.itertuples()])
+    chart = Curves(name, f"{title}. {caption}", frame, models, words().figures[NAME].keys, place, SHORT)
     return Panel(title, chart.draw())
+
+
+def _mark(row: Any, names: Names) -> str:
+    said = f"{names.model(row.model)}: {decimal(row.entities, 'diversity')} items in {count(row.responses)} responses"
+    return Mark(said, {"model": row.model}).address()
 
 
 def _ends(found: pd.DataFrame, names: Names) -> str:

@@ -1,4 +1,4 @@
-"""Culture specificity: per model a map of country x language, and beside it what naming the country adds."""
+"""Culture specificity: per model, maps of country x language: the shares, and what naming the country adds to them."""
 
 from __future__ import annotations
 
@@ -12,57 +12,59 @@ from reports.reading import Reading
 from reports.words import words
 
 NAME = "specificity"
+GAIN = "specificity_gain"
 
 
 def specificity(reading: Reading, manifest: Manifest, names: Names) -> Figure:
-    """How much of what is named belongs to the country, and what naming the country adds."""
+    """How much of what is named belongs to the country, and what naming the country, or a person, adds."""
     frame = reading.frame(NAME)
-    found = {side: _of_side(frame, side) for side in words().figures[NAME].panels}
-    ends = {side: extremes(rows, metric_of(side), names) for side, rows in found.items()}
+    found = {panel: _of_panel(frame, *panel.split()) for panel in words().figures[NAME].panels}
+    ends = {
+        panel.replace(" ", "_"): extremes(rows, panel.split()[0], names) or f"{words().missing['not_asked']}."
+        for panel, rows in found.items()
+    }
     caption = caption_of(NAME, **ends, dash=words().missing["unlinked"])
-    tops = {"neutral": reach(found["neutral"]["estimate"]), "gain": reach(pd.concat([*found.values()][1:])["estimate"])}
+    known = frame.dropna(subset=["estimate"])
+    tops = {
+        metric: reach(pd.concat([rows for panel, rows in found.items() if panel.split()[0] == metric])["estimate"])
+        for metric in (NAME, GAIN)
+    }
     rows = []
-    for number, model in enumerate(ordered(manifest.models, frame.dropna(subset=["estimate"])["model"])):
-        own = {side: rows[rows["model"] == model] for side, rows in found.items()}
+    for model in ordered(manifest.models, known["model"]):
+        own = {panel: rows[rows["model"] == model] for panel, rows in found.items()}
         rows.append(
             [
-                _panel(f"{NAME}-{side}-{number}", side, part, tops.get(side, tops["gain"]), manifest, names)
-                for side, part in own.items()
+                _panel(panel, part, tops[panel.split()[0]], manifest, names)
+                for panel, part in own.items()
                 if part["estimate"].notna().any()
             ]
         )
     keys = [Key(label, "outline") for label in words().figures[NAME].keys]
-    missing = "unlinked" if "neutral" in manifest.conditions else "no_neutral"
-    return make_figure(NAME, frame, caption, rows, keys, missing)
+    return make_figure(NAME, frame, caption, rows, keys, "unlinked")
 
 
-def metric_of(side: str) -> str:
-    """The metric of a panel."""
-    return "specificity" if side == "neutral" else "specificity_gain"
-
-
-def _of_side(frame: pd.DataFrame, side: str) -> pd.DataFrame:
-    """The rows of a panel: of one condition, or the means of both kinds of names."""
-    rows = frame[(frame["metric"] == metric_of(side)) & frame["condition"].str.startswith(side)]
+def _of_panel(frame: pd.DataFrame, metric: str, condition: str) -> pd.DataFrame:
+    """The rows of a panel: of one condition, or the means of those kinds of names that were asked."""
+    rows = frame[(frame["metric"] == metric) & frame["condition"].str.startswith(condition)]
     means = rows.astype({"estimate": float}).groupby(["model", "language", "country"])["estimate"].mean()
     return means.reset_index()
 
 
-def _panel(name: str, side: str, own: pd.DataFrame, top: float, manifest: Manifest, names: Names) -> Panel:
-    signed = side != "neutral"
+def _panel(panel: str, own: pd.DataFrame, top: float, manifest: Manifest, names: Names) -> Panel:
+    metric, condition = panel.split()
     model = own["model"].iloc[0]
-    title = f"{names.model(model)}: {words().figures[NAME].panels[side]}"
+    title = f"{names.model(model)}: {words().figures[NAME].panels[panel]}"
     table = cross_table(own, "country", "language", manifest.countries, manifest.languages)
     chart = Heat(
-        name=name,
-        alternative=f"{title}. {extremes(own, metric_of(side), names)}",
+        caption=f"{title}. {extremes(own, metric, names)}",
         table=table,
         rows=[names.country(country) for country in table.index],
         columns=list(table.columns),
-        limits=(-top if signed else 0.0, top),
+        limits=(-top if metric == GAIN else 0.0, top),
+        axes=("country", "language"),
+        cell={"model": model, "condition": condition},
         outlined=frozenset((c, lang) for c in table.index for lang in table.columns if names.native(lang, c)),
-        signed=signed,
+        signed=metric == GAIN,
         asked=frozenset(zip(own["country"], own["language"], strict=True)),
-        cell={"model": model, "condition": side},
     )
     return Panel(title, chart.draw())
