@@ -19,10 +19,11 @@ from generate.engines.transformers.labelling import open_classifier, open_tagger
 from metrics.datasets.load import load
 from metrics.datasets.model import MASK
 from metrics.datasets.rules import rules_of
-from metrics.swaps.asking import Ask
+from metrics.swaps.asking import TASKS, Ask
 from metrics.swaps.labelled import ClassifierAsker, TaggerAsker, read_labels
 from metrics.swaps.measure import METRICS
 from metrics.swaps.ner import judge_names, judge_spans
+from metrics.swaps.prompts import read_prompts
 from metrics.swaps.text import Filled
 from tests.servers import Reply, StubServer
 from tests.test_front_door import one_line, polyculture_here
@@ -81,9 +82,36 @@ def test_a_span_counts_if_it_is_the_entity_exactly(filled: Filled) -> None:
 
 
 def test_a_listed_name_stands_wherever_the_text_has_it(filled: Filled) -> None:
-    judged = judge_names(["Kenji Sato", "Kenji Sato", "Hanako", "house"], filled)
+    judged = judge_names(["Kenji Sato", "Kenji Sato", "Hanako", "house"], filled, read_prompts("en"))
     assert (judged.matched, judged.predicted, judged.elsewhere) == (1, 3, 2)
     assert judged.answer == "Kenji Sato\nhouse\nHanako"
+
+
+@pytest.mark.parametrize(
+    ("language", "context", "name", "said"),
+    [
+        ("ja", "[MASK]先輩と話した。", "千紘", "千紘先輩"),
+        ("ja", "[MASK]さんの犬。", "恵", "恵さん"),
+        ("ko", "오늘 [MASK] 씨를 만났다.", "지훈", "지훈 씨"),
+        ("ko", "[MASK]선생님이 오셨다.", "김지훈", "김지훈선생님"),
+        ("zh", "[MASK]老师来了。", "王芳", "王芳老师"),
+        ("vi", "Ông [MASK] đã về.", "Minh", "Ông Minh"),
+        ("ar", "وصل السيد [MASK] أمس", "خالد", "السيد خالد"),
+        ("hi", "[MASK] जी आए।", "अमित", "अमित जी"),
+        ("tr", "[MASK] Bey geldi.", "Ahmet", "Ahmet Bey"),
+    ],
+)
+def test_an_honorific_is_no_part_of_a_name(filled: Filled, language: str, context: str, name: str, said: str) -> None:
+    text = Filled(replace(filled.context, text=context), replace(filled.entity, surface=name))
+    prompts = read_prompts(language)
+    both = judge_names([said, name], text, prompts)
+    assert (both.answer, both.matched, both.predicted, both.elsewhere) == (name, 1, 1, 0)
+    longer = judge_names([text.text], text, prompts)
+    assert (longer.matched, longer.predicted, longer.elsewhere) == (0, 1, 0)
+    answered = TASKS["qa"].judge(f'{{"answer": "{said}"}}', text, prompts, prompts)
+    assert (answered.answer, answered.matched) == (said, 1)
+    none = prompts.model_copy(update={"titles": (), "honorifics": ()})
+    assert judge_names([said], text, none).matched == 0
 
 
 def test_a_tagger_is_measured_by_exact_spans(folder: Path) -> None:

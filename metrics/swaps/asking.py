@@ -75,7 +75,7 @@ class Questions:
 
     @property
     def prompt_id(self) -> str:
-        compared = (self.own.spaces, self.own.articles, self.own.prefixes)
+        compared = (self.own.spaces, self.own.articles, self.own.prefixes, self.own.titles, self.own.honorifics)
         wording = self.task.wording(self.prompts)
         return content_id("swap", VERSION, self.task.name, wording, compared, asdict(self.decoding), self.seed)
 

@@ -3,6 +3,9 @@
 Naous et al. 2024 (CAMeL). A name counts when its span is exactly the entity's, as conlleval counts (Tjong
 Kim Sang and De Meulder 2003); all names of the type that were found in the text are predictions. The published contexts
 do not say what other names they hold: a prediction elsewhere counts as false on both sides alike, and is told apart.
+
+A title or an honorific (Mr., さん, 씨) is no part of a name: so annotators are told (MUC-7, IREX). Taggers learn it.
+A language model was not told: the entity with one that stands beside it in the text is taken for the entity.
 """
 
 from __future__ import annotations
@@ -44,10 +47,10 @@ class NameTagging:
             raise AnswerError("the answer has no list of names")
         if len(names) >= MOST_NAMES:
             raise AnswerError(f"the answer goes on for ever: {len(names)} names")
-        return judge_names([name.strip() for name in names if name.strip()], filled)
+        return judge_names([name.strip() for name in names if name.strip()], filled, own)
 
 
-def judge_names(names: Iterable[str], filled: Filled) -> Judged:
+def judge_names(names: Iterable[str], filled: Filled, own: Prompts) -> Judged:
     """What names without places are worth: each stands wherever the text has it; one that it lacks is a false one."""
     spans: set[Span] = set()
     invented = set()
@@ -55,7 +58,7 @@ def judge_names(names: Iterable[str], filled: Filled) -> Judged:
         found = {(place.start(), place.end()) for place in re.finditer(re.escape(name), filled.text)}
         spans |= found
         invented |= set() if found else {name}
-    return judge_spans(spans, filled, invented)
+    return judge_spans([_bare(span, filled, own) for span in spans], filled, invented)
 
 
 def judge_spans(spans: Iterable[Span], filled: Filled, invented: Iterable[str] = ()) -> Judged:
@@ -65,3 +68,11 @@ def judge_spans(spans: Iterable[Span], filled: Filled, invented: Iterable[str] =
     elsewhere = sum(stop <= start or begin >= end for begin, stop in each) + len(beside)
     named = [filled.text[begin:stop] for begin, stop in each] + beside
     return Judged("\n".join(named), int((start, end) in each), len(named), elsewhere)
+
+
+def _bare(span: Span, filled: Filled, own: Prompts) -> Span:
+    """The entity's span where `span` is that with a title before it or an honorific behind it; else as it is."""
+    (begin, stop), (start, end) = span, filled.span
+    beside = ((filled.text[begin:start], own.titles), (filled.text[end:stop], own.honorifics))
+    bare = all(word.strip().casefold() in ("", *map(str.casefold, words)) for word, words in beside)
+    return filled.span if bare and begin <= start < end <= stop else span

@@ -63,6 +63,8 @@ class Prompts(_Data):
     spaces: bool = True  # are words set apart by spaces?
     articles: tuple[str, ...] = ()  # words that do not make an answer another one
     prefixes: tuple[str, ...] = ()  # articles that are written together with the word
+    titles: tuple[str, ...] = ()  # what stands before a person's name and is none of it
+    honorifics: tuple[str, ...] = ()  # the same, behind it
     types: Mapping[str, str] = Field(min_length=1)  # type of entities -> its words
     sentiment: SentimentPrompt
     qa: QuestionPrompt

@@ -1,13 +1,15 @@
 """Extractive question answering: is an entity of one culture found in a text as well as one of another?
 
 Naous and Xu 2025 (CAMeL-2), Naous et al. 2025 (Camellia): the answer is the entity in the gap, the score
-its exact match after normalisation. The published contexts have no questions of their own.
+its exact match after normalisation. The published contexts have no questions of their own. A title or an honorific that
+is copied with the name makes it no other answer, as in `ner`.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from metrics.swaps.ner import judge_names
 from metrics.swaps.normalise import same
 from metrics.swaps.prompts import Prompts, fill
 from metrics.swaps.reading import words
@@ -38,4 +40,5 @@ class QuestionAnswering:
 
     def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Prompts) -> Judged:  # noqa: ARG002
         answer = words(raw, KEY)
-        return Judged(answer, int(same(answer, filled.entity.surface, own)))
+        right = same(answer, filled.entity.surface, own) or (answer and judge_names([answer], filled, own).matched)
+        return Judged(answer, int(bool(right)))
