@@ -207,7 +207,7 @@ def test_the_entity_in_the_answer_is_compared_after_normalisation(
 
     def answer(body: Mapping[str, Any], before: int) -> Reply:
         asked = body["messages"][-1]["content"]
-        assert "The text names one thing of this kind: food or dish. Which?" in asked
+        assert "Which food or dish does the following text mention?" in asked
         return says(json.dumps({"answer": next(said for name, said in answers.items() if name in asked)}))
 
     server.behaviour = answer

@@ -36,6 +36,7 @@ def test_prompts_are_whole(language: str) -> None:
         assert read_label(label.upper() + ".", prompts) == label
     for template, key in ((prompts.sentiment, "sentiment"), (prompts.qa, "answer"), (prompts.ner, "names")):
         assert f'{{"{key}": ' in template.prompt
+        assert template.prompt.endswith("{text}")  # small models took the words behind a text for the answer
 
 
 def test_a_field_in_a_text_stays_as_it_is() -> None:
