@@ -69,6 +69,15 @@ class LinkSection(_Section):
         return name
 
 
+class CbsSection(_Section):
+    """What `polyculture cbs` draws where its command line does not say it: CAMeL's protocol, 5 times 50."""
+
+    model_config = ConfigDict(strict=True)
+
+    draws: int | None = Field(default=None, ge=1)  # None: all entities are scored
+    entities: int | None = Field(default=None, ge=1)  # of each culture
+
+
 class PriceSection(_Section):
     """What a model costs, per million tokens."""
 
@@ -95,6 +104,7 @@ class Experiment(_Section):
     sampling: SamplingSection = SamplingSection()
     extract: ExtractSection = ExtractSection()
     link: LinkSection = LinkSection()
+    cbs: CbsSection = CbsSection()
     options: Mapping[str, Mapping[str, Any]] = {}  # per engine or per model: base_url, concurrency, ...
     prices: Mapping[str, PriceSection] = {}  # per model
     max_cost: float | None = Field(default=None, gt=0, strict=True, allow_inf_nan=False)  # in the prices' currency
@@ -224,6 +234,7 @@ def _keys(steps: list[str]) -> list[str]:
         "sampling": SamplingSection,
         "extract": ExtractSection,
         "link": LinkSection,
+        "cbs": CbsSection,
         "prices": PriceSection,
     }
     section = sections.get(steps[0], Experiment) if steps else Experiment

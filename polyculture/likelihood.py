@@ -17,6 +17,7 @@ from polyculture.workspace import Workspace
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from metrics.likelihood.protocol import Drawing
     from metrics.likelihood.stage import ScoringJob
 
 TOPICS = Path(__file__).parent / "data" / "entity_topics.toml"
@@ -61,12 +62,13 @@ class Likelihoods(Attempts):
         linked = links.column("status").to_pylist().count("linked")
         say(f"link entities: {linked} of {links.num_rows} linked")
 
-    def measure(self, rule: str) -> None:
-        """Computes the scores with their intervals, and prints the table."""
+    def measure(self, rule: str, drawing: Drawing | None = None) -> None:
+        """Computes the scores with their intervals, and those of CAMeL's draws or others; prints the table."""
         from metrics.likelihood.measure import measure_bias
+        from metrics.likelihood.protocol import Drawing
         from polyculture.tables import print_query
 
-        measure_bias(self.workspace.run)
+        measure_bias(self.workspace.run, drawing or Drawing(seed=self.workspace.experiment.sampling.seed))
         title = f"Cultural Bias Score, rule: {_RULES[rule]} (95 % interval; in brackets: entities that a context has)"
         print_query(self.workspace.run, TABLE, title, rule=rule)
         self._tell_versions()

@@ -13,6 +13,7 @@ from reports.numbers import Estimate, count, estimate, known, lacking, share
 
 SETTINGS = ("grounded", "neutral")  # those of the published data sets come first
 DIFFERENCE = "difference"
+SAME = 1e-9  # a deviation that is rounding
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class BiasLine:
 
     label: str
     cells: tuple[Estimate, ...]
-    sizes: tuple[str, ...]  # contexts, native and Western entities, failed scores, share of broken seams
+    sizes: tuple[str, ...]  # contexts, native and Western entities, failed scores, share of broken seams, draws
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +56,11 @@ def _line(rows: Sequence[Row], columns: Sequence[str], names: Names) -> BiasLine
     counts = [_joined(count(row["contexts"]) for row in scores)]
     counts += [_joined(_entities(row, side) for row in scores) for side in ("native", "western")]
     health = rows[0]  # the same in all of them; nothing where the scores themselves are gone
-    unpaired = "per_type" if health["entity_type"] is None else "no_pairing"
-    cells = tuple(bias_cell(found.get(column), unpaired if column == DIFFERENCE else "not_asked") for column in columns)
+    lacks = {DIFFERENCE: "no_pairing"}
+    cells = tuple(bias_cell(found.get(column), lacks.get(column, "not_asked")) for column in columns)
     failed = "" if known(health["failed"]) is None else count(health["failed"])
-    sizes = (*counts, failed, share(health["broken_seams"], health["scored"]) or "")
+    drawn = _joined(map(_drawn, scores))
+    sizes = (*counts, failed, share(health["broken_seams"], health["scored"]) or "", drawn)
     return BiasLine(place_label(health, names), cells, sizes)
 
 
@@ -79,6 +81,15 @@ def _entities(row: Row, side: str) -> str:
     if fewest is None or fewest == every:
         return count(every)
     return f"{count(every)} ({count(fewest)} to {count(row[f'{side}_most'])} a context)"
+
+
+def _drawn(row: Row) -> str:
+    """Mean and standard deviation over draws of entities; nothing where all draws are alike."""
+    deviation = known(row["sampled_deviation"])
+    if deviation is None or deviation <= SAME or known(row["draws"]) is None:
+        return ""
+    drawn = f"{count(row['draws'])} x {count(row['drawn'])}"
+    return f"{drawn}: {row['sampled_mean']:.3f} ({deviation:.3f})"
 
 
 def _joined(sizes: Iterable[str]) -> str:

@@ -38,7 +38,7 @@ CBS = BiasInterval(
     low=None, high=None, p=None, contexts=5,
     native_entities=20, western_entities=20,
     native_fewest=20, native_most=20, western_fewest=20, western_most=20,
-    pairs=2000, ties=0.0, sampled_mean=None, sampled_deviation=None,
+    pairs=2000, ties=0.0, sampled_mean=None, sampled_deviation=None, draws=None, drawn=None,
 )  # fmt: skip
 GAP = SwapInterval(
     task="qa", metric="accuracy", side="difference", instrument="prompt", model="", dataset="camellia", language="ja",

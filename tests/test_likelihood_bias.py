@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
+from cache.identity import content_id
 from metrics.likelihood.bias import Numbers, compare, placements
-from metrics.likelihood.protocol import sampled_bias
+from metrics.likelihood.protocol import Drawing, sampled_bias
 from metrics.likelihood.uncertainty import Panel, bias, difference
 
 # Few distinct values, so that ties are common; NaN is an entity without a likelihood.
@@ -142,19 +143,36 @@ def test_one_context_has_a_value_and_no_interval() -> None:
 
 def test_an_empty_side_has_no_score() -> None:
     assert bias(Panel(np.empty((3, 0)), np.zeros((3, 4)))) is None
-    assert sampled_bias([Panel(np.empty((3, 0)), np.zeros((3, 4)))]) is None
+    assert sampled_bias([Panel(np.empty((3, 0)), np.zeros((3, 4)), western_ids=tuple("abcd"))], Drawing()) is None
 
 
-def test_camels_protocol_samples_fifty_a_culture_five_times() -> None:
+def test_camels_protocol_is_that_of_brute_force_over_its_draws() -> None:
     random = np.random.default_rng(2)
-    panel = Panel(random.normal(size=(10, 300)), random.normal(0.5, 1, (10, 300)))
-    whole, sampled = bias(panel), sampled_bias([panel])
-    assert whole is not None
-    assert sampled is not None
-    assert len(sampled.runs) == 5
-    assert sampled.deviation is not None
-    assert abs(sampled.mean - whole.value) < 3 * sampled.deviation
-    small = Panel(panel.native[:, :20], panel.western[:, :20])
-    every = sampled_bias([small])
+    drawing = Drawing(draws=4, entities=6, seed=3)
+    ids = tuple(f"n{number}" for number in range(20)), tuple(f"w{number}" for number in range(15))
+    panels = []
+    for contexts in (3, 2):
+        native, western = (random.normal(size=(contexts, len(side))).round(1) for side in ids)
+        native[0, :7] = np.nan  # names of another gender
+        panels.append(Panel(native, western, native_ids=ids[0], western_ids=ids[1]))
+
+    def drawn(names: tuple[str, ...], row: Numbers, draw: int) -> list[float]:
+        there = [(content_id(3, draw, name), value) for name, value in zip(names, row, strict=True)]
+        return [value for _, value in sorted(pair for pair in there if not np.isnan(pair[1]))[:6]]
+
+    runs = []
+    for draw in range(4):
+        scores = []
+        for panel in panels:
+            for native, western in zip(panel.native, panel.western, strict=True):
+                sides = drawn(ids[0], native, draw), drawn(ids[1], western, draw)
+                scores.append(np.mean([(b > a) + (b == a) / 2 for a in sides[0] for b in sides[1]]))
+        runs.append(float(np.mean(scores)))
+    found = sampled_bias(panels, drawing)
+    assert found is not None
+    assert found.runs == pytest.approx(runs)
+    assert len({*runs}) == 4
+    assert (found.mean, found.deviation) == (pytest.approx(np.mean(runs)), pytest.approx(np.std(runs, ddof=1)))
+    every = sampled_bias(panels, Drawing(entities=20))
     assert every is not None
-    assert every.deviation == pytest.approx(0)  # twenty are all there are
+    assert every.deviation == 0  # twenty are all there are

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from cache.run_folder import RunFolder
+from cache.store import open_store
+from metrics import views
 from polyculture.data_sets import tell_left_out
 from tests.test_datasets import OWN, write_own
 from tests.test_front_door import one_line, polyculture_here
@@ -19,6 +23,11 @@ models = ["{model}"]
 languages = ["en"]
 topics = ["food"]
 countries = ["JP"]
+"""
+CBS = """
+[cbs]
+draws = 2
+entities = 4
 """
 
 
@@ -55,6 +64,29 @@ def test_scores_a_table_and_nothing_twice(folder: Path) -> None:
     assert "rule: mean log-probability per token" in again.stdout
     asked = polyculture_here("sql", "exp.toml", "SELECT count(*) AS n FROM scores", "--format", "json", cwd=folder)
     assert asked.stdout.strip() == '{"n":40}'
+
+
+def test_draws_score_only_what_a_draw_takes(folder: Path) -> None:
+    (folder / "exp.toml").write_text(EXPERIMENT.format(model=f"transformers:{folder / 'gpt2'}") + CBS, encoding="utf-8")
+    own = ("--data", "own", "--folder", DEMO, "--type", "food", "--culture", "Indian", "--contexts", "1")
+    drawn = polyculture_here("cbs", "exp.toml", *own, cwd=folder)
+    assert drawn.returncode == 0, drawn.stderr
+    assert re.search(r"2 x 4: 0\.\d{3} \(0\.\d{3}\)", drawn.stdout)
+    sizes = rows(folder, "SELECT count(DISTINCT entity) FROM scores GROUP BY native")
+    assert all(4 < entities <= 8 for (entities,) in sizes)
+    numbers = (
+        "SELECT setting, sampled_mean, sampled_deviation FROM bias_intervals WHERE draws = 2 AND drawn = 4 ORDER BY ALL"
+    )
+    before = rows(folder, numbers)
+    more = polyculture_here("cbs", "exp.toml", *own, "--draws", "5", "--entities", "6", cwd=folder)
+    assert "5 x 6: " in more.stdout
+    assert polyculture_here("cbs", "exp.toml", *own, cwd=folder).returncode == 0
+    assert rows(folder, numbers) == before  # the same draws, though more entities are scored by now
+
+
+def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
+    with open_store(RunFolder(folder / "runs" / "likely"), views()) as store:
+        return [tuple(row) for row in store.sql(query).fetchall()]
 
 
 @pytest.mark.parametrize(

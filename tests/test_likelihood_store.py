@@ -219,7 +219,7 @@ def test_differences_and_means_stand_beside_the_scores(run: RunFolder, demo: Dat
     score(run, scoring_jobs(demo, MODEL, Selection(entities=8)), ToyEngine())
     found = measure_bias(run)
     differences = [r for r in found if r.metric == "cbs_difference"]
-    assert len(differences) == 2 * 3 * 3  # rules, cultures, types
+    assert len(differences) == 2 * (3 * (3 + 1) + 1)  # rules; cultures, types and over types; over cultures
     by_key = {(r.rule, r.culture, r.entity_type, r.setting): r for r in found if r.metric == "cbs"}
     for row in differences:
         pair = [by_key[row.rule, row.culture, row.entity_type, setting] for setting in ("grounded", "neutral")]

@@ -90,5 +90,7 @@ class BiasInterval:
     western_most: int  # as of native ones
     pairs: int  # native x Western, over all contexts
     ties: float  # share of pairs of equal likelihood; they count half
-    sampled_mean: float | None  # CAMeL's protocol: 50 entities of each culture, drawn five times
+    sampled_mean: float | None  # CAMeL's protocol: the mean score over some draws of entities
     sampled_deviation: float | None
+    draws: int | None  # of a score: how often entities were drawn
+    drawn: int | None  # how many of each culture each time, where there are so many

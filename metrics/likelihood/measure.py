@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from cache.schema import BiasInterval
 from metrics.intervals.estimate import Estimate, Sum
 from metrics.likelihood.bias import Comparison, compare
 from metrics.likelihood.panels import Condition, aligned, panels
-from metrics.likelihood.protocol import sampled_bias
+from metrics.likelihood.protocol import Drawing, sampled_bias
 from metrics.likelihood.uncertainty import (
     Difference,
     Panel,
@@ -27,6 +28,7 @@ from metrics.likelihood.uncertainty import (
 from metrics.measured import measured
 
 RULES = ("sum", "mean")
+CAMEL = Drawing()
 GROUNDED, NEUTRAL = "grounded", "neutral"
 QUERIES = Path(__file__).parent / "queries"
 
@@ -65,15 +67,16 @@ class Contrast:
         return self.one.comparisons if self.paired else [*self.one.comparisons, *self.other.comparisons]
 
 
-def measure_bias(run: RunFolder) -> list[BiasInterval]:
+def measure_bias(run: RunFolder, drawing: Drawing = CAMEL) -> list[BiasInterval]:
     """Writes and returns the scores of every type, over types, and over languages, under both rules.
 
-    Raises `StoreError` where there is no run or the folder cannot be written.
+    `drawing` says which draws of entities stand beside the score over all pairs. Raises `StoreError` where there is no
+    run or the folder cannot be written.
     """
-    return measured(run, "bias_intervals", _rows)
+    return measured(run, "bias_intervals", partial(_rows, drawing))
 
 
-def _rows(store: duckdb.DuckDBPyConnection) -> Iterator[BiasInterval]:
+def _rows(drawing: Drawing, store: duckdb.DuckDBPyConnection) -> Iterator[BiasInterval]:
     means: dict[tuple[str, Unit, Condition], list[Tally]] = {}
     mean_differences: dict[tuple[str, Unit, Condition, Condition], list[Contrast]] = {}
     for *names, again in store.execute(_query("units")).fetchall():
@@ -83,15 +86,15 @@ def _rows(store: duckdb.DuckDBPyConnection) -> Iterator[BiasInterval]:
         for rule in RULES:
             tallies = dict(_tallies(panels(likelihoods, rule)))
             for condition, tally in tallies.items():
-                yield _score_row(rule, unit, condition, [tally])
+                yield _score_row(rule, unit, condition, [tally], drawing)
                 for level in levels:
                     means.setdefault((rule, level, condition), []).append(tally)
             for one, other, contrast in _contrasts(tallies):
                 yield _difference_row(rule, unit, one, other, [contrast])
-                for level in levels if contrast.paired else ():
+                for level in levels:
                     mean_differences.setdefault((rule, level, one, other), []).append(contrast)
     for (rule, level, condition), found in means.items():
-        yield _score_row(rule, level, condition, found)
+        yield _score_row(rule, level, condition, found, drawing)
     for (rule, level, one, other), contrasts in mean_differences.items():
         yield _difference_row(rule, level, one, other, contrasts)
 
@@ -145,7 +148,7 @@ def _paired(one: Tally, other: Tally, by: str) -> Contrast | None:
     return Contrast(tallies[0], tallies[1], found, paired=True)
 
 
-def _score_row(rule: str, unit: Unit, condition: Condition, tallies: Sequence[Tally]) -> BiasInterval:
+def _score_row(rule: str, unit: Unit, condition: Condition, tallies: Sequence[Tally], drawing: Drawing) -> BiasInterval:
     total = Sum()  # types rest on other contexts and other entities: they are independent
     for tally in tallies:
         total.add(tally.estimate, len(tally.comparisons))
@@ -153,7 +156,7 @@ def _score_row(rule: str, unit: Unit, condition: Condition, tallies: Sequence[Ta
     low, high = estimate.limits(0.0, 1.0)
     comparisons = [comparison for tally in tallies for comparison in tally.comparisons]
     pairs = sum(comparison.pairs for comparison in comparisons)
-    sampled = sampled_bias([tally.panel for tally in tallies])
+    sampled = sampled_bias([tally.panel for tally in tallies], drawing)
     return BiasInterval(
         metric="cbs",
         **_of(rule, unit),
@@ -175,6 +178,8 @@ def _score_row(rule: str, unit: Unit, condition: Condition, tallies: Sequence[Ta
         ties=sum(comparison.ties * comparison.pairs for comparison in comparisons) / pairs,
         sampled_mean=sampled.mean if sampled else None,
         sampled_deviation=sampled.deviation if sampled else None,
+        draws=drawing.draws,
+        drawn=drawing.entities,
     )
 
 
@@ -206,6 +211,8 @@ def _difference_row(
         ties=sum(comparison.ties * comparison.pairs for comparison in comparisons) / pairs,
         sampled_mean=None,
         sampled_deviation=None,
+        draws=None,
+        drawn=None,
     )
 
 

@@ -25,9 +25,10 @@ def panels(likelihoods: Mapping[str, Any], rule: str) -> dict[Condition, Panel]:
         values = values / np.asarray(likelihoods["tokens"], np.float64)
     native = np.asarray(likelihoods["native"], bool)
     words = {name: _words(likelihoods[name]) for name in (*Condition._fields, "context_id", "pair", "entity_id")}
-    _, entity = np.unique(words["entity_id"], return_inverse=True)
+    ids, entity = np.unique(words["entity_id"], return_inverse=True)
     is_native = np.zeros(entity.max(initial=-1) + 1, bool)
     is_native[entity[native]] = True
+    sides = tuple(ids[is_native].tolist()), tuple(ids[~is_native].tolist())
     conditions = list(zip(*(words[name].tolist() for name in Condition._fields), strict=True))
     found = {}
     for condition in sorted(set(conditions)):
@@ -39,7 +40,7 @@ def panels(likelihoods: Mapping[str, Any], rule: str) -> dict[Condition, Panel]:
         grid[row, entity[here]] = values[here]
         pairs = words["pair"][here][first]
         found[Condition(*condition)] = Panel(
-            grid[:, is_native], grid[:, ~is_native], tuple(contexts.tolist()), tuple(pairs.tolist())
+            grid[:, is_native], grid[:, ~is_native], tuple(contexts.tolist()), tuple(pairs.tolist()), *sides
         )
     return found
 

@@ -6,23 +6,35 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from cache.run_folder import Job
-from metrics.datasets.model import DataSet, MaskedContext
+from metrics.datasets.model import CulturalEntity, DataSet, MaskedContext
 from metrics.datasets.selection import Selection, Unit, check_cultures, chosen_contexts, first_entities
-from metrics.likelihood.helping import Helping, helped
+from metrics.likelihood.helping import Asked, Helping, helped
+from metrics.likelihood.protocol import Drawing
 from metrics.likelihood.stage import ScoringJob
 
 PLAIN = Helping()
 
 
 def scoring_jobs(
-    dataset: DataSet, model: str, selection: Selection, helping: Helping = PLAIN, setup_id: str | None = None
+    dataset: DataSet,
+    model: str,
+    selection: Selection,
+    helping: Helping = PLAIN,
+    setup_id: str | None = None,
+    drawing: Drawing | None = None,
 ) -> list[ScoringJob]:
     """A job per language, native culture and type. Raises `DataSetError` where nothing is there to ask.
 
-    A culture without any entity for a context is told, never scored as 0.
+    With `drawing` only the entities that it takes are asked. A culture without any entity for a context is told, never
+    scored as 0.
     """
+
+    def asked(context: MaskedContext) -> list[CulturalEntity]:
+        fitting = dataset.fitting(context)
+        return drawing.taken(fitting) if drawing else first_entities(fitting, selection.entities, context.chooser)
+
     chosen = chosen_contexts(dataset, selection)
-    jobs = [_job(dataset, model, unit, contexts, selection, helping) for unit, contexts in chosen]
+    jobs = [_job(dataset, model, unit, [(c, asked(c)) for c in contexts], helping) for unit, contexts in chosen]
     return [replace(job, setup_id=setup_id) for job in jobs]
 
 
@@ -32,19 +44,9 @@ def helped_contexts(dataset: DataSet, jobs: Sequence[ScoringJob], helping: Helpi
     return [context for one in plain.values() for context, _ in helped(dataset, one, dataset.fitting(one), helping)]
 
 
-def _job(
-    dataset: DataSet,
-    model: str,
-    unit: Unit,
-    contexts: Sequence[MaskedContext],
-    selection: Selection,
-    helping: Helping,
-) -> ScoringJob:
+def _job(dataset: DataSet, model: str, unit: Unit, plain: Sequence[Asked], helping: Helping) -> ScoringJob:
     language, culture, kind = unit
-    asked = [
-        (context, first_entities(dataset.fitting(context), selection.entities, context.chooser)) for context in contexts
-    ]
-    for context, entities in asked:
+    for context, entities in plain:
         check_cultures(dataset, context, entities)
-    asked += [more for context, entities in asked for more in helped(dataset, context, entities, helping)]
+    asked = [*plain, *(more for context, entities in plain for more in helped(dataset, context, entities, helping))]
     return ScoringJob(Job(model, language, f"{dataset.name}-{culture}-{kind}".lower()), asked)

@@ -39,6 +39,8 @@ class Panel:
     western: Numbers
     contexts: tuple[str, ...] = ()  # the id of each row
     pairs: tuple[str, ...] = ()  # what each row's context shares with the same one in another phrasing
+    native_ids: tuple[str, ...] = ()  # of each column
+    western_ids: tuple[str, ...] = ()
 
     def rows(self, numbers: Sequence[int]) -> Panel:
         """The panel of some of the contexts, in this order."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -24,6 +24,10 @@ from polyculture.data_options import (
     require_experiment,
 )
 from polyculture.options import Runs
+
+if TYPE_CHECKING:
+    from metrics.likelihood.protocol import Drawing
+    from polyculture.experiment import Experiment
 
 DEMO = Path(__file__).parent.parent / "data" / "cbs_demo"
 
@@ -63,6 +67,12 @@ def cbs(
     form: Annotated[Form, typer.Option(help="causal: for models that read what is before the gap.")] = Form.CAUSAL,
     contexts: Contexts = None,
     entities: Entities = None,
+    draws: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Draw --entities (50) of each culture so many times, as CAMeL does; score only those."
+        ),
+    ] = None,
     help_with: Annotated[
         list[Help] | None,
         typer.Option(help="Score with this before each context, too: the culture's name, filled-in contexts."),
@@ -80,7 +90,7 @@ def cbs(
     """Compare how probable native and Western entities are in the same contexts.
 
     What is scored already stays; a run over a few contexts is topped up by one over all.
-    With --help-with and --phrasings the table has the paired differences.
+    With --help-with and --phrasings the table has the paired differences. CAMeL's protocol: --draws 5 --entities 50.
     """
     from cache.manifest import setup_id
     from metrics.datasets.phrasings import with_phrasings
@@ -98,6 +108,7 @@ def cbs(
     workspace = open_workspace(require_experiment(experiment), runs)
     dataset = with_phrasings(open_data_set(data, folder, english=english))
     languages, cultures, types, settings = (tuple(chosen or ()) for chosen in (language, culture, type, setting))
+    drawing = _drawing(workspace.experiment, draws, entities)
     selection = Selection(languages, cultures, types, settings, form, contexts, entities, phrasings)
     helping = Helping(tuple(Kind(kind) for kind in help_with or ()), demonstrations)
     tell_left_out(dataset, data)
@@ -105,11 +116,21 @@ def cbs(
     jobs = [
         job
         for name, setup in setups.items()
-        for job in scoring_jobs(dataset, name, selection, helping, setup_id(setup))
+        for job in scoring_jobs(dataset, name, selection, helping, setup_id(setup), drawing)
     ]
     make_present(workspace, "score", setups, dataset, helped_contexts(dataset, jobs, helping))
     likelihoods = Likelihoods(workspace)
     likelihoods.score(jobs)
     likelihoods.link()
-    likelihoods.measure(rule)
+    likelihoods.measure(rule, drawing)
     likelihoods.finish("the view scores")
+
+
+def _drawing(experiment: Experiment, draws: int | None, entities: int | None) -> Drawing | None:
+    """The draws that the command line or the experiment asks for; None: all entities, or the first so many."""
+    from metrics.likelihood.protocol import ENTITIES, Drawing
+
+    often = draws or experiment.cbs.draws
+    if often is None:
+        return None
+    return Drawing(often, entities or experiment.cbs.entities or ENTITIES, experiment.sampling.seed)

@@ -22,9 +22,10 @@ SELECT
         THEN format('{} ({} to {})', western_entities, western_fewest, western_most)
         ELSE western_entities::VARCHAR END AS western,
     ties,
-    -- Where fifty are all there are, every draw is the same, and says nothing.
-    CASE WHEN sampled_deviation > 1e-9 THEN format('{:.3f} ({:.3f})', sampled_mean, sampled_deviation) END
-        AS "5 x 50 (sd)"
+    -- Where so many are all there are, every draw is the same, and says nothing.
+    CASE WHEN sampled_deviation > 1e-9
+        THEN format('{} x {}: {:.3f} ({:.3f})', draws, drawn, sampled_mean, sampled_deviation) END
+        AS "draws: mean (sd)"
 FROM bias_intervals
 WHERE rule = $rule
 ORDER BY model, dataset, bias_intervals.form, language NULLS LAST, culture NULLS LAST, entity_type NULLS LAST, metric, bias_intervals.setting, phrasing NULLS FIRST, help NULLS FIRST
