@@ -181,6 +181,12 @@ def recover(run: RunFolder, job: Job, tables: Sequence[str], key: str = "respons
         return
 
 
+def unsealed(run: RunFolder) -> int:
+    """How many shards have rows in their journal that no table shows yet: of jobs that were killed, or are at work."""
+    journals = run.root.glob(f"*/model=*/language=*/topic=*/{JOURNAL}")
+    return sum(journal.stat().st_size > 0 for journal in journals)
+
+
 def _write_whole(file: BinaryIO, data: bytes) -> None:
     """An unbuffered write may be short (a disk that fills up): write on until the system says why it cannot."""
     left = memoryview(data)

@@ -21,7 +21,7 @@ from cache.errors import JobHeldError, StoreError
 from cache.parquet import objects_to_table, read_metadata, write_parquet
 from cache.run_folder import Job, RunFolder
 from cache.schema import TABLES, Prompt
-from cache.shards import JobShards, committed_parts
+from cache.shards import JobShards, committed_parts, unsealed
 
 JOB = Job("openai:org/model", "en", "food")
 ROOT = Path(__file__).parents[1]
@@ -55,6 +55,14 @@ def run(tmp_path: Path) -> RunFolder:
 def stored(run: RunFolder) -> list[str]:
     with JobShards(run, JOB, ["responses"]) as shards:
         return sorted(shards.read("responses", ["response_id"])["response_id"].to_pylist())
+
+
+def test_rows_that_no_table_shows_yet_are_known(run: RunFolder) -> None:
+    with JobShards(run, JOB, ["responses"]) as shards:
+        assert unsealed(run) == 0
+        shards.append(response(1))
+        assert unsealed(run) == 1
+    assert unsealed(run) == 0
 
 
 def test_a_part_is_written_when_it_is_full_and_when_the_job_ends(run: RunFolder) -> None:

@@ -32,13 +32,19 @@ def sql(
     from cache.errors import StoreError
     from cache.question import check_question
     from cache.selections import SELECTIONS
+    from cache.shards import unsealed
     from cache.store import open_store
     from metrics import views
+    from polyculture.console import say
     from polyculture.tables import write_rows
     from polyculture.workspace import open_workspace, require_run
 
     run = open_workspace(experiment, runs).run
     require_run(run)
+    waiting = unsealed(run)
+    if waiting:
+        jobs = "job was cut off or is" if waiting == 1 else "jobs were cut off or are"
+        say(f"{waiting} {jobs} at work: the newest rows are in no table until the job is run again, or ends")
     question = query if query and not schema else DICTIONARY
     named = [selection for selection in SELECTIONS if selection in question.lower()]
     with open_store(run, views(), selections=named) as store:
