@@ -21,13 +21,18 @@ def print_boards(rows: Sequence[dict[str, Any]]) -> None:
     for board, found in groupby(rows, key=lambda row: tuple(row[name] for name in BOARD)):
         models = list(found)
         print_table(_COLUMNS, [_line(row) for row in models], title=_title(dict(zip(BOARD, board, strict=True))))
+        for row in models:
+            if row["reason"] is not None:
+                say(f"{row['model']}: all {row['failed']} failed, most often: {row['reason']}")
         if not models[0]["same_items"]:
             say("these models rest on different numbers of contexts or entities")
 
 
-def rank(row: dict[str, Any]) -> str:
-    """'2', or '1-3' where the intervals leave three ranks open."""
+def rank(row: dict[str, Any]) -> str | None:
+    """'2', or '1-3' where the intervals leave three ranks open; None where there is none."""
     low, high = row["rank_low"], row["rank_high"]
+    if low is None:
+        return None
     return str(low) if low == high else f"{low}-{high}"
 
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from reports.names import Names
-from reports.numbers import Estimate, count, estimate
+from reports.numbers import Estimate, count, estimate, known
 from reports.words import words
 
 Row = Mapping[str, Any]
@@ -64,9 +64,13 @@ def _group(place: tuple[str | None, str | None], rows: Sequence[Row], names: Nam
 
 
 def _line(row: Row, names: Names) -> BoardLine:
-    low, high = row["rank_low"], row["rank_high"]
+    model = (row["model"], names.model(row["model"]))
+    if known(row["reason"]) is not None:  # nothing of it could be used
+        failed = Estimate(None, None, f"all {count(row['failed'])} failed: {row['reason']}")
+        return BoardLine("", *model, failed, ("", "", ""))
+    low, high = int(row["rank_low"]), int(row["rank_high"])
     rank = str(low) if low == high else f"{low} to {high}"
     sizes = tuple(count(row[name]) for name in ("contexts", "native_entities", "western_entities"))
     signed = "cbs_difference" if row["goal"] == "zero" else "cbs"
     found = estimate(signed, row["estimate"], row["low"], row["high"])
-    return BoardLine(rank, row["model"], names.model(row["model"]), found, sizes)
+    return BoardLine(rank, *model, found, sizes)

@@ -21,9 +21,11 @@ from cache.store import open_store
 from generate.engines.base import Scored, ScoreRequest, TokenScore
 from metrics import views
 from metrics.datasets.load import load
+from metrics.datasets.model import MaskedContext
 from metrics.datasets.rules import rules_of
 from metrics.datasets.selection import Selection
 from metrics.likelihood.bias import placements
+from metrics.likelihood.measure import measure_bias
 from metrics.likelihood.selection import scoring_jobs
 from metrics.likelihood.stage import score_job
 from reports.report import write_report
@@ -122,6 +124,33 @@ def test_the_command_and_the_report_show_a_board(run: RunFolder, tmp_path: Path)
     none = polyculture_here("leaderboard", "exp.toml", "--task", "ner", cwd=tmp_path)
     assert none.returncode == 0
     assert "no model was measured" in none.stderr
+
+
+def test_a_model_of_which_nothing_could_be_used_is_there_without_a_rank(run: RunFolder, tmp_path: Path) -> None:
+    demo = load(rules_of("own"), DEMO)
+    mute = ToyEngine(broken=[entity.surface for entity in demo.entities])
+    for model, engine in ((MODEL, ToyEngine()), (MODELS[0], mute)):
+        for job in scoring_jobs(demo, model, Selection(types=("food",), cultures=("Indian",), entities=4)):
+            score_job(run, job, SPEC, engine=engine)
+    measure_bias(run)
+    with open_store(run, views()) as store:
+        columns = "model, rank_low, estimate, models, failed, reason"
+        found = store.sql(f"SELECT {columns} FROM leaderboard WHERE variant LIKE '%, sum' ORDER BY ALL").fetchall()
+    scores = 8 * len({context.text for context in demo.contexts if _food(context) and context.setting == "grounded"})
+    levels = 3  # the type, over types, over all
+    assert [row[:2] + row[3:] for row in found if row[0] == MODEL] == [(MODEL, 1, 2, None, None)] * levels
+    assert [row for row in found if row[0] == MODELS[0]] == [(MODELS[0], None, None, 2, scores, "no tokens")] * levels
+    (tmp_path / "exp.toml").write_text(
+        f'name = "boards"\nmodels = ["{MODELS[0]}"]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["JP"]\n',
+        encoding="utf-8",
+    )
+    shown = polyculture_here("leaderboard", "exp.toml", cwd=tmp_path)
+    assert f"openai:a: all {scores} failed, most often: no tokens" in shown.stderr
+    assert f"all {scores} failed: no tokens" in write_report(run).read_text(encoding="utf-8")
+
+
+def _food(context: MaskedContext) -> bool:
+    return (context.culture, context.entity_type) == ("Indian", "food")
 
 
 def test_the_report_shows_boards_of_two_models_or_more(run: RunFolder) -> None:

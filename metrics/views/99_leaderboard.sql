@@ -1,10 +1,10 @@
 -- board_entries: a row is a model's number on a board: a task and metric on a data set, in a language, culture, type and
--- setting. `goal` says what is good: 'low', 'high', or 'zero' for the difference of native and Western entities, which
+-- setting; `way` is how models were asked for it. `goal` says what is good: 'low', 'high', or 'zero' for the difference of native and Western entities, which
 -- is compared by its size. In neutral contexts nobody can say what the Cultural Bias Score should be: they have no board.
 CREATE VIEW board_entries AS
 SELECT
     'cbs' AS task, metric, 'low' AS goal, dataset, language, culture, entity_type, setting,
-    concat_ws(', ', form, rule, phrasing, help) AS variant, model, estimate, low, high, contexts, native_entities, western_entities,
+    concat_ws(', ', form, rule, phrasing, help) AS variant, concat_ws(', ', form, phrasing, help) AS way, model, estimate, low, high, contexts, native_entities, western_entities,
     native_fewest, western_fewest
 FROM bias_intervals
 WHERE metric = 'cbs' AND setting = 'grounded' AND NOT starts_with(model, 'ngram:')
@@ -12,14 +12,38 @@ UNION ALL
 SELECT
     task, metric || CASE side WHEN 'difference' THEN '_difference' ELSE '' END,
     CASE WHEN side = 'difference' THEN 'zero' WHEN metric LIKE '%_rate' THEN 'low' ELSE 'high' END,
-    dataset, language, culture, entity_type, setting, instrument, model, estimate, low, high,
+    dataset, language, culture, entity_type, setting, instrument, instrument, model, estimate, low, high,
     contexts, native_entities, western_entities, NULL, NULL
 FROM swap_intervals
 WHERE side <> 'western';
 
+-- board_failures: a row is a model that was asked as others on a board were, in a language, culture and type, and of which
+-- nothing could be used; `reason` is the commonest.
+CREATE VIEW board_failures AS
+SELECT
+    'cbs' AS task, concat_ws(', ', form, phrasing, help) AS way, model, dataset, language, culture, entity_type, setting,
+    count(*) AS failed, mode(error) AS reason
+FROM scores
+GROUP BY GROUPING SETS (
+    (way, model, dataset, setting, language, culture, entity_type),
+    (way, model, dataset, setting, language, culture),
+    (way, model, dataset, setting)
+)
+HAVING count(*) FILTER (status = 'ok') = 0
+UNION ALL
+SELECT task, instrument, model, dataset, language, culture, entity_type, setting, count(*), mode(error)
+FROM swap_answers
+GROUP BY GROUPING SETS (
+    (task, instrument, model, dataset, setting, language, culture, entity_type),
+    (task, instrument, model, dataset, setting, language, culture),
+    (task, instrument, model, dataset, setting)
+)
+HAVING count(*) FILTER (status = 'ok') = 0;
+
 -- leaderboard: a row is a model on a board with the ranks that its interval leaves open: from `rank_low`, one more than
 -- the models whose intervals are wholly on the better side of its own, to `rank_high`, which leaves below it those wholly
--- on the worse side. Models with the same ranks are tied. Nothing is claimed of a model without an interval.
+-- on the worse side. Models with the same ranks are tied. Nothing is claimed of a model without an interval. A model of
+-- which nothing could be used has no rank, and the `reason`.
 CREATE VIEW leaderboard AS
 WITH sized AS (
     SELECT *,
@@ -41,10 +65,27 @@ boards AS (
     WINDOW board AS (
         PARTITION BY task, metric, dataset, language, culture, entity_type, setting, variant
     )
+),
+placed AS (
+    SELECT
+        task, metric, goal, dataset, language, culture, entity_type, setting, variant,
+        1 + len(list_filter(rivals, lambda rival: rival.worst < best)) AS rank_low,
+        models - len(list_filter(rivals, lambda rival: rival.best > worst)) AS rank_high,
+        model, estimate, low, high, models, same_items, contexts, native_entities, western_entities,
+        NULL::BIGINT AS failed, NULL::VARCHAR AS reason
+    FROM boards
+    UNION ALL BY NAME
+    SELECT DISTINCT
+        b.task, b.metric, b.goal, b.dataset, b.language, b.culture, b.entity_type, b.setting, b.variant, f.model,
+        b.same_items, f.failed, f.reason
+    FROM boards AS b
+    INNER JOIN board_failures AS f
+        ON b.task = f.task AND b.way = f.way AND b.dataset = f.dataset AND b.setting = f.setting
+        AND b.language IS NOT DISTINCT FROM f.language
+        AND b.culture IS NOT DISTINCT FROM f.culture
+        AND b.entity_type IS NOT DISTINCT FROM f.entity_type
 )
-SELECT
-    task, metric, goal, dataset, language, culture, entity_type, setting, variant,
-    1 + len(list_filter(rivals, lambda rival: rival.worst < best)) AS rank_low,
-    models - len(list_filter(rivals, lambda rival: rival.best > worst)) AS rank_high,
-    model, estimate, low, high, models, same_items, contexts, native_entities, western_entities
-FROM boards;
+SELECT * REPLACE (
+    count(*) OVER (PARTITION BY task, metric, dataset, language, culture, entity_type, setting, variant) AS models
+)
+FROM placed;
