@@ -29,7 +29,7 @@ PIPE_WIDTH = 10_000  # where nobody watches, a line is as long as it is
 EXACT = 100.0  # the score of a match that is no guess
 STATUS_WORDS = {
     "linked": "linked",
-    "ambiguous": "ambiguous, nothing clearly separates the first from the next",
+    "ambiguous": "ambiguous, another item may be meant",
     "no path": "no path, items bear the name and none of them reaches the topic's classes",
     "no candidate": "no candidate, no item here bears the name or one that is near to it",
 }

@@ -103,6 +103,41 @@ def test_a_form_that_is_another_things_name_is_less_sure(tmp_path: Path) -> None
     assert (alone["qid"], alone["match"], shared["qid"], shared["match"]) == ("Q10", "inflected", "Q11", "inflected")
     assert (shared["candidates"], shared["survivors"]) == (2, 1)
     assert alone["confidence"] > 0.9 > shared["confidence"] > 0.3
+    assert (alone["status"], shared["status"]) == ("linked", "ambiguous")
+
+
+def test_an_english_name_that_is_another_things_in_the_mentions_own_language_is_in_doubt(tmp_path: Path) -> None:
+    entities = [item("Q10", "island", {"en": ["Ada"]}, P31="Q746549"), item("Q11", {"tr": "ada"})]
+    entities += [item("Q12", "Rum", P31="Q746549"), item("Q13", "Rum")]
+    source = index_of(tmp_path, entities)
+    assert (row(source, "tr", "Ada")["qid"], row(source, "tr", "Ada")["status"]) == ("Q10", "ambiguous")
+    assert row(source, "tr", "Rum")["status"] == "linked"  # both are English: the topic decides
+    reasons = link_all(source, ("tr", *DISH, "Ada"))["candidates"].column("reason").to_pylist()
+    assert reasons[0] == "in doubt: an English alias, and another has the name outside the topic"
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "surface"),
+    [
+        ("en", "Pope Pius XII", "Pope Pius XIII"),
+        ("de", "Friedrich Wilhelm I.", "Friedrich Wilhelm V."),
+        ("tr", "VI. Mehmed Vahdettin", "VII. Mehmed Vahdettin"),
+        ("zh", "法国波旁王朝国王路易十四世", "法国波旁王朝国王路易十五世"),
+    ],
+)
+def test_numbers_must_agree_in_a_fuzzy_match(tmp_path: Path, language: str, name: str, surface: str) -> None:
+    source = index_of(tmp_path, [item("Q1", {language: name}, P31="Q746549")])
+    assert row(source, language, surface)["status"] == "no candidate"
+    assert row(source, language, name.replace("i", "ii", 1).replace("法国", "法國的"))["match"] == "fuzzy"
+
+
+def test_what_is_loosened_several_times_is_another_word(tmp_path: Path) -> None:
+    bolero = item("Q1", {"en": "Hamada", "de": "Boléro"}, {"en": ["Boléro", "Turk"]}, P31="Q746549")
+    source = index_of(tmp_path, [bolero, item("Q2", "Epistle", {"en": ["Romans"]}, P31="Q7725634")])
+    for language, surface in [("es", "boleros"), ("tr", "türküler"), ("en", "boleros")]:
+        assert row(source, language, surface)["status"] == "no candidate", surface
+    assert row(source, "de", "Boleros")["match"] == "inflected"  # a label, in its own language
+    assert link_one(source, "de", "book", "title", "Roman")["status"] == "no candidate"
 
 
 def test_a_disambiguation_page_is_no_rival_and_hides_no_slip(tmp_path: Path) -> None:
@@ -237,6 +272,7 @@ FORMS = [
     ("en", "curry", "curries"),
     ("en", "loaf", "loaves"),
     ("de", "Brezel", "Brezeln"),
+    ("de", "Stolz und Vorurteil", "Stolz & Vorurteil"),
     ("de", "Apfelstrudel", "den Apfelstrudeln"),
     ("de", "Bratwurst", "Bratwürste"),
     ("de", "Rote Grütze", "roter Grütze"),
@@ -252,6 +288,7 @@ FORMS = [
     ("hi", "समोसा", "समोसे"),
     ("hi", "समोसा", "समोसों"),
     ("hi", "साड़ी", "साड़ियाँ"),
+    ("hi", "बाइबिल", "बाइबिल का"),
     ("ar", "كشري", "الكشري"),
     ("ar", "شاي أخضر", "الشاي الأخضر"),
     ("ar", "سمبوسة", "والسمبوسات"),
@@ -260,6 +297,7 @@ FORMS = [
     ("ko", "김치찌개", "김치찌개를"),
     ("ko", "비빔밥", "비빔밥이라는"),
     ("ja", "茶漬け", "お茶漬け"),
+    ("ja", "茶", "お茶"),
     ("ja", "バーベキュー", "バーベキュ"),
     ("zh-tw", "牛肉麵", "牛肉麵類"),
 ]

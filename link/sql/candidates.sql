@@ -17,6 +17,8 @@ SELECT
     candidate.sitelinks,
     CASE
         WHEN candidate.rank IS NULL THEN heading.no_way
+        WHEN candidate.rank = 1 AND first.otherwise AND NOT first.close
+            THEN format('in doubt: {}, and another has the name outside the topic', match_words(candidate.strength))
         WHEN candidate.rank = 1 AND first.ambiguous THEN 'first of several that nothing clearly separates'
         WHEN candidate.rank = 1 AND first.survivors = 1
             THEN 'won: the only one of this name that reaches the topic'

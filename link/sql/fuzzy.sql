@@ -6,5 +6,9 @@ CREATE MACRO in_syllables(key) AS regexp_matches(key[1], '[\p{Han}\p{Hangul}\p{H
 CREATE MACRO beginning(key) AS key[:CASE WHEN in_syllables(key) THEN 2 ELSE 3 END];
 CREATE MACRO ending(key) AS key[1] || key[-CASE WHEN in_syllables(key) THEN 2 ELSE 3 END:];
 
--- numbers: what must be the same in a surface and a name: numbers, and what tells a father from a son.
-CREATE MACRO numbers(key) AS regexp_extract_all(key, '[0-9]+|\b(?:jr|sr|ii|iii|iv|vi|vii|viii|ix)\b');
+-- numbers: what must be the same in a surface and a name: numbers in digits, of Han and of Rome (also with the Turkish
+-- dotless i), and what tells a father from a son.
+CREATE MACRO numbers(key) AS regexp_extract_all(key, '[0-9]+|[一二三四五六七八九十百]+') || list_filter(
+    string_split_regex(translate(key, 'ı', 'i'), '[^\p{L}\p{M}\p{N}]+'),
+    lambda word: regexp_full_match(word, '[ivx]+|jr|sr')
+);

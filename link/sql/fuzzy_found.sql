@@ -1,14 +1,15 @@
 -- found: the items that bear a name in `alike`, each by its most alike name; of an ask's, the $kept most alike. The name must
 -- be of a language in which the ask's normal form is sought. Numbers, and what tells a father from a son, must be the same.
--- Names of persons, and words in scripts that leave out vowels or write them as marks, must be more alike: there one letter
--- more often makes another name.
+-- Names of persons, names in English for words of another language, and words in scripts that leave out vowels or write
+-- them as marks, must be more alike: there one letter more often makes another name.
 INSERT INTO found
 WITH bearers AS (
-    SELECT DISTINCT members.scope, chain.language, chain.fold, name.normalised AS name
+    SELECT members.scope, chain.language, chain.fold, name.normalised AS name, bool_and(chain.english) AS english
     FROM wikidata.names AS name
     SEMI JOIN alike ON alike.name = name.normalised
     JOIN members USING (item)
     JOIN chain ON chain.name_language = name.language
+    GROUP BY ALL
 ),
 close AS (
     SELECT missed.ask, missed.heading, missed.language, missed.scope, alike.name AS key, max(alike.score) AS score
@@ -19,7 +20,7 @@ close AS (
     JOIN missed AS form ON form.ask = missed.ask
     WHERE numbers(alike.name) = numbers(form.key)
       AND (alike.score >= $strict
-           OR NOT (scopes.occupation IS NOT NULL OR regexp_matches(alike.name, '[\p{Arabic}\p{Devanagari}]')))
+           OR NOT (bearers.english OR scopes.occupation IS NOT NULL OR regexp_matches(alike.name, '[\p{Arabic}\p{Devanagari}]')))
     GROUP BY ALL
 ),
 hits AS (

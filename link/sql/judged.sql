@@ -54,8 +54,9 @@ JOIN ways AS second ON second.ask = first.ask AND second.rank > 1
 WHERE first.rank = 1 AND NOT list_contains(coalesce(second.path, []), 'Q' || first.item)
 GROUP BY first.ask;
 
--- rivals: a row is an ask with at least one survivor: the first, how many there are, and what the second has to say
--- against the first.
+-- rivals: a row is an ask with at least one survivor: the first, how many there are, and what speaks against the first:
+-- the second, or that the name is another's outside the topic by an earlier rule: in the ask's own language where the first
+-- has it in English, or as it stands where it had to be spelled otherwise or turned.
 CREATE TABLE rivals AS
 SELECT
     first.*,
@@ -64,9 +65,13 @@ SELECT
         second.own = first.own AND second.strength = first.strength AND second.score = first.score
         AND second.distance <= first.distance + 1 AND first.sitelinks + 1 < $clear_lead * (second.sitelinks + 1),
         false
-    ) AS ambiguous
+    ) AS close,
+    coalesce(others.strength // 3 < first.strength // 3, false) AS otherwise,
+    close OR otherwise AS ambiguous
 FROM judged AS first
 JOIN (SELECT ask, count(*) AS survivors FROM ways GROUP BY ask) AS survivors USING (ask)
 LEFT JOIN seconds USING (ask)
 LEFT JOIN judged AS second ON second.ask = first.ask AND second.rank = seconds.rank
+LEFT JOIN (SELECT ask, min(strength) AS strength FROM judged WHERE rank IS NULL GROUP BY ask) AS others
+    ON others.ask = first.ask
 WHERE first.rank = 1;

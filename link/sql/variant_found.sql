@@ -13,7 +13,7 @@ known AS (
     JOIN spellings AS spelling USING (spelling)
 ),
 near AS (
-    SELECT keys.lookup, known.turns, known.key, known.loose, chain.name_language, chain.position
+    SELECT keys.lookup, known.turns, known.key, known.loose, chain.name_language, chain.position, chain.english
     FROM known
     JOIN chain ON chain.language = known.language
     JOIN keys ON keys.key = known.spelling AND keys.fold = chain.fold
@@ -33,6 +33,9 @@ hits AS (
           length(near.loose) > 3 OR NOT regexp_matches(near.loose, '\p{Latin}')
           OR near.key = spelled.normalised
       )
+      -- A turned word that is spelled otherwise, too, must meet a label; in English after another language, as it stands.
+      AND (near.turns = 0 OR spelled.kind = 'label' OR (near.key = spelled.normalised AND NOT near.english))
+      AND (near.turns = 0 OR near.key = spelled.normalised OR NOT near.english)
     GROUP BY near.lookup, spelled.item
 )
 SELECT DISTINCT
