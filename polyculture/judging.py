@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from cache.schema import Judgement, arrow_schema
 from cache.store import open_store
 from extract.mining.kappa import cohens_kappa
 from metrics import KEPT, views
-from metrics.audit.corrected import FEWEST, corrected_metrics
+from metrics.audit.corrected import FEWEST, Corrected, corrected_metrics
 from metrics.audit.scores import Share, audit_scores
 from metrics.audit.sheet import COLUMNS, read_judgements, sample
 from polyculture.console import say
@@ -82,9 +82,14 @@ def show_audit(run: RunFolder, format: Format, output: Path | None) -> None:
         print_table(KAPPA_COLUMNS, agreement, title="How far two judges agree (Cohen's kappa, 95 % interval)")
     if corrected:
         title = f"The metrics with these errors carried in (of languages with {FEWEST} judged responses or more)"
-        print_table(tuple(asdict(corrected[0])), [tuple(asdict(one).values()) for one in corrected], title=title)
+        columns = tuple(field.name for field in fields(Corrected) if field.name != "refuted")
+        print_table(columns, [tuple(getattr(one, name) for name in columns) for one in corrected], title=title)
     if relinked:
         say(f"{relinked} judged mentions have another link now: what was said of their links does not count")
+    for one in corrected:
+        if one.refuted:
+            place = f"the {one.metric} of {one.model} in {one.language}"
+            say(f"{place} is not corrected: with the errors of its language it would be one that cannot be")
     if any(one.reported_low is None for one in corrected):
         say("numbers without an interval were not measured since the data changed: run `polyculture measure`")
 

@@ -147,6 +147,31 @@ def test_a_wrong_mention_is_no_entity_whatever_stands_in_link(tmp_path: Path, sa
     assert specificity.low is not None
 
 
+def test_a_model_that_cannot_have_the_errors_of_its_language_is_not_corrected(tmp_path: Path) -> None:
+    """Every mention is specific; one model's are all labelled so, the other's never: half would be added to each."""
+    built = StoreBuilder(tmp_path, models=("right", "wrong"), n=20)
+    prompt = built.ask("en", country="JP")
+    for model, label in (("right", 1), ("wrong", 0)):
+        for sample_number in range(20):
+            built.answer(prompt, [{"surface": "ramen", "granularity": label}], model=model, sample=sample_number)
+    run = built.write()
+    judgements = [
+        Judgement("judge", row["extraction_id"], 0, "en", "food", "right", 1, None, None, None)
+        for row in built.rows["mentions"]
+    ]
+    write_parquet(objects_to_table("judgements", judgements), run.table("judgements"))
+    measure(run)
+    with open_store(run, views()) as store:
+        found = {one.model: one for one in corrected_metrics(store) if one.metric == "granularity"}
+    assert (found["right"].corrected, found["right"].low, found["right"].refuted) == (None, None, True)
+    wrong = found["wrong"]
+    assert wrong.corrected == pytest.approx(0.5)
+    assert wrong.low is not None
+    assert wrong.high is not None
+    assert 0 <= wrong.low < 0.5 < wrong.high <= 1
+    assert not wrong.refuted
+
+
 def test_the_same_seed_gives_the_same_sheet_and_cells_are_no_formulas(experiment: Path) -> None:
     sheets = [
         export(experiment, name, lambda _: None, "--per", "5", "--seed", seed)

@@ -14,7 +14,9 @@ A wrong mention is no entity, whatever the judge said or did not say of its link
 judged are taken to be like those whose links somebody did.
 
 What it cannot know: things that the extractor missed have no label here, and errors are taken to be alike for all
-models and topics of a language. Consensus is not corrected: that needs judgements of both languages on the same items.
+models and topics of a language. Where the whole interval of a model then lies outside of what the metric can be, they
+are not: that model's number is not corrected. Consensus is not corrected: that needs judgements of both languages on
+the same items.
 """
 
 from __future__ import annotations
@@ -47,8 +49,9 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """A mean of a model and language: as it is reported, and with the errors carried in (None: too little judged).
+    """A mean of a model and language: as it is reported, and with the errors carried in.
 
+    They are None where too little was judged; `refuted`: where the model cannot have the errors of its language.
     Without the reported interval there is none of the corrected number: it would hold the sample's uncertainty alone.
     """
 
@@ -62,6 +65,7 @@ class Corrected:
     low: float | None
     high: float | None
     judged_responses: int
+    refuted: bool = False
 
 
 def corrected_metrics(store: duckdb.DuckDBPyConnection) -> list[Corrected]:
@@ -85,12 +89,14 @@ def _corrected(
     corrected = value * shift.value if metric == "diversity" else value + shift.value
     reach = student(shift.responses - 1) * shift.error * (value if metric == "diversity" else 1.0)
     highest = math.inf if metric == "diversity" else 1.0
+    below, above = (0.0 if limit is None else abs(limit - value) * scale for limit in (low, high))
+    lower, upper = corrected - math.hypot(below, reach), corrected + math.hypot(above, reach)
+    if lower > highest or upper < 0:
+        return replace(nothing, refuted=True)
     point = min(max(corrected, 0.0), highest)
     if low is None or high is None:
         return replace(nothing, corrected=point)
-    below, above = (abs(limit - value) * scale for limit in (low, high))
-    limits = (corrected - math.hypot(below, reach), corrected + math.hypot(above, reach))
-    return replace(nothing, corrected=point, low=max(limits[0], 0.0), high=min(limits[1], highest))
+    return replace(nothing, corrected=point, low=max(lower, 0.0), high=min(upper, highest))
 
 
 def _shifts(store: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], Shift]:
