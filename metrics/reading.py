@@ -49,6 +49,8 @@ class Reading:
         rows = store.execute("SELECT * FROM measured_cells ORDER BY cell").fetchall()
         cells = [Cell(*row) for row in rows]
         self.cells_of = {model: list(group) for model, group in groupby(cells, key=lambda cell: cell.model)}
+        asked = store.execute("SELECT DISTINCT country FROM neutral_countries ORDER BY country").fetchall()
+        self.column_of: dict[str, int] = {country: column for column, (country,) in enumerate(asked)}
         self.countries: list[str] = [row[0] for row in store.execute("FROM countries ORDER BY country").fetchall()]
 
     def load(self, model: str) -> None:
@@ -65,16 +67,18 @@ class Reading:
         return self._sums("specificity", {})
 
     def neutral_specificity(self) -> Mapping[int, Sums]:
-        """Per neutral cell: mentions associated with each of `countries` over linked mentions, of the loaded model."""
-        column = {country: number for number, country in enumerate(self.countries)}
+        """Per neutral cell: mentions associated with a country, each in its column (`column_of`), over linked mentions.
+
+        Of the loaded model.
+        """
         rows = self._store.execute(_query("neutral_specificity")).fetchall()
         found = {}
         for cell, group in groupby(rows, key=lambda row: int(row[0])):
             patterns = list(group)
-            numerators = np.zeros((len(patterns), len(column)))
+            numerators = np.zeros((len(patterns), len(self.column_of)))
             for number, (_, _, associated, _) in enumerate(patterns):
                 for one in associated:
-                    numerators[number, column[one["country"]]] = one["mentions"]
+                    numerators[number, self.column_of[one["country"]]] = one["mentions"]
             denominators, responses = (np.array([row[k] for row in patterns], dtype=float) for k in (1, 3))
             found[cell] = Sums(responses, numerators, denominators)
         return found

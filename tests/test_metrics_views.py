@@ -12,6 +12,7 @@ import pytest
 
 from cache.store import open_store
 from metrics import views
+from metrics.measure import measure
 from tests.store_builder import StoreBuilder
 
 Row = dict[str, Any]
@@ -194,6 +195,51 @@ def test_consensus_is_the_overlap_of_two_languages_in_the_same_cell(builder: Sto
     assert found["en", "ko"]["consensus"] is None  # nobody knows what the other gave
     assert neutral["de", "en"]["consensus"] == 0.5
     assert len(neutral) == 3
+
+
+def test_a_country_that_only_implicit_prompts_name_has_a_gain_and_is_in_no_mean(builder: StoreBuilder) -> None:
+    """The experiment is about Japan and Italy; the people in its Korean prompts have names from Korea."""
+    for language in ("en", "ko"):
+        builder.answer(builder.ask(language), ["sushi", "kimchi"])
+    builder.answer(builder.ask("ko", country="KR", condition="implicit_female"), ["kimchi"])
+    builder.link("sushi", "Q1")
+    builder.link("kimchi", "Q2")
+    builder.entity("Q1", JP="P495")
+    builder.entity("Q2", KR="P495")
+    run = builder.write()
+    measure(run)
+    with open_store(run, views()) as store:
+        neutral = store.sql(
+            "SELECT DISTINCT country FROM specificity WHERE condition = 'neutral' ORDER BY 1"
+        ).fetchall()
+        ((country, gain, low),) = store.sql(
+            "SELECT country, estimate, low FROM cell_metrics WHERE metric = 'specificity_gain'"
+        ).fetchall()
+        means = store.sql("""
+            SELECT language, estimate, cells, low IS NOT NULL FROM aggregates
+            WHERE metric = 'specificity' AND level = 'model, language, condition' AND condition = 'neutral' ORDER BY 1
+        """).fetchall()
+    assert neutral == [("IT",), ("JP",)]
+    assert (country, gain) == ("KR", 0.5)
+    assert low is not None
+    assert means == [("en", 0.25, 2, True), ("ko", 0.25, 2, True)]
+
+
+def test_a_consensus_rests_on_the_cells_that_are_in_a_pair(builder: StoreBuilder) -> None:
+    for language in ("en", "de", "ja"):
+        prompt = builder.ask(language, country="JP")
+        for _ in range(2):
+            builder.answer(prompt, ["sushi"])
+    builder.answer(builder.ask("en", country="US", condition="implicit_female"), ["sushi"])
+    builder.link("sushi", "Q1")
+    builder.entity("Q1")
+    with rows_of(builder) as rows:
+        found = rows("aggregate_values", "metric = 'consensus' AND topic IS NULL AND condition IS NULL")
+    assert {(row["level"], row["cells"], row["responses"], row["mentions"]) for row in found} == {
+        ("model", 3, 6, 6),
+        ("model, language", 2, 2, 2),
+        ("model, language, other_language", 1, 4, 4),
+    }
 
 
 def test_consensus_of_two_empty_sets_is_missing(builder: StoreBuilder) -> None:

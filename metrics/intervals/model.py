@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, groupby
 
 from cache.schema import Interval, SaturationInterval
@@ -40,6 +40,7 @@ def granularity_rows(reading: Reading, model: str, means: Aggregates) -> Iterato
 def specificity_rows(reading: Reading, model: str, means: Aggregates) -> Iterator[Interval]:
     """The specificity of every cell that has linked mentions, and the gain over the neutral cell."""
     sums, neutral = reading.specificity(), reading.neutral_specificity()
+    named = {country: reading.column_of[country] for country in reading.countries}
     by_topic = sorted(
         reading.cells_of[model], key=lambda cell: (cell.language, cell.topic, cell.condition, cell.number)
     )
@@ -50,10 +51,10 @@ def specificity_rows(reading: Reading, model: str, means: Aggregates) -> Iterato
             measured = {cell: found for cell in same if (found := _ratio(sums.get(cell.number))) is not None}
             yield from _named(measured, means)
             if base is not None:
-                yield from _gains(measured, base, reading.countries, means)
+                yield from _gains(measured, base, reading.column_of, means)
         for cell in cells:
             if cell.number in neutral:
-                yield from _neutral(cell, neutral[cell.number], reading.countries, means)
+                yield from _neutral(cell, neutral[cell.number], named, means)
 
 
 def diversity_rows(cells: Sequence[Cell], found: dict[int, Assemblage], means: Aggregates) -> Iterator[Interval]:
@@ -113,24 +114,24 @@ def _named(measured: dict[Cell, Estimate], means: Aggregates) -> Iterator[Interv
         yield cell_row("specificity", _place(cell), estimate)
 
 
-def _neutral(cell: Cell, sums: Sums, countries: Sequence[str], means: Aggregates) -> Iterator[Interval]:
+def _neutral(cell: Cell, sums: Sums, column_of: Mapping[str, int], means: Aggregates) -> Iterator[Interval]:
     """Specificity for every country from the same responses: where countries are averaged, the mean is one ratio."""
-    for column, country in enumerate(countries):
+    for country, column in column_of.items():
         estimate = _ratio(sums, [column])
         if estimate is not None:
             place = _place(cell)._replace(country=country)
             means.add("specificity", OF_COUNTRY, place, estimate)
             yield cell_row("specificity", place, estimate)
-    whole = _ratio(sums, range(len(countries))) if countries else None
+    whole = _ratio(sums, list(column_of.values()))
     if whole is not None:
-        means.add("specificity", by_condition(WHOLE), _place(cell), whole, len(countries))
+        means.add("specificity", by_condition(WHOLE), _place(cell), whole, len(column_of))
 
 
 def _gains(
-    measured: dict[Cell, Estimate], base: Sums, countries: Sequence[str], means: Aggregates
+    measured: dict[Cell, Estimate], base: Sums, column_of: Mapping[str, int], means: Aggregates
 ) -> Iterator[Interval]:
     """Gains of the cells of one condition, which share the neutral responses `base`."""
-    columns = {cell: countries.index(cell.country) for cell in measured if cell.country is not None}
+    columns = {cell: column_of[cell.country] for cell in measured if cell.country is not None}
     for cell, column in columns.items():
         neutral = _ratio(base, [column])
         if neutral is not None:

@@ -14,12 +14,11 @@ INNER JOIN measured_cells AS c
     ON p.language = c.language AND p.topic = c.topic AND p.condition = c.condition
     AND p.country IS NOT DISTINCT FROM c.country;
 
--- associated_items: a row is a country of the experiment that an item is associated with. The number of an item is its
--- QID's.
+-- associated_items: a row is a counted country that an item is associated with. The number of an item is its QID's.
 CREATE TEMP TABLE associated_items AS
 SELECT substr(qid, 2)::BIGINT AS item, country
 FROM associations
-WHERE country IN (SELECT country FROM countries);
+WHERE country IN (SELECT country FROM neutral_countries);
 
 -- linked_items: a row is an item that a response of the present model mentions, and how often it does.
 CREATE TEMP TABLE linked_items (cell INTEGER, response BIGINT, item BIGINT, mentions BIGINT);

@@ -7,9 +7,15 @@ GROUP BY ALL;
 
 -- countries: a row is a country of the experiment (ISO 3166).
 CREATE VIEW countries AS
-SELECT country FROM run_countries
+SELECT country FROM run_countries;
+
+-- neutral_countries: a row is a country for which the neutral prompts of a language are counted: those of the
+-- experiment, and those that other prompts of the language name (an implicit prompt may name the language's first
+-- country, whatever the experiment is about): gains are measured from there.
+CREATE VIEW neutral_countries AS
+SELECT language, country FROM (SELECT DISTINCT language FROM prompts), countries
 UNION
-SELECT country FROM prompts WHERE country IS NOT NULL;
+SELECT language, country FROM prompts WHERE country IS NOT NULL;
 
 -- numbered_cells: a row is a cell under a number. The languages of a model, topic, condition and country stand together
 -- in one `place`, in their order.

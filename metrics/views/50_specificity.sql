@@ -12,15 +12,14 @@ FROM entity_countries
 WHERE country IS NOT NULL
 GROUP BY ALL;
 
--- specificity_by_property: a row is a cell, a country, and a property that associates items of the cell with the
--- country (NULL: those that are not associated), with the mentions of such items. `country` is the one that the prompt
--- names; neutral prompts name none, and a neutral cell has rows for every country of the experiment.
-CREATE VIEW specificity_by_property AS
+-- country_counts: a row is a cell, a country, and a property that associates items of the cell with the country (NULL:
+-- those that are not associated), with the mentions of such items. `country` is the one that the prompt names; neutral
+-- prompts name none, and a neutral cell has rows for each of its language's `neutral_countries`.
+CREATE VIEW country_counts AS
 WITH asked AS (
-    SELECT
-        cell, model, language, topic, condition,
-        unnest(CASE WHEN country IS NULL THEN (SELECT list(country) FROM countries) ELSE [country] END) AS country
-    FROM numbered_cells
+    SELECT c.cell, c.model, c.language, c.topic, c.condition, coalesce(c.country, n.country) AS country
+    FROM numbered_cells AS c
+    LEFT JOIN neutral_countries AS n ON c.country IS NULL AND c.language = n.language
 ),
 counts AS (
     SELECT
@@ -35,9 +34,14 @@ SELECT q.model, q.language, q.topic, q.condition, c.* EXCLUDE (cell)
 FROM counts AS c
 INNER JOIN asked AS q USING (cell, country);
 
--- specificity: a row is a cell and a country: the share of the cell's linked mentions whose item is associated with
--- the country. A neutral cell has a row for every country of the experiment. NULL when no mention is linked.
-CREATE VIEW specificity AS
+-- specificity_by_property: a row is one of `country_counts`, of a neutral cell those for the countries of the experiment.
+CREATE VIEW specificity_by_property AS
+FROM country_counts
+WHERE condition <> 'neutral' OR country IN (FROM countries);
+
+-- country_shares: a row is a cell and a country of `country_counts`: the share of the cell's linked mentions whose item
+-- is associated with the country. NULL when no mention is linked.
+CREATE VIEW country_shares AS
 SELECT
     model, language, topic, condition, country,
     coalesce(sum(linked) FILTER (property IS NOT NULL), 0) / nullif(sum(linked), 0) AS specificity,
@@ -48,13 +52,19 @@ SELECT
     coalesce(sum(linked) FILTER (property IS NOT NULL), 0)::BIGINT AS associated,
     sum(ambiguous)::BIGINT AS ambiguous,
     coalesce(sum(ambiguous) FILTER (property IS NOT NULL), 0)::BIGINT AS associated_ambiguous
-FROM specificity_by_property
+FROM country_counts
 GROUP BY ALL;
+
+-- specificity: a row is a cell and a country: the share of the cell's linked mentions whose item is associated with
+-- the country. A neutral cell has a row for every country of the experiment. NULL when no mention is linked.
+CREATE VIEW specificity AS
+FROM country_shares
+WHERE condition <> 'neutral' OR country IN (FROM countries);
 
 -- specificity_gain: a row is a cell that names a country: its specificity minus that of the same model's neutral
 -- prompts on the same topic in the same language. NULL when one of the two is missing.
 CREATE VIEW specificity_gain AS
-WITH shares AS MATERIALIZED (SELECT * FROM specificity)
+WITH shares AS MATERIALIZED (SELECT * FROM country_shares)
 SELECT
     s.model, s.language, s.topic, s.condition, s.country,
     s.specificity - n.specificity AS gain,

@@ -2,14 +2,16 @@
 -- `level` does not name: 'model, language' is a mean over topics, conditions and countries. Cells whose number is
 -- missing are left out and counted in `missing`. Specificity and its gain are never averaged over conditions; the
 -- consensus of a language is its mean with all others. `responses` and `mentions` (granularity) or linked mentions (the
--- others) are those of the group, each counted once: of a pair of languages those of both, of a gain also the neutral
--- ones. Numbers are added up in order, so that the last digit is always the same.
+-- others) are those of the group, each counted once: of a gain also the neutral ones, of a consensus those of cells that
+-- are in a pair, for a pair of languages those of both, for a language its own. Numbers are added up in order, so that
+-- the last digit is always the same.
 CREATE VIEW aggregate_values AS
 WITH cell AS MATERIALIZED (SELECT * FROM cell_values),
 grouped AS (
     SELECT
         metric, model, language, other_language, topic, condition, country,
         avg(estimate ORDER BY estimate) AS estimate, count(estimate) AS cells, count(*) - count(estimate) AS missing,
+        sum(responses)::BIGINT AS responses, sum(mentions)::BIGINT AS mentions,
         grouping(language) = 0 AS by_language, grouping(other_language) = 0 AS by_pair, grouping(topic) = 0 AS by_topic,
         grouping(condition) = 0 AS by_condition, grouping(country) = 0 AS by_country
     FROM cell
@@ -25,6 +27,7 @@ of_language AS (
     SELECT
         'consensus' AS metric, model, language, NULL AS other_language, topic, condition, NULL AS country,
         avg(estimate ORDER BY estimate) AS estimate, count(estimate) AS cells, count(*) - count(estimate) AS missing,
+        NULL AS responses, NULL AS mentions,
         true AS by_language, false AS by_pair, grouping(topic) = 0 AS by_topic, grouping(condition) = 0 AS by_condition,
         false AS by_country
     FROM (
@@ -47,14 +50,29 @@ wanted AS (
     UNION ALL
     SELECT * FROM of_language
 ),
+in_pair AS (
+    SELECT DISTINCT model, unnest([language, other_language]) AS language, topic, condition, country
+    FROM cell
+    WHERE metric = 'consensus'
+),
+sized AS (
+    FROM cell
+    WHERE metric IN ('granularity', 'diversity')
+    UNION ALL BY NAME
+    SELECT d.* REPLACE ('consensus' AS metric)
+    FROM cell AS d
+    INNER JOIN in_pair AS p
+        ON d.model = p.model AND d.language = p.language AND d.topic = p.topic AND d.condition = p.condition
+        AND d.country IS NOT DISTINCT FROM p.country
+    WHERE d.metric = 'diversity'
+),
 sizes AS MATERIALIZED (
     SELECT
         metric, model, language, topic, condition, country,
         sum(responses)::BIGINT AS responses, sum(mentions)::BIGINT AS mentions,
         grouping(language) = 0 AS by_language, grouping(topic) = 0 AS by_topic,
         grouping(condition) = 0 AS by_condition, grouping(country) = 0 AS by_country
-    FROM cell
-    WHERE metric IN ('granularity', 'diversity')
+    FROM sized
     GROUP BY GROUPING SETS (
         (metric, model), (metric, model, condition), (metric, model, topic), (metric, model, topic, condition),
         (metric, model, language), (metric, model, language, condition), (metric, model, language, topic),
@@ -72,32 +90,26 @@ levels AS (
             CASE WHEN by_condition THEN 'condition' END,
             CASE WHEN by_country THEN 'country' END
         ) AS level,
-        CASE WHEN metric = 'granularity' THEN 'granularity' ELSE 'diversity' END AS size_metric,
-        CASE WHEN condition <> 'neutral' THEN country END AS size_country,
-        -- The other side of a difference or a pair: its responses are added.
-        metric = 'specificity_gain' AS is_gain,
-        CASE WHEN is_gain THEN by_language ELSE by_pair END AS other_by_language,
-        CASE WHEN is_gain THEN language ELSE other_language END AS size_other_language,
-        CASE WHEN is_gain THEN 'neutral' ELSE condition END AS other_condition
+        CASE WHEN metric IN ('granularity', 'consensus') THEN metric ELSE 'diversity' END AS size_metric,
+        CASE WHEN condition <> 'neutral' THEN country END AS size_country
     FROM wanted AS w
 )
 SELECT
     v.metric, v.level, v.model, v.language, v.other_language, v.topic, v.condition, v.country,
     v.estimate, v.cells, v.missing,
-    s.responses + coalesce(o.responses, 0) AS responses,
-    s.mentions + coalesce(o.mentions, 0) AS mentions
+    -- A pair of languages has each of its responses in one cell only; of other groups they are in many.
+    CASE WHEN by_pair THEN v.responses ELSE s.responses + coalesce(n.responses, 0) END AS responses,
+    CASE WHEN by_pair THEN v.mentions ELSE s.mentions + coalesce(n.mentions, 0) END AS mentions
 FROM levels AS v
 LEFT JOIN sizes AS s
     ON v.size_metric = s.metric AND v.model = s.model AND v.by_language = s.by_language AND v.by_topic = s.by_topic
     AND v.by_condition = s.by_condition AND v.by_country = s.by_country
     AND v.language IS NOT DISTINCT FROM s.language AND v.topic IS NOT DISTINCT FROM s.topic
     AND v.condition IS NOT DISTINCT FROM s.condition AND v.size_country IS NOT DISTINCT FROM s.country
-LEFT JOIN sizes AS o
-    ON (v.is_gain OR v.by_pair) AND v.size_metric = o.metric AND v.model = o.model
-    AND v.other_by_language = o.by_language AND v.by_topic = o.by_topic
-    AND v.by_condition = o.by_condition AND v.by_country = o.by_country
-    AND v.size_other_language IS NOT DISTINCT FROM o.language AND v.topic IS NOT DISTINCT FROM o.topic
-    AND v.other_condition IS NOT DISTINCT FROM o.condition;
+LEFT JOIN sizes AS n
+    ON v.metric = 'specificity_gain' AND n.condition = 'neutral' AND v.size_metric = n.metric AND v.model = n.model
+    AND v.by_language = n.by_language AND v.by_topic = n.by_topic AND n.by_condition AND v.by_country = n.by_country
+    AND v.language IS NOT DISTINCT FROM n.language AND v.topic IS NOT DISTINCT FROM n.topic;
 
 -- aggregates: a row of `aggregate_values` with its 95 % interval: NULL where it was not measured since the number, or what
 -- it rests on, changed.
