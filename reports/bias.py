@@ -56,8 +56,8 @@ def _line(rows: Sequence[Row], columns: Sequence[str], names: Names) -> BiasLine
     counts = [_joined(count(row["contexts"]) for row in scores)]
     counts += [_joined(_entities(row, side) for row in scores) for side in ("native", "western")]
     health = rows[0]  # the same in all of them; nothing where the scores themselves are gone
-    lacks = {DIFFERENCE: "no_pairing"}
-    cells = tuple(bias_cell(found.get(column), lacks.get(column, "not_asked")) for column in columns)
+    lacking_for = {column: "no_pairing" if column == DIFFERENCE else "not_asked" for column in columns}
+    cells = tuple(bias_cell(found.get(column), word) for column, word in lacking_for.items())
     failed = "" if known(health["failed"]) is None else count(health["failed"])
     drawn = _joined(map(_drawn, scores))
     sizes = (*counts, failed, share(health["broken_seams"], health["scored"]) or "", drawn)
