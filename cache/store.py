@@ -33,14 +33,14 @@ SHARDED = {
 }
 
 
-def build_store(
-    run: RunFolder, views: Sequence[Path] = (), at: Path | None = None, selections: Collection[str] = ()
-) -> Path:
+@contextmanager
+def _built(run: RunFolder, views: Sequence[Path], at: Path | None, selections: Collection[str]) -> Iterator[Path]:
     """Writes `store.duckdb`, or `at`, afresh: views over the run's files, then the SQL files in `views`, in order.
 
     All of them once more in a schema of its own for each of the `selections` (`cache.selections`).
 
-    The file holds no data of its own and may be deleted at any time. Raises `StoreError` where there is no run.
+    The file holds no data of its own and may be deleted at any time. For the time of the block it stands under a passing
+    name, then it takes the place of the one before. Raises `StoreError` where there is no run.
     """
     manifest = read_manifest(run.manifest)
     if manifest is None:
@@ -51,7 +51,7 @@ def build_store(
         with connect(temporary) as connection:
             _put_rows(connection, run, manifest, selections)
             connection.execute("CHECKPOINT")  # closing writes, too, but says nothing where the disk is full
-    return path
+        yield temporary
 
 
 @contextmanager
@@ -115,8 +115,9 @@ def open_store(
     this one; what is kept is kept of it alone, and stands before the views of all schemas. `selections` are further
     schemas to ask.
     """
-    path = build_store(run, views, at, {selection, *selections} - {MAIN})
-    connection = connect(path, read_only=True, memory=memory)
+    # Opened under its passing name: DuckDB takes a second file of a name that is open for the first.
+    with _built(run, views, at, {selection, *selections} - {MAIN}) as path:
+        connection = connect(path, read_only=True, memory=memory)
     connection.execute("SET allowed_directories = [$folder]", {"folder": str(run.root.resolve())})
     connection.execute("SET enable_external_access = false")
     connection.execute("SET enable_progress_bar = false")

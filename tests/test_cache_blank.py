@@ -57,3 +57,11 @@ def test_what_an_older_version_left_behind_goes_after_a_month(tmp_path: Path, ke
 def test_a_cache_folder_that_cannot_be_written_is_done_without(tmp_path: Path, kept: Path) -> None:
     kept.parent.write_text("no folder", encoding="utf-8")
     assert models(StoreBuilder(tmp_path / "run").write()) == [("m",)]
+
+
+def test_a_store_that_is_open_is_opened_again_as_it_is_now(tmp_path: Path, kept: Path) -> None:
+    run = StoreBuilder(tmp_path / "run", models=("one",)).write()
+    with open_store(run) as before:
+        StoreBuilder(tmp_path / "run", models=("one", "other")).write()
+        with open_store(run) as now:
+            assert [len(store.sql("FROM run_models").fetchall()) for store in (before, now)] == [1, 2]

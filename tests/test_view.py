@@ -180,11 +180,12 @@ def test_a_run_that_goes_on_writing_is_followed(tmp_path: Path) -> None:
     early = Synthetic(n=1, languages=("en",), topics=("food",), respond=False).write(folder)
     served = Served(early, tmp_path, pause=0)
     try:
-        assert "No model was asked yet" not in served.get("/?q=sushi").text
+        before = served.get("/").text
         assert ">0</td>" in served.sql("SELECT count(*) FROM responses")
         Synthetic(n=1, languages=("en",), topics=("food",)).write(folder)
         assert "/item/Q46383" in served.get("/?q=sushi").text
-        assert len(list(tmp_path.glob("store-*.duckdb"))) == 1
+        assert served.get("/").text != before
+        assert [path.name for path in tmp_path.glob("*store*")] == ["store.duckdb"]
         (folder / "links.parquet").unlink()
         assert "awaiting" in served.get("/?q=sushi").text
         shutil.rmtree(folder / "mentions")

@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -49,14 +48,21 @@ class LiveStore:
     seconds: float = 60.0
     pause: float = 5.0
     _connection: duckdb.DuckDBPyConnection | None = None
+    _told: dict[str, Answer] = field(default_factory=dict)  # of the present store
     _written: object = None
     _looked: float = 0.0
-    _numbers: count[int] = field(default_factory=count)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def ask(self, name: str, limit: int = 1_000, **values: Any) -> Answer:
         """The rows of `sql/<name>.sql`."""
         return self.answer((SQL / f"{name}.sql").read_text(encoding="utf-8"), values, limit)
+
+    def told(self, name: str) -> Answer:
+        """The same, kept until the run writes: for what reads the whole store."""
+        self._cursor().close()  # looks whether it has written
+        if name not in self._told:
+            self._told[name] = self.ask(name)
+        return self._told[name]
 
     def question(self, query: str, limit: int) -> Answer:
         """The rows of one SELECT that a reader wrote. Raises `StoreError` for whatever else, or has no answer."""
@@ -94,13 +100,10 @@ class LiveStore:
             if connection is None or afresh or now - self._looked >= self.pause:
                 written = _written(self.run)
                 if connection is None or afresh or written != self._written:
-                    # A file of its own each time: questions to the one before are still being answered. That file
-                    # loses its name now, and its room on the disk when nobody reads it any more.
-                    path = self.folder / f"store-{next(self._numbers)}.duckdb"
-                    connection = open_store(self.run, views(), at=path, memory=MEMORY)
-                    for old in self.folder.glob("store-*.duckdb"):
-                        if old != path:
-                            old.unlink()
+                    # Questions to the one before are still being answered: its file has lost its name, and loses its
+                    # room on the disk when nobody reads it any more.
+                    connection = open_store(self.run, views(), at=self.folder / "store.duckdb", memory=MEMORY)
+                    self._told = {}
                 self._connection, self._written, self._looked = connection, written, now
             return connection.cursor()
 

@@ -37,7 +37,8 @@ class Pages:
         """What there is, and where a name was found."""
         needle = asked.get("q", "").strip()
         found = self._store.ask("search", FOUND, needle=needle) if needle else None
-        return self._page("search", needle=needle, found=found, standing=self._store.ask("standing"))
+        standing = None if needle else self._store.told("standing")  # it reads every mention
+        return self._page("search", needle=needle, found=found, standing=standing)
 
     def item(self, qid: str) -> str:
         """An item, and how often each model mentions it in each language."""
