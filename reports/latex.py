@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pandas as pd
 
 from cache.harmless import harmless
-from reports.headline import METRICS
+from reports import companions, headline
 from reports.names import Names
-from reports.numbers import count, decimal, known
+from reports.numbers import count, decimal, difference, known
 from reports.words import words
 
 LONGEST = 60  # letters of a cell: a word of ten thousand is wider than TeX can count
-_MEASURED = ("estimate", "entities", "native", "western", "difference")  # numbers that have intervals
-_FRACTIONS = ("coverage", "by_chance")  # those that have none; other numbers are counts
+_MEASURED = ("estimate", "native", "western", "difference")  # numbers that have intervals
+_FRACTIONS = (
+    "coverage",
+    "by_chance",
+    "nil_share",
+    "surfaces_per_entity",
+)  # those that have none; other numbers are counts
 _ALL = ("language", "culture", "entity_type")  # nothing there says: over all of them
+_SIDE_BY_SIDE = {"headline": headline.METRICS, "companions": companions.METRICS}
 
 Row = dict[str, Any]
 
@@ -29,8 +36,8 @@ def latex_table(name: str, frame: pd.DataFrame, names: Names) -> str:
     rows = [{str(key): known(value) for key, value in row.items()} for row in frame.to_dict("records")]
     columns = words().papers[name].columns
     shown = pd.DataFrame({column: [_word(name, column, row, names) for row in rows] for column in columns})
-    if name == "headline":
-        shown = _side_by_side(shown)
+    if name in _SIDE_BY_SIDE:
+        shown = _side_by_side(shown, _SIDE_BY_SIDE[name])
     shown = shown.loc[:, [any(shown[column]) for column in shown]]
     styled = shown.rename(columns=_heading).style.hide(axis="index").format(_signs, escape="latex")
     return styled.format_index(escape="latex", axis=1).to_latex(
@@ -49,30 +56,38 @@ def _word(name: str, column: str, row: Row, names: Names) -> str:
         return "\u2013".join(dict.fromkeys((count(row["rank_low"]), count(row["rank_high"]))))
     if value is None:
         return "all" if column in _ALL else ""
-    if column in _MEASURED:
-        return _with_interval(value, *_bounds(column, row), _kind(name, column, row))
+    if name == "comparisons" and column in ("a", "b"):
+        return _text("model" if row["family"] == "models" else column, value, names)
+    if column in _MEASURED or (name, column) == ("saturation", "entities"):
+        write = difference if name == "comparisons" else decimal
+        return _with_interval(value, *_limits(column, row), _kind(name, column, row), write)
     if isinstance(value, str):
         return _text(column, value, names)
-    if column == "p":
+    if column in ("p", "q"):
         return "< 0.001" if value < 0.001 else f"{value:.3f}"
     return decimal(value, column) if column in _FRACTIONS else count(value)
 
 
-def _bounds(column: str, row: Row) -> tuple[float | None, float | None]:
-    prefix = "" if column in ("estimate", "entities") else f"{column}_"
-    return row.get(f"{prefix}low"), row.get(f"{prefix}high")
+def _limits(column: str, row: Row) -> tuple[float | None, float | None]:
+    names = [f"{column}_low", f"{column}_high"]
+    low, high = names if names[0] in row else ["low", "high"]
+    return row.get(low), row.get(high)
 
 
 def _kind(name: str, column: str, row: Row) -> str:
     """As what a number is written: counts with one decimal, differences with their sign."""
+    if name == "comparisons":
+        return str(row["metric"])
     if column == "difference" or row.get("goal") == "zero":
         return "swap_difference"
     return "diversity" if column == "entities" else str(row.get("metric", name))
 
 
-def _with_interval(value: float, low: float | None, high: float | None, kind: str) -> str:
-    number = decimal(value, kind)
-    return number if low is None or high is None else f"{number} [{decimal(low, kind)}, {decimal(high, kind)}]"
+def _with_interval(
+    value: float, low: float | None, high: float | None, kind: str, write: Callable[[float, str], str] = decimal
+) -> str:
+    number = write(value, kind)
+    return number if low is None or high is None else f"{number} [{write(low, kind)}, {write(high, kind)}]"
 
 
 def _text(column: str, value: str, names: Names) -> str:
@@ -88,11 +103,11 @@ def _metric(name: str) -> str:
     return words().metrics[name].name if name in words().metrics else name.replace("_", " ")
 
 
-def _side_by_side(shown: pd.DataFrame) -> pd.DataFrame:
-    """The models' table: a line per model and language, a column per metric."""
+def _side_by_side(shown: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
+    """A table of models: a line per model and language, a column per metric."""
     lines = shown[["model", "language"]].drop_duplicates().set_index(["model", "language"]).index
     table = shown.pivot(index=["model", "language"], columns="metric", values="estimate").reindex(lines)
-    named = [_metric(metric) for metric in METRICS]
+    named = [_metric(metric) for metric in metrics]
     return table[[name for name in named if name in table]].fillna("").reset_index()
 
 

@@ -56,6 +56,11 @@ class Names:
         known = self.catalog.languages.get(language)
         return known is not None and country in known.native_countries
 
+    def native_pairs(self, languages: Iterable[str]) -> list[tuple[str, str]]:
+        """Each of the languages with the countries in which it is native."""
+        known = [self.catalog.languages[code] for code in languages if code in self.catalog.languages]
+        return [(language.code, country) for language in known for country in language.native_countries]
+
     def label_languages(self, language: str) -> tuple[str, ...]:
         """Where the labels of a language stand in Wikidata, English and 'mul' left out unless they are asked for."""
         known = self.catalog.languages.get(language)

@@ -10,6 +10,7 @@ import pandas as pd
 from reports.words import words
 
 _SPACE = "\u00a0"  # does not break
+_COUNTS = ("diversity", "hill_1", "hill_2", "rarefied", "at_coverage")
 _SIGNED = ("specificity_gain", "cbs_difference", "swap_difference")
 
 
@@ -56,17 +57,25 @@ def count(number: float) -> str:
 
 def decimal(value: float, metric: str) -> str:
     """A metric's value: counts with one decimal, shares with two, differences with their sign."""
-    if metric == "diversity":
-        return f"{value:,.1f}"
-    text = f"{value:+.2f}" if metric in _SIGNED else f"{value:.2f}"
-    return text.replace("-", "−") if float(text) else "0.00"
+    return _written(value, 1 if metric in _COUNTS else 2, signed=metric in _SIGNED)
 
 
-def p_value(p: float | None) -> str | None:
+def difference(value: float, metric: str) -> str:
+    """A difference of two values of a metric, with its sign."""
+    return _written(value, 1 if metric in _COUNTS else 2, signed=True)
+
+
+def _written(value: float, digits: int, *, signed: bool) -> str:
+    rounded = round(value, digits) or 0.0  # no sign before nothing
+    text = f"{rounded:+,.{digits}f}" if signed and rounded else f"{rounded:,.{digits}f}"
+    return text.replace("-", "−")
+
+
+def p_value(p: float | None, letter: str = "p") -> str | None:
     """p = 0.012; None of nothing."""
     if p is None or pd.isna(p):
         return None
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+    return f"{letter} < 0.001" if p < 0.001 else f"{letter} = {p:.3f}"
 
 
 def share(part: float, whole: float) -> str | None:

@@ -24,6 +24,8 @@ from reports import headline, health, method
 from reports.apart import apart_lines, entity_maps
 from reports.bias import bias_tables
 from reports.bias_contrasts import contrast_tables
+from reports.companions import companions
+from reports.comparisons import comparison_frame, comparison_sql, comparisons
 from reports.embedding import packed
 from reports.evidence import read_evidence, read_parts
 from reports.figures.consensus import consensus
@@ -35,6 +37,7 @@ from reports.figures.specificity import specificity
 from reports.leaderboard import boards
 from reports.names import Names
 from reports.reading import Reading, query, read_store
+from reports.resolution import resolution
 from reports.swaps import swap_tables
 from reports.words import words
 
@@ -77,6 +80,7 @@ def _write_parts(folder: Path, parts: Iterator[tuple[str, dict[str, Any]]]) -> N
 def _contents(reading: Reading, manifest: Manifest, names: Names) -> dict[str, Any]:
     numbers, facts = reading.rows("headline"), reading.rows("health")
     totals = headline.totals(facts)
+    compared = comparison_frame(reading, manifest, names)
     return {
         "manifest": manifest,
         "names": names,
@@ -88,9 +92,18 @@ def _contents(reading: Reading, manifest: Manifest, names: Names) -> dict[str, A
         "models_csv": table_csv(reading.frame("headline")),
         "models_sql": query("headline"),
         "measured": reading.rows("methods"),
+        "comparisons": comparisons(compared, manifest, names),
+        "comparisons_csv": table_csv(compared),
+        "comparisons_sql": comparison_sql(),
         "health_table": health.health_table(facts, manifest, names),
         "health_csv": table_csv(reading.frame("health")),
         "health_sql": query("health"),
+        "companions": companions(reading.rows("companions"), manifest, names),
+        "companions_csv": table_csv(reading.frame("companions")),
+        "companions_sql": query("companions"),
+        "resolution": resolution(reading.rows("resolution"), manifest, names),
+        "resolution_csv": table_csv(reading.frame("resolution")),
+        "resolution_sql": query("resolution"),
         "notices": health.notices(facts, names),
         "figures": {
             "granularity": granularity(reading, manifest, names),

@@ -14,6 +14,7 @@ from cache.files import replacing
 from cache.manifest import read_manifest
 from cache.parquet import write_parquet
 from cache.run_folder import RunFolder
+from reports.comparisons import comparison_frame
 from reports.embedding import csv_text
 from reports.latex import latex_table
 from reports.names import Names
@@ -23,8 +24,10 @@ from reports.reading import read_store
 TABLES = (
     "headline",
     "health",
+    "resolution",
     "granularity",
     "diversity",
+    "companions",
     "saturation",
     "specificity",
     "consensus",
@@ -54,6 +57,8 @@ def write_tables(run: RunFolder, formats: Iterable[TableFormat], catalog: Catalo
         manifest = read_manifest(run.manifest)
         names = Names(catalog or read_catalog(), tuple(manifest.models if manifest else ()))
         frames = {name: reading.frame(name) for name in (*TABLES, *MAPS)}
+        if manifest:
+            frames["comparisons"] = comparison_frame(reading, manifest, names)
     written = []
     for format in dict.fromkeys(formats):
         write, ending = _WRITERS[format]

@@ -59,6 +59,13 @@ class TaskWords(_Data):
     says: str
 
 
+class ComparisonWords(_Data):
+    """A comparison in words."""
+
+    title: str
+    says: str
+
+
 class Paper(_Data):
     """A table as it is printed: its caption and its columns, in their order."""
 
@@ -71,6 +78,8 @@ class Words(_Data):
 
     metrics: Mapping[str, Metric]
     figures: Mapping[str, FigureWords]
+    comparisons: Mapping[str, ComparisonWords]
+    companions: Mapping[str, str]
     conditions: Mapping[str, str]
     statuses: Mapping[str, str]
     status_notes: Mapping[str, str]

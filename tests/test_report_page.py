@@ -21,14 +21,15 @@ import pytest
 from cache.errors import StoreError
 from cache.run_folder import RunFolder
 from cache.store import open_store
-from metrics import views
+from metrics import KEPT, views
+from metrics.comparison.compare import NATIVE, Sides, compare, lay_out_native
 from reports import evidence as evidence_module
 from reports.embedding import csv_link, defuse
 from reports.evidence import Bounds
-from reports.numbers import decimal
+from reports.numbers import decimal, difference
 from reports.report import write_report
 from tests.report_instruments import add_instruments
-from tests.report_run import HOSTILE, MODELS, Synthetic, hostile_kitchen, kitchens
+from tests.report_run import COUNTRIES, HOSTILE, MODELS, Synthetic, hostile_kitchen, kitchens
 from tests.store_builder import StoreBuilder
 
 VOID = {"meta", "input", "br", "hr", "img", "link"}
@@ -162,7 +163,7 @@ def test_opening_says_what_there_is_and_what_is_weak(page: Page) -> None:
 
 
 def test_numbers_have_intervals_and_what_they_rest_on(page: Page) -> None:
-    assert len([e for e in page.all("tr") if "header" in e.inside and " to " in e.text]) == 2  # the models at a glance
+    assert len([e for e in page.all("tr") if "header" in e.inside and " to " in e.text]) == 2 + 2  # at a glance, native
     intervals = re.findall(r"\d to [+−\d]", page.with_id("numbers").text)
     too_little = page.with_id("numbers").text.count("too little for an interval")
     assert len(intervals) + too_little == 5 * 2 * (1 + 6)  # metrics x models x (all languages, and each)
@@ -173,7 +174,18 @@ def test_numbers_have_intervals_and_what_they_rest_on(page: Page) -> None:
 
 def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
     links = {e.attributes["download"]: e.attributes["href"] or "" for e in page.all("a") if "download" in e.attributes}
-    names = ("numbers", "health", "granularity", "diversity", "saturation", "specificity", "consensus")
+    names = (
+        "numbers",
+        "comparisons",
+        "health",
+        "granularity",
+        "diversity",
+        "saturation",
+        "specificity",
+        "consensus",
+        "companions",
+        "resolution",
+    )
     instruments = ("bias", "swaps", "separations", "entity-positions", "leaderboard")
     assert set(links) == {f"{name}.csv" for name in (*names, *instruments)}
     rows = list(csv.DictReader(io.StringIO(unquote(links["granularity.csv"].partition(",")[2]))))
@@ -181,10 +193,37 @@ def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
     assert all(0 < float(row["estimate"]) <= 1 for row in rows)
     curves = list(csv.DictReader(io.StringIO(unquote(links["saturation.csv"].partition(",")[2]))))
     assert "interval as a band. Coverage at the end of the curves" in page.with_id("saturation").text
+    beside = list(csv.DictReader(io.StringIO(unquote(links["companions.csv"].partition(",")[2]))))
+    assert {row["metric"] for row in beside} >= {"diversity", "hill_1", "hill_2", "coverage", "rarefied"}
+    assert page.with_id("diversity").text.count("Hill number, q = 1") == 1
     known = [[float(row[name]) for name in ("low", "entities", "high")] for row in curves if row["low"] or row["high"]]
     assert known == [sorted(limits) for limits in known]
     assert any(low < high for low, _, high in known)
-    assert sum("FROM aggregates" in e.text for e in page.all("pre")) == 5
+    assert sum("FROM aggregates" in e.text for e in page.all("pre")) == 6
+
+
+def test_what_differs_is_what_compare_says(page: Page, run: RunFolder) -> None:
+    link = next(e for e in page.all("a") if e.attributes.get("download") == "comparisons.csv")
+    rows = list(csv.DictReader(io.StringIO(unquote((link.attributes["href"] or "").partition(",")[2]))))
+    with open_store(run, views(), KEPT) as store:
+        lay_out_native(store, [(language, country) for country, language in COUNTRIES.items()])
+        native, models = compare(store, NATIVE, ["country"]), compare(store, Sides("model", *MODELS))
+    for family, column, wanted in (("native by country", "country", native), ("models", "model", models)):
+        found = {(r["metric"], r["condition"], r[column]): r for r in rows if r["family"] == family}
+        assert len(found) == len(wanted) > 6
+        for row in wanted:
+            own = found[row.metric, row.group.get("condition", ""), row.group.get(column, "")]
+            assert row.effect
+            told = (row.effect.difference, row.effect.low, row.effect.p, row.q)
+            assert [float(own[name]) for name in ("difference", "low", "p", "q")] == pytest.approx(told, abs=1e-6)
+            assert (own["pairs"], own["blocks"]) == (str(row.effect.pairs), str(row.effect.blocks))
+    shown = " ".join(page.with_id("compared").text.split())
+    row = next(row for row in native if row.metric == "diversity" and row.group["country"] == "JP")
+    assert row.effect
+    japan = next(e.text for e in page.all("tr") if e.text.strip().startswith("Japan") and "pairs" in e.text)
+    assert f"{difference(row.effect.difference, 'diversity')}" in japan
+    assert "Qwen2.5-7B-Instruct less smollm2" in shown
+    assert "Native language less other languages, by model" in page.all("header")[0].text
 
 
 def test_evidence_leads_from_items_to_places_in_responses(page: Page) -> None:

@@ -18,7 +18,7 @@ from tests.report_run import HOSTILE, MODELS, Synthetic, hostile_kitchen, kitche
 
 NAMES = {
     "headline", "health", "granularity", "diversity", "saturation", "specificity", "consensus", "bias", "swaps",
-    "separations", "leaderboard",
+    "separations", "leaderboard", "comparisons", "companions", "resolution",
 }  # fmt: skip
 
 

@@ -1,0 +1,147 @@
+"""What differs: native against other languages, and the models against each other, paired, with p and q."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+import metrics.comparison
+from cache.manifest import Manifest
+from metrics.comparison.compare import METRICS, NATIVE, Row, Sides, compare, lay_out_native
+from metrics.comparison.effect import adjusted
+from reports.names import Names, ordered
+from reports.numbers import count, difference, known, p_value
+from reports.reading import Reading
+from reports.words import words
+
+LEVEL = 0.05  # of q: what is below stands out
+COLUMNS = (
+    "family", "a", "b", "model", "country", "metric", "condition", "mean_a", "mean_b", "difference", "low", "high", "p",
+    "q", "pairs", "blocks", "missing",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A difference to print, with its interval, p and q, and what it rests on; or why there is none."""
+
+    value: str | None
+    interval: str
+    chances: str
+    basis: str
+    clear: bool  # is q below `LEVEL`?
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A table: its columns are metrics (under a condition), its lines what was compared. It is one family for q."""
+
+    title: str
+    says: str
+    columns: tuple[tuple[str, str], ...]  # a metric's name, and a condition's or nothing
+    lines: tuple[tuple[str, tuple[Difference | None, ...]], ...]
+
+
+def comparison_frame(reading: Reading, manifest: Manifest, names: Names) -> pd.DataFrame:
+    """A row is a metric of two sides, in the order of the page: the numbers of `polyculture compare`.
+
+    `family` says over which rows p was adjusted: 'native by model' and 'native by country' are `compare --native --by
+    model` and `--by country`; 'models' is of all pairs of models together.
+    """
+    rows = [
+        *_native(reading, manifest, names, "model"),
+        *_native(reading, manifest, names, "country"),
+        *_models(reading, manifest),
+    ]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def comparison_sql() -> str:
+    """The commands that give the numbers, and the pairs that they rest on in SQL."""
+    commands = ["compare exp.toml --native --by model", "compare exp.toml --native", "compare exp.toml MODEL MODEL"]
+    files = (Path(metrics.comparison.__file__).with_name("sql") / f"{name}.sql" for name in ("native", "models"))
+    return "\n".join(
+        [*(f"-- polyculture {command}" for command in commands), *(file.read_text("utf-8") for file in files)]
+    )
+
+
+def comparisons(frame: pd.DataFrame, manifest: Manifest, names: Names) -> dict[str, Comparison]:
+    """The tables of `comparison_frame`, by family; one without rows is left out."""
+    rows = [{str(key): known(value) for key, value in row.items()} for row in frame.to_dict("records")]
+    families = {family: [row for row in rows if row["family"] == family] for family in words().comparisons}
+    there = {family: own for family, own in families.items() if any(row["pairs"] for row in own)}
+    return {family: _table(family, own, manifest, names) for family, own in there.items()}
+
+
+def _native(reading: Reading, manifest: Manifest, names: Names, by: str) -> Iterator[dict[str, Any]]:
+    lay_out_native(reading.connection, names.native_pairs(manifest.languages))
+    for row in compare(reading.connection, NATIVE, [by]):
+        yield _line(f"native by {by}", NATIVE, row)
+
+
+def _models(reading: Reading, manifest: Manifest) -> list[dict[str, Any]]:
+    pairs = [Sides("model", *pair) for pair in combinations(manifest.models, 2)]
+    rows = [(sides, row) for sides in pairs for row in compare(reading.connection, sides)]
+    q_values = adjusted([row.effect.p if row.effect else None for _, row in rows])
+    return [_line("models", sides, replace(row, q=q)) for (sides, row), q in zip(rows, q_values, strict=True)]
+
+
+def _line(family: str, sides: Sides, row: Row) -> dict[str, Any]:
+    found: dict[str, Any] = {"pairs": 0, "blocks": 0}
+    if row.effect:
+        found = asdict(row.effect)
+        found |= {"mean_a": found.pop("a"), "mean_b": found.pop("b")}
+    group = {column: value or None for column, value in row.group.items()}
+    named = {"family": family, "a": sides.a, "b": sides.b, "metric": row.metric}
+    return {**dict.fromkeys(COLUMNS), **named, **group, **found, "q": row.q, "missing": row.missing}
+
+
+def _table(family: str, rows: Sequence[Mapping[str, Any]], manifest: Manifest, names: Names) -> Comparison:
+    conditions = ["", *manifest.conditions]
+    columns = sorted(
+        {(row["metric"], row["condition"] or "") for row in rows},
+        key=lambda column: (METRICS.index(column[0]), conditions.index(column[1])),
+    )
+    cells = {(_label(row, names), row["metric"], row["condition"] or ""): _difference(row) for row in rows}
+    asked = [*map(names.model, manifest.models), *map(names.country, manifest.countries)]
+    found = dict.fromkeys(label for label, *_ in cells)
+    labels = found if family == "models" else ordered(asked, found)
+    said = words().comparisons[family]
+    return Comparison(
+        title=said.title,
+        says=said.says,
+        columns=tuple(
+            (words().metrics[metric].name, names.condition(under) if under else "") for metric, under in columns
+        ),
+        lines=tuple((label, tuple(cells.get((label, *column)) for column in columns)) for label in labels),
+    )
+
+
+def _label(row: Mapping[str, Any], names: Names) -> str:
+    if row["family"] == "models":
+        return f"{names.model(row['a'])} less {names.model(row['b'])}"
+    return names.country(row["country"]) if row["country"] else names.model(row["model"])
+
+
+def _difference(row: Mapping[str, Any]) -> Difference:
+    metric = row["metric"]
+    if row["difference"] is None:
+        return Difference(None, words().missing["no_both"], "", "", clear=False)
+    limits = [row["low"], row["high"]]
+    told = None not in limits
+    return Difference(
+        value=difference(row["difference"], metric),
+        interval=" to ".join(difference(limit, metric) for limit in limits) if told else words().missing["few_pairs"],
+        chances=", ".join(said for said in (p_value(row["p"]), p_value(row["q"], "q")) if said),
+        basis=", ".join(_counted(row[what], what) for what in ("pairs", "blocks")),
+        clear=row["q"] is not None and row["q"] < LEVEL,
+    )
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{count(number)} {what.removesuffix('s') if number == 1 else what}"
