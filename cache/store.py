@@ -39,7 +39,7 @@ def _built(run: RunFolder, views: Sequence[Path], at: Path | None, selections: C
 
     All of them once more in a schema of its own for each of the `selections` (`cache.selections`).
 
-    The file holds no data of its own and may be deleted at any time. For the time of the block it stands under a passing
+    The file holds no data of its own and may be deleted at any time. During the block it stands under a passing
     name, then it takes the place of the one before. Raises `StoreError` where there is no run.
     """
     manifest = read_manifest(run.manifest)
