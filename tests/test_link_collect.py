@@ -31,6 +31,9 @@ DISHES = [
     item("Q106", {"en": "a bowl of ramen in a novel"}, None, 2, P31="Q102", P495="Q17"),
     item("Q107", {"en": "ramen bar chain", "ja": "店"}, None, 7, P31="Q108", P17="Q17"),
     item("Q108", {"en": "noodle restaurant"}, P279="Q100"),
+    # Pages of Wikimedia's, which the linker knows as a scope of their own.
+    item("Q13406463", {"en": "Wikimedia list article"}),
+    item("Q109", {"en": "Wikimedia list of soups"}, P279="Q13406463"),
 ]
 
 
