@@ -22,7 +22,7 @@ from polyculture.cluster.run import run_on_cluster
 from polyculture.pipeline import Pipeline
 from polyculture.workspace import open_workspace
 from tests.servers import StubServer, failure
-from tests.test_front_door import polyculture
+from tests.test_front_door import polyculture, polyculture_process
 from tests.test_jobs import tables, wait_for, write_experiment
 
 ray = pytest.importorskip("ray", reason="the package ray is not installed")
@@ -132,7 +132,7 @@ def test_what_a_cluster_meets_is_told_as_on_one_machine(tmp_path: Path, stub: St
     """A job that another process holds, an engine that ends the work, an address where nobody is."""
     experiment = write_experiment(tmp_path, stub.url, n=2)
     pipeline = Pipeline.prepare(open_workspace(experiment))
-    held = Job("openai:one", "en", "food")
+    held = Job("openai:one", "ja", "food")
     with JobShards(pipeline.workspace.run, held, ["responses"]):
         run_on_cluster(pipeline, pipeline.workspace.jobs, cluster.address)
     assert list(pipeline.held) == [held]
@@ -157,6 +157,6 @@ def test_ray_on_this_machine_from_the_command_line(tmp_path: Path, stub: StubSer
     once = write_experiment(tmp_path / "once", stub.url, n=1)
     assert polyculture("run", once, cwd=once.parent).returncode == 0
     ours = write_experiment(tmp_path / "ours", stub.url, n=1)
-    done = polyculture("run", ours, "--ray", "--replicas", "1", cwd=ours.parent)
+    done = polyculture_process("run", ours, "--ray", "--replicas", "1", cwd=ours.parent)
     assert done.returncode == 0, done.stderr
     assert tables(ours) == tables(once)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.test_datasets import OWN
-from tests.test_front_door import one_line, polyculture_here
+from tests.test_front_door import one_line, polyculture
 
 EXPERIMENT = """
 name = "likely"
@@ -46,11 +46,11 @@ def write_corpus(folder: Path, lines: list[str]) -> None:
 
 def corpus(folder: Path, *words: str) -> Any:
     command = ("corpus", "exp.toml", "--corpus", "news.jsonl", "--text-field", "content", "--language", "sw")
-    return polyculture_here(*command, "--data", "own", "--folder", folder, "--processes", "1", *words, cwd=folder)
+    return polyculture(*command, "--data", "own", "--folder", folder, "--processes", "1", *words, cwd=folder)
 
 
 def rows(folder: Path, query: str) -> list[dict[str, Any]]:
-    asked = polyculture_here("sql", "exp.toml", query, "--format", "json", cwd=folder)
+    asked = polyculture("sql", "exp.toml", query, "--format", "json", cwd=folder)
     assert asked.returncode == 0, asked.stderr
     return [json.loads(line) for line in asked.stdout.splitlines()]
 
@@ -91,7 +91,7 @@ def test_nothing_is_counted_twice_unless_the_corpus_changes(folder: Path) -> Non
 
 def test_a_report_shows_the_corpus_beside_the_models(folder: Path) -> None:
     assert corpus(folder).returncode == 0
-    made = polyculture_here("report", "exp.toml", cwd=folder)
+    made = polyculture("report", "exp.toml", cwd=folder)
     assert made.returncode == 0, made.stderr
     page = (folder / "runs" / "likely" / "report.html").read_text(encoding="utf-8")
     assert "news:unsmoothed" in page

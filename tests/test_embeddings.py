@@ -16,7 +16,7 @@ from generate.engines import ModelSpec, ScoreRequest, open_engine
 from metrics import views
 from metrics.embeddings.separation import davies_bouldin, separation
 from reports.report import write_report
-from tests.test_front_door import one_line, polyculture_here
+from tests.test_front_door import one_line, polyculture
 from tests.test_likelihood_command import EXPERIMENT
 from tests.test_likelihood_store import DEMO
 from tests.tiny_models import save_causal, save_masked
@@ -101,11 +101,11 @@ def test_embeddings_as_a_user_asks(tmp_path: Path) -> None:
     model = save_causal("gpt2", tmp_path / "gpt2")
     (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model=f"transformers:{model}"), encoding="utf-8")
     few = ("--data", "own", "--folder", DEMO, "--type", "food", "--culture", "Indian", "--entities", "12")
-    first = polyculture_here("embeddings", "exp.toml", *few, "--plots", "maps", cwd=tmp_path)
+    first = polyculture("embeddings", "exp.toml", *few, "--plots", "maps", cwd=tmp_path)
     assert first.returncode == 0, first.stderr
     assert "24 done, 0 of them before, 0 failed" in first.stderr
     assert "Davies-Bouldin" in first.stdout
-    again = polyculture_here("embeddings", "exp.toml", *few, cwd=tmp_path)
+    again = polyculture("embeddings", "exp.toml", *few, cwd=tmp_path)
     assert "represent" not in again.stderr  # the model is not even opened
     assert again.stdout == first.stdout
     run = RunFolder(tmp_path / "runs" / "likely")
@@ -120,7 +120,5 @@ def test_embeddings_as_a_user_asks(tmp_path: Path) -> None:
 
 def test_an_engine_without_hidden_states_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model="llamacpp:smollm2"), encoding="utf-8")
-    said = polyculture_here(
-        "embeddings", "exp.toml", "--data", "own", "--folder", DEMO, "--entities", "2", cwd=tmp_path
-    )
+    said = polyculture("embeddings", "exp.toml", "--data", "own", "--folder", DEMO, "--entities", "2", cwd=tmp_path)
     assert "no hidden states" in one_line(said)

@@ -7,7 +7,7 @@ import random
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ import pytest
 from cache.run_folder import RunFolder
 from cache.store import open_store
 from metrics import views
+from polyculture.commands import demo
 from tests import servers
 from tests.servers import StubServer
 from tests.test_docs import blocks
@@ -37,7 +38,7 @@ sys.stdin.read()
 EXPERIMENT = """
 name = "whole"
 models = ["openai:{model}"]
-languages = ["en", "es"]
+languages = {languages}
 topics = ["food"]
 countries = ["IT", "JP"]
 conditions = ["neutral", "explicit"]
@@ -51,6 +52,11 @@ base_url = "{url}"
 concurrency = 4
 """
 
+# In languages that are told by their scripts: no process loads the models of those in Latin letters.
+TEXTS_BY_SCRIPT = {
+    "ja": ("彼女はラーメンと寿司が好きです。", "彼はピザを食べます。"),
+    "ko": ("그는 피자와 김치를 좋아해요.", "라면과 초밥을 먹어요."),
+}
 TEXTS = (
     "She loves ramen and sushi, and paella with saffron. Ramen again!",
     "He eats pizza, pasta and a bowl of soup.",
@@ -58,9 +64,10 @@ TEXTS = (
 )
 
 
-def write_experiment(folder: Path, url: str, model: str = "any", n: int = 2, extractor: str = "gazetteer") -> Path:
-    file = folder / "exp.toml"
-    file.write_text(EXPERIMENT.format(url=url, model=model, n=n, extractor=extractor), encoding="utf-8")
+def write_experiment(folder: Path, url: str, n: int = 2, languages: Sequence[str] = ("en", "es"), **words: str) -> Path:
+    file, words = folder / "exp.toml", {"model": "any", "extractor": "gazetteer", **words}
+    text = EXPERIMENT.format(url=url, n=n, languages=json.dumps(languages), **words)
+    file.write_text(text, encoding="utf-8")
     return file
 
 
@@ -77,7 +84,7 @@ def run(experiment: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def llama_server() -> Iterator[str]:
     server = subprocess.Popen(
         [sys.executable, "-c", LLAMA_SERVER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -147,14 +154,22 @@ def tables(experiment: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 
 @pytest.mark.slow
-def test_killed_at_random_moments_a_run_ends_in_the_same_tables(tmp_path: Path, stub: StubServer) -> None:
+def test_killed_at_random_moments_a_run_ends_in_the_same_tables(
+    tmp_path: Path, stub: StubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def say(prompt: str, seed: int | None) -> str:
+        texts = TEXTS_BY_SCRIPT["ko" if any("가" <= letter <= "힣" for letter in prompt) else "ja"]
+        return f"{random.Random(seed).choice(texts)} ({seed})"
+
+    monkeypatch.setattr(servers, "answer_text", say)
     (tmp_path / "calm").mkdir()
     (tmp_path / "killed").mkdir()
-    calm = write_experiment(tmp_path / "calm", stub.url, n=20)
+    calm = write_experiment(tmp_path / "calm", stub.url, n=20, languages=("ja", "ko"))
     run(calm)
     asked = len(stub.asked)
     assert asked == 2 * 3 * 20
-    killed = write_experiment(tmp_path / "killed", stub.url, n=20)
+    assert all(tables(calm).values())
+    killed = write_experiment(tmp_path / "killed", stub.url, n=20, languages=("ja", "ko"))
     randomness, kills = random.Random(11), 0
     for _ in range(8):
         process = start_polyculture("run", killed, cwd=killed.parent)
@@ -248,7 +263,12 @@ def test_jobs_run_one_by_one_end_in_the_same_tables(tmp_path: Path, stub: StubSe
 
 
 @pytest.mark.slow
-def test_the_demo_in_small(tmp_path: Path) -> None:
+def test_the_demo_in_small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = demo.EXPERIMENT.read_text(encoding="utf-8")
+    assert "max_tokens = 96" in text
+    shorter = tmp_path / "shorter.toml"
+    shorter.write_text(text.replace("max_tokens = 96", "max_tokens = 32"), encoding="utf-8")
+    monkeypatch.setattr(demo, "EXPERIMENT", shorter)
     done = polyculture("demo", "--folder", "d", "--samples", "1", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "granularity" in done.stdout

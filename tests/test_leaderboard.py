@@ -29,7 +29,7 @@ from metrics.likelihood.measure import measure_bias
 from metrics.likelihood.selection import scoring_jobs
 from metrics.likelihood.stage import score_job
 from reports.report import write_report
-from tests.test_front_door import polyculture_here
+from tests.test_front_door import polyculture
 from tests.test_likelihood_store import DEMO, MODEL, SPEC, ToyEngine
 
 MODELS = ("openai:a", "openai:b", "openai:c", "openai:d")
@@ -111,17 +111,17 @@ def test_the_command_and_the_report_show_a_board(run: RunFolder, tmp_path: Path)
     models = ", ".join(f'"{model}"' for model in MODELS)
     experiment = f'name = "boards"\nmodels = [{models}]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["JP"]\n'
     (tmp_path / "exp.toml").write_text(experiment, encoding="utf-8")
-    shown = polyculture_here("leaderboard", "exp.toml", cwd=tmp_path)
+    shown = polyculture("leaderboard", "exp.toml", cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
     assert [line.split()[0] for line in shown.stdout.splitlines() if "openai:" in line] == ["1-2", "1-3", "2-3", "4"]
-    written = polyculture_here("leaderboard", "exp.toml", "--format", "csv", "-o", "board.csv", cwd=tmp_path)
+    written = polyculture("leaderboard", "exp.toml", "--format", "csv", "-o", "board.csv", cwd=tmp_path)
     assert written.returncode == 0, written.stderr
     rows = list(csv.DictReader((tmp_path / "board.csv").read_text(encoding="utf-8").splitlines()))
     assert [(row["model"], row["rank_low"], row["rank_high"]) for row in rows][:2] == [
         ("openai:a", "1", "2"),
         ("openai:b", "1", "3"),
     ]
-    none = polyculture_here("leaderboard", "exp.toml", "--task", "ner", cwd=tmp_path)
+    none = polyculture("leaderboard", "exp.toml", "--task", "ner", cwd=tmp_path)
     assert none.returncode == 0
     assert "no model was measured" in none.stderr
 
@@ -144,7 +144,7 @@ def test_a_model_of_which_nothing_could_be_used_is_there_without_a_rank(run: Run
         f'name = "boards"\nmodels = ["{MODELS[0]}"]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["JP"]\n',
         encoding="utf-8",
     )
-    shown = polyculture_here("leaderboard", "exp.toml", cwd=tmp_path)
+    shown = polyculture("leaderboard", "exp.toml", cwd=tmp_path)
     assert f"openai:a: all {scores} failed, most often: no tokens" in shown.stderr
     assert f"all {scores} failed: no tokens" in write_report(run).read_text(encoding="utf-8")
 

@@ -13,7 +13,7 @@ from cache.store import open_store
 from metrics import views
 from polyculture.data_sets import tell_left_out
 from tests.test_datasets import OWN, write_own
-from tests.test_front_door import one_line, polyculture_here
+from tests.test_front_door import one_line, polyculture
 from tests.test_likelihood_store import DEMO
 from tests.tiny_models import save_causal
 
@@ -53,23 +53,23 @@ def test_scores_a_table_and_nothing_twice(folder: Path) -> None:
         "--entities",
         "5",
     )
-    first = polyculture_here("cbs", "exp.toml", *few, cwd=folder)
+    first = polyculture("cbs", "exp.toml", *few, cwd=folder)
     assert first.returncode == 0, first.stderr
     assert "own-indian-food: 40 done, 0 of them before, 0 failed" in first.stderr
     assert "Cultural Bias Score, rule: log-probability of the whole entity" in first.stdout
     assert "grounded - neutral" in first.stdout
-    again = polyculture_here("cbs", "exp.toml", *few, "--rule", "mean", cwd=folder)
+    again = polyculture("cbs", "exp.toml", *few, "--rule", "mean", cwd=folder)
     assert again.returncode == 0, again.stderr
     assert "score" not in again.stderr  # the model is not even opened
     assert "rule: mean log-probability per token" in again.stdout
-    asked = polyculture_here("sql", "exp.toml", "SELECT count(*) AS n FROM scores", "--format", "json", cwd=folder)
+    asked = polyculture("sql", "exp.toml", "SELECT count(*) AS n FROM scores", "--format", "json", cwd=folder)
     assert asked.stdout.strip() == '{"n":40}'
 
 
 def test_draws_score_only_what_a_draw_takes(folder: Path) -> None:
     (folder / "exp.toml").write_text(EXPERIMENT.format(model=f"transformers:{folder / 'gpt2'}") + CBS, encoding="utf-8")
     own = ("--data", "own", "--folder", DEMO, "--type", "food", "--culture", "Indian", "--contexts", "1")
-    drawn = polyculture_here("cbs", "exp.toml", *own, cwd=folder)
+    drawn = polyculture("cbs", "exp.toml", *own, cwd=folder)
     assert drawn.returncode == 0, drawn.stderr
     assert re.search(r"2 x 4: 0\.\d{3} \(0\.\d{3}\)", drawn.stdout)
     sizes = rows(folder, "SELECT count(DISTINCT entity) FROM scores GROUP BY native")
@@ -78,9 +78,9 @@ def test_draws_score_only_what_a_draw_takes(folder: Path) -> None:
         "SELECT setting, sampled_mean, sampled_deviation FROM bias_intervals WHERE draws = 2 AND drawn = 4 ORDER BY ALL"
     )
     before = rows(folder, numbers)
-    more = polyculture_here("cbs", "exp.toml", *own, "--draws", "5", "--entities", "6", cwd=folder)
+    more = polyculture("cbs", "exp.toml", *own, "--draws", "5", "--entities", "6", cwd=folder)
     assert "5 x 6: " in more.stdout
-    assert polyculture_here("cbs", "exp.toml", *own, cwd=folder).returncode == 0
+    assert polyculture("cbs", "exp.toml", *own, cwd=folder).returncode == 0
     assert rows(folder, numbers) == before  # the same draws, though more entities are scored by now
 
 
@@ -103,7 +103,7 @@ def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
 def test_a_data_set_that_cannot_be_scored_is_one_line(folder: Path, contexts: str, told: str) -> None:
     for name, text in {**OWN, "contexts.csv": contexts}.items():
         (folder / name).write_text(text, encoding="utf-8")
-    assert told in one_line(polyculture_here("cbs", "exp.toml", "--data", "own", "--folder", folder, cwd=folder))
+    assert told in one_line(polyculture("cbs", "exp.toml", "--data", "own", "--folder", folder, cwd=folder))
 
 
 def test_what_a_data_set_leaves_out_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -118,5 +118,5 @@ def test_what_a_data_set_leaves_out_is_told(tmp_path: Path, capsys: pytest.Captu
 
 def test_a_model_that_cannot_score_is_one_line(folder: Path) -> None:
     (folder / "exp.toml").write_text(EXPERIMENT.format(model="llamacpp:smollm2"), encoding="utf-8")
-    said = polyculture_here("cbs", "exp.toml", "--data", "own", "--folder", DEMO, "--entities", "2", cwd=folder)
+    said = polyculture("cbs", "exp.toml", "--data", "own", "--folder", DEMO, "--entities", "2", cwd=folder)
     assert "no log-probabilities" in one_line(said)

@@ -12,7 +12,7 @@ from cache.errors import CatalogError
 from generate.engines import ModelSpec
 from generate.engines.transformers.vocabulary import read_vocabulary
 from metrics.likelihood.vocabulary import BROKEN, vocabulary_shares, writings
-from tests.test_front_door import one_line, polyculture_here
+from tests.test_front_door import one_line, polyculture
 from tests.test_likelihood_command import EXPERIMENT
 from tests.test_likelihood_store import DEMO
 from tests.tiny_models import save_causal
@@ -63,16 +63,16 @@ def test_a_real_tokenizers_vocabulary_is_text_without_special_tokens(tmp_path: P
 def test_tokens_of_vocabulary_and_entities_as_a_user_asks(tmp_path: Path) -> None:
     model = save_causal("gpt2", tmp_path / "gpt2")
     (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model=f"transformers:{model}"), encoding="utf-8")
-    alone = polyculture_here("tokens", "exp.toml", "--language", "hi", cwd=tmp_path)
+    alone = polyculture("tokens", "exp.toml", "--language", "hi", cwd=tmp_path)
     assert alone.returncode == 0, alone.stderr
     assert "nothing is scored yet" in alone.stderr
     few = ("--data", "own", "--folder", DEMO, "--type", "food", "--culture", "Indian", "--contexts", "1")
-    assert polyculture_here("cbs", "exp.toml", *few, "--entities", "3", cwd=tmp_path).returncode == 0
-    asked = polyculture_here("tokens", "exp.toml", "--language", "hi", cwd=tmp_path)
+    assert polyculture("cbs", "exp.toml", *few, "--entities", "3", cwd=tmp_path).returncode == 0
+    asked = polyculture("tokens", "exp.toml", "--language", "hi", cwd=tmp_path)
     assert "Tokens per entity, and Cultural Bias Score" in asked.stdout
     assert "native_tokens" in asked.stdout
     assert "neutral" in asked.stdout
-    written = polyculture_here("tokens", "exp.toml", "--format", "csv", "-o", "t.csv", cwd=tmp_path)
+    written = polyculture("tokens", "exp.toml", "--format", "csv", "-o", "t.csv", cwd=tmp_path)
     assert written.returncode == 0, written.stderr
     rows = list(csv.DictReader((tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()))
     assert [row["language"] for row in rows] == sorted(writings())
@@ -80,4 +80,4 @@ def test_tokens_of_vocabulary_and_entities_as_a_user_asks(tmp_path: Path) -> Non
 
 def test_what_has_no_vocabulary_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model="openai:gpt-4o-mini"), encoding="utf-8")
-    assert "does not tell its vocabulary" in one_line(polyculture_here("tokens", "exp.toml", cwd=tmp_path))
+    assert "does not tell its vocabulary" in one_line(polyculture("tokens", "exp.toml", cwd=tmp_path))

@@ -24,11 +24,12 @@ from generate.engines import Decoding, Message, ModelSpec, Request, open_engine
 from tests.servers import Reply, StubServer, failure
 from tests.test_front_door import one_line, polyculture, start_polyculture
 
-# A stub's answer has 7 tokens of prompt and 5 of answer: it costs 0.0057.
+# A stub's answer has 7 tokens of prompt and 5 of answer: it costs 0.0057. The languages are told by their scripts: no
+# process loads the models of those in Latin letters, three seconds each.
 EXPERIMENT = """
 name = "paid"
 models = ["openai:stub"]
-languages = ["en", "de"]
+languages = ["ja", "ko"]
 topics = ["food"]
 countries = ["IT", "JP"]
 {limit}
@@ -83,8 +84,8 @@ def test_spending_holds_what_was_bought_and_what_it_cost(tmp_path: Path, server:
     assert result.returncode == 0, result.stderr
     rows = spending(tmp_path)
     assert [(row["stage"], row["language"], row["asked"], row["purchase"]) for row in rows] == [
-        ("generate", "de", "openai:stub", "direct"),
-        ("generate", "en", "openai:stub", "direct"),
+        ("generate", "ja", "openai:stub", "direct"),
+        ("generate", "ko", "openai:stub", "direct"),
     ]
     for row in rows:
         assert (row["answers"], row["failed"], row["prompt_tokens"]) == (JOB_SAMPLES, 0, 7 * JOB_SAMPLES)
@@ -95,7 +96,7 @@ def test_extraction_by_a_paid_model_counts_with_its_failed_attempts(tmp_path: Pa
     server.behaviour = extracting
     file = write(tmp_path, server.url, extractor="openai:stub")
     for stage in ("generate", "extract"):
-        result = polyculture(stage, file, "--language", "en", cwd=tmp_path)
+        result = polyculture(stage, file, "--language", "ja", cwd=tmp_path)
         assert result.returncode == 0, result.stderr
     extraction = spending(tmp_path)[0]
     assert (extraction["stage"], extraction["answers"]) == ("extract", JOB_SAMPLES)
@@ -112,15 +113,15 @@ def test_answers_of_no_use_are_in_the_store_before_the_next_attempt(tmp_path: Pa
 
     server.behaviour = behave
     file = write(tmp_path, server.url, extractor="openai:stub")
-    assert polyculture("generate", file, "--language", "en", cwd=tmp_path).returncode == 0
-    killed = start_polyculture("extract", file, "--language", "en", cwd=tmp_path)
+    assert polyculture("generate", file, "--language", "ja", cwd=tmp_path).returncode == 0
+    killed = start_polyculture("extract", file, "--language", "ja", cwd=tmp_path)
     deadline = time.monotonic() + 120
     while not any(seed == 1 for _, seed in server.asked) and time.monotonic() < deadline:
         time.sleep(0.05)
     killed.send_signal(signal.SIGKILL)
     killed.wait(60)
     held = False
-    done = polyculture("extract", file, "--language", "en", cwd=tmp_path)
+    done = polyculture("extract", file, "--language", "ja", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert [seed for _, seed in server.asked].count(0) == JOB_SAMPLES  # a first attempt each, and never again
     extraction = spending(tmp_path)[0]
@@ -185,7 +186,7 @@ def test_where_a_server_counts_no_tokens_no_limit_is_kept_and_the_run_says_so(
 def test_extraction_stops_at_the_limit_and_forgets_nothing_that_it_paid_for(tmp_path: Path, server: StubServer) -> None:
     server.behaviour = extracting
     file = write(tmp_path, server.url, limit=1.8, extractor="openai:stub")
-    result = polyculture("run", file, "--language", "en", cwd=tmp_path)
+    result = polyculture("run", file, "--language", "ja", cwd=tmp_path)
     assert result.returncode == 5, result.stderr
     paid = len(server.asked)
     assert paid > JOB_SAMPLES
@@ -204,7 +205,7 @@ def test_two_processes_together_keep_to_the_limit(tmp_path: Path, server: StubSe
 def test_what_a_killed_process_had_reserved_is_free_again(tmp_path: Path, server: StubServer) -> None:
     server.latency = 0.5
     file = write(tmp_path, server.url, limit=1.0)
-    killed = start_polyculture("generate", file, "--language", "en", cwd=tmp_path)
+    killed = start_polyculture("generate", file, "--language", "ja", cwd=tmp_path)
     deadline = time.monotonic() + 120
     while not server.asked and time.monotonic() < deadline:
         time.sleep(0.05)

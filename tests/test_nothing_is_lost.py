@@ -20,7 +20,7 @@ from cache.store import fill_store
 from tests import servers
 from tests.extract_engines import answer
 from tests.servers import RESET, TRUNCATED, Reply, StubServer, completion, failure
-from tests.test_front_door import polyculture
+from tests.test_front_door import polyculture, polyculture_process
 
 EXPERIMENT = """
 name = "run"
@@ -117,7 +117,7 @@ def test_on_a_full_disk_every_stage_says_so_and_goes_on_when_there_is_space(
     for stage, kilobytes in (("generate", 48), ("extract", 40), ("link", 12), ("measure", 8), ("report", 8)):
         assert polyculture(stage, calm, cwd=tmp_path).returncode == 0
         ballast = leave(small_disk, kilobytes)
-        line = one_line_at_the_end(polyculture(stage, full, *runs, cwd=tmp_path))
+        line = one_line_at_the_end(polyculture_process(stage, full, *runs, cwd=tmp_path))
         assert "No space left on device" in line, line
         assert "run the same command again" in line
         if stage == "extract":

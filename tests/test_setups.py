@@ -15,8 +15,7 @@ from cache.run_folder import RunFolder
 from cache.store import current_store
 from generate.engines import ModelSpec
 from generate.engines.setup import model_setup
-from polyculture.commands.cbs import cbs
-from polyculture.commands.embeddings import embeddings
+from tests.test_front_door import polyculture
 from tests.test_likelihood_command import EXPERIMENT
 from tests.tiny_models import save_causal, save_masked
 
@@ -59,21 +58,25 @@ def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 
+def score(file: Path, folder: Path, data: str = "own", code: int = 0) -> str:
+    """What `cbs` tells of its work."""
+    done = polyculture("cbs", file, "--data", data, "--folder", folder, cwd=file.parent)
+    assert done.returncode == code, done.stderr
+    return done.stderr
+
+
 SCORES = "SELECT context_id, entity, log_probability FROM scores ORDER BY ALL"
 STORED = "SELECT count(*) FROM stored_scores"
 
 
-def test_scores_of_another_option_or_other_weights_are_kept_apart(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_scores_of_another_option_or_other_weights_are_kept_apart(tmp_path: Path) -> None:
     own, model = write(tmp_path, "own"), save_causal("gpt2", tmp_path / "model")
     weights = model / "model.safetensors"
     before = weights.read_bytes()
 
     def run(options: str = "") -> tuple[list[tuple[Any, ...]], str]:
-        capsys.readouterr()
-        cbs(experiment(tmp_path, model, options), data="own", folder=own)
-        return rows(tmp_path, SCORES), capsys.readouterr().err
+        told = score(experiment(tmp_path, model, options), own)
+        return rows(tmp_path, SCORES), told
 
     plain, _ = run()
     with_bos, told = run("bos = true")
@@ -95,20 +98,18 @@ def test_scores_of_another_option_or_other_weights_are_kept_apart(
 def test_vectors_of_another_option_are_kept_apart(tmp_path: Path) -> None:
     own, model = write(tmp_path, "own"), save_causal("gpt2", tmp_path / "model")
     for options in ("", "bos = true", ""):
-        embeddings(experiment(tmp_path, model, options), data="own", folder=own, layer=["last"], entities=1)
+        file, words = experiment(tmp_path, model, options), ("--data", "own", "--layer", "last", "--entities", "1")
+        assert polyculture("embeddings", file, *words, "--folder", own, cwd=tmp_path).returncode == 0
         assert rows(tmp_path, "SELECT count(*), count(DISTINCT setup_id) FROM representations") == [(2, 1)]
     assert rows(tmp_path, "SELECT count(*) FROM stored_representations") == [(4,)]
 
 
-def test_another_way_to_fill_masks_scores_anew_and_failures_are_told_each_time(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_another_way_to_fill_masks_scores_anew_and_failures_are_told_each_time(tmp_path: Path) -> None:
     own = write(tmp_path, "own", entities=ENTITIES + "en,Western,dishes,xyzzy,,\nen,Western,dishes,bread and cake,,\n")
     model, told = save_masked(tmp_path / "model"), []
     for options in ("", "", 'masked = "pseudo"'):
-        with pytest.raises(IncompleteError, match="2 failed; the reasons stand in the view scores"):
-            cbs(experiment(tmp_path, model, options), data="own", folder=own)
-        told.append(capsys.readouterr().err)
+        told.append(score(experiment(tmp_path, model, options), own, code=IncompleteError.exit_code))
+        assert "2 failed; the reasons stand in the view scores" in told[-1].splitlines()[-1]
     assert "10 done, 0 of them before, 2 failed" in told[0]
     assert "10 done, 10 of them before, 2 failed" in told[1]
     assert "10 done, 0 of them before, 2 failed" in told[2]
@@ -116,21 +117,18 @@ def test_another_way_to_fill_masks_scores_anew_and_failures_are_told_each_time(
     assert rows(tmp_path, pairs) == [(2,), (2,)]
 
 
-def test_two_folders_are_told_apart_and_nothing_of_the_first_is_lost(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_two_folders_are_told_apart_and_nothing_of_the_first_is_lost(tmp_path: Path) -> None:
     one, other = write(tmp_path, "one"), write(tmp_path, "other", entities=ENTITIES.replace("soup", "tea"))
     file = experiment(tmp_path, save_causal("gpt2", tmp_path / "model"))
-    cbs(file, data="own", folder=one)
+    score(file, one)
     first = rows(tmp_path, SCORES)
-    cbs(file, data="own", folder=other)
-    told = capsys.readouterr().err
+    told = score(file, other)
     assert "a second data set needs a name of its own: --data own:NAME). 2 scores of the last run count no more" in told
     assert "soup" not in {row[1] for row in rows(tmp_path, SCORES)}
-    cbs(file, data="own", folder=one)
+    score(file, one)
     assert rows(tmp_path, SCORES) == first
     assert rows(tmp_path, STORED) == [(SIZE + 2,)]
-    cbs(file, data="own:second", folder=other)
+    score(file, other, "own:second")
     assert rows(tmp_path, "SELECT dataset, count(*) FROM scores GROUP BY ALL ORDER BY 1") == [
         ("own", SIZE), ("second", SIZE),
     ]  # fmt: skip
@@ -138,28 +136,24 @@ def test_two_folders_are_told_apart_and_nothing_of_the_first_is_lost(
 
 def test_what_the_data_set_says_of_an_entity_is_what_it_says_now(tmp_path: Path) -> None:
     own, file = write(tmp_path, "own"), experiment(tmp_path, save_causal("gpt2", tmp_path / "model"))
-    cbs(file, data="own", folder=own)
+    score(file, own)
     write(tmp_path, "own", entities=ENTITIES.replace("soup,,", "soup,,Q41415").replace("cake,,", "cake,male,"))
-    cbs(file, data="own", folder=own)
+    score(file, own)
     named = "SELECT DISTINCT entity, publisher_qid FROM scores WHERE publisher_qid IS NOT NULL"
     assert rows(tmp_path, named) == [("soup", "Q41415")]
     assert rows(tmp_path, "SELECT count(*) FROM scores WHERE entity = 'cake'") == [(1,)], "it fits one context now"
     assert rows(tmp_path, STORED) == [(SIZE,)]
 
 
-def test_a_model_that_was_another_one_when_it_was_opened_is_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_model_that_was_another_one_when_it_was_opened_is_told(tmp_path: Path) -> None:
     own, file = write(tmp_path, "own"), experiment(tmp_path, save_causal("gpt2", tmp_path / "model"))
-    cbs(file, data="own", folder=own)
+    score(file, own)
     (part,) = (tmp_path / "runs" / "likely" / "scores").rglob("part-*.parquet")
     table = pq.read_table(part)
     versions = ["model@older", *table["model_version"].to_pylist()[1:]]
     place = table.schema.get_field_index("model_version")
     pq.write_table(table.set_column(place, "model_version", pa.array(versions)), part)
-    capsys.readouterr()
-    cbs(file, data="own", folder=own)
-    told = capsys.readouterr().err
+    told = score(file, own)
     assert "these scores were made by model sha256:" in told
     assert " and by model@older; name one by revision and dtype" in told
 

@@ -26,7 +26,7 @@ from metrics.swaps.ner import judge_names, judge_spans
 from metrics.swaps.prompts import read_prompts
 from metrics.swaps.text import Filled
 from tests.servers import Reply, StubServer
-from tests.test_front_door import one_line, polyculture_here
+from tests.test_front_door import one_line, polyculture
 from tests.test_swaps_command import EXPERIMENT, rows, says, write_table
 from tests.tiny_models import save_labeller
 
@@ -116,7 +116,7 @@ def test_an_honorific_is_no_part_of_a_name(filled: Filled, language: str, contex
 
 def test_a_tagger_is_measured_by_exact_spans(folder: Path) -> None:
     model = save_labeller(folder / "tagger", ["B-PER", "I-PER", "B-LOC", "O"], WORDS, tokens=True)
-    done = polyculture_here("ner", *own(folder), "--tagger", model, cwd=folder)
+    done = polyculture("ner", *own(folder), "--tagger", model, cwd=folder)
     assert done.returncode == 0, done.stderr
     # 'old' is found as a name in every text, 'house' as a place; of Jack Brown only Jack.
     found = {(metric, side): value for metric, side, value in rows(folder, SCORES)}
@@ -185,7 +185,7 @@ def test_a_language_model_lists_the_names(folder: Path) -> None:
 
     with StubServer(behaviour=answer) as server:
         (folder / "exp.toml").write_text(EXPERIMENT.format(url=server.url, limit=""), encoding="utf-8")
-        done = polyculture_here("ner", *own(folder), cwd=folder)
+        done = polyculture("ner", *own(folder), cwd=folder)
     assert done.returncode == 4, done.stderr
     assert rows(folder, "SELECT entity, error FROM swap_answers WHERE status = 'failed'") == [
         ("Emily", "the answer has no list of names")
@@ -199,5 +199,5 @@ def test_types_without_labels_are_told(folder: Path) -> None:
     for name in ("entities.csv", "contexts.csv"):
         file = folder / name
         file.write_text(file.read_text().replace(",names,", ",food,"), encoding="utf-8")
-    told = one_line(polyculture_here("ner", *own(folder), "--tagger", "any", cwd=folder))
+    told = one_line(polyculture("ner", *own(folder), "--tagger", "any", cwd=folder))
     assert "no label of a name means food" in told
