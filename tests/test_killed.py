@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 import shutil
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -16,8 +16,9 @@ import pytest
 from cache.run_folder import Job, RunFolder
 from cache.shards import JobShards
 from tests import servers
+from tests.quick_start import begin_polyculture
 from tests.servers import StubServer
-from tests.test_front_door import polyculture, start_polyculture
+from tests.test_front_door import polyculture
 from tests.test_nothing_is_lost import STAGE_TABLES, UNWRITTEN, run_folder, say, tables, write_experiment
 
 JOB = Job("openai:any", "sco", "food")
@@ -80,8 +81,10 @@ class Killer:
         self.stage, self.begin, self.server = stage, begin, server
         self.randomness = random.Random(stage)
         calm, asked = begin("calm"), len(server.asked)
+        process = begin_polyculture(stage, calm, cwd=calm.parent)
         started = time.monotonic()
-        assert polyculture(stage, calm, cwd=calm.parent).returncode == 0
+        process.join()
+        assert process.exitcode == 0
         self.seconds = time.monotonic() - started
         self.expected, self.questions = tables(run_folder(calm), stage), Counter(server.asked[asked:])
         self.in_the_middle = 0  # kills that left some of the work done, and some not
@@ -104,17 +107,16 @@ class Killer:
         """Whether it was killed before it ended by itself."""
         run, asked, answered = run_folder(experiment), len(self.server.asked), len(self.server.answered)
         before = kept(run, self.stage) if self.questions and run.manifest.exists() else set()
-        process = start_polyculture(self.stage, experiment, cwd=experiment.parent)
+        process = begin_polyculture(self.stage, experiment, cwd=experiment.parent)
         try:
             if at_work:
                 left = max(len(self.questions) - len(before), 1)
                 self._wait_for_answers(process, self.randomness.randint(1, left))
-            code = process.wait(self.randomness.uniform(0, 0.05 if at_work else self.seconds))
-        except subprocess.TimeoutExpired:
-            code = None
+            process.join(self.randomness.uniform(0, 0.05 if at_work else self.seconds))
+            code = process.exitcode
         finally:
             process.kill()
-            process.wait()
+            process.join()
         assert not before & set(self.server.asked[asked:]), "what was paid for is asked again"
         if code is None and self.questions and run.manifest.exists():
             after = kept(run, self.stage)
@@ -123,9 +125,9 @@ class Killer:
         assert code in (None, 0)
         return code is None
 
-    def _wait_for_answers(self, process: subprocess.Popen[bytes], more: int) -> None:
+    def _wait_for_answers(self, process: BaseProcess, more: int) -> None:
         enough = len(self.server.answered) + more
-        while len(self.server.answered) < enough and process.poll() is None:
+        while len(self.server.answered) < enough and process.exitcode is None:
             time.sleep(0.002)
 
 

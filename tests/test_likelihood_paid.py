@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -18,8 +17,9 @@ from cache.run_folder import RunFolder
 from cache.store import open_store
 from generate.engines.echo import PROBE
 from metrics import views
+from tests.quick_start import begin_polyculture
 from tests.servers import Reply, StubServer
-from tests.test_front_door import polyculture, start_polyculture
+from tests.test_front_door import polyculture
 from tests.test_likelihood_store import DEMO
 from tests.tiny_models import byte_level
 
@@ -106,16 +106,14 @@ def test_killed_at_random_moments_it_ends_in_the_same_tables(tmp_path: Path, ser
     begun, in_the_middle = len(asked(server)), 0
     for _ in range(KILLS):
         answered = len(asked(server))
-        process = start_polyculture("cbs", "exp.toml", *CHOICE, cwd=folder)
+        process = begin_polyculture("cbs", "exp.toml", *CHOICE, cwd=folder)
         enough = answered + randomness.randint(0, SCORES // KILLS)
-        while len(asked(server)) < enough and process.poll() is None:
+        while len(asked(server)) < enough and process.exitcode is None:
             time.sleep(0.002)
-        try:
-            process.wait(randomness.uniform(0, 0.05))
-        except subprocess.TimeoutExpired:
-            in_the_middle += 1
+        process.join(randomness.uniform(0, 0.05))
+        in_the_middle += process.exitcode is None
         process.kill()
-        process.wait()
+        process.join()
     assert polyculture("cbs", "exp.toml", *CHOICE, cwd=folder).returncode == 0
     twice = len(asked(server)) - begun - SCORES
     assert 0 <= twice <= KILLS * 2 * IN_FLIGHT, "what was answered and kept is asked again"
