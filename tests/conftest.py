@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from filelock import FileLock
 
 if TYPE_CHECKING:
     from link.index.source import IndexSource
@@ -35,10 +36,15 @@ def shared_data() -> Path:
 
 @pytest.fixture(scope="session")
 def slice_index(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> IndexSource:
-    """An index over the slice of Wikidata among the real data."""
+    """An index over the slice of Wikidata among the real data, built once for all processes that run tests."""
     from link.dumps.build import build_index
+    from link.index.snapshot import open_snapshot
     from link.index.source import IndexSource
     from tests.link_world import LANGUAGES
 
-    out = tmp_path_factory.mktemp("slice") / "slice.duckdb"
-    return IndexSource(build_index(shared_data / "wikidata" / "slice.json.gz", out, LANGUAGES).snapshot)
+    folder = tmp_path_factory.getbasetemp()
+    out = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "slice.duckdb"
+    with FileLock(f"{out}.lock"):
+        if not out.exists():
+            build_index(shared_data / "wikidata" / "slice.json.gz", out, LANGUAGES)
+    return IndexSource(open_snapshot(out))
