@@ -19,7 +19,10 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
+
+_LINE_BREAK = re.compile(r"\s*\n\s*")  # what others say of a fault may have several lines
 
 
 class PolycultureError(Exception):
@@ -36,7 +39,7 @@ class UserError(PolycultureError):
     def __init__(self, what: str, *, where: object = None, remedy: str | None = None) -> None:
         self.what, self.where, self.remedy = what, where, remedy
         line = f"{where}: {what}" if where is not None else what
-        super().__init__(f"{line}. {remedy}" if remedy else line)
+        super().__init__(_LINE_BREAK.sub(" ", f"{line}. {remedy}" if remedy else line))
 
 
 class CatalogError(UserError):

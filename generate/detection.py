@@ -43,7 +43,7 @@ def detect(text: str, language: Language, catalog: Catalog) -> Detection:
     if not counts:
         return Detection(None, None, None, None)
     script, share = counts.most_common(1)[0][0], script_share(counts, language.scripts)
-    if not detectable(language):  # then no model is loaded either
+    if not detectable(language.detector):  # then no model is loaded either
         return Detection(None, None, script, share)
     best = _detector(_candidates(catalog)).compute_language_confidence_values(_sample(text))[0]
     if best.value < UNDECIDED_BELOW:
@@ -53,11 +53,11 @@ def detect(text: str, language: Language, catalog: Catalog) -> Detection:
     return Detection(named, round(best.value, 6) if named else None, script, share)
 
 
-def detectable(language: Language) -> bool:
-    """Does lingua know this language?"""
+def detectable(iso: str) -> bool:
+    """Does lingua know the language of this ISO 639-1 code, in capital letters?"""
     from lingua import IsoCode639_1
 
-    return hasattr(IsoCode639_1, language.detector)
+    return hasattr(IsoCode639_1, iso)
 
 
 @cache

@@ -96,6 +96,9 @@ def _check_language(
     language: Language, wording: Wording, catalog: Catalog, countries: Sequence[str]
 ) -> Iterator[Finding]:
     file = wording_file(language)
+    own = language.code.partition("-")[0].upper()
+    if own != language.detector and detectable(own):
+        yield Finding(file, "detector", f"is {language.detector}, and the language detector knows {own}")
     yield from _check_text(wording.answer_in_language, language, catalog, file, "answer_in_language")
     yield from _check_countries(language, wording, countries)
     yield from _check_names(language, read_names(), NAMES)
@@ -134,7 +137,7 @@ def _check_text(
     wrong = _wrong_script(text, language)
     if wrong:
         yield Finding(file, place, wrong)
-    elif detectable(language):
+    elif detectable(language.detector):
         found = detect(text, language, catalog).language
         if found != language.code:
             yield Finding(file, place, f"is detected as {found or 'no language'}, not as {language.code}: {text!r}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from cache.errors import UserError
 from cache.outcome import Outcome
 from polyculture import console
 from polyculture.tables import print_table
@@ -32,3 +33,8 @@ def test_a_cell_is_printed_and_does_nothing(capsys: pytest.CaptureFixture[str]) 
     assert "a\ufffdb" in told
     assert told.count("\n") > len(("label", "red", "a", "two", "lines"))
     assert not {"\x1b", "\x07", "\u202e"} & set(told)
+
+
+def test_what_others_say_of_a_fault_becomes_one_line() -> None:
+    fault = UserError("is damaged: malformed\n  Page 11: error code 11", where="cache.sqlite", remedy="Delete it.")
+    assert str(fault) == "cache.sqlite: is damaged: malformed Page 11: error code 11. Delete it."

@@ -205,6 +205,13 @@ def findings_of(folder: Path, topic: str = FESTIVALS, language: str = SWAHILI) -
             "wording.en.neutral",
             "detected as de",
         ),
+        (
+            'detector = "SW"',
+            'detector = "DE"',
+            "languages/sw.toml",
+            "detector",
+            "is DE, and the language detector knows SW",
+        ),
         ('name = "Japani"', 'name = "Nihon"', "languages/sw.toml", "countries.JP.name", "CLDR has 'Japani'"),
         ('form = "Japani"', 'form = "日本"', "languages/sw.toml", "countries.JP.form", "Latn"),
         ('JP = { name = "Japani", form = "Japani" }', "", "languages/sw.toml", "countries.JP", "is missing"),

@@ -111,8 +111,11 @@ def _build_from_dump(dump: Path, output: Path, catalog: Path | None, workers: in
     size = dump.stat().st_size if dump.is_file() else 0
     with watch(f"build {output.name}, megabytes of {dump.name}", size // 10**6) as progress:
         settings = BuildSettings(workers, lambda read, _size: progress(Outcome(read // 10**6, 0)), say)
-        intake = build_index(dump, output, languages, settings).intake
-    say(f"Wrote {output}: {intake.items} items, {intake.skipped} entities of other kinds, {intake.broken} broken")
+        report = build_index(dump, output, languages, settings)
+    intake, items = report.intake, report.snapshot.meta["counts"]["items"]
+    say(f"Wrote {output}: {items} items, {intake.skipped} entities of other kinds, {intake.broken} broken")
+    if intake.items > items:
+        say(f"  {intake.items - items} were there more than once: the names of each time are kept")
     for line, reason in intake.broken_lines:
         say(f"  line {line}: {reason}")
 
