@@ -11,7 +11,7 @@ from reports.figures.charts import SHORT, Curves, key_of
 from reports.figures.figure import Figure, Panel, caption_of, make_figure
 from reports.figures.mark import Mark
 from reports.names import Names, ordered
-from reports.numbers import count, decimal, known
+from reports.numbers import count, decimal, estimate, known
 from reports.reading import Reading
 from reports.words import words
 
@@ -41,8 +41,9 @@ def _panel(name: str, topic: str, own: pd.DataFrame, models: list[str], caption:
 
 
 def _mark(row: Any, names: Names) -> str:
-    said = f"{names.model(row.model)}: {decimal(row.entities, 'diversity')} items in {count(row.responses)} responses"
-    return Mark(said, {"model": row.model}).address()
+    found = estimate("diversity", row.entities, row.low, row.high)
+    said = f"{found.value} items in {count(row.responses)} responses, {found.interval or found.missing}"
+    return Mark(f"{names.model(row.model)}: {said}", {"model": row.model}).address()
 
 
 def _ends(found: pd.DataFrame, names: Names) -> str:
