@@ -83,7 +83,8 @@ def _mark(row: Mapping[Hashable, Any], metric: str, axes: Sequence[str], names: 
     where = ", ".join(getattr(names, axis)(code) for axis, code in place.items())
     if known(row["estimate"]) is None:
         return Mark(where, place).address()
-    found = estimate(metric, row["estimate"], row["low"], row["high"])
+    without = known(row.get("no_interval")) or "no_interval"
+    found = estimate(metric, row["estimate"], row["low"], row["high"], without=without)
     return Mark(f"{where}: {found.value}, {found.interval or found.missing}", place).address()
 
 

@@ -2,7 +2,7 @@
 -- things it names and can be compared between samples of different size; diversity itself beside them. Means over topics,
 -- conditions and countries. Rarefied counts are of `rarefied_to` responses a cell, or of the coverage of `at_coverage`.
 SELECT
-    model, language, metric, estimate, low, high, method, cells, missing, responses, mentions,
+    * EXCLUDE (level, other_language, topic, condition, country),
     CASE WHEN metric = 'rarefied' THEN (SELECT any_value(rarefied_to) FROM diversity_companions) END AS rarefied_to
 FROM aggregates
 WHERE level IN ('model', 'model, language')
