@@ -39,21 +39,25 @@ _SQL_TYPES: dict[pa.DataType, str] = {
 _KEPT_FOR = 30 * 86400.0  # seconds; what an older version left behind goes then, and what is needed is made again
 
 
-def write_blank_store(path: Path, views: Sequence[Path] = (), selections: Collection[str] = ()) -> None:
-    """Writes a store without rows to `path`: `views` are SQL files that follow `store.sql`, in order.
+def open_blank_store(
+    path: Path, views: Sequence[Path] = (), selections: Collection[str] = ()
+) -> duckdb.DuckDBPyConnection:
+    """A store without rows at `path`, to be filled: `views` are SQL files that follow `store.sql`, in order.
 
-    It is a copy of the one in the cache folder, which is made where there is none. A cache folder that cannot be
-    written is done without.
+    It is a copy of the one in the cache folder. Where that is missing or damaged, it is made, and kept if the folder
+    can be written.
     """
     kept = cache_folder() / "stores" / f"{_identity(views, selections)}.duckdb"
-    if not kept.exists():
-        with suppress(StoreError, duckdb.IOException), replacing(kept) as temporary:
-            _make(temporary, views, selections)
-            _forget_older(kept.parent)
     if kept.exists():
         shutil.copyfile(kept, path)
-    else:
-        _make(path, views, selections)
+        with suppress(duckdb.IOException):
+            return connect(path)
+        path.unlink()
+    _make(path, views, selections)
+    with suppress(StoreError), replacing(kept) as temporary:
+        shutil.copyfile(path, temporary)
+        _forget_older(kept.parent)
+    return connect(path)
 
 
 def create_views(

@@ -11,7 +11,7 @@ from typing import Any
 
 import duckdb
 
-from cache.blank_store import create_views, write_blank_store
+from cache.blank_store import create_views, open_blank_store
 from cache.database import connect
 from cache.errors import StoreError
 from cache.files import replacing
@@ -47,8 +47,7 @@ def _built(run: RunFolder, views: Sequence[Path], at: Path | None, selections: C
         raise StoreError("holds no run", where=run.root, remedy="Run `polyculture run` on an experiment file first.")
     path = at or run.store
     with replacing(path) as temporary, _disk_faults(path):
-        write_blank_store(temporary, views, selections)
-        with connect(temporary) as connection:
+        with open_blank_store(temporary, views, selections) as connection:
             _put_rows(connection, run, manifest, selections)
             connection.execute("CHECKPOINT")  # closing writes, too, but says nothing where the disk is full
         yield temporary

@@ -65,3 +65,14 @@ def test_a_store_that_is_open_is_opened_again_as_it_is_now(tmp_path: Path, kept:
         StoreBuilder(tmp_path / "run", models=("one", "other")).write()
         with open_store(run) as now:
             assert [len(store.sql("FROM run_models").fetchall()) for store in (before, now)] == [1, 2]
+
+
+@pytest.mark.parametrize("left", [b"", b"garbage", None])
+def test_a_damaged_one_is_made_again(tmp_path: Path, kept: Path, left: bytes | None) -> None:
+    run = StoreBuilder(tmp_path / "run").write()
+    models(run)
+    (file,) = kept.iterdir()
+    whole = file.read_bytes()
+    file.write_bytes(whole[: len(whole) // 2] if left is None else left)
+    assert models(run) == [("m",)]
+    assert len(file.read_bytes()) == len(whole)
