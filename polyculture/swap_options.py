@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import wraps
 from inspect import Parameter, Signature, signature
@@ -72,34 +72,39 @@ class Asked:
     demo: Demo = False
     runs: Runs = None
 
-    def or_demo(self, context: typer.Context) -> Asked:
+    def or_demo(self, context: typer.Context, sizes: Mapping[str, int]) -> Asked:
         """With --demo, our own texts in the place of a data set, and few where the command line says no number."""
         if not self.demo:
             return self
-        few: dict[str, Any] = {name: size for name, size in DEMO_SIZES.items() if not given(context, name)}
+        sizes = {**DEMO_SIZES, **sizes}
+        few: dict[str, Any] = {name: size for name, size in sizes.items() if not given(context, name)}
         file = demo_experiment(DEMO / "swaps_demo.toml", Path("swaps-demo"), context)
         language = self.language or DEMO_LANGUAGES
         return replace(self, experiment=file, data="own", folder=DEMO, language=language, **few)
 
 
-def with_shared_options(command: Callable[..., None]) -> Callable[..., None]:
-    """A function for typer with an option for each field of `Asked`, which `command` gets as one, before its own."""
-    kinds = get_type_hints(Asked, include_extras=True)
-    shared = [Parameter(f.name, KEYWORD, default=f.default, annotation=kinds[f.name]) for f in fields(Asked)]
-    own = list(signature(command, eval_str=True).parameters.values())[1:]
+def with_shared_options(**demo: int) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A function for typer with an option for each field of `Asked`, which the command gets as one, before its own.
 
-    @wraps(command)
-    def run(context: typer.Context, **options: Any) -> None:
-        command(Asked(**{name: options.pop(name) for name in kinds}).or_demo(context), **options)
+    `demo` are numbers that the command's demo takes beside the shared ones.
+    """
 
-    taken = [
-        Parameter("context", KEYWORD, annotation=typer.Context),
-        *shared,
-        *(parameter.replace(kind=KEYWORD) for parameter in own),
-    ]
-    run.__signature__ = Signature(taken)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in taken}
-    return run
+    def with_options(command: Callable[..., None]) -> Callable[..., None]:
+        kinds = get_type_hints(Asked, include_extras=True)
+        shared = [Parameter(f.name, KEYWORD, default=f.default, annotation=kinds[f.name]) for f in fields(Asked)]
+        own = list(signature(command, eval_str=True).parameters.values())[1:]
+
+        @wraps(command)
+        def run(context: typer.Context, **options: Any) -> None:
+            command(Asked(**{name: options.pop(name) for name in kinds}).or_demo(context, demo), **options)
+
+        first = Parameter("context", KEYWORD, annotation=typer.Context)
+        taken = [first, *shared, *(parameter.replace(kind=KEYWORD) for parameter in own)]
+        run.__signature__ = Signature(taken)  # type: ignore[attr-defined]
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in taken}
+        return run
+
+    return with_options
 
 
 def run_prompted(task: str, asked: Asked) -> None:

@@ -9,7 +9,7 @@ import typer
 from polyculture.swap_options import Asked, LabelFile, run_labelled, run_prompted, with_shared_options
 
 
-@with_shared_options
+@with_shared_options(contexts=2)
 def ner(
     asked: Asked,
     tagger: Annotated[str | None, typer.Option(help="Ask this token classifier of transformers instead.")] = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from polyculture.swap_options import Asked, run_prompted, with_shared_options
 
 
-@with_shared_options
+@with_shared_options()
 def qa(asked: Asked) -> None:
     """Ask which entity a text names, with native and with Western entities in it.
 

@@ -9,7 +9,7 @@ import typer
 from polyculture.swap_options import Asked, LabelFile, run_labelled, run_prompted, with_shared_options
 
 
-@with_shared_options
+@with_shared_options()
 def sentiment(
     asked: Asked,
     classifier: Annotated[str | None, typer.Option(help="Ask this text classifier of transformers instead.")] = None,
