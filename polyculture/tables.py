@@ -104,7 +104,11 @@ def print_metrics(run: RunFolder, selection: str = MAIN) -> None:
 def _cell(value: Any) -> str:
     if value is None:
         return "–"
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+    if not isinstance(value, float):
+        return str(value)
+    if 0 < abs(value) < 0.0005:  # what is not nothing is never shown as nothing
+        return "<0.001" if value > 0 else ">-0.001"
+    return f"{value:.3f}"
 
 
 def _csv(table: Any) -> Iterable[str]:

@@ -11,7 +11,7 @@ import pandas as pd
 from reports.figures.entity_map import EntityMap
 from reports.figures.figure import Panel
 from reports.names import Names, short
-from reports.numbers import Estimate, count, decimal, estimate
+from reports.numbers import Estimate, count, decimal, estimate, probability
 
 SHOWN_MAPS = 12  # a page holds no more; `polyculture embeddings --plots` writes all
 
@@ -58,6 +58,6 @@ def _line(row: Row, names: Names) -> ApartLine:
         str(row["layer"]),
         estimate("cbs", row["estimate"], row["low"], row["high"]),
         decimal(row["by_chance"], "cbs"),
-        f"{row['p']:.3f}",
+        probability(row["p"]),
         tuple(count(row[name]) for name in ("contexts", "native_entities", "western_entities")),
     )

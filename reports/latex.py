@@ -10,7 +10,7 @@ import pandas as pd
 from cache.harmless import harmless
 from reports import companions, headline
 from reports.names import Names
-from reports.numbers import count, decimal, difference, known
+from reports.numbers import count, decimal, difference, known, probability
 from reports.words import words
 
 LONGEST = 60  # letters of a cell: a word of ten thousand is wider than TeX can count
@@ -64,7 +64,7 @@ def _word(name: str, column: str, row: Row, names: Names) -> str:
     if isinstance(value, str):
         return _text(column, value, names)
     if column in ("p", "q"):
-        return "< 0.001" if value < 0.001 else f"{value:.3f}"
+        return probability(value)
     return decimal(value, column) if column in _FRACTIONS else count(value)
 
 

@@ -75,7 +75,13 @@ def p_value(p: float | None, letter: str = "p") -> str | None:
     """p = 0.012; None of nothing."""
     if p is None or pd.isna(p):
         return None
-    return f"{letter} < 0.001" if p < 0.001 else f"{letter} = {p:.3f}"
+    said = probability(p)
+    return f"{letter} {said}" if said.startswith("<") else f"{letter} = {said}"
+
+
+def probability(p: float) -> str:
+    """0.012; what is too small for that is never shown as 0.000."""
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def share(part: float, whole: float) -> str | None:

@@ -38,3 +38,8 @@ def test_a_cell_is_printed_and_does_nothing(capsys: pytest.CaptureFixture[str]) 
 def test_what_others_say_of_a_fault_becomes_one_line() -> None:
     fault = UserError("is damaged: malformed\n  Page 11: error code 11", where="cache.sqlite", remedy="Delete it.")
     assert str(fault) == "cache.sqlite: is damaged: malformed Page 11: error code 11. Delete it."
+
+
+def test_what_is_not_nothing_is_never_printed_as_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(("p",), [(0.0004,), (-0.0001,), (0.0005,), (0.0,)])
+    assert [line.strip() for line in capsys.readouterr().out.splitlines()[3:-1]] == ["<0.001", ">-0.001", "0.001", "0.000"]
