@@ -3,9 +3,9 @@
     python -m bench.coverage [--data-sets 1000] [--only consensus]
 
 The worlds are those of `tests/test_metrics_coverage.py`: items with Zipf's popularity (`independent`), many items as
-good as equally popular (`flat`), responses that name whole bundles of items (`bundled`); and four items in all (`few`).
-Where the truth has no formula it is the mean over as many other data sets; of coverage it is the share that the
-responses did cover.
+good as equally popular (`flat`), responses that name whole bundles of items (`bundled`); and four or eight items in
+all (`few`, `some`). Where the truth has no formula it is the mean over as many other data sets; of coverage it is the
+share that the responses did cover. Fixed coverages are those of a half of the responses, and of half as many again.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from metrics.intervals.assemblage import Assemblage
+from metrics.intervals.at_coverage import coverage_in, items_at_coverage
 from metrics.intervals.companions import companions, items_in
 from metrics.intervals.estimate import Estimate, difference, mean, scaled
 from metrics.intervals.overlap import Overlaps, overlap
@@ -31,7 +32,11 @@ from metrics.intervals.ratio import ratio_estimate
 from tests.test_metrics_coverage import WORLDS, Random, World, responses_with, world
 
 SIZES = (10, 30, 200)
-MODELS = {**WORLDS, "few": {"items": 4, "slope": 2.0, "each": 1.5}}
+MODELS = {
+    **WORLDS,
+    "few": {"items": 4, "slope": 2.0, "each": 1.5},
+    "some": {"items": 8, "slope": 1.0, "each": 1.5},
+}
 CELLS = 5  # in a mean
 
 
@@ -45,14 +50,14 @@ class Case(NamedTuple):
 
 
 def main() -> None:
-    """Prints a line per metric and world, as soon as it is known."""
+    """Prints a line per metric and world, as soon as it is known: the share covered, and that of intervals withheld."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data-sets", type=int, default=1_000)
     parser.add_argument("--only", choices=list(PARTS), nargs="*", default=list(PARTS))
     asked = parser.parse_args()
     for name in asked.only:
         for case in PARTS[name](asked.data_sets):
-            sys.stdout.write(f"{case.metric:28} {case.where:38} {covered(case):6.1%}\n")
+            sys.stdout.write(f"{case.metric:28} {case.where:38} {covered(case):6.1%} {withheld(case):8.1%}\n")
             sys.stdout.flush()
 
 
@@ -116,11 +121,19 @@ def items(count: int) -> Iterator[Case]:
             truth = float(np.mean([one.value for one in map(estimate, others) if one]))
             yield Case(metric, f"{name}, {responses} responses", found[:count], truth)
             yield Case(f"{metric}, a mean", f"{name}, {CELLS} cells of {responses}", means_of(found), truth)
+        for metric, size in (("a half", responses // 2), ("one and a half", responses * 3 // 2)):
+            target = float(np.mean([coverage_in(cell.incidence, size) for cell in others if len(cell.items)]))
+            known = [companions(cell, 1, target).get("at_coverage") for cell in cells]
+            truth = float(
+                np.mean([items_at_coverage(cell.incidence, target).value for cell in others if len(cell.items)])
+            )
+            yield Case(f"at a coverage, {metric}", f"{name}, {responses} responses", known[:count], truth)
+            yield Case("the same, a mean", f"{name}, {CELLS} cells of {responses}", means_of(known), truth)
         chance = chances(model, random)
-        known = [float(chance[cell.items].sum() / chance.sum()) for cell in cells]
+        shares = [float(chance[cell.items].sum() / chance.sum()) for cell in cells]
         found = [companions(cell, 1).get("coverage") for cell in cells]
-        yield Case("coverage", f"{name}, {responses} responses", found[:count], known[:count])
-        truths = np.reshape(known, (-1, CELLS)).mean(axis=1).tolist()
+        yield Case("coverage", f"{name}, {responses} responses", found[:count], shares[:count])
+        truths = np.reshape(shares, (-1, CELLS)).mean(axis=1).tolist()
         yield Case("coverage, a mean", f"{name}, {CELLS} cells of {responses}", means_of(found), truths)
 
 
@@ -143,7 +156,7 @@ def chances(model: World, random: Random) -> NDArray[np.float64]:
 
 def pairs(count: int) -> Iterator[Case]:
     """Culture consensus: a pair of languages, and the mean of the pairs of four."""
-    for name, sizes in ((name, sizes) for name in MODELS for sizes in ((30, 30), (200, 60))):
+    for name, sizes in ((name, sizes) for name in MODELS for sizes in ((10, 10), (30, 30), (200, 60))):
         random = np.random.default_rng([4, *sizes, len(name)])
         two = [world(random, **MODELS[name], shuffled=shuffled) for shuffled in (0.0, 0.5)]
         drawn = [
@@ -152,7 +165,7 @@ def pairs(count: int) -> Iterator[Case]:
         known = [pair and pair.estimate() for pair in drawn]
         truth = float(np.mean([one.value for one in known[count:] if one]))
         yield Case("consensus", f"{name}, {sizes[0]} and {sizes[1]} responses", known[:count], truth)
-    for name, size in ((name, size) for name in MODELS for size in (30, 60, 200)):
+    for name, size in ((name, size) for name in MODELS for size in (10, 30, 60, 200)):
         random = np.random.default_rng([9, size, len(name)])
         models = [world(random, **MODELS[name], shuffled=0.5) for _ in "abcd"]
         of_all, of_one = [], []
@@ -186,10 +199,15 @@ def means_of(found: list[Estimate | None]) -> list[Estimate | None]:
 
 
 def covered(case: Case) -> float:
-    """The share of intervals that hold the truth; data sets without a number do not count."""
+    """The share of intervals that hold the truth; data sets without a number or without an interval do not count."""
     truths = case.truth if isinstance(case.truth, list) else [case.truth] * len(case.found)
-    hits = [inside(estimate, truth) for estimate, truth in zip(case.found, truths, strict=True) if estimate is not None]
-    return float(np.mean(hits))
+    given = [(one, truth) for one, truth in zip(case.found, truths, strict=True) if one and not one.withheld()]
+    return float(np.mean([inside(estimate, truth) for estimate, truth in given])) if given else math.nan
+
+
+def withheld(case: Case) -> float:
+    """The share of numbers whose interval is withheld."""
+    return float(np.mean([one.withheld() is not None for one in case.found if one]))
 
 
 def inside(estimate: Estimate, truth: float) -> bool:

@@ -97,6 +97,7 @@ def _with_base(store: duckdb.DuckDBPyConnection, found: Sequence[Interval]) -> I
 def _intervals(store: duckdb.DuckDBPyConnection) -> Iterator[Interval | SaturationInterval]:
     reading = Reading(store)
     sizes = [cell.responses for cells in reading.cells_of.values() for cell in cells if cell.diversity is not None]
+    [common_coverage] = store.sql("SELECT any_value(common_coverage) FROM diversity_companions").fetchall()[0]
     means = Aggregates()
     for model, cells in reading.cells_of.items():
         reading.load(model)
@@ -106,7 +107,7 @@ def _intervals(store: duckdb.DuckDBPyConnection) -> Iterator[Interval | Saturati
             of_topic = list(group)
             found = reading.assemblages(topic, of_topic)
             yield from diversity_rows(of_topic, found, means)
-            yield from companion_rows(of_topic, found, min(sizes, default=0), means)
+            yield from companion_rows(of_topic, found, min(sizes, default=0), common_coverage, means)
             yield from saturation_rows(of_topic, found)
             yield from consensus_rows(of_topic, found, means)
     yield from means.rows()

@@ -68,5 +68,5 @@ def _line(
 def _estimate(row: Row | None) -> Estimate:
     if row is None:
         return lacking("undefined")
-    without = row.get("no_interval") or ("unmeasured" if row["method"] is None else "no_interval")
+    without = known(row["no_interval"]) or "no_interval"
     return estimate(row["metric"], row["estimate"], row["low"], row["high"], without=without)

@@ -81,8 +81,9 @@ def _line(
 def _estimate(metric: str, row: Mapping[str, Any] | None, facts: Mapping[str, int], manifest: Manifest) -> Estimate:
     if row is None or known(row["estimate"]) is None:
         return lacking(why_missing(metric, facts, manifest))
-    without = "unmeasured" if row["method"] is None else "no_interval"
-    return estimate(metric, row["estimate"], row["low"], row["high"], without=without)
+    return estimate(
+        metric, row["estimate"], row["low"], row["high"], without=known(row["no_interval"]) or "no_interval"
+    )
 
 
 def why_missing(metric: str, facts: Mapping[str, int], manifest: Manifest) -> str:

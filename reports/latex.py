@@ -60,7 +60,7 @@ def _word(name: str, column: str, row: Row, names: Names) -> str:
         return _text("model" if row["family"] == "models" else column, value, names)
     if column in _MEASURED or (name, column) == ("saturation", "entities"):
         write = difference if name == "comparisons" else decimal
-        return _with_interval(value, *_limits(column, row), _kind(name, column, row), write)
+        return _with_interval(value, *_limits(column, row), row.get("no_interval"), _kind(name, column, row), write)
     if isinstance(value, str):
         return _text(column, value, names)
     if column in ("p", "q"):
@@ -84,10 +84,17 @@ def _kind(name: str, column: str, row: Row) -> str:
 
 
 def _with_interval(
-    value: float, low: float | None, high: float | None, kind: str, write: Callable[[float, str], str] = decimal
+    value: float,
+    low: float | None,
+    high: float | None,
+    without: str | None,
+    kind: str,
+    write: Callable[[float, str], str] = decimal,
 ) -> str:
     number = write(value, kind)
-    return number if low is None or high is None else f"{number} [{write(low, kind)}, {write(high, kind)}]"
+    if low is None or high is None:
+        return f"{number} [{without}]" if without else number
+    return f"{number} [{write(low, kind)}, {write(high, kind)}]"
 
 
 def _text(column: str, value: str, names: Names) -> str:

@@ -42,4 +42,9 @@ def test_what_others_say_of_a_fault_becomes_one_line() -> None:
 
 def test_what_is_not_nothing_is_never_printed_as_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     print_table(("p",), [(0.0004,), (-0.0001,), (0.0005,), (0.0,)])
-    assert [line.strip() for line in capsys.readouterr().out.splitlines()[3:-1]] == ["<0.001", ">-0.001", "0.001", "0.000"]
+    assert [line.strip() for line in capsys.readouterr().out.splitlines()[3:-1]] == [
+        "<0.001",
+        ">-0.001",
+        "0.001",
+        "0.000",
+    ]

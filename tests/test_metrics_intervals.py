@@ -20,6 +20,7 @@ from cache.run_folder import RunFolder
 from cache.store import open_store
 from metrics import KEPT, views
 from metrics.intervals.assemblage import Assemblage, assemblage, bundling, diversity_estimate
+from metrics.intervals.at_coverage import coverage_in, items_at_coverage
 from metrics.intervals.companions import companions, items_in
 from metrics.intervals.coverage import coverage_estimate
 from metrics.intervals.estimate import Estimate, Sum, Z, difference, mean, student, symmetric, wilson
@@ -178,6 +179,35 @@ def test_companions_have_the_jackknife_that_leaves_out_each_response() -> None:
         assert above > below  # there may be items that none of the five names
 
 
+def test_coverage_of_fewer_responses_is_the_mean_over_all_draws() -> None:
+    """The share of the other responses' mentions that fall on what was drawn (Chao and Jost 2012, equation 4a)."""
+    found = cell(*RESPONSES).incidence
+    for size in (1, 2, 3, 4):
+        shares = []
+        for some in combinations(RESPONSES, size):
+            drawn, others = set().union(*some), [one for one in RESPONSES if one not in some]
+            shares += [(len(drawn & set(one)), len(one)) for one in others]
+        covered, mentions = np.sum(shares, axis=0)
+        assert coverage_in(found, size) == pytest.approx(covered / mentions)
+
+
+@pytest.mark.parametrize("size", [5, 14, 23, 24, 30, 48])
+def test_items_at_a_coverage_have_the_jackknife_that_leaves_out_each_response(size: int) -> None:
+    random = np.random.default_rng(1)
+    responses = [sorted(set((random.zipf(1.5, 3) % 50).tolist())) for _ in range(24)]
+    whole = cell(*responses).incidence
+    coverage = coverage_in(whole, size)
+    found = items_at_coverage(whole, coverage)
+    if size < 24:
+        assert found.value == pytest.approx(items_in(cell(*responses), size).value)
+    left = [items_at_coverage(cell(*responses[:k], *responses[k + 1 :]).incidence, coverage).value for k in range(24)]
+    spread = math.sqrt(23 / 24 * float(((np.array(left) - np.mean(left)) ** 2).sum()))
+    below, above = found.distances(Z)
+    assert below == pytest.approx(found.value * (1 - math.exp(-Z * spread / found.value)), rel=0.15)  # to first order
+    assert above > below
+    assert found.withheld() == ("few items" if (whole.counts > 1).sum() < 10 else None)
+
+
 def test_a_cell_without_items_has_a_flat_curve_and_no_hill_numbers() -> None:
     found = companions(cell([], [], []), 2)
     assert set(found) == {"rarefied"}
@@ -222,25 +252,49 @@ def test_coverage_has_estys_variance_with_what_comes_together() -> None:
     """Seven mentions: 1 in three responses; 2 and 3 both in the first two; and none, or one, of its own in the last."""
     alone = coverage_estimate(cell([1, 2, 3], [1, 2, 3], [1]).incidence)
     assert alone.value == 1
-    low, high = alone.limits(0, 1)
-    assert high == 1
-    assert low is not None
-    assert 0 < low < 0.6
+    assert 0.4 < alone.distances(Z)[0] < 1
     found = coverage_estimate(cell([1, 2, 3], [1, 2, 3], [1, 4]).incidence)
     assert found.value == pytest.approx(1 - 1 / 8 * (2 * 1 / (2 * 1 + 2 * 2)))
     spread = 2 * (0 - 3 / 8) ** 2 + (1 - 2 / 8) ** 2  # of the unique mentions, over responses
     whole, repeated = (spread + 1) / (1 * (1 - 1 / 8) + 1), (2 * 2**2 + 2) / (7 + 2)
-    assert found.variance == pytest.approx((whole * found.value * (1 - found.value) + repeated * found.value) / 8)
+    value = found.value
+    variance, slope = (whole * (1 - value) + repeated) * value / 8, (whole * (1 - 2 * value) + repeated) / 8
+    (below, above), plain = found.distances(Z), Estimate(value, variance, 2, slope, whole / 8).distances(Z)
+    assert above == pytest.approx(plain[1])
+    assert plain[0] < below < plain[0] + 1 / 8  # corrected for continuity
     nothing_twice = coverage_estimate(cell([1], [2], [3]).incidence)
-    assert nothing_twice.limits(0, 1)[1] > 0.6
+    assert nothing_twice.distances(Z)[1] > 0.6
 
 
-def test_responses_that_saw_everything_many_times_leave_no_doubt() -> None:
-    one, other = cell(*[[1, 2, 3]] * 40), cell(*[[2, 3, 4]] * 40)
-    pair = overlap(one, other)
-    assert pair is not None
-    low, high = pair.estimate().limits(0, 1)
-    assert (low, high) == pytest.approx((0.5, 0.5), abs=1e-6)
+def test_a_consensus_of_items_seen_many_times_leaves_room_for_rare_ones_and_of_a_handful_has_no_interval() -> None:
+    def limits(shared: int, own: int) -> tuple[float | None, float | None]:
+        both, here, there = range(shared), range(100, 100 + own), range(200, 200 + own)
+        pair = overlap(cell(*[[*both, *here]] * 40), cell(*[[*both, *there]] * 40))
+        assert pair is not None
+        assert pair.value == shared / (shared + 2 * own)
+        return pair.estimate().limits(0, 1)
+
+    assert limits(2, 1) == (None, None)
+    (low, high), (lower, higher) = limits(4, 1), limits(40, 10)
+    assert 0 < low < lower < 4 / 6 < higher < high < 1
+    assert higher - lower < 0.1 < high - low  # sixty items, and one that may be rare, say more than six
+
+
+def test_a_mean_has_an_interval_where_no_more_than_half_of_its_parts_have_few_items() -> None:
+    known = coverage_estimate(cell(*[[1, 2, number] for number in range(3, 13)]).incidence)
+    few = coverage_estimate(cell([1, 2], [1, 2], [1]).incidence)
+    assert (known.withheld(), few.withheld()) == (None, "few items")
+    assert mean([known, few]).limits(0, 1) != (None, None)
+    assert mean([known, few, few]).withheld() == "few items"
+
+
+def test_a_count_that_fewer_responses_hardly_lower_is_as_uncertain_as_a_new_one() -> None:
+    """Three items in all of 39 responses, and one in nine of them, which half of the responses hardly ever miss."""
+    found = items_in(cell(*[[1, 2, 3]] * 30, *[[1, 2, 3, 4]] * 9), 20)
+    assert 3.99 < found.value < 4
+    below, above = found.distances(Z)
+    assert below == pytest.approx(Z * math.sqrt((30 / 39) ** 20 * (1 - (30 / 39) ** 20)), rel=0.1)
+    assert above > 3
 
 
 @pytest.fixture(scope="module")
@@ -254,9 +308,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 def test_every_number_of_the_views_has_an_interval_around_it(run: RunFolder) -> None:
     with open_store(run, views()) as store:
         for view in ("cell_metrics", "aggregates"):
-            rows = store.sql(f"SELECT estimate, low, high, method FROM {view} WHERE estimate IS NOT NULL").fetchall()
-            assert all(low - 1e-9 <= estimate <= high + 1e-9 for estimate, low, high, _ in rows)
+            numbers = f"SELECT estimate, low, high, no_interval, method FROM {view} WHERE estimate IS NOT NULL"
+            rows = store.sql(numbers).fetchall()
+            around = [low - 1e-9 <= estimate <= high + 1e-9 for estimate, low, high, why, _ in rows if not why]
+            assert all(around)
             assert all(method for *_, method in rows)
+            query = f"SELECT DISTINCT metric, no_interval FROM {view} WHERE no_interval IS NOT NULL ORDER BY ALL"
+            withheld = [(metric, "few items") for metric in ("at_coverage", "coverage")]  # of eight responses
+            assert store.sql(query).fetchall() == withheld
         shown = store.sql("SELECT (SELECT count(*) FROM cell_metrics) + (SELECT count(*) FROM aggregates)").fetchall()
         assert shown == store.sql("SELECT count(*) FROM intervals").fetchall()
         keys = ("model", "language", "other_language", "topic", "condition", "country")

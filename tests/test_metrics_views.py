@@ -422,7 +422,14 @@ def test_companions_of_diversity(builder: StoreBuilder) -> None:
     assert row["hill_2"] == pytest.approx(1 / (9 / 16 + 1 / 16))
     assert row["rarefied"] == pytest.approx(1 + 0.5)  # any two responses hold a; half of the pairs hold b
     assert row["coverage"] == 1
-    assert found["JP"]["coverage"] == pytest.approx(1 - 1 / (1 * 1 + 2))
+    other = found["JP"]  # a and b in one response each
+    assert other["coverage"] == pytest.approx(1 - 1 / (1 * 1 + 2))
+    assert (
+        row["common_coverage"] == other["common_coverage"] == pytest.approx(1 - (1 / 3) ** 3)
+    )  # of 4, not 2, responses
+    assert values(other, "at_coverage", "at_responses") == pytest.approx((2 + 0.5 * (1 - (1 - 2 / 3) ** 2), 4))
+    part = (row["common_coverage"] - 0.75) / 0.25  # three responses of IT cover 3/4 and name 1.75 items, four all and 2
+    assert values(row, "at_coverage", "at_responses") == pytest.approx((1.75 + 0.25 * part, 3 + part))
 
 
 def test_the_evidence_leads_from_a_cell_to_the_sentence(builder: StoreBuilder) -> None:

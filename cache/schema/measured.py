@@ -24,6 +24,7 @@ class Interval:
     cells: int  # numbers averaged; 1 for a cell
     responses: int | None = None  # what the number rested on, as `cell_metrics` and `aggregates` have it
     mentions: int | None = None  # the same
+    no_interval: str | None = None  # why there is none: 'one response' | 'few items'
 
 
 @dataclass(frozen=True, slots=True)

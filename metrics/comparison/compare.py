@@ -24,7 +24,13 @@ DIMENSIONS = ("model", "language", "condition")
 METRICS = ("granularity", "diversity", "specificity", "specificity_gain", "consensus")
 PER_CONDITION = ("specificity", "specificity_gain")  # as in `aggregates`: never averaged over conditions
 NO_COUNTRY = "no country"  # of pairs of neutral prompts, in a row for each country
-COMPANIONS = ("hill_1", "hill_2", "coverage", "rarefied")  # of diversity: compared where they are asked for
+COMPANIONS = (
+    "hill_1",
+    "hill_2",
+    "coverage",
+    "rarefied",
+    "at_coverage",
+)  # of diversity: compared where they are asked for
 
 
 @dataclass(frozen=True, slots=True)

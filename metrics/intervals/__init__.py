@@ -6,16 +6,24 @@
 - diversity (`assemblage`): a plain bootstrap of a distinct count is biased downward, since it never draws an item that
   is not in the sample. Here the spread is that of the count in the assemblage that Chao et al. (2014) estimate from the
   sample, unseen items included, widened by how much the items of one response hang together.
-- consensus (`overlap`): the same, for the two assemblages of a pair of languages; the variance gives the effective
-  number of items, and that Wilson's interval.
+- consensus (`overlap`): the same, for the two assemblages of a pair of languages, with room for an item on either side
+  that is so rare that no response tells of it; the variance gives the effective number of items, and that Wilson's
+  interval.
 - Hill numbers, points of the saturation curve (`companions`): the jackknife over responses, Student's interval. As of
-  diversity, the upper limit leaves room for items so rare that none was seen.
+  diversity, the upper limit leaves room for items so rare that none was seen. Near the end of a curve that is saturated
+  the interval is that of diversity.
+- items at a common coverage (`at_coverage`): the jackknife over responses, to first order where they are rarefied, with
+  limits as many times smaller and larger.
 - coverage (`coverage`): Esty's variance (1983) for items that come together, and limits of Wilson's kind, which hold
-  where next to nothing came twice; they are those of the share that was in fact covered.
+  where next to nothing came twice; they are those of the share that was in fact covered, the lower one with a
+  correction for continuity.
 - means of cells (`estimate`): variances add up, and the asymmetry of the intervals fades as cells are added. Pairs of
   languages that share one share its responses: its items come, or do not come, in all its pairs at once (`overlap`).
 - gain (`estimate`): the difference of two independent numbers, whose distances to their limits add up as squares
   (MOVER: Zou and Donner 2008).
+
+Where no interval is known that holds there is none, but a reason: 'few items' (`overlap.FEWEST_ITEMS`,
+`coverage.FEWEST_MENTIONS`, `at_coverage.FEWEST_REPEATED`), or 'one response'.
 
 What an interval covers is the number's expectation at the present number of responses: how far another run of the same
 size would differ. It does not turn a diversity of 100 responses into one of 500. Nothing here is random: the same store

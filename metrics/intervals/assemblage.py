@@ -15,16 +15,18 @@ from metrics.intervals.incidence import Incidence, Integers, Numbers, incidence
 class Assemblage:
     """The items of a cell, those that were seen and an estimate of those that were not.
 
-    Chances are those of turning up at least once in as many responses as there are. An item is unique when one response
-    only mentions it.
+    Chances are those of turning up at least once in as many responses as there are, rates those of turning up in one.
+    An item is unique when one response only mentions it.
     """
 
     responses: int
     items: Integers  # sorted
     unique: NDArray[np.bool_]  # for each of `items`
-    chance: Numbers  # for each of `items`
+    rate: Numbers  # for each of `items`
+    chance: Numbers  # the same
     unseen: float  # how many items there are that no response mentions
-    unseen_chance: float  # of each of them
+    unseen_rate: float  # of each of them
+    unseen_chance: float  # the same
     unique_of: Integers  # for each unique item, in the order of `items`: the response that mentions it
     incidence: Incidence
 
@@ -49,8 +51,10 @@ def assemblage(responses: int, response: Integers, item: Integers) -> Assemblage
         responses=responses,
         items=found.items,
         unique=found.counts == 1,
+        rate=lowered,
         chance=1 - (1 - lowered) ** responses,
         unseen=unseen,
+        unseen_rate=each,
         unseen_chance=1 - (1 - each) ** responses,
         unique_of=found.response[found.count == 1],
         incidence=found,
@@ -58,17 +62,23 @@ def assemblage(responses: int, response: Integers, item: Integers) -> Assemblage
 
 
 def diversity_estimate(cell: Assemblage) -> Estimate:
-    """The number of distinct items, as an estimate of its expectation for this number of responses.
+    """The number of distinct items, as an estimate of its expectation for this number of responses."""
+    return count_estimate(cell, float(len(cell.items)), cell.responses)
+
+
+def count_estimate(cell: Assemblage, value: float, size: int) -> Estimate:
+    """`value`, a number of distinct items in `size` responses, as uncertain as the count in `size` new ones would be.
 
     Were items independent, the count would be a sum of independent yes or no. They come in bundles, so the variance is
     multiplied by how unevenly the unique items are spread over the responses. Items so rare that none was seen would
     add as much to the variance as to the count: the upper limit leaves room for them.
     """
-    chance, number = np.append(cell.chance, cell.unseen_chance), np.append(np.ones(len(cell.chance)), cell.unseen)
+    chance = 1 - (1 - np.append(cell.rate, cell.unseen_rate)) ** size
+    number = np.append(np.ones(len(cell.items)), cell.unseen)
     variance = float(number @ _variance(chance))
     third = float(number @ (_variance(chance) * (1 - 2 * chance)))
     spread = bundling([(cell, np.ones(len(cell.unique_of)))])
-    estimate = symmetric(float(len(cell.items)), variance * spread, cell.responses - 1)
+    estimate = symmetric(value, variance * spread, cell.responses - 1)
     return no_narrower(estimate, spread * (third + 1) / (variance + 1))
 
 

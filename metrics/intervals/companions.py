@@ -3,33 +3,42 @@
 All but coverage are smooth in how many responses mention each item, so that leaving out one response at a time (the
 jackknife) gives their variance, whatever the items of a response have to do with one another. Near the end of the
 curve the jackknife is too wide (Efron and Stein 1981); its last point, the diversity itself, has the interval of
-`assemblage`.
+`assemblage`. Where fewer responses name next to nothing less, what little they do hangs on how rare the rarest item
+happened to be, and the jackknife is too narrow: the interval is that of the count in new responses, which is too wide.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import gammaln
 
-from metrics.intervals.assemblage import Assemblage, diversity_estimate
+from metrics.intervals.assemblage import Assemblage, count_estimate, diversity_estimate
+from metrics.intervals.at_coverage import items_at_coverage
 from metrics.intervals.coverage import coverage_estimate
-from metrics.intervals.estimate import Estimate, no_narrower, symmetric
-from metrics.intervals.incidence import Incidence, Integers, Numbers
+from metrics.intervals.estimate import Estimate
+from metrics.intervals.incidence import Incidence, Integers, Numbers, share_of_draws
+from metrics.intervals.jackknife import jackknife
+
+SATURATED = 1.0  # so many items less in fewer responses, and the jackknife holds
 
 
-def companions(cell: Assemblage, rarefied_to: int) -> dict[str, Estimate]:
+def companions(cell: Assemblage, rarefied_to: int, common_coverage: float | None = None) -> dict[str, Estimate]:
     """The companions of diversity that a cell has: without an item none but the rarefied count."""
     found = {"rarefied": items_in(cell, rarefied_to)}
     if len(cell.items):
         found["hill_1"], found["hill_2"] = hill_estimates(cell.incidence)
         if cell.responses > 1:
             found["coverage"] = coverage_estimate(cell.incidence)
+            if common_coverage is not None:
+                found["at_coverage"] = items_at_coverage(cell.incidence, common_coverage)
     return found
 
 
 def items_in(cell: Assemblage, size: int) -> Estimate:
     """The distinct items in `size` of a cell's responses, its diversity where these are all."""
-    return diversity_estimate(cell) if size >= cell.responses else expected_items(cell.incidence, size)
+    if size >= cell.responses:
+        return diversity_estimate(cell)
+    found = expected_items(cell.incidence, size)
+    return found if len(cell.items) - found.value >= SATURATED else count_estimate(cell, found.value, size)
 
 
 def saturation_sizes(responses: int) -> list[int]:
@@ -51,37 +60,17 @@ def hill_estimates(cell: Incidence) -> tuple[Estimate, Estimate]:
     second = np.where(left, totals**2 / np.maximum(fewer_squares, 1), 0.0)
     values = float(total * np.exp(-entropy / total)), total**2 / squares
     with_one_more = float((total + 1) * np.exp(-entropy / (total + 1))), (total + 1) ** 2 / (squares + 1)
-    return _jackknife(values[0], first, with_one_more[0]), _jackknife(values[1], second, with_one_more[1])
+    return jackknife(values[0], first, with_one_more[0]), jackknife(values[1], second, with_one_more[1])
 
 
 def expected_items(cell: Incidence, size: int) -> Estimate:
     """The distinct items that `size` of the responses, fewer than all, name on average (Chao et al. 2014, eq. 17)."""
     without = cell.responses - 1
-    whole = _share_of_draws(size, without, np.minimum(cell.counts, without)).sum()
-    lost = _share_of_draws(size, without, np.minimum(cell.count, without))
-    lost = lost - _share_of_draws(size, without, cell.count - 1)
-    value = float(_share_of_draws(size, cell.responses, cell.counts).sum())
-    return _jackknife(value, whole - cell.left_out(lost), value + size / cell.responses)
-
-
-def _jackknife(value: float, without_one: Numbers, with_one_more: float) -> Estimate:
-    """`value`, from what it is without each response; the limits leave room for items so rare that none was seen.
-
-    `with_one_more` is the value if one response named one more item, that no other does.
-    """
-    size = len(without_one)
-    if size < 2:
-        return symmetric(value, 0.0, 0)
-    changes, rare = without_one.mean() - without_one, with_one_more - value
-    variance, third = (size - 1) / size * float((changes**2).sum()), float((changes**3).sum())
-    return no_narrower(symmetric(value, variance, size - 1), (third + rare**3) / (variance + rare**2))
-
-
-def _share_of_draws(size: int, responses: int, count: Integers) -> Numbers:
-    """The share of draws of `size` responses in which an item turns up that `count` of them mention."""
-    rest = responses - count
-    missed = gammaln(rest + 1) + gammaln(responses - size + 1) - gammaln(np.maximum(rest - size, 0) + 1)
-    return np.where(rest < size, 1.0, 1 - np.exp(missed - gammaln(responses + 1)))
+    whole = share_of_draws(size, without, np.minimum(cell.counts, without)).sum()
+    lost = share_of_draws(size, without, np.minimum(cell.count, without))
+    lost = lost - share_of_draws(size, without, cell.count - 1)
+    value = float(share_of_draws(size, cell.responses, cell.counts).sum())
+    return jackknife(value, whole - cell.left_out(lost), value + size / cell.responses)
 
 
 def _x_log_x(counts: Integers) -> Numbers:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
-from metrics.intervals.estimate import Estimate
+from metrics.intervals.estimate import Estimate, Z, between
 from metrics.intervals.incidence import Incidence
+
+FEWEST_MENTIONS = 15  # with fewer the estimate itself is too high on average, which no mean of cells evens out
 
 
 def coverage_estimate(cell: Incidence) -> Estimate:
@@ -13,13 +17,22 @@ def coverage_estimate(cell: Incidence) -> Estimate:
 
     The limits are those of the share that these responses do cover, which the estimate misses in either direction. They
     are the shares C that the estimate would miss by no more than 1.96 standard deviations if C were true, as Wilson's
-    limits of a proportion are. So they hold where no item comes twice and where none comes once, too.
+    limits of a proportion are. So they hold where no item comes twice and where none comes once, too. The estimate
+    moves in steps of two mentions, those of an item that comes twice: the lower limit is corrected for continuity by
+    half of a step.
     """
     whole, repeated = _design_effects(cell)
     value, size = _good_turing(cell), float(cell.counts.sum())
-    # If C were true, the variance would be (whole C (1 - C) + repeated C) / size.
-    variance = (whole * (1 - value) + repeated) * value / size
-    return Estimate(value, variance, cell.responses - 1, (whole * (1 - 2 * value) + repeated) / size, whole / size)
+
+    def at(share: float) -> Estimate:
+        # If C were true, the variance would be (whole C (1 - C) + repeated C) / size.
+        variance = (whole * (1 - share) + repeated) * share / size
+        slope = (whole * (1 - 2 * share) + repeated) / size
+        return Estimate(share, variance, cell.responses - 1, slope, whole / size)
+
+    half = min(value, 1 / size)
+    below, above = half + at(value - half).distances(Z)[0], at(value).distances(Z)[1]
+    return replace(between(value, below, above, cell.responses - 1), few=size < FEWEST_MENTIONS)
 
 
 def _good_turing(cell: Incidence) -> float:

@@ -18,7 +18,8 @@ class Estimate:
 
     That is `variance` + `slope` x away - `curve` x away^2. The 95 % interval is that of Wilson's (1927) kind: all the
     truths from which the number is no more than 1.96 of *their* standard deviations away; more where the variance
-    rests on few degrees of `freedom` (Student), and 0 of them says that nothing is known of it.
+    rests on few degrees of `freedom` (Student), and 0 of them says that nothing is known of it. Of a number with `few`
+    items behind it no interval is known that holds.
     """
 
     value: float
@@ -26,13 +27,20 @@ class Estimate:
     freedom: float
     slope: float = 0.0
     curve: float = 0.0
+    few: bool = False
 
     def limits(self, lowest: float, highest: float) -> tuple[float | None, float | None]:
-        """The 95 % interval within the range that the number can have; None where the variance is not known."""
-        if self.freedom <= 0:
+        """The 95 % interval within the range that the number can have; None where there is a reason not to give one."""
+        if self.withheld():
             return None, None
         below, above = self.distances(student(self.freedom))
         return max(lowest, self.value - below), min(highest, self.value + above)
+
+    def withheld(self) -> str | None:
+        """Why there is no interval; None where there is one."""
+        if self.freedom <= 0:
+            return "one response"
+        return "few items" if self.few else None
 
     def reach(self) -> float:
         """The square of half the interval's width, were the variance known: never 0 where there is any doubt."""
@@ -65,12 +73,15 @@ class Sum:
 
     The slopes of a share near 0 and of one near 1 are opposite, and would take each other away with the doubt that they
     stand for. As far as slopes do, the squares of the parts' own distances add up instead (MOVER: Zou and Donner 2008).
+
+    There are few items behind a sum where there are few behind more than half of it, by weight.
     """
 
     def __init__(self) -> None:
         self.weight = 0.0
         self._value = self._variance = self._reach = self._slope = self._curve = self._by_freedom = 0.0
         self._slopes = self._below = self._above = 0.0  # slopes without their signs; squares of distances
+        self._few = 0.0  # weight of parts with few items
         self._known = True
 
     def add(self, part: Estimate, weight: float = 1.0) -> None:
@@ -85,6 +96,7 @@ class Sum:
         self._below += (weight * below) ** 2
         self._above += (weight * above) ** 2
         self._curve += part.curve * reach**2
+        self._few += weight if part.few else 0.0
         self._known = self._known and part.freedom > 0
         if part.freedom > 0:
             self._by_freedom += reach**2 / part.freedom
@@ -95,13 +107,14 @@ class Sum:
         slope, curve = self._slope / whole, self._curve / whole**2
         shared = Estimate(self._value, self._variance, freedom if self._known else 0.0, slope, curve)
         opposed = 1 - abs(self._slope) / self._slopes if self._slopes else 0.0
-        return self._apart(shared, opposed) if opposed > _ROUNDING else shared
+        found = self._apart(shared, opposed) if opposed > _ROUNDING else shared
+        return replace(found, few=self._few > self.weight / 2)
 
     def _apart(self, shared: Estimate, opposed: float) -> Estimate:
         below, above = shared.distances(Z)
         below = math.sqrt((1 - opposed) * below**2 + opposed * self._below)
         above = math.sqrt((1 - opposed) * above**2 + opposed * self._above)
-        return _between(shared.value, below, above, shared.freedom)
+        return between(shared.value, below, above, shared.freedom)
 
     def mean(self) -> Estimate:
         """The weighted mean; there must be something in the sum."""
@@ -118,8 +131,7 @@ def mean(parts: Iterable[Estimate]) -> Estimate:
 
 def scaled(estimate: Estimate, by: float) -> Estimate:
     """`estimate` times a positive number."""
-    value, variance, slope = estimate.value * by, estimate.variance * by**2, estimate.slope * by
-    return Estimate(value, variance, estimate.freedom, slope, estimate.curve)
+    return replace(estimate, value=estimate.value * by, variance=estimate.variance * by**2, slope=estimate.slope * by)
 
 
 def difference(one: Estimate, other: Estimate) -> Estimate:
@@ -133,7 +145,7 @@ def difference(one: Estimate, other: Estimate) -> Estimate:
     total = spread.estimate()
     (below, above), (other_below, other_above) = one.distances(Z), other.distances(Z)
     down, up = math.hypot(below, other_above), math.hypot(above, other_below)
-    return _between(total.value, down, up, total.freedom)
+    return between(total.value, down, up, total.freedom)
 
 
 def no_narrower(estimate: Estimate, slope: float) -> Estimate:
@@ -141,10 +153,10 @@ def no_narrower(estimate: Estimate, slope: float) -> Estimate:
     (below, above), (other_below, other_above) = (
         one.distances(Z) for one in (estimate, replace(estimate, slope=slope))
     )
-    return _between(estimate.value, max(below, other_below), max(above, other_above), estimate.freedom)
+    return between(estimate.value, max(below, other_below), max(above, other_above), estimate.freedom)
 
 
-def _between(value: float, below: float, above: float, freedom: float) -> Estimate:
+def between(value: float, below: float, above: float, freedom: float) -> Estimate:
     """The estimate whose limits stand at these distances, were the variance known."""
     return Estimate(value, below * above / Z**2, freedom, (above - below) / Z**2)
 

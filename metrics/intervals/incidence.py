@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 Integers = NDArray[np.int64]
 Numbers = NDArray[np.float64]
@@ -32,3 +33,10 @@ def incidence(responses: int, response: Integers, item: Integers) -> Incidence:
     order = np.argsort(item, kind="stable")
     items, counts = np.unique(item, return_counts=True)
     return Incidence(responses, items, counts, response[order], np.repeat(counts, counts))
+
+
+def share_of_draws(size: int, responses: int, count: Integers) -> Numbers:
+    """The share of draws of `size` responses in which an item turns up that `count` of them mention."""
+    rest = responses - count
+    missed = gammaln(rest + 1) + gammaln(responses - size + 1) - gammaln(np.maximum(rest - size, 0) + 1)
+    return np.where(rest < size, 1.0, 1 - np.exp(missed - gammaln(responses + 1)))

@@ -31,6 +31,7 @@ METHODS = {
     "hill_2": ("jackknife over responses", 0.0, math.inf),
     "coverage": ("Esty 1983, bundled items, Wilson's kind of interval", 0.0, 1.0),
     "rarefied": ("jackknife over responses", 0.0, math.inf),
+    "at_coverage": ("jackknife over responses, logarithms", 0.0, math.inf),
 }
 
 
@@ -78,4 +79,4 @@ class Aggregates:
 def _row(metric: str, level: str, place: Place, estimate: Estimate, method: str, cells: int) -> Interval:
     _, lowest, highest = METHODS[metric]
     low, high = estimate.limits(lowest, highest)
-    return Interval(metric, level, *place, estimate=estimate.value, low=low, high=high, method=method, cells=cells)
+    return Interval(metric, level, *place, estimate.value, low, high, method, cells, no_interval=estimate.withheld())

@@ -67,12 +67,16 @@ def diversity_rows(cells: Sequence[Cell], found: dict[int, Assemblage], means: A
 
 
 def companion_rows(
-    cells: Sequence[Cell], found: dict[int, Assemblage], rarefied_to: int, means: Aggregates
+    cells: Sequence[Cell],
+    found: dict[int, Assemblage],
+    rarefied_to: int,
+    common_coverage: float | None,
+    means: Aggregates,
 ) -> Iterator[Interval]:
     """What can be compared between cells of different size, of every cell whose items are known."""
     for cell in cells:
         if cell.number in found:
-            for metric, estimate in companions(found[cell.number], rarefied_to).items():
+            for metric, estimate in companions(found[cell.number], rarefied_to, common_coverage).items():
                 means.add(metric, WHOLE + OF_COUNTRY, _place(cell), estimate)
                 yield cell_row(metric, _place(cell), estimate)
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from metrics.intervals.assemblage import Assemblage, bundling
-from metrics.intervals.estimate import Estimate, symmetric, wilson
+from metrics.intervals.estimate import Estimate, wilson
 from metrics.intervals.incidence import Integers, Numbers
+
+FEWEST_ITEMS = 5  # of both cells together: with fewer the consensus has so few values that no interval holds
+RARE_ITEMS = 1  # so many more are expected on either side than the responses tell of
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,7 @@ class Overlap:
 
     value: float
     within: float  # the same, but never 0 or 1, so that its variance is never taken for none
+    items: int  # of both cells together
     sides: tuple[Side, Side]
     interaction: float  # the variance that neither side alone is the cause of
 
@@ -70,7 +74,8 @@ def overlap(one: Assemblage, other: Assemblage) -> Overlap | None:
 
     None where neither has an item. To first order the consensus J changes with an item by (in both) - J (in either),
     over the size of the union. Each item is in A and in B by its chances, independently. Of the items that a cell has
-    not seen, a share stands in the other cell: as many as of its unique items.
+    not seen, a share stands in the other cell: as many as of its unique items. The others are at least `RARE_ITEMS`:
+    where all items were seen often, nothing tells whether they are all.
     """
     in_other = np.isin(one.items, other.items, assume_unique=True)
     in_one = np.isin(other.items, one.items, assume_unique=True)
@@ -100,7 +105,7 @@ def overlap(one: Assemblage, other: Assemblage) -> Overlap | None:
         ),
     )
     interaction = (1 + value) ** 2 * float(variance @ variance_other) / union**2
-    return Overlap(shared / union, value, sides, interaction)
+    return Overlap(shared / union, value, union, sides, interaction)
 
 
 def _mean(pairs: Sequence[Overlap], sides: Iterable[Side]) -> Estimate:
@@ -114,9 +119,8 @@ def _mean(pairs: Sequence[Overlap], sides: Iterable[Side]) -> Estimate:
     variance = independent * bundling([(side.cell, side.effects) for side in known]) / size**2
     value, within = (sum(each) / size for each in ((pair.value for pair in pairs), (pair.within for pair in pairs)))
     freedom = min(side.cell.responses for side in known) - 1
-    if variance == 0:
-        return symmetric(value, 0.0, freedom)
-    return wilson(value, within * (1 - within) / variance, freedom)
+    few = sum(pair.items < FEWEST_ITEMS for pair in pairs)
+    return replace(wilson(value, within * (1 - within) / variance, freedom), few=few > size / 2)
 
 
 def _join(sides: Sequence[Side]) -> Side:
@@ -149,4 +153,4 @@ def _unseen(cell: Assemblage, in_other: NDArray[np.bool_], candidates: int) -> t
     uniques = int(cell.unique.sum())
     share = (int((cell.unique & in_other).sum()) + 0.5) / (uniques + 1)
     chance = min(1.0, share * cell.unseen * cell.unseen_chance / candidates) if candidates else 0.0
-    return chance, (1 - share) * cell.unseen * cell.unseen_chance * (1 - cell.unseen_chance)
+    return chance, (1 - share) * cell.unseen * cell.unseen_chance * (1 - cell.unseen_chance) + RARE_ITEMS

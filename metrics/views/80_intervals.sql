@@ -3,6 +3,10 @@
 CREATE VIEW intervals AS
 SELECT * FROM stored_intervals WHERE model IN (SELECT model FROM run_models);
 
+-- why_no_interval: the reason why a number has no interval; NULL where it has one, and where there is no number.
+CREATE MACRO why_no_interval(estimate, method, withheld) AS
+    CASE WHEN estimate IS NOT NULL AND method IS NULL THEN 'not measured' ELSE withheld END;
+
 -- cell_values: a row is a metric of a cell (for consensus: of a pair of cells), with what it rests on: responses, and
 -- mentions (granularity) or linked mentions (the others). NULL is a missing number, and has no interval.
 CREATE VIEW cell_values AS
@@ -32,13 +36,15 @@ LEFT JOIN diversity_companions AS o
     ON d.model = o.model AND d.language = o.language AND d.topic = o.topic AND d.condition = o.condition
     AND d.country IS NOT DISTINCT FROM o.country
 CROSS JOIN LATERAL (
-    VALUES ('hill_1', o.hill_1), ('hill_2', o.hill_2), ('coverage', o.coverage), ('rarefied', o.rarefied)
+    VALUES
+        ('hill_1', o.hill_1), ('hill_2', o.hill_2), ('coverage', o.coverage), ('rarefied', o.rarefied),
+        ('at_coverage', o.at_coverage)
 ) AS c (metric, estimate);
 
 -- cell_metrics: a row of `cell_values` with its 95 % interval. An interval is of the data that it was computed from: it
 -- is not shown where the number has changed since, or how many responses or mentions it rests on.
 CREATE VIEW cell_metrics AS
-SELECT v.*, i.low, i.high, i.method
+SELECT v.*, i.low, i.high, i.method, why_no_interval(v.estimate, i.method, i.no_interval) AS no_interval
 FROM cell_values AS v
 LEFT JOIN (SELECT * FROM intervals WHERE level = 'cell') AS i
     ON v.metric = i.metric AND v.model = i.model AND v.language = i.language

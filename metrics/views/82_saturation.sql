@@ -21,7 +21,7 @@ found AS (
             WHEN p.responses = k.size THEN any_value(k.coverage)
             WHEN any_value(k.incidences) > 0 THEN
                 greatest(
-                    0, 1 - sum(i.items * i.seen * (1 - expected_in(p.responses, k.size - 1, i.seen - 1))) / any_value(k.incidences)
+                    0, 1 - sum(i.items * uncovered_in(p.responses, k.size, i.seen)) / any_value(k.incidences)
                 )
         END AS coverage
     FROM points AS p

@@ -112,11 +112,12 @@ LEFT JOIN sizes AS n
     AND v.language IS NOT DISTINCT FROM n.language AND v.topic IS NOT DISTINCT FROM n.topic;
 
 -- aggregates: a row of `aggregate_values` with its 95 % interval: NULL where it was not measured since the number, or what
--- it rests on, changed.
+-- it rests on, changed, or where no interval would hold.
 CREATE VIEW aggregates AS
 SELECT
     v.metric, v.level, v.model, v.language, v.other_language, v.topic, v.condition, v.country,
-    v.estimate, i.low, i.high, i.method, v.cells, v.missing, v.responses, v.mentions
+    v.estimate, i.low, i.high, i.method, why_no_interval(v.estimate, i.method, i.no_interval) AS no_interval,
+    v.cells, v.missing, v.responses, v.mentions
 FROM aggregate_values AS v
 LEFT JOIN intervals AS i
     ON v.metric = i.metric AND v.level = i.level AND v.model = i.model

@@ -22,6 +22,7 @@ class Metric(StrEnum):
     HILL_2 = "hill_2"
     COVERAGE = "coverage"
     RAREFIED = "rarefied"
+    AT_COVERAGE = "at_coverage"
 
 
 def compare(

@@ -5,7 +5,7 @@ WITH shown AS (
         model, language, metric, responses,
         CASE
             WHEN estimate IS NULL THEN NULL
-            WHEN low IS NULL OR high IS NULL THEN printf('%.2f', estimate)
+            WHEN no_interval IS NOT NULL THEN printf('%.2f [%s]', estimate, no_interval)
             ELSE printf('%.2f [%.2f, %.2f]', estimate, low, high)
         END AS shown
     FROM aggregates

@@ -7,4 +7,6 @@ SELECT
 FROM aggregates
 WHERE level IN ('model', 'model, language')
     AND metric IN ('diversity', 'hill_1', 'hill_2', 'coverage', 'rarefied', 'at_coverage')
-ORDER BY model, language NULLS FIRST, list_position(['diversity', 'hill_1', 'hill_2', 'coverage', 'rarefied'], metric);
+ORDER BY
+    model, language NULLS FIRST,
+    list_position(['diversity', 'hill_1', 'hill_2', 'coverage', 'rarefied', 'at_coverage'], metric);

@@ -1,6 +1,6 @@
 -- headline: a row is a metric of a model, over all languages (`language` is NULL) or in one. Culture specificity and its
 -- gain are those of prompts that name the country.
-SELECT model, language, metric, estimate, low, high, method, cells, missing, responses, mentions
+SELECT model, language, metric, estimate, low, high, no_interval, cells, missing, responses, mentions
 FROM aggregates
 WHERE (level IN ('model', 'model, language') AND metric IN ('granularity', 'diversity', 'consensus'))
     OR (

@@ -1,0 +1,140 @@
+"""Distinct items at a given coverage: rarefaction of what covers more, extrapolation of what covers less.
+
+Chao and Jost (2012, Ecology 93, 2533) compare assemblages where their samples are equally complete, not equally large.
+Coverage within the sample is their equation 4a for responses (Chao et al. 2014, table 2), between two numbers of
+responses a straight line; beyond it equation 12 with Chao2, which is good for up to twice the responses.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from metrics.intervals.estimate import Estimate, Z, between, symmetric
+from metrics.intervals.incidence import Incidence, Integers, Numbers, share_of_draws
+from metrics.intervals.jackknife import jackknife
+
+FEWEST_REPEATED = 10  # items that several responses mention: with fewer, next to nothing tells what is covered
+
+
+class _Sums(NamedTuple):
+    """What extrapolation rests on; of a cell, or of each of several in which one response is left out."""
+
+    responses: int
+    items: Numbers
+    once: Numbers
+    twice: Numbers
+    mentions: Numbers
+
+
+def items_at_coverage(cell: Incidence, coverage: float) -> Estimate:
+    """The distinct items in as many responses as have this coverage, with the jackknife's interval of their logarithm.
+
+    The cell has at least one item and two responses. Beyond twice its responses the number is nothing to rely on:
+    choose a coverage that the cell reaches before.
+    """
+    beyond = coverage >= coverage_in(cell, cell.responses)
+    found = _extrapolated(cell, coverage) if beyond else _rarefied(cell, coverage)
+    return replace(_as_ratio(found), few=int((cell.counts > 1).sum()) < FEWEST_REPEATED)
+
+
+def _as_ratio(estimate: Estimate) -> Estimate:
+    """The estimate with limits that are as many times larger and smaller: the more it says, the less sure it is."""
+    times = math.exp(Z * math.sqrt(estimate.variance) / estimate.value)
+    below, above = estimate.value * (1 - 1 / times), estimate.value * (times - 1)
+    return between(estimate.value, below, max(above, estimate.distances(Z)[1]), estimate.freedom)
+
+
+def coverage_in(cell: Incidence, size: int) -> float:
+    """The coverage of `size` responses of a cell, up to twice as many as it has."""
+    if size < cell.responses:
+        return 1 - float(_missed(size, cell.responses, cell.counts).sum() / cell.counts.sum())
+    missed, kept = _deficit(_sums(cell))
+    return float((1 - missed * kept ** (size - cell.responses))[0])
+
+
+def _rarefied(cell: Incidence, coverage: float) -> Estimate:
+    below, above = 0, cell.responses
+    while above - below > 1:
+        middle = (below + above) // 2
+        below, above = (middle, above) if coverage_in(cell, middle) < coverage else (below, middle)
+    items, covered = ([of(cell, size) for size in (below, above)] for of in (_items_in, coverage_in))
+    rise = (items[1] - items[0]) / (covered[1] - covered[0])
+    value = items[0] + rise * (coverage - covered[0])
+    size = min(above, cell.responses - 2)
+    if size < 1:  # of two responses without one a single one is left, which has no coverage
+        return symmetric(value, 0.0, 0)
+    # To first order: where the same responses cover less, so many more of them are drawn.
+    changes, with_one_more = _changes(cell, size, rise)
+    return jackknife(value, value + changes, value + with_one_more)
+
+
+def _changes(cell: Incidence, size: int, rise: float) -> tuple[Numbers, float]:
+    """By how much the items at a coverage change without each response; and if there were one more, unique item."""
+    without, mentions = cell.responses - 1, float(cell.counts.sum())
+    lost = share_of_draws(size, without, np.minimum(cell.count, without))
+    lost = cell.left_out(lost - share_of_draws(size, without, cell.count - 1))
+    missed = _missed(size, without, np.minimum(cell.counts, without)).sum()
+    fewer = cell.left_out(
+        _missed(size, without, np.minimum(cell.count, without)) - _missed(size, without, cell.count - 1)
+    )
+    covered = 1 - (missed - fewer) / np.maximum(mentions - cell.left_out(np.ones(len(cell.count))), 1)
+    rare = _missed(size, cell.responses, np.ones(1, dtype=np.int64))[0]
+    more = 1 - (_missed(size, cell.responses, cell.counts).sum() + rare) / (mentions + 1)
+    changes = -lost - rise * covered
+    return changes - changes.mean(), size / cell.responses - rise * (more - coverage_in(cell, size))
+
+
+def _extrapolated(cell: Incidence, coverage: float) -> Estimate:
+    whole = _sums(cell)
+    unique, double, triple, every = (
+        cell.left_out(taken.astype(np.float64))
+        for taken in (cell.count == 1, cell.count == 2, cell.count == 3, cell.count > 0)
+    )
+    left = _Sums(
+        cell.responses - 1,
+        whole.items - unique,
+        whole.once - unique + double,
+        whole.twice - double + triple,
+        whole.mentions - every,
+    )
+    more = whole._replace(items=whole.items + 1, once=whole.once + 1, mentions=whole.mentions + 1)
+    value, with_one_more = (float(_beyond(sums, coverage)[0]) for sums in (whole, more))
+    return jackknife(value, _beyond(left, coverage), with_one_more)
+
+
+def _beyond(sums: _Sums, coverage: float) -> Numbers:
+    """Items where the coverage is no less than that of all responses."""
+    missed, kept = _deficit(sums)
+    apart = (missed > 0) & (kept > 0) & (coverage < 1)
+    left = (1 - coverage) / np.where(apart, missed, 1)
+    steps = np.log(np.where(apart, left, 1)) / np.log(np.where(apart, kept, 0.5))
+    twice = np.maximum(sums.twice, 1)
+    pairs = np.where(sums.twice > 0, sums.once**2 / twice, sums.once * (sums.once - 1)) / 2
+    unseen = (sums.responses - 1) / sums.responses * pairs
+    still = 1 - sums.once / np.maximum(sums.responses * unseen + sums.once, 1)
+    return np.where(apart & (unseen > 0), sums.items + unseen * (1 - np.maximum(still, 1e-300) ** steps), sums.items)
+
+
+def _deficit(sums: _Sums) -> tuple[Numbers, Numbers]:
+    """The share of mentions that no item of the responses covers, and what is left of it with each response more."""
+    others = (sums.responses - 1) * np.where(sums.twice > 0, sums.once, sums.once - 1)
+    kept = np.where(sums.once > 0, others / np.maximum(others + 2 * np.maximum(sums.twice, 1), 1), 0.0)
+    return sums.once / np.maximum(sums.mentions, 1) * kept, kept
+
+
+def _sums(cell: Incidence) -> _Sums:
+    numbers = (len(cell.counts), (cell.counts == 1).sum(), (cell.counts == 2).sum(), cell.counts.sum())
+    return _Sums(cell.responses, *(np.array([number], dtype=np.float64) for number in numbers))
+
+
+def _items_in(cell: Incidence, size: int) -> float:
+    return float(share_of_draws(size, cell.responses, cell.counts).sum())
+
+
+def _missed(size: int, responses: int, count: Integers) -> Numbers:
+    """The mentions, of those of an item that `count` responses mention, that `size` of the others do not cover."""
+    return count * (1 - share_of_draws(size, responses - 1, np.maximum(count - 1, 0)))
