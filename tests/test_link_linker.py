@@ -116,6 +116,11 @@ def test_an_english_name_that_is_another_things_in_the_mentions_own_language_is_
     assert reasons[0] == "in doubt: an English alias, and another has the name outside the topic"
 
 
+def test_a_dish_of_something_is_not_that_thing(tmp_path: Path) -> None:
+    source = index_of(tmp_path, [item("Q10", {"ja": "豆腐", "en": "tofu"}, P31="Q746549")])
+    assert {row(source, *ask)["status"] for ask in (("ja", "豆腐料理"), ("en", "tofu dishes"))} == {"no candidate"}
+
+
 @pytest.mark.parametrize(
     ("language", "name", "surface"),
     [
