@@ -65,11 +65,11 @@ sums AS (
         k.model, k.language, k.topic, k.condition, k.country, k.responses, k.size,
         coalesce(sum(items), 0)::BIGINT AS hill_0,
         coalesce(sum(seen * items), 0)::BIGINT AS incidences,
-        sum(seen * ln(seen) * items) AS logarithms,
+        sum(seen * ln(seen) * items ORDER BY seen) AS logarithms,
         sum(seen * seen * items)::DOUBLE AS squares,
         coalesce(sum(items) FILTER (seen = 1), 0)::BIGINT AS once,
         coalesce(sum(items) FILTER (seen = 2), 0)::BIGINT AS twice,
-        coalesce(sum(items * expected_in(size, responses, seen)), 0) AS rarefied,
+        coalesce(sum(items * expected_in(size, responses, seen) ORDER BY seen), 0) AS rarefied,
         list({'seen': seen, 'items': items} ORDER BY seen) FILTER (seen IS NOT NULL) AS counts
     FROM known AS k
     LEFT JOIN incidence_counts AS i USING (cell)

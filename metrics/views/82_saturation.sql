@@ -16,12 +16,14 @@ points AS (
 found AS (
     SELECT
         p.cell, p.responses,
-        coalesce(sum(i.items * expected_in(p.responses, k.size, i.seen)), 0) AS entities,
+        coalesce(sum(i.items * expected_in(p.responses, k.size, i.seen) ORDER BY i.seen), 0) AS entities,
         CASE
             WHEN p.responses = k.size THEN any_value(k.coverage)
             WHEN any_value(k.incidences) > 0 THEN
                 greatest(
-                    0, 1 - sum(i.items * uncovered_in(p.responses, k.size, i.seen)) / any_value(k.incidences)
+                    0,
+                    1 - sum(i.items * uncovered_in(p.responses, k.size, i.seen) ORDER BY i.seen)
+                    / any_value(k.incidences)
                 )
         END AS coverage
     FROM points AS p
