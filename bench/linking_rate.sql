@@ -2,7 +2,7 @@
 -- six in ten as they are, one with another case, one with a slip, one with an ending, one of two halves that is no name.
 CREATE TABLE mentions AS
 WITH named AS (
-    SELECT name.name, catalogue.language, hash(name.name, catalogue.language, round) AS h, round
+    SELECT DISTINCT name.name, catalogue.language, hash(name.name, catalogue.language, round) AS h, round
     FROM wikidata.names AS name
     JOIN catalogue ON catalogue.name_language = name.language
     CROSS JOIN range(4) AS rounds(round)
@@ -24,8 +24,10 @@ written AS (
         ELSE name[:length(name) // 2] || coalesce(next[length(next) // 2:], 'x')
     END AS surface
     FROM other
-    ORDER BY h
+    ORDER BY h, surface
 )
 SELECT language, kinds.topic, kinds.kind, surface
-FROM (SELECT *, row_number() OVER (ORDER BY h) AS n FROM written WHERE length(surface) > 1 LIMIT $count) AS written
-JOIN kinds ON kinds.place = written.n % (SELECT count(*) FROM kinds);
+FROM (SELECT *, row_number() OVER (ORDER BY h, language, surface) AS n FROM written WHERE length(surface) > 1) AS written
+JOIN kinds ON kinds.place = written.n % (SELECT count(*) FROM kinds)
+WHERE n <= $count
+ORDER BY n;
