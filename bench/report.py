@@ -84,7 +84,7 @@ def opening(browser: Browser, report: Path, width: int) -> tuple[float, float]:
     page.wait_for_function("['usable', 'first-contentful-paint'].every((n) => performance.getEntriesByName(n).length)")
     usable, painted = page.evaluate(TIMES)
     page.locator("#entities .open").first.click()
-    assert page.locator(".mention").count() > 0
+    page.locator(".mention").first.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert not said, said
     page.close()

@@ -370,6 +370,18 @@ def test_specificity_is_shown_without_neutral_prompts(tmp_path: Path) -> None:
     assert "Neutral prompts, which name no country: not asked." in " ".join(section.split())
 
 
+def test_a_single_number_is_told_and_not_taken_for_one_that_was_not_asked(tmp_path: Path) -> None:
+    run = Synthetic(
+        n=2, models=("openai:a",), languages=("en",), countries=("US",), topics=("food",), conditions=("explicit",)
+    ).write(tmp_path)
+    write_report(run)
+    section = " ".join(parsed(run).with_id("specificity").text.split())
+    assert re.search(
+        r"Prompts that name it: 0?\.?\d+.*, English, United States, and no other\. Those that name", section
+    )
+    assert "What naming the country adds to the share of neutral prompts: no neutral prompts." in section
+
+
 def test_scores_are_a_section_with_a_table_for_each_rule(page: Page, run: RunFolder) -> None:
     captions = [e.text for e in page.all("caption") if "Cultural Bias Score, rule" in e.text]
     assert [caption.partition("rule ")[2][:4] for caption in captions] == ["sum:", "mean"]

@@ -104,10 +104,12 @@ def reach(values: pd.Series[float]) -> float:
 
 
 def extremes(frame: pd.DataFrame, metric: str, names: Names) -> str:
-    """Where the number is highest and where lowest, in words; nothing where there are not two numbers."""
+    """Where the number is highest and where lowest, in words; nothing where there is none."""
     rows = frame.dropna(subset=["estimate"]).to_dict("records")
-    if len(rows) < 2:
+    if not rows:
         return ""
+    if len(rows) == 1:
+        return f"{_where(rows, decimal(rows[0]['estimate'], metric), metric, names)}, and no other."
     ends = {"Highest": max(row["estimate"] for row in rows), "Lowest": min(row["estimate"] for row in rows)}
     return " ".join(f"{end}: {_where(rows, decimal(value, metric), metric, names)}." for end, value in ends.items())
 

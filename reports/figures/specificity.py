@@ -20,7 +20,7 @@ def specificity(reading: Reading, manifest: Manifest, names: Names) -> Figure:
     frame = reading.frame(NAME)
     found = {panel: _of_panel(frame, *panel.split()) for panel in words().figures[NAME].panels}
     ends = {
-        panel.replace(" ", "_"): extremes(rows, panel.split()[0], names) or f"{words().missing['not_asked']}."
+        panel.replace(" ", "_"): extremes(rows, panel.split()[0], names) or _nothing(panel, rows, manifest)
         for panel, rows in found.items()
     }
     caption = caption_of(NAME, **ends, dash=words().missing["unlinked"])
@@ -48,6 +48,14 @@ def _of_panel(frame: pd.DataFrame, metric: str, condition: str) -> pd.DataFrame:
     rows = frame[(frame["metric"] == metric) & frame["condition"].str.startswith(condition)]
     means = rows.astype({"estimate": float}).groupby(["model", "language", "country"])["estimate"].mean()
     return means.reset_index()
+
+
+def _nothing(panel: str, rows: pd.DataFrame, manifest: Manifest) -> str:
+    """What is told of a panel without a number."""
+    if rows.empty:
+        return f"{words().missing['not_asked']}."
+    from_nowhere = panel.startswith(GAIN) and "neutral" not in manifest.conditions
+    return f"{words().missing['no_neutral' if from_nowhere else 'unlinked']}."
 
 
 def _panel(panel: str, own: pd.DataFrame, top: float, manifest: Manifest, names: Names) -> Panel:
