@@ -15,6 +15,7 @@ from cache.errors import ExperimentError
 from generate.engines import ModelSpec
 from polyculture.console import say, watch
 from polyculture.experiment import GAZETTEER, check_extractor
+from polyculture.loading import load_model
 from polyculture.options import Format
 from polyculture.snapshots import find_snapshot
 
@@ -67,9 +68,8 @@ def _gazetteer(catalog: Catalog, snapshot: str) -> Callable[[str, str], Extracto
 
 def _model(catalog: Catalog, spec: ModelSpec, stack: ExitStack) -> Callable[[str, str], Extractor]:
     from extract.llm import LlmExtractor
-    from generate.engines import open_engine
 
-    engine = stack.enter_context(open_engine(spec))
+    engine = stack.enter_context(load_model(spec))
 
     @lru_cache
     def extractor(topic: str) -> Extractor:

@@ -18,6 +18,7 @@ from polyculture.budget import open_budget
 from polyculture.console import say
 from polyculture.deadline import TimeIsOverError, deadline
 from polyculture.experiment import PAID_ENGINES
+from polyculture.loading import load_model
 from polyculture.workspace import Workspace
 
 SECONDS = 60.0  # of a model's work; to load it takes its own time
@@ -53,7 +54,6 @@ def calibrate(workspace: Workspace, seconds: float = SECONDS) -> None:
 
 
 def _rate(workspace: Workspace, model: str, seconds: float) -> float | None:
-    from generate.engines import open_engine
     from generate.stage import generate_job, missing_samples
 
     sampling, spec = workspace.sampling, workspace.experiment.model_spec(model)
@@ -63,7 +63,7 @@ def _rate(workspace: Workspace, model: str, seconds: float) -> float | None:
         return None
     chosen, measured = _spread(open_jobs), list[TimedEngine]()
     say(f"calibrate {model}: {seconds:.0f} s; what it answers is kept")
-    with open_budget(workspace) as budget, open_engine(spec) as engine:
+    with open_budget(workspace) as budget, load_model(spec) as engine:
         for number, job in enumerate(chosen):
             left = seconds - sum(timed.passed for timed in measured)
             if left <= 0:

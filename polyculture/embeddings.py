@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polyculture.console import say
+from polyculture.loading import load_model
 
 if TYPE_CHECKING:
     from metrics.likelihood.stage import ScoringJob
@@ -20,7 +21,6 @@ TABLE = Path(__file__).parent / "data" / "separations_table.sql"
 
 def represent(likelihoods: Likelihoods, jobs: Sequence[ScoringJob], layers: tuple[str, ...]) -> None:
     """Represents what is missing; a model is loaded once, and only if it has something to do."""
-    from generate.engines import open_engine
     from metrics.embeddings.stage import represent_job, settled
 
     run = likelihoods.workspace.run
@@ -33,7 +33,7 @@ def represent(likelihoods: Likelihoods, jobs: Sequence[ScoringJob], layers: tupl
         if not left:
             continue
         spec = likelihoods.workspace.experiment.model_spec(model)
-        with open_engine(spec) as engine:
+        with load_model(spec) as engine:
             for job in left:
                 size = len(job.asked[0][1])
                 work = partial(represent_job, run, job, spec, engine, layers)

@@ -16,6 +16,7 @@ from generate.engines.base import ModelSpec
 from polyculture.batching import BATCHES, asked_in_batches, batches_at_once, check_nothing_waits, open_batches
 from polyculture.budget import open_budget
 from polyculture.experiment import GAZETTEER
+from polyculture.loading import load_model
 from polyculture.snapshots import STARTER, find_snapshot
 from polyculture.workspace import Workspace
 
@@ -101,9 +102,7 @@ class Extraction:
 
         @lru_cache(maxsize=1)
         def engine() -> Engine:
-            from generate.engines import open_engine
-
-            return stack.enter_context(open_engine(self.spec))
+            return stack.enter_context(load_model(self.spec))
 
         def engine_for(job: Job) -> Engine:
             if not asked_in_batches(self.spec):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.attempts import Attempts
 from polyculture.console import say, watch
+from polyculture.loading import load_model
 from polyculture.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ class Likelihoods(Attempts):
 
     def score(self, jobs: Sequence[ScoringJob]) -> None:
         """Scores what is missing; a model is loaded once, and only if it has something to do."""
-        from generate.engines import open_engine
         from metrics.likelihood.stage import score_job
         from polyculture.budget import open_budget
 
@@ -42,7 +42,7 @@ class Likelihoods(Attempts):
             if not left:
                 continue
             spec = self.workspace.experiment.model_spec(model)
-            with open_engine(spec) as engine, open_budget(self.workspace) as budget:
+            with load_model(spec) as engine, open_budget(self.workspace) as budget:
                 for scoring in left:
                     paid = budget.engine(engine, model, "score", scoring.job)
                     work = partial(score_job, run, scoring, spec, engine=paid)

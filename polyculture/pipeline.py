@@ -32,6 +32,7 @@ from polyculture.changes import refuse_costly
 from polyculture.console import say, watch
 from polyculture.extraction import Extraction, ExtractJob
 from polyculture.linking import Linking, plan_linking
+from polyculture.loading import load_model
 from polyculture.provenance import add_model_versions
 from polyculture.workspace import Workspace, require_run
 
@@ -39,12 +40,6 @@ if TYPE_CHECKING:
     from generate.engines import Engine, ModelSpec
 
 OpenEngine = Callable[["ModelSpec"], AbstractContextManager["Engine"]]
-
-
-def _open_engine(spec: ModelSpec) -> AbstractContextManager[Engine]:
-    from generate.engines import open_engine
-
-    return open_engine(spec)
 
 
 @dataclass
@@ -55,7 +50,7 @@ class Pipeline(Attempts):
     manifest: Manifest
     extraction: Extraction
     linking: Linking
-    open_engine: OpenEngine = _open_engine  # how a model is loaded; whoever keeps it loaded for later says so here
+    open_engine: OpenEngine = load_model  # how a model is loaded; whoever keeps it loaded for later says so here
 
     @classmethod
     def prepare(cls, workspace: Workspace, *, accept_changes: bool = False) -> Self:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polyculture.attempts import Attempts
+from polyculture.loading import load_model
 from polyculture.present import Setups, make_present
 from polyculture.workspace import Workspace
 
@@ -40,7 +41,6 @@ class Swaps(Attempts):
 
     def ask(self, jobs: Sequence[SwapJob], questions: Mapping[str, Questions]) -> None:
         """Asks what is missing; a model is opened once, and only if it has something to do."""
-        from generate.engines import open_engine
         from metrics.swaps.asking import PromptAsker
         from polyculture.budget import open_budget
 
@@ -50,7 +50,7 @@ class Swaps(Attempts):
                 continue
             with (
                 open_budget(self.workspace) as budget,
-                open_engine(self.workspace.experiment.model_spec(model)) as engine,
+                load_model(self.workspace.experiment.model_spec(model)) as engine,
             ):
                 for swap in left:
                     paid = budget.engine(engine, model, "swap", swap.job)

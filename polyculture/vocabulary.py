@@ -15,6 +15,23 @@ ENTITIES = Path(__file__).parent / "data" / "tokens_table.sql"
 _LOCAL = ("transformers", "vllm", "llamacpp")  # engines whose models name a tokenizer that can be opened
 
 
+def choose_languages(asked: Sequence[str] | None) -> list[str]:
+    """Those of the languages that can be told by how they are written, or else all such; of the others a line says so.
+
+    Raises `CatalogError` where none of those that were asked for can be told.
+    """
+    from metrics.likelihood.vocabulary import writing_of, writings
+
+    if not asked:
+        return sorted(writings())
+    untold = [language for language in asked if language not in writings()]
+    if len(untold) == len(asked):
+        writing_of(untold[0])  # raises
+    for language in untold:
+        say(f"{language}: cannot be told from other languages by how it is written; left out")
+    return [language for language in asked if language in writings()]
+
+
 def vocabulary_rows(workspace: Workspace, models: Sequence[str], languages: Sequence[str]) -> list[tuple[Any, ...]]:
     """A row per model and language. Raises `EngineError` of a model whose tokenizer is not published with it."""
     from generate.engines import ModelSpec

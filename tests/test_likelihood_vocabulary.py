@@ -68,7 +68,8 @@ def test_tokens_of_vocabulary_and_entities_as_a_user_asks(tmp_path: Path) -> Non
     assert "nothing is scored yet" in alone.stderr
     few = ("--data", "own", "--folder", DEMO, "--type", "food", "--culture", "Indian", "--contexts", "1")
     assert polyculture("cbs", "exp.toml", *few, "--entities", "3", cwd=tmp_path).returncode == 0
-    asked = polyculture("tokens", "exp.toml", "--language", "hi", cwd=tmp_path)
+    asked = polyculture("tokens", "exp.toml", "--language", "hi", "--language", "en", cwd=tmp_path)
+    assert "en: cannot be told from other languages" in asked.stderr
     assert "Tokens per entity, and Cultural Bias Score" in asked.stdout
     assert "native_tokens" in asked.stdout
     assert "neutral" in asked.stdout

@@ -56,12 +56,13 @@ def vocabulary_shares(tokens: Sequence[str], languages: Iterable[str]) -> list[V
 
 
 def _share(language: str, letters: Sequence[frozenset[str]], partial: int) -> VocabularyShare:
-    writing = _writing(language)
+    writing = writing_of(language)
     theirs = {letter for letter in frozenset().union(*letters) if writing.has(letter)}
     return VocabularyShare(language, len(letters), sum(not theirs.isdisjoint(token) for token in letters), partial)
 
 
-def _writing(language: str) -> Writing:
+def writing_of(language: str) -> Writing:
+    """What tells a language. Raises `CatalogError` of one that is written as others are."""
     known = writings()
     if language not in known:
         what = f"{language!r} cannot be told from other languages by how it is written"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from cache.errors import PolycultureError
 from cache.run_folder import Job
 from polyculture.extraction import ExtractJob
+from polyculture.loading import load_model
 from polyculture.pipeline import Pipeline
 from polyculture.workspace import open_workspace
 
@@ -74,8 +75,6 @@ class Replica:
     @contextmanager
     def _kept(self, spec: ModelSpec) -> Iterator[Engine]:
         """The engine of a model, opened once; it stays open when the block ends."""
-        from generate.engines import open_engine
-
         if spec.model not in self._engines:
-            self._engines[spec.model] = self._open.enter_context(open_engine(spec))
+            self._engines[spec.model] = self._open.enter_context(load_model(spec))
         yield self._engines[spec.model]

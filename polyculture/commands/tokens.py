@@ -22,14 +22,13 @@ def tokens(
 
     Then, where `polyculture cbs` has scored: tokens per entity, native and Western, beside the Cultural Bias Score.
     """
-    from metrics.likelihood.vocabulary import writings
     from polyculture.tables import write_values
-    from polyculture.vocabulary import COLUMNS, print_entity_tokens, vocabulary_rows
+    from polyculture.vocabulary import COLUMNS, choose_languages, print_entity_tokens, vocabulary_rows
     from polyculture.workspace import choose_models, open_workspace
 
     workspace = open_workspace(experiment, runs)
     models = choose_models(workspace, model)
-    rows = vocabulary_rows(workspace, models, language or sorted(writings()))
+    rows = vocabulary_rows(workspace, models, choose_languages(language))
     write_values(COLUMNS, rows, format, output)
     if format is Format.TABLE and output is None:
         print_entity_tokens(workspace)
