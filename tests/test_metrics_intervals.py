@@ -111,12 +111,31 @@ def test_weights_are_those_of_a_weighted_mean() -> None:
     assert found.variance == pytest.approx((9 + 1) / 16)
 
 
-def test_what_rests_on_one_response_has_no_interval_and_takes_it_from_means() -> None:
-    lonely, known = diversity_estimate(cell([1, 2])), diversity_estimate(cell([1], [2], [1]))
+@pytest.mark.parametrize("metric", ["diversity", "rarefied", "hill_1", "hill_2"])
+def test_what_rests_on_one_response_has_no_interval_and_takes_none_from_means_of_more_than_that(metric: str) -> None:
+    def estimate(one: Assemblage) -> Estimate:
+        return diversity_estimate(one) if metric == "diversity" else companions(one, 1)[metric]
+
+    lonely, known = estimate(cell([1, 2])), estimate(cell([1], [2], [1, 3]))
     assert lonely.value == 2
+    assert lonely.withheld() == "one response"
     assert lonely.limits(0, math.inf) == (None, None)
-    assert known.limits(0, math.inf) != (None, None)
-    assert mean([lonely, known]).limits(0, math.inf) == (None, None)
+    assert lonely.variance > 0
+    assert known.withheld() is None
+    assert mean([lonely, known]).withheld() is None
+    assert mean([lonely, known, lonely]).withheld() == "one response"
+    assert mean([lonely, *[known] * 9]).reach() > mean([known] * 10).reach() * 0.9
+
+
+def test_languages_with_one_response_take_the_interval_from_most_pairs_only() -> None:
+    full, lonely = cell(*[[1, 2, 3], [2, 3, 4, 5], [1, 6]] * 4), cell([1, 2, 3, 7, 8])
+    cells = {"a": full, "b": full, "c": full, "d": lonely}
+    pairs = [(one, other, overlap(cells[one], cells[other])) for one, other in combinations(cells, 2)]
+    known = Overlaps([(one, other, pair) for one, other, pair in pairs if pair])
+    assert len(known.pairs) == 6
+    assert known.mean().withheld() is None  # three of six
+    assert known.mean_of("a").withheld() is None
+    assert known.mean_of("d").withheld() == "one response"
 
 
 def test_the_estimated_assemblage_is_chaos() -> None:

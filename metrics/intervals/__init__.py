@@ -23,7 +23,9 @@
   (MOVER: Zou and Donner 2008).
 
 Where no interval is known that holds there is none, but a reason: 'few items' (`overlap.FEWEST_ITEMS`,
-`coverage.FEWEST_MENTIONS`, `at_coverage.FEWEST_REPEATED`), or 'one response'.
+`coverage.FEWEST_MENTIONS`, `at_coverage.FEWEST_REPEATED`), or 'one response'. A mean has none where more than half of
+its parts have none; the others enter it with the variance that they would have, a single response with a Poisson
+number's (of its items for diversity: as if each came in every other response, and as many others in the rest).
 
 What an interval covers is the number's expectation at the present number of responses: how far another run of the same
 size would differ. It does not turn a diversity of 100 responses into one of 500. Nothing here is random: the same store

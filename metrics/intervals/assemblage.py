@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.intervals.estimate import Estimate, no_narrower, symmetric
+from metrics.intervals.estimate import ONE_RESPONSE, Estimate, no_narrower, symmetric
 from metrics.intervals.incidence import Incidence, Integers, Numbers, incidence
 
 
@@ -37,7 +37,8 @@ def assemblage(responses: int, response: Integers, item: Integers) -> Assemblage
     Estimated as in Chao et al. (2014) for incidence data: the chance of what was seen is lowered, and that of the
     unseen raised, to what Good and Turing's coverage says; the number of unseen items is Chao2. A chance is lowered by
     no more than the chance to have been missed: where nearly all items are unique, Chao's factor leaves them next to
-    none, and intervals of consensus cover too little.
+    none, and intervals of consensus cover too little. A single response does not tell how often its items come: they
+    are taken to come in every other one, and as many others in the rest.
     """
     found = incidence(responses, response, item)
     once, twice = int((found.counts == 1).sum()), int((found.counts == 2).sum())
@@ -47,6 +48,8 @@ def assemblage(responses: int, response: Integers, item: Integers) -> Assemblage
     lowered = share - min(1.0, deficit / missed.sum()) * missed if missed.sum() > 0 else share
     unseen = _chao2(responses, once, twice)
     each = min(1.0, deficit / unseen) if unseen else 0.0
+    if responses == 1:
+        lowered, unseen, each = share / 2, len(share), 0.5
     return Assemblage(
         responses=responses,
         items=found.items,
@@ -78,8 +81,9 @@ def count_estimate(cell: Assemblage, value: float, size: int) -> Estimate:
     variance = float(number @ _variance(chance))
     third = float(number @ (_variance(chance) * (1 - 2 * chance)))
     spread = bundling([(cell, np.ones(len(cell.unique_of)))])
-    estimate = symmetric(value, variance * spread, cell.responses - 1)
-    return no_narrower(estimate, spread * (third + 1) / (variance + 1))
+    estimate = symmetric(value, variance * spread, max(cell.responses - 1, 1))
+    lacking = ONE_RESPONSE if cell.responses < 2 else None
+    return replace(no_narrower(estimate, spread * (third + 1) / (variance + 1)), lacking=lacking)
 
 
 def bundling(effects: list[tuple[Assemblage, Numbers]]) -> float:

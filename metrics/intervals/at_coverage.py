@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metrics.intervals.estimate import Estimate, Z, between, symmetric
+from metrics.intervals.estimate import FEW_ITEMS, Estimate, Z, between, symmetric
 from metrics.intervals.incidence import Incidence, Integers, Numbers, share_of_draws
 from metrics.intervals.jackknife import jackknife
 
@@ -38,7 +38,8 @@ def items_at_coverage(cell: Incidence, coverage: float) -> Estimate:
     """
     beyond = coverage >= coverage_in(cell, cell.responses)
     found = _extrapolated(cell, coverage) if beyond else _rarefied(cell, coverage)
-    return replace(_as_ratio(found), few=int((cell.counts > 1).sum()) < FEWEST_REPEATED)
+    few = cell.responses < 3 or int((cell.counts > 1).sum()) < FEWEST_REPEATED
+    return replace(_as_ratio(found), lacking=FEW_ITEMS if few else None)
 
 
 def _as_ratio(estimate: Estimate) -> Estimate:
@@ -66,7 +67,7 @@ def _rarefied(cell: Incidence, coverage: float) -> Estimate:
     value = items[0] + rise * (coverage - covered[0])
     size = min(above, cell.responses - 2)
     if size < 1:  # of two responses without one a single one is left, which has no coverage
-        return symmetric(value, 0.0, 0)
+        return symmetric(value, value, 1)
     # To first order: where the same responses cover less, so many more of them are drawn.
     changes, with_one_more = _changes(cell, size, rise)
     return jackknife(value, value + changes, value + with_one_more)

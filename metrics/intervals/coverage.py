@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from metrics.intervals.estimate import Estimate, Z, between
+from metrics.intervals.estimate import FEW_ITEMS, Estimate, Z, between
 from metrics.intervals.incidence import Incidence
 
 FEWEST_MENTIONS = 15  # with fewer the estimate itself is too high on average, which no mean of cells evens out
@@ -32,7 +32,9 @@ def coverage_estimate(cell: Incidence) -> Estimate:
 
     half = min(value, 1 / size)
     below, above = half + at(value - half).distances(Z)[0], at(value).distances(Z)[1]
-    return replace(between(value, below, above, cell.responses - 1), few=size < FEWEST_MENTIONS)
+    return replace(
+        between(value, below, above, cell.responses - 1), lacking=FEW_ITEMS if size < FEWEST_MENTIONS else None
+    )
 
 
 def _good_turing(cell: Incidence) -> float:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from scipy.special import stdtrit
 
+ONE_RESPONSE, FEW_ITEMS = "one response", "few items"  # why a number has no interval
 Z = 1.959963984540054  # the normal distribution's 97.5 % quantile
 _ROUNDING = 1e-9
 
@@ -18,8 +20,8 @@ class Estimate:
 
     That is `variance` + `slope` x away - `curve` x away^2. The 95 % interval is that of Wilson's (1927) kind: all the
     truths from which the number is no more than 1.96 of *their* standard deviations away; more where the variance
-    rests on few degrees of `freedom` (Student), and 0 of them says that nothing is known of it. Of a number with `few`
-    items behind it no interval is known that holds.
+    rests on few degrees of `freedom` (Student), and 0 of them says that nothing is known of it. Where it is `lacking`
+    something no interval is known that holds, but the variance is good for a part of a mean.
     """
 
     value: float
@@ -27,7 +29,7 @@ class Estimate:
     freedom: float
     slope: float = 0.0
     curve: float = 0.0
-    few: bool = False
+    lacking: str | None = None
 
     def limits(self, lowest: float, highest: float) -> tuple[float | None, float | None]:
         """The 95 % interval within the range that the number can have; None where there is a reason not to give one."""
@@ -38,9 +40,7 @@ class Estimate:
 
     def withheld(self) -> str | None:
         """Why there is no interval; None where there is one."""
-        if self.freedom <= 0:
-            return "one response"
-        return "few items" if self.few else None
+        return ONE_RESPONSE if self.freedom <= 0 else self.lacking
 
     def reach(self) -> float:
         """The square of half the interval's width, were the variance known: never 0 where there is any doubt."""
@@ -74,14 +74,14 @@ class Sum:
     The slopes of a share near 0 and of one near 1 are opposite, and would take each other away with the doubt that they
     stand for. As far as slopes do, the squares of the parts' own distances add up instead (MOVER: Zou and Donner 2008).
 
-    There are few items behind a sum where there are few behind more than half of it, by weight.
+    A sum lacks what more than half of its parts, by weight, are lacking.
     """
 
     def __init__(self) -> None:
         self.weight = 0.0
         self._value = self._variance = self._reach = self._slope = self._curve = self._by_freedom = 0.0
         self._slopes = self._below = self._above = 0.0  # slopes without their signs; squares of distances
-        self._few = 0.0  # weight of parts with few items
+        self._lacking = Counter[str]()  # weight of the parts
         self._known = True
 
     def add(self, part: Estimate, weight: float = 1.0) -> None:
@@ -96,7 +96,8 @@ class Sum:
         self._below += (weight * below) ** 2
         self._above += (weight * above) ** 2
         self._curve += part.curve * reach**2
-        self._few += weight if part.few else 0.0
+        if part.lacking:
+            self._lacking[part.lacking] += weight
         self._known = self._known and part.freedom > 0
         if part.freedom > 0:
             self._by_freedom += reach**2 / part.freedom
@@ -108,7 +109,7 @@ class Sum:
         shared = Estimate(self._value, self._variance, freedom if self._known else 0.0, slope, curve)
         opposed = 1 - abs(self._slope) / self._slopes if self._slopes else 0.0
         found = self._apart(shared, opposed) if opposed > _ROUNDING else shared
-        return replace(found, few=self._few > self.weight / 2)
+        return replace(found, lacking=lacking_in(self._lacking, self.weight))
 
     def _apart(self, shared: Estimate, opposed: float) -> Estimate:
         below, above = shared.distances(Z)
@@ -119,6 +120,11 @@ class Sum:
     def mean(self) -> Estimate:
         """The weighted mean; there must be something in the sum."""
         return scaled(self.estimate(), 1 / self.weight)
+
+
+def lacking_in(parts: Counter[str], whole: float) -> str | None:
+    """What more than half of `whole` is lacking; of several reasons the commonest."""
+    return max(parts, key=lambda reason: (parts[reason], reason)) if parts.total() > whole / 2 else None
 
 
 def mean(parts: Iterable[Estimate]) -> Estimate:

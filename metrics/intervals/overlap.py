@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from metrics.intervals.assemblage import Assemblage, bundling
-from metrics.intervals.estimate import Estimate, wilson
+from metrics.intervals.estimate import FEW_ITEMS, ONE_RESPONSE, Estimate, lacking_in, wilson
 from metrics.intervals.incidence import Integers, Numbers
 
 FEWEST_ITEMS = 5  # of both cells together: with fewer the consensus has so few values that no interval holds
@@ -38,6 +38,13 @@ class Overlap:
     items: int  # of both cells together
     sides: tuple[Side, Side]
     interaction: float  # the variance that neither side alone is the cause of
+
+    @property
+    def lacking(self) -> str | None:
+        """What an interval of the pair would need."""
+        if any(side.cell.responses < 2 for side in self.sides):
+            return ONE_RESPONSE
+        return FEW_ITEMS if self.items < FEWEST_ITEMS else None
 
     def estimate(self) -> Estimate:
         """The consensus of the pair: a share, with Wilson's interval."""
@@ -118,9 +125,9 @@ def _mean(pairs: Sequence[Overlap], sides: Iterable[Side]) -> Estimate:
     independent += sum(pair.interaction for pair in pairs)
     variance = independent * bundling([(side.cell, side.effects) for side in known]) / size**2
     value, within = (sum(each) / size for each in ((pair.value for pair in pairs), (pair.within for pair in pairs)))
-    freedom = min(side.cell.responses for side in known) - 1
-    few = sum(pair.items < FEWEST_ITEMS for pair in pairs)
-    return replace(wilson(value, within * (1 - within) / variance, freedom), few=few > size / 2)
+    freedom = min((side.cell.responses - 1 for side in known if side.cell.responses > 1), default=1)
+    lacking = lacking_in(Counter(pair.lacking for pair in pairs if pair.lacking), size)
+    return replace(wilson(value, within * (1 - within) / variance, freedom), lacking=lacking)
 
 
 def _join(sides: Sequence[Side]) -> Side:
