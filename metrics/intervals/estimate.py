@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from scipy.special import stdtrit
@@ -81,7 +81,7 @@ class Sum:
         self.weight = 0.0
         self._value = self._variance = self._reach = self._slope = self._curve = self._by_freedom = 0.0
         self._slopes = self._below = self._above = 0.0  # slopes without their signs; squares of distances
-        self._lacking = Counter[str]()  # weight of the parts
+        self._lacking: dict[str, float] = defaultdict(float)  # weight of the parts
         self._known = True
 
     def add(self, part: Estimate, weight: float = 1.0) -> None:
@@ -122,9 +122,9 @@ class Sum:
         return scaled(self.estimate(), 1 / self.weight)
 
 
-def lacking_in(parts: Counter[str], whole: float) -> str | None:
+def lacking_in(parts: Mapping[str, float], whole: float) -> str | None:
     """What more than half of `whole` is lacking; of several reasons the commonest."""
-    return max(parts, key=lambda reason: (parts[reason], reason)) if parts.total() > whole / 2 else None
+    return max(parts, key=lambda reason: (parts[reason], reason)) if sum(parts.values()) > whole / 2 else None
 
 
 def mean(parts: Iterable[Estimate]) -> Estimate:
