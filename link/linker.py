@@ -27,6 +27,7 @@ from link.asks import lay_out_asks
 from link.calibration import lay_out_confidences
 from link.entity_json import number
 from link.fuzzy import match_fuzzily
+from link.normalise import marks
 from link.ontology import Ontology
 from link.rules import DEFAULT_RULES, Rules
 from link.source import Source
@@ -65,6 +66,7 @@ class Linker:
             self.source.find(connection, progress)
             ontology.climb()
             connection.execute(statement("found"))
+            self._keep_heard(connection)
             self._look_further(connection, ontology, progress)
             ontology.reach(connection.table("found")).create("reached")
             return self._choose(connection)
@@ -77,13 +79,20 @@ class Linker:
             return
         lay_out_forms(connection, self.catalog)
         if not self.source.complete:
+            connection.execute(statement("turned"), {"marks": marks()})
             connection.execute(statement("variant_lookups"))
             self.source.find(connection, progress)
             ontology.climb()
         _keep_members(connection, ontology, "wikidata.items")
         find_variants(connection)
+        self._keep_heard(connection)
         if self.rules.fuzzy_threshold is not None and self.source.complete:
             match_fuzzily(connection, self.rules.fuzzy_threshold, self.rules.fuzzy_strict)
+
+    def _keep_heard(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Leaves of `found` what the source found for the ask itself."""
+        if not self.source.complete:
+            connection.execute(statement("unheard"))
 
     def _check_languages(self, codes: list[str]) -> None:
         for language in map(self.catalog.language, codes):

@@ -81,6 +81,17 @@ def chinese_forms(text: str) -> list[str]:
     )
 
 
+def marks() -> str:
+    """A pattern for one of the characters that are left out of a normal form, as quotation marks and tatweel are."""
+    removed = "".join(chr(code) for code, other in _letters().items() if other is None)
+    return f"[{re.escape(removed)}]"
+
+
+def without_marks(name: str) -> str:
+    """A name as it is written, in Unicode's composed form, without what a normal form leaves out."""
+    return re.sub(marks(), "", unicodedata.normalize("NFKC", name)).strip()
+
+
 def _text(names: pa.Array[Any]) -> str:
     """The names as one text, a name a line."""
     together = pa.ListArray.from_arrays(pa.array([0, len(names)], pa.int32()), names)

@@ -38,7 +38,7 @@ ASKS = asks(
     ("en", "food", "dish", "Misoshiru"),
     ("de", "beverage", "drink", "Tango"),
     ("en", "music", "song", "Tango"),
-    ("en", "food", "dish", "misosoup"),  # as it is not spelt
+    ("en", "food", "dish", "some miso soups"),  # by another form
     ("en", "food", "dish", "nothing of the kind"),
 )
 EXACT = Rules(fuzzy_threshold=None)

@@ -2,7 +2,7 @@
 
 It answers as the recorded exchanges of the real service do, refuses what the real one refuses, and misbehaves when
 told to. Its search finds beginnings of names in any language, those of the asked language first, exact ones before
-longer ones, as the real one does; how the real one folds spelling is its own affair, this one folds as we do.
+longer ones, as the real one does. It folds spelling as we do, or as it is told to.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import socket
 import struct
 import threading
 import time
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -21,9 +22,10 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
-from link.normalise import fold_of, normalise
+from link.normalise import Fold, fold_of, normalise
 
 Entity = Mapping[str, Any]
+Folding = Callable[[Sequence[str], Fold], list[str]]
 Answer = tuple[int, dict[str, str], bytes]  # status, headers, body
 Trick = Callable[[BaseHTTPRequestHandler], None]  # does something to a connection instead of answering
 Fault = Answer | Trick
@@ -69,13 +71,35 @@ def moved_to(address: str) -> Trick:
     return move
 
 
+_BLANKS = dict.fromkeys(map(ord, "'’ʼ_-"), " ")
+
+
+def as_wikidata(names: Sequence[str], fold: Fold) -> list[str]:
+    """Names as the real search compares them, no more alike than it surely does: case, width, and accents of Latin
+    letters are folded, apostrophes, hyphens and underscores are blanks. Quotation marks, Arabic letters and marks,
+    blanks, scripts and kana stay as they are.
+
+    See CirrusSearch's AnalysisConfigBuilder (near_space_flattener, icu_normalizer, icu_folding).
+    """
+    cased = [unicodedata.normalize("NFKC", name.translate(_BLANKS)).casefold().strip() for name in names]
+    return ["".join(map(_without_accent, name)).replace("i\u0307", "i") for name in cased]
+
+
+def _without_accent(letter: str) -> str:
+    return unicodedata.normalize("NFD", letter)[0] if "À" <= letter <= "ɏ" or "Ḁ" <= letter <= "ỿ" else letter
+
+
 class WikidataServer:
     """Serves `entities`; `redirects` maps a merged QID to its target. `faults` are answered first, one a request.
+
+    `folding` makes of names, and of what is searched, what its search compares.
 
     `delay` is how long it thinks about an answer, in seconds; `busiest` how many it has thought about at once.
     """
 
-    def __init__(self, entities: Sequence[Entity], redirects: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self, entities: Sequence[Entity], redirects: Mapping[str, str] | None = None, folding: Folding = normalise
+    ) -> None:
         self.entities = {entity["id"]: entity for entity in entities}
         self.redirects = dict(redirects or {})
         self.faults: list[Fault] = []
@@ -85,7 +109,8 @@ class WikidataServer:
         self.connections = 0
         self.delay, self.busiest, self._busy = 0.0, 0, 0
         self._counting = threading.Lock()
-        self._names = sorted(_names(entities))
+        self._folding = folding
+        self._names = sorted(_names(entities, folding))
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
@@ -119,7 +144,7 @@ class WikidataServer:
             return _error("toomany", "limit may not be over 50.")
         hits: dict[str, tuple[bool, bool, int, dict[str, Any]]] = {}
         for key, at, kind, text, qid in self._beginning_with(term, language):
-            sought = normalise([term], fold_of(at))[0]
+            sought = self._folding([term], fold_of(at))[0]
             hit = (key != sought, at != language, len(key), {"type": kind, "language": at, "text": text})
             hits[qid] = min(hits.get(qid, hit), hit, key=lambda found: found[:3])
         ranked = sorted(hits, key=lambda qid: (*hits[qid][:3], int(qid[1:])))
@@ -129,7 +154,8 @@ class WikidataServer:
 
     def _beginning_with(self, term: str, language: str) -> list[tuple[str, str, str, str, str]]:
         found = []
-        for start in {normalise([term], fold)[0] for fold in ("plain", fold_of(language))}:
+        folds: list[Fold] = ["plain", fold_of(language)]
+        for start in {self._folding([term], fold)[0] for fold in folds}:
             position = bisect_left(self._names, (start,))
             while position < len(self._names) and self._names[position][0].startswith(start):
                 found.append(self._names[position])
@@ -213,7 +239,7 @@ class WikidataServer:
         return Handler
 
 
-def _names(entities: Sequence[Entity]) -> list[tuple[str, str, str, str, str]]:
+def _names(entities: Sequence[Entity], folding: Folding) -> list[tuple[str, str, str, str, str]]:
     rows = []
     for entity in entities:
         for language, label in (entity.get("labels") or {}).items():
@@ -224,7 +250,7 @@ def _names(entities: Sequence[Entity]) -> list[tuple[str, str, str, str, str]]:
     keyed = []
     for fold in folds:
         own = [row for row in rows if fold_of(row[0]) == fold]
-        keys = normalise([text for _, _, text, _ in own], fold)
+        keys = folding([text for _, _, text, _ in own], fold)
         keyed += [(key, *row) for key, row in zip(keys, own, strict=True)]
     return keyed
 

@@ -23,7 +23,7 @@ from link.api.cache import AnswerCache
 from link.api.client import IDS_A_CALL, LONGEST_NAME, ApiClient, ApiSettings
 from link.entity_json import Rows, number
 from link.index.snapshot import create_tables, insert
-from link.normalise import chinese_forms, fold_of, normalise
+from link.normalise import chinese_forms, fold_of, normalise, without_marks
 from link.statements import statement
 
 Search = tuple[str, str]  # Wikidata language and name
@@ -56,9 +56,10 @@ class ApiSource:
     def opened(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
         connection.execute("CREATE SCHEMA wikidata")
         create_tables(connection)
+        connection.execute(statement("heard"))
         self._items: dict[int, int | None] = {}  # by the number asked for: the item in the tables, None if missing
         self._laid_out: set[int] = set()
-        self._searched: set[Search] = set()
+        self._last = 0  # of the lookups that were searched
         self._outcome = Outcome(0, 0)
         self._progress: Progress = silent
         with AnswerCache(self.cache, self.settings.endpoint) as self._cache, ApiClient(self.settings) as self._client:
@@ -69,10 +70,22 @@ class ApiSource:
                 self.requests += self._client.requests
 
     def find(self, connection: duckdb.DuckDBPyConnection, progress: Progress) -> None:
-        """Searches every surface, fetches what is found, and climbs from what bears one of the names."""
+        """Searches every new surface, fetches what is found, and climbs from there."""
         self._progress = progress
-        self.fetch(connection, sorted(self._search(connection)))
-        below, first, climbed = _numbers(connection.sql(statement("named"))), True, set[int]()
+        found = self._search(connection)
+        self.fetch(connection, sorted({item for _, item in found}))
+        heard = sorted({(lookup, item) for lookup, hit in found if (item := self._items[hit]) is not None})
+        columns = [pa.array(numbers, pa.uint32()) for numbers in (zip(*heard, strict=True) if heard else ([], []))]
+        connection.from_arrow(pa.table(columns, names=["lookup", "item"])).insert_into("heard")
+        self._climb(connection, {item for _, item in heard})
+
+    def fetch(self, connection: duckdb.DuckDBPyConnection, items: Sequence[int]) -> None:
+        """Puts these items into the tables."""
+        self._lay_out(connection, items)
+
+    def _climb(self, connection: duckdb.DuckDBPyConnection, items: set[int]) -> None:
+        """Puts everything into the tables that a way from these items to a kind's classes may touch."""
+        below, first, climbed = sorted(items), True, set[int]()
         while below:
             connection.from_arrow(pa.table({"item": pa.array(below, pa.uint32())})).create_view("below", replace=True)
             above = _numbers(connection.sql(statement("above"), params={"first": first}))
@@ -81,26 +94,25 @@ class ApiSource:
             below, first = sorted(reached - climbed), False
             climbed |= reached
 
-    def fetch(self, connection: duckdb.DuckDBPyConnection, items: Sequence[int]) -> None:
-        """Puts these items into the tables."""
-        self._lay_out(connection, items)
+    def _search(self, connection: duckdb.DuckDBPyConnection) -> list[tuple[int, int]]:
+        """The lookups that were not searched before, each with the items that the service finds for it."""
+        surfaces = connection.execute(statement("searches"), {"last": self._last}).fetchall()
+        self._last = max((lookup for lookup, _, _ in surfaces), default=self._last)
+        asked = [(lookup, (language, term)) for lookup, language, text in surfaces for term in _terms(language, text)]
+        found = self._find_all(list(dict.fromkeys(search for _, search in asked)))
+        return [(lookup, number(qid)) for lookup, search in asked for qid in found[search]]
 
-    def _search(self, connection: duckdb.DuckDBPyConnection) -> set[int]:
-        """The items that the service finds for the surfaces which were not sought before."""
-        surfaces = connection.execute(statement("searches")).fetchall()
-        terms = dict.fromkeys((language, term) for language, text in surfaces for term in _terms(language, text))
-        searches = [search for search in terms if search not in self._searched]
-        self._searched.update(searches)
-        known = {
+    def _find_all(self, searches: Sequence[Search]) -> dict[Search, list[str]]:
+        """What the service, or the cache, says to each of the searches."""
+        found = {
             (language, term): qids
             for language in {language for language, _ in searches}
             for term, qids in self._cache.searches(language, [t for code, t in searches if code == language]).items()
         }
-        self._advance(reused=len(known))
-        found = {number(qid) for qids in known.values() for qid in qids}
-        for (language, term), qids in self._at_once(self._ask_search, [s for s in searches if s not in known]):
+        self._advance(reused=len(found))
+        for (language, term), qids in self._at_once(self._ask_search, [s for s in searches if s not in found]):
             self._cache.keep_search(language, term, qids)
-            found.update(map(number, qids))
+            found[language, term] = qids
             self._advance(asked=1)
         return found
 
@@ -157,9 +169,15 @@ class ApiSource:
 
 
 def _terms(language: str, surface: str) -> list[str]:
-    """What a service is asked for: the surface, in Chinese also in the other script; nothing that cannot be a name."""
-    forms = chinese_forms(surface) if fold_of(language) == "chinese" else [surface.strip()]
-    return [form for form in forms if 0 < len(form) <= LONGEST_NAME]
+    """What a service is asked for: the surface, without the marks that we fold away, in Turkish lower case, in both
+    Chinese scripts; nothing that cannot be a name.
+    """
+    forms, fold = [surface.strip(), without_marks(surface)], fold_of(language)
+    if fold == "turkish" and "I" in surface:
+        forms += normalise([surface], fold)
+    if fold == "chinese":
+        forms = [written for form in forms for written in chinese_forms(form)]
+    return [form for form in dict.fromkeys(forms) if 0 < len(form) <= LONGEST_NAME]
 
 
 def _past(language: str, term: str, hits: Sequence[Hit]) -> bool:

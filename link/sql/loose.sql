@@ -28,3 +28,10 @@ CREATE MACRO loose(key) AS CASE
         THEN regexp_replace(one_kana(key), '[^\p{L}\p{M}\p{N}]+|ー$', '', 'g')
     ELSE regexp_replace(key, '[^\p{L}\p{M}\p{N}]+|ー$', '', 'g')
 END;
+
+-- katakana: hiragana as katakana, letter by letter.
+CREATE MACRO katakana(text) AS list_aggregate(
+    list_transform(string_split(text, ''), lambda letter:
+        CASE WHEN letter BETWEEN 'ぁ' AND 'ゖ' THEN chr(unicode(letter) + 96) ELSE letter END),
+    'string_agg', ''
+);

@@ -1,0 +1,112 @@
+"""Names, and mentions that must find them, by language: for every rule of spelling and of `inflection.toml`."""
+
+from __future__ import annotations
+
+# The same name, as it is normalised: case, width, marks, scripts, letters written for one another.
+NORMALISED = {
+    "en": [("Moby-Dick", "“moby dick”"), ("jalapeño", "JALAPEÑO")],
+    "tr": [("rakı", "RAKI"), ("İskender", "İSKENDER")],
+    "ar": [("كبسة", "كـبسه"), ("الأمير الصغير", "«الامير الصغير»")],
+    "fa": [("تخم‌مرغ", "تخم مرغ"), ("پیتزا", "پيتزا")],
+    "ja": [("ビール", "ﾋﾞｰﾙ"), ("雪国", "『雪国』")],
+    "ko": [("어린 왕자", "《어린 왕자》")],
+    "zh": [("红楼梦", "《紅樓夢》"), ("拉面", "拉麵")],
+    "zh-tw": [("饅頭", "馒头")],
+}
+
+# Another spelling of it.
+SPELLED = {
+    "en": [
+        ("crème brûlée", "Creme Brulee"),
+        ("smørrebrød", "smorrebrod"),
+        ("ice cream", "icecream"),
+        ("kimchi", "kim chi"),
+    ],
+    "de": [("Kässpätzle", "Kasspatzle")],
+    "tr": [("künefe", "kunefe"), ("ıspanak", "ispanak")],
+    "hi": [("क़ीमा", "कीमा"), ("चांद", "चाँद")],
+    "ar": [("شاورما", "الشاورما"), ("شاي أخضر", "الشاي الأخضر"), ("الكسكس", "كسكس")],
+    "ja": [
+        *(("コンピュータ寿司", "こんぴゅーた寿司"), ("すきやき", "スキヤキ"), ("バーベキュー", "バーベキュ")),
+        *(("ウイスキー", "ウィスキー"), ("バイオリン", "ヴァイオリン")),
+    ],
+    "ko": [("김치찌개", "김치 찌개"), ("해리 포터", "해리포터")],
+    "zh": [("宫保鸡丁", "宫保 鸡丁")],
+}
+
+# Another form of the word.
+TURNED = {
+    "en": [
+        *(
+            ("paella", "some paella"),
+            ("fish and chips", "fish & chips"),
+            ("taco", "the tacos"),
+            ("sandwich", "sandwiches"),
+        ),
+        *(("curry", "curries"), ("loaf", "loaves"), ("fish knife", "fish knives"), ("noodles", "noodle")),
+        *(("burrito al pastor", "burritos al pastor"), ("The Great Gatsby", "Great Gatsby")),
+    ],
+    "de": [
+        *(("Apfelstrudel", "dem Apfelstrudel"), ("Käsekuchen", "Kaesekuchen"), ("Röstkaffee", "Roestkaffee")),
+        *(("Gemüsesuppe", "Gemuesesuppe"), ("Stolz und Vorurteil", "Stolz & Vorurteil"), ("Brezel", "Brezeln")),
+        *(
+            ("Mahlzeit", "Mahlzeiten"),
+            ("Bier", "Biere"),
+            ("Hotdog", "Hotdogs"),
+            ("Brot", "Brotes"),
+            ("Lied", "Liedern"),
+        ),
+        *(("Apfelsaft", "Apfelsäfte"), ("Wollrock", "Wollröcke"), ("Bratwurst", "Bratwürste")),
+        *(("Rote Grütze", "roter Grütze"), ("Grüner Tee", "grünen Tee"), ("Saures Kraut", "saurem Kraut")),
+        ("Weiße Brezel", "weißen Brezeln"),
+        *(("Grüner Hering", "grünen Heringe"), ("Die Zauberflöte", "Zauberflöte")),
+    ],
+    "es": [
+        *(("tortilla", "unas tortillas"), ("pan y queso", "pan & queso"), ("taco", "tacos"), ("pan", "panes")),
+        *(("nuez", "nueces"), ("tapas", "tapa"), ("taco al pastor", "los tacos al pastor")),
+        *(
+            ("enchilada verde", "enchiladas verdes"),
+            ("flan de coco", "flanes de coco"),
+            ("arroz frito", "arroces fritos"),
+        ),
+    ],
+    "it": [
+        *(("cannolo", "i cannoli"), ("amatriciana", "l’amatriciana"), ("pane e olio", "pane & olio")),
+        *(("pesce", "pesci"), ("ravioli", "raviolo"), ("lasagna", "lasagne"), ("tagliatelle", "tagliatella")),
+        *(("gnocco", "gnocchi"), ("fungo", "funghi"), ("bistecca", "bistecche"), ("acciuga", "acciughe")),
+        *(("arancino al ragù", "arancini al ragù"), ("pizza al taglio", "pizze al taglio")),
+        *(("spaghetti alle vongole", "spaghetto alle vongole"), ("lasagne al forno", "lasagna al forno")),
+    ],
+    "tr": [
+        *(("peynir ve ekmek", "peynir & ekmek"), ("börek", "börekler"), ("ekmek", "ekmeği"), ("pilav", "pilavın")),
+        *(("pizza", "pizzada"), ("lahmacun", "lahmacundan"), ("çay", "çayla"), ("baklava", "baklavayı")),
+        *(("helva", "helvayla"), ("lokma", "lokmanın"), ("mercimek çorba", "mercimek çorbası")),
+        *(("ezogelin çorbası", "ezogelin çorbasını"), ("yayla çorbası", "yayla çorbasında")),
+        *(("İskender kebap", "İskender kebabı"), ("havuç", "havucu"), ("simit", "simidi"), ("serab", "serap")),
+    ],
+    "hi": [
+        *(("तीतर", "तीतरों"), ("समोसा", "समोसों"), ("पराठा", "पराठे"), ("किताब", "किताबें"), ("साड़ी", "साड़ियाँ")),
+        *(("माला", "मालाएँ"), ("मीठा चावल", "मीठे चावल"), ("पेड़े", "पेड़ा"), ("बाइबिल", "बाइबिल का")),
+    ],
+    "ar": [
+        *(("كشري", "والكشري"), ("قهوة", "للقهوة"), ("حمص", "وحمص"), ("سلط", "سلطات"), ("سمبوسة", "سمبوسات")),
+        *(("حلو", "حلوين"), ("كناف", "كنافة")),
+    ],
+    "fa": [
+        *(("کباب", "کباب‌های"), ("نان تازه", "نان‌های تازه"), ("درخت", "درختان"), ("سوپ", "سوپی")),
+        *(("قهوه ترک", "قهوه‌ی ترک"), ("دلمه", "دلمه را"), ("تنهایی", "تنهائی"), ("زیبائی", "زیبایی")),
+    ],
+    "ko": [("김치찌개", "김치찌개를"), ("비빔밥", "비빔밥이라는"), ("떡볶이", "떡볶이에서도")],
+    "ja": [
+        *(("茶漬け", "お茶漬け"), ("茶", "お茶")),
+        *(("おにぎり", "おにぎりさん"), ("バイオリン曲", "ヴァイオリン曲さん")),
+        *(
+            ("ビーナス", "ヴィーナスさん"),
+            ("ベール", "ヴェールさん"),
+            ("ボルガ", "ヴォルガさん"),
+            ("ラブソング", "ラヴソングさん"),
+        ),
+    ],
+    "zh": [("手套", "手套儿"), ("面包", "面包类")],
+    "zh-tw": [("牛肉麵", "牛肉麵類")],
+}
