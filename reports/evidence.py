@@ -73,7 +73,7 @@ def _evidence(reading: Reading, bounds: Bounds, axes: Mapping[str, Sequence[str]
     for name in ("surface_items", "item_cells"):
         reading.run(f"evidence/{name}")
     reading.run("evidence/shown_responses", per_item=PER_ITEM, text_budget=bounds.texts, longest=LONGEST)
-    texts = reading.rows("evidence/texts", longest=LONGEST)
+    texts = reading.rows("evidence/texts")
     details = reading.rows("evidence/details")
     split, counts = _counts(reading, bounds)
     cells: dict[tuple[int, ...], int] = {}
