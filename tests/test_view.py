@@ -100,6 +100,12 @@ def test_a_name_leads_to_its_responses_in_every_language(served: Served, page: P
     assert all("Japan" in line.split("·")[4] for line in page.locator(".where").all_inner_texts())
 
 
+def test_the_first_page_has_the_numbers_of_the_health_of_models(served: Served) -> None:
+    told = served.store.told("standing")
+    assert told == served.store.answer(f"SELECT {', '.join(told.columns)} FROM health_by_model ORDER BY model", {}, 100)
+    assert any(0 < row["linked"] < row["mentions"] and row["failed"] for row in told.records())
+
+
 def test_responses_can_be_read_page_by_page(served: Served, page: Page) -> None:
     page.goto(f"{served.at}/responses?language=en")
     first = page.locator("blockquote").all_inner_texts()
