@@ -19,13 +19,13 @@ from cache.outcome import Outcome
 from cache.run_folder import RunFolder
 from cache.store import open_store
 from metrics import KEPT, views
-from metrics.intervals.assemblage import Assemblage, assemblage, bundling, diversity_estimate
+from metrics.intervals.assemblage import Assemblage, assemblage, bundling, count_estimate, diversity_estimate
 from metrics.intervals.at_coverage import coverage_in, items_at_coverage
-from metrics.intervals.companions import companions, items_in
+from metrics.intervals.companions import companions, expected_items, items_in
 from metrics.intervals.coverage import coverage_estimate
 from metrics.intervals.estimate import Estimate, Sum, Z, difference, mean, student, symmetric, wilson
 from metrics.intervals.overlap import Overlaps, overlap
-from metrics.intervals.ratio import ratio_estimate
+from metrics.intervals.ratio import PRIOR, ratio_estimate
 from metrics.measure import measure
 from tests.large_run import LargeRun
 from tests.store_builder import StoreBuilder
@@ -45,19 +45,39 @@ def ratio(*rows: tuple[int, int, int]) -> Estimate:
     return estimate
 
 
-def test_the_jackknife_of_a_ratio_is_the_one_that_leaves_out_each_response() -> None:
-    tops, bottoms = np.array([1, 1, 0, 2, 3]), np.array([2, 2, 1, 2, 3])
-    without = [(tops.sum() - a) / (bottoms.sum() - b) for a, b in zip(tops, bottoms, strict=True)]
-    variance = 4 / 5 * np.sum((np.array(without) - np.mean(without)) ** 2)
-    estimate = ratio((2, 1, 2), (1, 0, 1), (1, 2, 2), (1, 3, 3))
-    size = 0.7 * 0.3 / variance
-    expected = stats.binomtest(7, 10).proportion_ci(method="wilson")
-    assert estimate.value == 0.7
-    assert estimate.freedom == 4
-    center = (0.7 + 1.959964**2 / 2 / size) / (1 + 1.959964**2 / size)
-    below, above = estimate.distances(1.959964)
-    assert estimate.value + (above - below) / 2 == pytest.approx(center)
-    assert (below + above) / (expected.high - expected.low) == pytest.approx(1.0, abs=0.25)
+@pytest.mark.parametrize(
+    ("rows", "alike"),
+    [
+        ([(1, 2), (1, 2), (0, 1), (2, 2), (3, 3)], True),
+        ([(1, 1)] * 6 + [(0, 6), (6, 6), (0, 1)], False),  # long responses differ more than short ones
+    ],
+)
+def test_a_ratio_varies_as_the_jackknife_says_or_as_mentions_that_are_alike_do(
+    rows: list[tuple[int, int]], alike: bool
+) -> None:
+    tops, bottoms = np.array(rows).T
+    size, whole, value = len(rows), bottoms.sum(), tops.sum() / bottoms.sum()
+    without = [(tops.sum() - a) / (whole - b) for a, b in rows]
+    jackknife = (size - 1) / size * np.sum((np.array(without) - np.mean(without)) ** 2)
+    mentions = [[1] * a + [0] * (b - a) for a, b in rows]
+    within = sum(np.var(told) * len(told) for told in mentions)
+    correlation = 1 - within / ((whole - size) * value * (1 - value) + PRIOR)
+    clustered = value * (1 - value) / whole * (1 + correlation * ((bottoms**2).sum() / whole - 1))
+    assert (clustered > jackknife) == alike
+    estimate, effective = ratio(*((1, a, b) for a, b in rows)), value * (1 - value) / max(clustered, jackknife)
+    assert estimate.value == pytest.approx(value)
+    assert estimate.freedom == size - 1
+    below, above = estimate.distances(Z)
+    center = (value + Z**2 / 2 / effective) / (1 + Z**2 / effective)
+    assert value + (above - below) / 2 == pytest.approx(center)
+    assert estimate.variance == pytest.approx(max(clustered, jackknife))
+
+
+def test_exceptions_that_stand_alone_do_not_pass_for_independent_mentions() -> None:
+    """Thirty responses of six mentions that agree, but for one mention: the next exception may be a whole response."""
+    low = ratio((29, 6, 6), (1, 5, 6)).limits(0, 1)[0]
+    assert low is not None
+    assert low < 0.95 < stats.binomtest(179, 180).proportion_ci(method="wilson").low
 
 
 def test_independent_mentions_give_wilsons_interval() -> None:
@@ -188,7 +208,7 @@ def test_companions_have_the_jackknife_that_leaves_out_each_response() -> None:
         return math.exp(-(share * np.log(share)).sum()), 1 / (share**2).sum(), float(np.mean(drawn))
 
     whole, left = plain(RESPONSES), [plain(RESPONSES[:k] + RESPONSES[k + 1 :]) for k in range(5)]
-    found = companions(cell(*RESPONSES), 3)
+    found = companions(cell(*RESPONSES), 3) | {"rarefied": expected_items(cell(*RESPONSES).incidence, 3)}
     for number, metric in enumerate(("hill_1", "hill_2", "rarefied")):
         without = np.array([one[number] for one in left])
         variance = 4 / 5 * ((without - without.mean()) ** 2).sum()
@@ -307,13 +327,20 @@ def test_a_mean_has_an_interval_where_no_more_than_half_of_its_parts_have_few_it
     assert mean([known, few, few]).withheld() == "few items"
 
 
-def test_a_count_that_fewer_responses_hardly_lower_is_as_uncertain_as_a_new_one() -> None:
+def test_a_curve_is_as_uncertain_as_a_rare_item_in_the_middle_and_as_a_new_count_at_the_end() -> None:
     """Three items in all of 39 responses, and one in nine of them, which half of the responses hardly ever miss."""
-    found = items_in(cell(*[[1, 2, 3]] * 30, *[[1, 2, 3, 4]] * 9), 20)
-    assert 3.99 < found.value < 4
-    below, above = found.distances(Z)
-    assert below == pytest.approx(Z * math.sqrt((30 / 39) ** 20 * (1 - (30 / 39) ** 20)), rel=0.1)
-    assert above > 3
+    some = cell(*[[1, 2, 3]] * 30, *[[1, 2, 3, 4]] * 9)
+    for size in (1, 20):
+        found, alone = items_in(some, size), expected_items(some.incidence, size)
+        assert found.variance == pytest.approx(alone.variance + (size / 39) ** 2, rel=0.01)
+        assert found.distances(Z)[1] > alone.distances(Z)[1]
+    assert items_in(some, 20).reach() < count_estimate(some, 4.0, 20).reach()
+    end = items_in(some, 37)
+    assert end == count_estimate(some, end.value, 37)
+
+
+def test_many_responses_that_name_nothing_leave_little_room_in_one() -> None:
+    assert 3 / 300 < (items_in(cell(*[[]] * 300), 1).limits(0, math.inf)[1] or 0) < 5 / 300
 
 
 @pytest.fixture(scope="module")

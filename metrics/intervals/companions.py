@@ -1,24 +1,24 @@
 """Intervals of what can be compared between cells of different size: Hill numbers, the saturation curve, coverage.
 
 All but coverage are smooth in how many responses mention each item, so that leaving out one response at a time (the
-jackknife) gives their variance, whatever the items of a response have to do with one another. Near the end of the
-curve the jackknife is too wide (Efron and Stein 1981); its last point, the diversity itself, has the interval of
-`assemblage`. Where fewer responses name next to nothing less, what little they do hangs on how rare the rarest item
-happened to be, and the jackknife is too narrow: the interval is that of the count in new responses, which is too wide.
+jackknife) gives their variance, whatever the items of a response have to do with one another. On a curve, where all
+items but the rarest were seen often, the jackknife hangs on how rare these happened to be: one item more or less that a
+single response mentions is added. Near the end of the curve that is too wide (Efron and Stein 1981); there the interval
+is that of the count in as many new responses, and at its last point that of the diversity itself (`assemblage`).
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
 from metrics.intervals.assemblage import Assemblage, count_estimate, diversity_estimate
 from metrics.intervals.at_coverage import items_at_coverage
 from metrics.intervals.coverage import coverage_estimate
-from metrics.intervals.estimate import Estimate
+from metrics.intervals.estimate import Estimate, no_narrower
 from metrics.intervals.incidence import Incidence, Integers, Numbers, share_of_draws
 from metrics.intervals.jackknife import jackknife
-
-SATURATED = 1.0  # so many items less in fewer responses, and the jackknife holds
 
 
 def companions(cell: Assemblage, rarefied_to: int, common_coverage: float | None = None) -> dict[str, Estimate]:
@@ -38,7 +38,9 @@ def items_in(cell: Assemblage, size: int) -> Estimate:
     if size >= cell.responses:
         return diversity_estimate(cell)
     found = expected_items(cell.incidence, size)
-    return found if len(cell.items) - found.value >= SATURATED else count_estimate(cell, found.value, size)
+    rare = size / cell.responses  # what an item that a single response mentions adds
+    roomy = no_narrower(replace(found, variance=found.variance + rare**2), found.slope)
+    return min(roomy, count_estimate(cell, found.value, size), key=Estimate.reach)
 
 
 def saturation_sizes(responses: int) -> list[int]:

@@ -10,14 +10,17 @@ from numpy.typing import NDArray
 from metrics.intervals.estimate import Estimate, symmetric, wilson
 
 Numbers = NDArray[np.float64]
+PRIOR = 0.5  # of a response that is an exception, all mentions of which agree: its part in the sum of squares
 
 
 def ratio_estimate(responses: Numbers, numerators: Numbers, denominators: Numbers) -> Estimate | None:
     """sum(numerators) / sum(denominators) over responses; None where there is nothing to divide by.
 
     Responses with the same numerator (specific or associated mentions) and denominator (mentions, more than 0) stand in
-    one row; `responses` says how many they are. The effective sample size that the jackknife's variance implies goes
-    into Wilson's interval (Dean and Pagano 2015). Where the responses do not differ, each counts as one mention.
+    one row; `responses` says how many they are. The effective sample size that the variance implies goes into Wilson's
+    interval (Dean and Pagano 2015). The variance is the jackknife's, or that of mentions as alike within a response as
+    these are, whichever is larger: where few responses are exceptions, the jackknife hangs on how long these happened
+    to be. Where the responses do not differ, each counts as one mention, less where they are of unequal length (Kish).
     What is no proportion (mentions that count for several countries) has the jackknife's symmetric interval.
     """
     size, top, bottom = responses.sum(), responses @ numerators, responses @ denominators
@@ -28,8 +31,24 @@ def ratio_estimate(responses: Numbers, numerators: Numbers, denominators: Number
     if (numerators > denominators).any():
         return symmetric(value, variance, float(size) - 1)
     if variance > 0:
+        variance = max(variance, _clustered_variance(responses, numerators, denominators))
         return wilson(value, value * (1 - value) / variance, float(size) - 1)
-    return wilson(value, float(size), math.inf)
+    return wilson(value, float(bottom**2 / (responses @ denominators**2)), math.inf)
+
+
+def _clustered_variance(responses: Numbers, numerators: Numbers, denominators: Numbers) -> float:
+    """The variance of a share of mentions that are alike within responses (Kish's design effect for unequal lengths).
+
+    How alike they are is the analysis of variance's intraclass correlation; half a response of mentions that agree is
+    added to it, or a few exceptions that happen to stand alone would pass for independent ones.
+    """
+    size, top, bottom = responses.sum(), responses @ numerators, responses @ denominators
+    value = top / bottom
+    within = responses @ (numerators * (denominators - numerators) / denominators)
+    expected = (bottom - size) * value * (1 - value) + PRIOR
+    alike = min(1.0, max(0.0, 1 - within / expected))
+    lengths = responses @ denominators**2 / bottom  # the mean length of the response that a mention stands in
+    return float(value * (1 - value) / bottom * (1 + alike * (lengths - 1)))
 
 
 def _jackknife_variance(responses: Numbers, numerators: Numbers, denominators: Numbers) -> float:
