@@ -58,12 +58,20 @@ TURNED = {
         ),
         *(("Apfelsaft", "Apfelsäfte"), ("Wollrock", "Wollröcke"), ("Bratwurst", "Bratwürste")),
         *(("Rote Grütze", "roter Grütze"), ("Grüner Tee", "grünen Tee"), ("Saures Kraut", "saurem Kraut")),
-        ("Weiße Brezel", "weißen Brezeln"),
+        *(("Weiße Brezel", "weißen Brezeln"), ("Döner", "beim Döner")),
         *(("Grüner Hering", "grünen Heringe"), ("Die Zauberflöte", "Zauberflöte")),
     ],
     "es": [
         *(("tortilla", "unas tortillas"), ("pan y queso", "pan & queso"), ("taco", "tacos"), ("pan", "panes")),
-        *(("nuez", "nueces"), ("tapas", "tapa"), ("taco al pastor", "los tacos al pastor")),
+        *(
+            ("nuez", "nueces"),
+            ("jamón", "del jamón"),
+            ("salchichón", "salchichones"),
+            ("calcetín", "calcetines"),
+            ("alazán", "alazanes"),
+            ("tapas", "tapa"),
+            ("taco al pastor", "los tacos al pastor"),
+        ),
         *(
             ("enchilada verde", "enchiladas verdes"),
             ("flan de coco", "flanes de coco"),
@@ -71,7 +79,13 @@ TURNED = {
         ),
     ],
     "it": [
-        *(("cannolo", "i cannoli"), ("amatriciana", "l’amatriciana"), ("pane e olio", "pane & olio")),
+        *(
+            ("cannolo", "i cannoli"),
+            ("amatriciana", "l’amatriciana"),
+            ("ossobuco", "dell'ossobuco"),
+            ("pizza fritta", "della pizza fritta"),
+            ("pane e olio", "pane & olio"),
+        ),
         *(("pesce", "pesci"), ("ravioli", "raviolo"), ("lasagna", "lasagne"), ("tagliatelle", "tagliatella")),
         *(("gnocco", "gnocchi"), ("fungo", "funghi"), ("bistecca", "bistecche"), ("acciuga", "acciughe")),
         *(("arancino al ragù", "arancini al ragù"), ("pizza al taglio", "pizze al taglio")),
@@ -86,10 +100,17 @@ TURNED = {
     ],
     "hi": [
         *(("तीतर", "तीतरों"), ("समोसा", "समोसों"), ("पराठा", "पराठे"), ("किताब", "किताबें"), ("साड़ी", "साड़ियाँ")),
-        *(("माला", "मालाएँ"), ("मीठा चावल", "मीठे चावल"), ("पेड़े", "पेड़ा"), ("बाइबिल", "बाइबिल का")),
+        *(("माला", "मालाएँ"), ("मीठा चावल", "मीठे चावल"), ("पेड़े", "पेड़ा"), ("बाइबिल", "बाइबिल का"), ("कॉफ़ी", "कॉफ़ी में")),
     ],
     "ar": [
-        *(("كشري", "والكشري"), ("قهوة", "للقهوة"), ("حمص", "وحمص"), ("سلط", "سلطات"), ("سمبوسة", "سمبوسات")),
+        *(
+            ("كشري", "والكشري"),
+            ("قهوة", "للقهوة"),
+            ("جبن", "وبالجبن"),
+            ("حمص", "وحمص"),
+            ("سلط", "سلطات"),
+            ("سمبوسة", "سمبوسات"),
+        ),
         *(("حلو", "حلوين"), ("كناف", "كنافة")),
     ],
     "fa": [
@@ -99,7 +120,7 @@ TURNED = {
     "ko": [("김치찌개", "김치찌개를"), ("비빔밥", "비빔밥이라는"), ("떡볶이", "떡볶이에서도")],
     "ja": [
         *(("茶漬け", "お茶漬け"), ("茶", "お茶")),
-        *(("おにぎり", "おにぎりさん"), ("バイオリン曲", "ヴァイオリン曲さん")),
+        *(("おにぎり", "おにぎりさん"), ("寿司", "寿司を"), ("バイオリン曲", "ヴァイオリン曲さん")),
         *(
             ("ビーナス", "ヴィーナスさん"),
             ("ベール", "ヴェールさん"),
