@@ -60,5 +60,6 @@ def _alike(pairs: pa.Table, threshold: float) -> pa.Table:
     """The pairs (scope, key, name) that are alike enough, with their score."""
     keys, names = (pairs.column(side).to_pylist() for side in ("key", "name"))
     scores = process.cpdist(keys, names, scorer=fuzz.ratio, score_cutoff=threshold, dtype=np.float32, workers=-1)
-    rounded = pa.array([round(float(score), 4) for score in scores], pa.float64())
-    return pairs.append_column("score", rounded).filter(pa.array(scores > 0))
+    alike = scores > 0  # few are
+    rounded = pa.array([round(float(score), 4) for score in scores[alike]], pa.float64())
+    return pairs.filter(pa.array(alike)).append_column("score", rounded)

@@ -18,10 +18,10 @@ close AS (
     JOIN bearers USING (scope, language, fold, name)
     JOIN scopes USING (scope)
     JOIN missed AS form ON form.ask = missed.ask
-    WHERE numbers(alike.name) = numbers(form.key)
-      AND (alike.score >= $strict
-           OR NOT (bearers.english OR scopes.occupation IS NOT NULL OR regexp_matches(alike.name, '[\p{Arabic}\p{Devanagari}]')))
+    WHERE alike.score >= $strict
+       OR NOT (bearers.english OR scopes.occupation IS NOT NULL OR regexp_matches(alike.name, '[\p{Arabic}\p{Devanagari}]'))
     GROUP BY ALL
+    HAVING bool_or(numbers(alike.name) = numbers(form.key))
 ),
 hits AS (
     SELECT close.ask, close.heading, members.item, min((-close.score, chain.position, name.name, name.language)) AS hit
