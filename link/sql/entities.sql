@@ -6,17 +6,14 @@ WITH label AS (
     GROUP BY name.item, name.language
 ),
 labels AS (
-    SELECT
-        item,
-        map_from_entries(list((language, name) ORDER BY language)) AS labels,
-        min_by(name, (CASE language WHEN 'en' THEN 0 WHEN 'mul' THEN 1 ELSE 2 END, language)) AS label
+    SELECT item, map_from_entries(list_sort(list((language, name)))) AS labels
     FROM label
     GROUP BY item
 )
 SELECT
     'Q' || linked.item AS qid,
-    coalesce(labels.label, 'Q' || linked.item) AS label,
-    coalesce(labels.labels, MAP {}) AS labels,
+    coalesce(labels['en'], labels['mul'], map_values(labels)[1], 'Q' || linked.item) AS label,
+    coalesce(labels, MAP {}) AS labels,
     description.description,
     coalesce(item.sitelinks, 0) AS sitelinks,
     item.revision

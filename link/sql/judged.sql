@@ -72,6 +72,7 @@ FROM judged AS first
 JOIN (SELECT ask, count(*) AS survivors FROM ways GROUP BY ask) AS survivors USING (ask)
 LEFT JOIN seconds USING (ask)
 LEFT JOIN judged AS second ON second.ask = first.ask AND second.rank = seconds.rank
-LEFT JOIN (SELECT ask, min(strength) AS strength FROM judged WHERE rank IS NULL GROUP BY ask) AS others
-    ON others.ask = first.ask
+LEFT JOIN (
+    SELECT ask, min(strength) AS strength FROM judged SEMI JOIN ways USING (ask) WHERE rank IS NULL GROUP BY ask
+) AS others ON others.ask = first.ask
 WHERE first.rank = 1;

@@ -9,7 +9,7 @@ CREATE MACRO unaccented(key) AS
         THEN replace(replace(translate(strip_accents(key), 'ıøđðłħŧ', 'ioddlht'), 'æ', 'ae'), 'œ', 'oe')
         ELSE key
     END;
-CREATE MACRO undotted(key) AS translate(unaccented(key), chr(2305) || chr(2364), chr(2306));
+CREATE MACRO undotted(key) AS replace(replace(unaccented(key), chr(2305), chr(2306)), chr(2364), '');
 CREATE MACRO no_al(key) AS CASE
     WHEN contains(key, 'ال') THEN regexp_replace(undotted(key), '(^| )ال(\p{L}{2})', '\1\2', 'g')
     ELSE undotted(key)
