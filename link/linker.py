@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,6 +36,7 @@ from link.statements import statement
 from link.variants import find_variants, lay_out_forms
 
 MEMORY = "1GB"  # what DuckDB may hold while it links; the rest goes to disk
+AT_A_TIME = 2  # tables that are made: their last steps are one core's work
 TABLES = ("candidates", "entities", "entity_countries", "links")
 
 
@@ -111,7 +113,9 @@ class Linker:
         lay_out_countries(connection, self.catalog)
         lay_out_confidences(connection)
         params: Mapping[str, dict[str, float]] = {"candidates": lead}
-        return {name: _table(connection, name, params.get(name)) for name in TABLES}
+        with ThreadPoolExecutor(AT_A_TIME) as beside:
+            tables = beside.map(lambda name: _table(connection, name, params.get(name)), TABLES)
+            return dict(zip(TABLES, tables, strict=True))
 
 
 def languages_without_names(source: Source, catalog: Catalog, languages: Iterable[str]) -> list[str]:
@@ -140,5 +144,6 @@ def _distinct(asks: pa.Table, column: str) -> list[str]:
 
 def _table(connection: duckdb.DuckDBPyConnection, name: str, params: dict[str, float] | None) -> pa.Table:
     schema = arrow_schema(name)
-    found: pa.Table = connection.sql(statement(name), params=params).to_arrow_table()
-    return found.select(schema.names).cast(schema)
+    with connection.cursor() as cursor:
+        found: pa.Table = cursor.sql(statement(name), params=params).to_arrow_table()
+        return found.select(schema.names).cast(schema)
