@@ -2,7 +2,8 @@
 
 A run may be far larger than a page. What is embedded is bounded, the most mentioned first, and the page says so. What
 does not fit lies in parts beside the page, one of each language and topic, in the same form: the page's script puts a
-part in the place of the whole when a reader asks for it.
+part in the place of the whole when a reader asks for it. Where the page offers a filter, it holds a response for
+whatever the filter lets through: the first of an item in every place comes before the second in any.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from reports.names import Names, short
 from reports.reading import Reading
 from reports.words import words
 
-PER_ITEM = 20  # responses shown for an item
 LONGEST = 4_000  # characters of one response
+DRAWN = 200_000  # responses that are put in order, so that millions need neither hours nor much memory
 
 AXES = ("model", "language", "topic", "condition", "country")
 PART_AXES = ("language", "topic")
-_COARSER = (("condition", "country"), ("condition",), ())  # what counts are split by, beside model, language and topic
+_FINEST_FIRST = (("condition", "country"), ("condition",), ())  # a place is that, in a model, language and topic
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +34,11 @@ class Bounds:
     other: int  # and items of every other status
     texts: int  # bytes of all responses together
     counts: int  # how finely the counts may be split
+    last: bool = False  # is there nothing behind it that holds more?
 
 
-WHOLE = Bounds(linked=1_500, other=250, texts=600_000, counts=60_000)
-PART = Bounds(linked=6_000, other=1_000, texts=400_000, counts=150_000)
+WHOLE = Bounds(linked=1_500, other=250, texts=3_000_000, counts=60_000)
+PART = Bounds(linked=6_000, other=1_000, texts=4_000_000, counts=150_000, last=True)
 
 
 def read_evidence(reading: Reading, manifest: Manifest, names: Names) -> dict[str, Any]:
@@ -63,8 +65,9 @@ def read_parts(reading: Reading, whole: Mapping[str, Any], names: Names) -> Iter
 
 
 def _complete(whole: Mapping[str, Any]) -> bool:
-    """Does the page hold every item, with the finest counts?"""
-    return bool(whole["split"] == list(AXES) and len(whole["items"]) == sum(whole["of_status"].values()))
+    """Does the page hold every item, with the finest counts, and every response?"""
+    every_item = len(whole["items"]) == sum(whole["of_status"].values())
+    return bool(whole["split"] == list(AXES) and every_item and not whole["left_out"])
 
 
 def _evidence(reading: Reading, bounds: Bounds, axes: Mapping[str, Sequence[str]], names: Names) -> dict[str, Any]:
@@ -72,10 +75,11 @@ def _evidence(reading: Reading, bounds: Bounds, axes: Mapping[str, Sequence[str]
     reading.run("evidence/items", item_limit=bounds.linked, other_limit=bounds.other)
     for name in ("surface_items", "item_cells"):
         reading.run(f"evidence/{name}")
-    reading.run("evidence/shown_responses", per_item=PER_ITEM, text_budget=bounds.texts, longest=LONGEST)
+    split = _split(reading, bounds)
+    reading.run("evidence/shown_responses", text_budget=bounds.texts)
     texts = reading.rows("evidence/texts")
     details = reading.rows("evidence/details")
-    split, counts = _counts(reading, bounds)
+    counts = reading.rows("evidence/counts_shown", row_limit=bounds.counts)
     cells: dict[tuple[int, ...], int] = {}
     responses = _responses(texts, reading.rows("evidence/marks"), axes, cells)
     items = _items(details, counts, axes, cells, names)
@@ -88,17 +92,27 @@ def _evidence(reading: Reading, bounds: Bounds, axes: Mapping[str, Sequence[str]
         "responses": responses,
         "prompts": list(dict.fromkeys(row["prompt"] for row in texts)),
         "cells": list(cells),
-        "per_item": PER_ITEM,
+        "left_out": _left_out(reading, bounds)["responses"],
     }
 
 
-def _counts(reading: Reading, bounds: Bounds) -> tuple[tuple[str, ...], list[dict[str, Any]]]:
-    """How often each item is mentioned where, split as finely as fits."""
-    for split in _COARSER:
-        reading.run("evidence/counts", by_condition="condition" in split, by_country="country" in split)
-        if reading.rows("evidence/counts_size")[0]["rows"] <= bounds.counts:
+def _split(reading: Reading, bounds: Bounds) -> tuple[str, ...]:
+    """What items are counted by, and responses drawn for: as finely as fits."""
+    for split in _FINEST_FIRST:
+        by = {"by_condition": "condition" in split, "by_country": "country" in split}
+        reading.run("evidence/counts", **by)
+        places = reading.rows("evidence/counts_size")[0]["rows"]
+        if places > bounds.counts and split:
+            continue
+        reading.run("evidence/drawn_responses", **by, laps=DRAWN // (places + 1) + 1, longest=LONGEST)
+        if bounds.last or not _left_out(reading, bounds)["needed"]:
             break
-    return split, reading.rows("evidence/counts_shown", row_limit=bounds.counts)
+    return split
+
+
+def _left_out(reading: Reading, bounds: Bounds) -> dict[str, int]:
+    """How many responses do not fit, and how many of those are needed so that every place has one."""
+    return reading.rows("evidence/left_out", text_budget=bounds.texts)[0]
 
 
 def _axes(manifest: Manifest, asked: Mapping[str, Sequence[str] | None]) -> dict[str, list[str]]:

@@ -12,6 +12,7 @@
   };
   const PAGE = 50; // rows shown at first
   const FIRST = 4; // responses shown at first
+  const MORE = 20; // and with every press of the button
   const SOMEBODY = -2; // of the conditions: those that name a person
   const state = { search: "", status: null, sort: "mentions", descending: true, shown: PAGE, chosen: {}, open: null };
 
@@ -85,7 +86,8 @@
   }
 
   const say = (text) => { document.getElementById("part").textContent = text; };
-  const HINT = "This page holds what is mentioned most. Choose a language and a topic to see all of theirs, and by prompt and country.";
+  const HINT = "This page holds what is mentioned most. Choose a language and a topic to see all of theirs";
+  const hint = () => `${HINT}${whole.split.length < AXES.length ? ", and by prompt and country" : ""}.`;
   const ABSENT = "The folder report-data does not stand beside this page, where all of this language and topic would be; " +
     "what follows is what this page holds.";
   const STRANGE = "The folder report-data belongs to another report; what follows is what this page holds.";
@@ -96,7 +98,7 @@
     const next = loaded.get(file) || whole;
     if (next !== data) enter(next);
     if (file && next === whole) load(file);
-    if (Object.keys(whole.parts).length) say(next === whole ? HINT : "");
+    if (Object.keys(whole.parts).length) say(next === whole ? hint() : "");
     for (const axis of AXES) {
       const select = document.getElementById(`filter-${axis}`);
       if (!select) continue;
@@ -109,12 +111,13 @@
 
   // Which cells the filters let through. Filters are offered only for axes along which the counts are split.
   function fittingCells() {
-    const pair = needle().startsWith("shared:") ? needle().slice("shared:".length).split("+") : null;
-    const speaks = (language) => !pair || pair.includes(code("language", language).toLowerCase());
+    const both = pair();
+    const speaks = (language) => !both || both.includes(code("language", language).toLowerCase());
     return data.cells.map((place) =>
       speaks(place[1]) && AXES.every((axis, at) => passes(axis, place[at], state.chosen[axis])));
   }
   const needle = () => state.search.normalize("NFC").toLowerCase();
+  const pair = () => (needle().startsWith("shared:") ? needle().slice("shared:".length).split("+") : null);
 
   function passes(axis, place, chosen) {
     return chosen === undefined || place === chosen || (chosen === SOMEBODY && axis === "condition" && namesSomebody(place));
@@ -221,26 +224,37 @@
 
   function detail(index, mentions, fits) {
     const item = data.items[index];
-    const shown = responsesOf[index].filter((response) => fits[data.responses[response].cell]).slice(0, data.per_item);
+    const shown = responsesOf[index].filter((response) => fits[data.responses[response].cell]);
     const box = element("div", { className: "detail-box" }, facts(item));
     const hint = shown.length
-      ? `${plural(shown.length, "response", "responses")} of those with these ${plural(mentions, "mention", "mentions")}` +
-        ` (at most ${data.per_item} are shown). All are in the store`
+      ? `${plural(shown.length, "response", "responses")} of those with these ${plural(mentions, "mention", "mentions")}. All are in the store`
       : "No response with this mention fits the filters among those that the page holds. All are in the store";
-    box.append(element("p", { className: "hint" }, hint, item.qid ? ": " : ".",
-      item.qid ? element("code", {}, `SELECT * FROM mention_trail WHERE qid = '${item.qid}'`) : null));
-    const cards = shown.map((response) => mention(data.responses[response], index));
-    const list = element("div", { className: "mentions" }, ...cards.slice(0, FIRST));
-    box.append(list);
-    if (cards.length > FIRST) {
-      const rest = element("button", { type: "button", className: "rest" }, `Show ${number(cards.length - FIRST)} more`);
-      rest.addEventListener("click", () => {
-        rest.remove();
-        list.append(...cards.slice(FIRST));
-      });
-      box.append(element("p", { className: "hint" }, rest));
-    }
+    box.append(element("p", { className: "hint" }, hint, item.qid ? ": " : ".", item.qid ? element("code", {}, question(item)) : null));
+    const list = element("div", { className: "mentions" });
+    const rest = element("button", { type: "button", className: "rest" });
+    const append = (many) => {
+      list.append(...shown.splice(0, many).map((response) => mention(data.responses[response], index)));
+      rest.textContent = `Show ${number(Math.min(MORE, shown.length))} more of ${number(shown.length)}`;
+      if (!shown.length) rest.remove();
+    };
+    rest.addEventListener("click", () => append(MORE));
+    box.append(list, element("p", { className: "hint" }, rest));
+    append(FIRST);
     return element("tr", { className: "detail" }, element("td", { colSpan: 5 }, box));
+  }
+
+  // The mentions that are shown, in SQL: the same item under the same filters.
+  function question(item) {
+    const quoted = (text) => `'${text.replaceAll("'", "''")}'`;
+    const where = [`qid = ${quoted(item.qid)}`, `status = ${quoted(item.status)}`];
+    for (const axis of AXES) {
+      const at = state.chosen[axis];
+      if (at === SOMEBODY) where.push(`starts_with(${axis}, 'implicit')`);
+      else if (at < 0) where.push(`${axis} IS NULL`);
+      else if (at !== undefined) where.push(`${axis} = ${quoted(code(axis, at))}`);
+    }
+    if (pair()) where.push(`lower(language) IN (${pair().map(quoted).join(", ")})`);
+    return `SELECT * FROM mention_trail WHERE ${where.join(" AND ")}`;
   }
 
   function facts(item) {
@@ -307,8 +321,8 @@
       if (at >= 0) state.chosen[axis] = at;
       else if (codes[axis] === "implicit") state.chosen[axis] = SOMEBODY;
     }
-    const fine = state.chosen.condition !== undefined || state.chosen.country !== undefined;
-    if (fine && Object.keys(whole.parts).length && state.chosen.topic === undefined) state.chosen.topic = 0;
+    const fine = AXES.some((axis) => state.chosen[axis] !== undefined && !whole.split.includes(axis));
+    if (fine && state.chosen.topic === undefined) state.chosen.topic = 0;
     for (const axis of AXES) {
       const select = document.getElementById(`filter-${axis}`);
       if (select) select.value = state.chosen[axis] === undefined ? "" : String(state.chosen[axis]);
