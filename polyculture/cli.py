@@ -81,7 +81,7 @@ app.command(epilog="polyculture report exp.toml --format latex")(report.report)
 app.command(epilog="polyculture view exp.toml --port 8765")(view.view)
 app.command(epilog="polyculture jobs exp.toml --left | parallel --jobs 4")(jobs.jobs)
 app.command(epilog="polyculture status exp.toml --live")(status.status)
-app.command(epilog='polyculture sql exp.toml "select * from granularity" --format csv')(sql.sql)
+app.command(cls=sql.SqlCommand, epilog='polyculture sql exp.toml "select * from granularity" --format csv')(sql.sql)
 wikidata.app.command(epilog="polyculture wikidata collect --class Q746549 --country JP --language ja -o dishes.csv")(
     collect.collect
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 import subprocess
@@ -17,6 +18,7 @@ from cache.run_folder import RunFolder
 from cache.store import open_store
 from metrics import views
 from polyculture.commands import demo
+from reports import reading
 from tests import servers
 from tests.servers import StubServer
 from tests.test_docs import blocks
@@ -247,6 +249,19 @@ def test_sql_says_what_is_wrong_with_a_query_and_shows_times_with_a_zone(tmp_pat
     assert not list(tmp_path.rglob("mine.csv"))
     pivoted = "PIVOT (SELECT unnest(['a', 'b']) AS letter, 1 AS n) ON letter USING sum(n)"
     assert polyculture("sql", experiment, pivoted, cwd=tmp_path).returncode == 0
+
+
+def test_the_sql_of_a_figure_of_the_report_can_be_asked_as_it_stands(tmp_path: Path, stub: StubServer) -> None:
+    experiment = write_experiment(tmp_path, stub.url, n=1)
+    polyculture("generate", experiment, cwd=tmp_path)
+    figure = reading.query("health")
+    assert figure.startswith("-- ")
+    found = rows(experiment, figure)
+    assert [row["language"] for row in found] == ["en", "es"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.stdin", io.StringIO(figure))
+        assert rows(experiment, "-") == found
+    assert "--no-such-option" in one_line(polyculture("sql", experiment, "--no-such-option", cwd=tmp_path))
 
 
 def test_jobs_run_one_by_one_end_in_the_same_tables(tmp_path: Path, stub: StubServer) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import sys
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from polyculture.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 
@@ -16,7 +18,9 @@ SELECT view, "column", type, meaning FROM dictionary WHERE view NOT SIMILAR TO '
 
 def sql(
     experiment: ExperimentFile,
-    query: Annotated[str | None, typer.Argument(help="A query. Without one: as --schema.")] = None,
+    query: Annotated[
+        str | None, typer.Argument(help="A query; - reads it from standard input. Without one: as --schema.")
+    ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="The views, their columns and what each means.")] = False,
     runs: Runs = None,
     format: OutputFormat = Format.TABLE,
@@ -45,7 +49,8 @@ def sql(
     if waiting:
         jobs = "job was cut off or is" if waiting == 1 else "jobs were cut off or are"
         say(f"{waiting} {jobs} at work: the newest rows are in no table until the job is run again, or ends")
-    question = query if query and not schema else DICTIONARY
+    asked = sys.stdin.read() if query == "-" else query
+    question = asked if asked and not schema else DICTIONARY
     named = [selection for selection in SELECTIONS if selection in question.lower()]
     with open_store(run, views(), selections=named) as store:
         try:
@@ -66,3 +71,10 @@ def _remedy(fault: Exception) -> str:
     if isinstance(fault, duckdb.PermissionException | duckdb.InvalidInputException):
         return "The store is read-only, and no file is seen but the run's own: ask with SELECT."
     return "Correct the query."
+
+
+class SqlCommand(TyperCommand):
+    """A query may begin with a comment, as those of the report do: no option has a space behind its dashes."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, [f" {arg}" if arg.startswith("-- ") else arg for arg in args])
