@@ -76,6 +76,16 @@ def check_topics(workspace: Workspace, source: Source) -> None:
         check_classes(source.snapshot, workspace.catalog, workspace.experiment.topics)
 
 
+def tell_languages_without_names(workspace: Workspace, source: Source) -> None:
+    """Says which languages' own names the snapshot lacks: next to nothing will be found in them."""
+    from link.linker import languages_without_names
+
+    catalog = workspace.catalog
+    for code in languages_without_names(source, catalog, workspace.experiment.languages):
+        name = catalog.language(code).name
+        say(f"{name}: link.snapshot holds no names in it, so only other languages' match; its numbers will say little")
+
+
 def _api_source(workspace: Workspace) -> Source:
     section = workspace.experiment.link
     if section.contact is None:

@@ -194,6 +194,13 @@ def test_plan_refuses_a_topic_of_which_the_snapshot_knows_no_class(tmp_path: Pat
     assert not (tmp_path / "runs").exists()
 
 
+def test_plan_tells_of_a_language_in_which_the_snapshot_has_no_names(tmp_path: Path) -> None:
+    experiment = write_own_catalog(tmp_path, '"en", "sw"', '"food"')  # the starter snapshot holds no Swahili names
+    planned = polyculture("plan", experiment, cwd=tmp_path)
+    assert planned.returncode == 0, planned.stderr
+    assert [line.split(":")[0] for line in planned.stderr.splitlines() if "holds no names" in line] == ["Swahili"]
+
+
 def with_mistake(folder: Path, file: str, old: str, new: str) -> Path:
     """An experiment that needs the file, which has a mistake."""
     wanted = ('"en"', '"festival"') if file == TOPIC else ('"sw"', '"food"')

@@ -350,6 +350,9 @@ def test_what_is_missing_says_why(tmp_path: Path) -> None:
     run = speechless.write(tmp_path / "speechless")
     write_report(run)
     assert "no mentions" in parsed(run).with_id("numbers").text
+    warned = " ".join(parsed(run).with_id("distrust").text.split())
+    assert "100 % of the answers in a language hold no mention that counts" in warned
+    assert "Thai: 100 % (" in warned
     conditions = Synthetic(n=2, languages=("en", "th"), countries=("US",), topics=("food",), conditions=("neutral",))
     run = conditions.write(tmp_path / "neutral")
     write_report(run)

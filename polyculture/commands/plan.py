@@ -32,7 +32,7 @@ def plan(
     from polyculture.calibration import calibrate as measure_rates
     from polyculture.estimate import estimates
     from polyculture.extraction import Extraction
-    from polyculture.linking import check_topics, plan_linking
+    from polyculture.linking import check_topics, plan_linking, tell_languages_without_names
     from polyculture.pipeline import Pipeline
     from polyculture.tables import print_table
     from polyculture.workspace import open_workspace
@@ -40,6 +40,7 @@ def plan(
     workspace = open_workspace(experiment, runs)
     linking = plan_linking(workspace)
     check_topics(workspace, linking.source)
+    tell_languages_without_names(workspace, linking.source)
     extraction = Extraction(workspace)
     if calibrate:
         Pipeline.prepare(workspace)

@@ -48,12 +48,14 @@ def run(
     With --ray the jobs are worked on by a cluster, a replica of the model at a time each; the run's folder must be on
     a file system that all its machines see. A job whose worker or machine is lost is done by another.
     """
+    from polyculture.linking import tell_languages_without_names
     from polyculture.pipeline import Pipeline
     from polyculture.workspace import choose_jobs, open_workspace
 
     workspace = open_workspace(experiment, runs)
     chosen = choose_jobs(workspace, job=job, model=model, language=language, topic=topic)
     pipeline = Pipeline.prepare(workspace, accept_changes=accept_changes)
+    tell_languages_without_names(workspace, pipeline.linking.source)
     if ray is None:
         pipeline.generate(chosen)
         pipeline.extract(chosen)
