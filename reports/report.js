@@ -238,9 +238,26 @@
       if (!shown.length) rest.remove();
     };
     rest.addEventListener("click", () => append(MORE));
-    box.append(list, element("p", { className: "hint" }, rest));
+    box.append(list, element("p", { className: "hint" }, shown.length ? rest : beside(item, fits)));
     append(FIRST);
     return element("tr", { className: "detail" }, element("td", { colSpan: 5 }, box));
+  }
+
+  // What the page has no room for, a part beside it may hold: of the language and topic that mention the item most.
+  function beside(item, fits) {
+    const [most] = item.counts.filter(([cell]) => fits[cell]).sort((a, b) => b[1] - a[1]);
+    const [, language, topic] = data.cells[most[0]];
+    if (data !== whole || !whole.parts[`${language},${topic}`]) return null;
+    const button = element("button", { type: "button", className: "rest" },
+      `Read those in ${name("language", language)} on ${name("topic", topic)}`);
+    button.addEventListener("click", () => {
+      Object.assign(state.chosen, { language, topic });
+      state.search = document.getElementById("search").value = item.qid || item.label;
+      showChosen();
+      choose();
+      document.getElementById("tally").focus();
+    });
+    return button;
   }
 
   // The mentions that are shown, in SQL: the same item under the same filters.
@@ -323,16 +340,20 @@
     }
     const fine = AXES.some((axis) => state.chosen[axis] !== undefined && !whole.split.includes(axis));
     if (fine && state.chosen.topic === undefined) state.chosen.topic = 0;
-    for (const axis of AXES) {
-      const select = document.getElementById(`filter-${axis}`);
-      if (select) select.value = state.chosen[axis] === undefined ? "" : String(state.chosen[axis]);
-    }
+    showChosen();
     state.search = document.getElementById("search").value = search;
     state.status = null; // what counts comes first
     choose();
     const tally = document.getElementById("tally");
     document.getElementById("evidence").scrollIntoView();
     tally.focus({ preventScroll: true });
+  }
+
+  function showChosen() {
+    for (const axis of AXES) {
+      const select = document.getElementById(`filter-${axis}`);
+      if (select) select.value = state.chosen[axis] === undefined ? "" : String(state.chosen[axis]);
+    }
   }
 
   // Marks of figures and cells of maps carry what sets them apart from what is around them.

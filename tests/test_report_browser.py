@@ -207,7 +207,7 @@ def large_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     """A run whose page does not hold everything."""
     run = Synthetic(n=4, models=MODELS[:1], languages=("en", "ja")).write(tmp_path_factory.mktemp("large") / "run")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evidence, "WHOLE", evidence.Bounds(linked=8, other=2, texts=3_000, counts=30))
+        patch.setattr(evidence, "WHOLE", evidence.Bounds(linked=8, other=2, texts=600, counts=30))
         write_report(run)
     return run
 
@@ -234,6 +234,23 @@ def test_what_does_not_fit_is_loaded_from_beside_the_page(large: Visit) -> None:
     page.select_option("#filter-topic", label="all")
     assert page.locator("#filter-country").is_disabled()
     assert len(large.labels()) < len(labels)
+    assert large.complaints == []
+
+
+def test_what_the_page_has_no_sentence_for_is_read_beside_it(large: Visit) -> None:
+    page = large.page
+    beside = page.locator(".detail button", has_text="Read those in")
+    for row in range(page.locator("#entities .open").count()):
+        page.locator("#entities .open").nth(row).click()
+        if beside.count():
+            break
+    assert not page.locator(".mention").count()
+    wanted = page.locator("#entities .open[aria-expanded=true]").inner_text()
+    beside.click()
+    page.wait_for_selector("#filter-country:enabled")
+    assert large.labels() == [wanted]
+    page.locator("#entities .open").click()
+    assert page.locator(".mention mark").count()
     assert large.complaints == []
 
 
