@@ -163,11 +163,11 @@ def best_targets(statements: Statements) -> list[int]:
 
     Each once. This is what Wikidata's query service calls truthy.
     """
-    if len(statements) == 1 and statements[0].rank != "deprecated":
-        best: Statements = statements
-    else:
-        preferred = tuple(statement for statement in statements if statement.rank == "preferred")
-        best = preferred or tuple(statement for statement in statements if statement.rank == "normal")
+    if len(statements) == 1:  # as nearly all properties have it
+        snak = statements[0].mainsnak
+        return [_target(snak)] if snak.snaktype == "value" and statements[0].rank != "deprecated" else []
+    preferred = [statement for statement in statements if statement.rank == "preferred"]
+    best = preferred or [statement for statement in statements if statement.rank == "normal"]
     targets = [_target(statement.mainsnak) for statement in best if statement.mainsnak.snaktype == "value"]
     return targets if len(targets) < 2 else list(dict.fromkeys(targets))
 

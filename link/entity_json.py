@@ -45,7 +45,8 @@ class Rows:
     def __init__(self, languages: Iterable[str]) -> None:
         self.modified = ""  # the latest time of change seen, ISO 8601
         self._languages = tuple(sorted(set(languages)))
-        self._items: tuple[list[int], list[int], list[int | None]] = ([], [], [])
+        self._decode = decoder(self._languages)
+        self._items: tuple[Numbers, Numbers, list[int | None]] = (_empty(), _empty(), [])
         self._redirects: tuple[list[int], list[int]] = ([], [])
         self._kinds: tuple[list[int], list[str], list[str]] = ([], [], [])
         self._labels, self._aliases, self._descriptions = self._by_language(), self._by_language(), self._by_language()
@@ -65,7 +66,7 @@ class Rows:
 
     def add_json(self, text: bytes) -> None:
         """Takes an entity in JSON, whole or not at all. Raises as `add_item` does."""
-        self.add_item(decoder(self._languages)(text))
+        self.add_item(self._decode(text))
 
     def add_item(self, item: Item) -> None:
         """Takes one item, whole or not at all.
@@ -204,7 +205,10 @@ def _numbers(values: Numbers) -> pa.Array[Any]:
 
 def _table(name: str, columns: Sequence[Sequence[Any]]) -> pa.Table:
     schema = SCHEMAS[name]
-    arrays = [pa.array(column, type=field.type) for column, field in zip(columns, schema, strict=True)]
+    arrays = [
+        _numbers(column) if isinstance(column, array.array) else pa.array(column, type=field.type)
+        for column, field in zip(columns, schema, strict=True)
+    ]
     return pa.Table.from_arrays(arrays, schema=schema)
 
 

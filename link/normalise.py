@@ -25,6 +25,7 @@ Fold = Literal["plain", "turkish", "chinese"]
 
 _TURKISH = frozenset({"tr", "az", "crh", "gag"})
 _CHINESE = frozenset({"zh", "yue", "wuu", "gan", "hak", "nan", "lzh", "cdo", "hsn"})
+_BLANKS = re.compile("  +")
 _ARABIC_JOINT = re.compile("(?<=[\u0620-\u06ff])\u200c")  # within a Persian compound, often written as a space
 
 
@@ -66,10 +67,10 @@ def _fold_array(names: pa.Array[Any], fold: Fold) -> pa.Array[Any]:
     if text.count("\n") >= len(names):
         text = _text(pc.replace_substring(names, "\n", " "))
     cased, bare = _folded(text, fold)
-    lines = _split(bare)
-    if "\n\n" not in f"\n{bare}\n":
+    lines = pc.utf8_trim(_split(bare), " ")
+    empty = pc.equal(pc.binary_length(lines), 0)  # type: ignore[call-overload]
+    if not pc.any(empty).as_py():
         return lines
-    empty = pc.equal(pc.utf8_length(lines), 0)  # type: ignore[call-overload]
     kept: pa.Array[Any] = pc.replace_with_mask(lines, empty, pc.utf8_trim_whitespace(_split(cased).filter(empty)))
     return kept
 
@@ -104,11 +105,11 @@ def _split(text: str) -> pa.Array[Any]:
 
 
 def _lines(cased: str, bare: str) -> list[str]:
-    return [line or kept.strip() for line, kept in zip(bare.split("\n"), cased.split("\n"), strict=True)]
+    return [line.strip(" ") or kept.strip() for line, kept in zip(bare.split("\n"), cased.split("\n"), strict=True)]
 
 
 def _folded(text: str, fold: Fold) -> tuple[str, str]:
-    """A text of a name a line, case-folded alone, and in the form in which names are compared.
+    """A text of a name a line, case-folded alone, and in the form in which names are compared but for outer blanks.
 
     All names are folded as one text, so that the work is done by a handful of calls whatever their number.
     """
@@ -118,9 +119,7 @@ def _folded(text: str, fold: Fold) -> tuple[str, str]:
     else:
         cased, letters = _case(text, fold), _letters()
         bare = _nfkc(_rewritten().sub(lambda found: letters[ord(found[0])] or "", cased))
-    while "  " in bare:
-        bare = bare.replace("  ", " ")
-    return cased, bare.replace("\n ", "\n").replace(" \n", "\n").strip(" ")
+    return cased, _BLANKS.sub(" ", bare) if "  " in bare else bare
 
 
 def _case(text: str, fold: Fold) -> str:
