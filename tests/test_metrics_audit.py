@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from cache.parquet import objects_to_table, write_parquet
 from cache.run_folder import RunFolder
 from cache.schema import Judgement
 from cache.store import open_store
 from metrics import views
-from metrics.audit.corrected import corrected_metrics
+from metrics.audit.corrected import _corrected, _shift, corrected_metrics
 from metrics.audit.scores import Share, audit_scores, share
 from metrics.audit.sheet import COLUMNS, read_judgements, sample
 from metrics.measure import measure
@@ -233,7 +234,37 @@ MISTAKES = [
     ("missed", "-1", "missed is '-1'"),
     ("id", "m:nobody:0", "is no mention of this run"),
     ("specific", "2", "specific is '2'"),
+    ("missed", "1", "missed is '1' in a mention's row, where it says nothing"),
 ]
+
+
+@pytest.mark.parametrize("label", [1.0, 0.0])
+def test_a_sample_without_an_error_leaves_room_for_one(label: float) -> None:
+    """Ten responses as the machine labelled them: a quarter may be wrong, and in the one direction that there is."""
+    response, one = np.arange(10), np.ones(10)
+    shift = _shift(response, [one * label, one, one * label, one])
+    assert shift.value == 0
+    found = _corrected("granularity", "m", "en", label, label, label, shift)
+    assert found.low is not None
+    assert found.high is not None
+    low, high = stats.binomtest(int(10 * label), 10).proportion_ci(method="wilson")
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.001)
+
+
+@pytest.mark.parametrize("wrong", [0.05, 0.2])
+@pytest.mark.parametrize("responses", [10, 40, 100])
+def test_limits_of_an_audit_hold_whatever_the_sample(responses: int, wrong: float) -> None:
+    """A run whose every label is 1, and judges who call some of them wrong: the truth is inside in 91 % and more."""
+    random, covered = np.random.default_rng([responses, int(wrong * 100)]), 0
+    for _ in range(300):
+        each = 1 + random.poisson(2, responses)
+        owner, one = np.repeat(np.arange(responses), each), np.ones(each.sum())
+        right = (random.random(len(one)) >= wrong).astype(float)
+        found = _corrected("granularity", "m", "en", 1.0, 0.998, 1.0, _shift(owner, [right, one, one, one]))
+        assert found.low is not None
+        assert found.high is not None
+        covered += found.low <= 1 - wrong <= found.high
+    assert covered >= 273
 
 
 @pytest.mark.parametrize(("column", "value", "said"), MISTAKES)

@@ -31,7 +31,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.intervals.estimate import student
+from metrics.intervals.estimate import Estimate, Z, student
 
 Numbers = NDArray[np.float64]
 _SQL = Path(__file__).with_name("sql")
@@ -40,10 +40,11 @@ FEWEST = 10  # judged responses; with fewer, nothing is corrected
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """By how much the judge's numbers differ from the machine's, with its standard error."""
+    """By how much the judge's numbers differ from the machine's, with how far the truth may be on either side."""
 
     value: float  # a difference; of diversity a ratio
-    error: float
+    below: float
+    above: float
     responses: int
 
 
@@ -87,10 +88,11 @@ def _corrected(
         return nothing
     scale = shift.value if metric == "diversity" else 1.0
     corrected = value * shift.value if metric == "diversity" else value + shift.value
-    reach = student(shift.responses - 1) * shift.error * (value if metric == "diversity" else 1.0)
+    unit = value if metric == "diversity" else 1.0
     highest = math.inf if metric == "diversity" else 1.0
     below, above = (0.0 if limit is None else abs(limit - value) * scale for limit in (low, high))
-    lower, upper = corrected - math.hypot(below, reach), corrected + math.hypot(above, reach)
+    lower = corrected - math.hypot(below, shift.below * unit)
+    upper = corrected + math.hypot(above, shift.above * unit)
     if lower > highest or upper < 0:
         return replace(nothing, refuted=True)
     point = min(max(corrected, 0.0), highest)
@@ -153,7 +155,11 @@ def _right_share(sums: Numbers) -> Numbers:
 
 
 def _shift(response: NDArray[Any], parts: Sequence[Numbers], of: Callable[[Numbers], Numbers] = _difference) -> Shift:
-    """A function of sums over mentions, with the jackknife's standard error over the responses that hold any."""
+    """A function of sums over mentions, with its limits by the jackknife over the responses that hold any.
+
+    As many errors as were seen are no more certain than none: the variance changes with the truth as it does where
+    errors come in such responses as the sample has, and in one more that is wrong throughout, in either direction.
+    """
     _, owner = np.unique(response, return_inverse=True)
     per_response = np.array([np.bincount(owner, weights=part) for part in parts])
     per_response = per_response[:, per_response[-1] > 0]
@@ -163,6 +169,10 @@ def _shift(response: NDArray[Any], parts: Sequence[Numbers], of: Callable[[Numbe
         without_one = of(total[:, None] - per_response)
     known = without_one[np.isfinite(without_one)]
     if size < 2 or len(known) < size:
-        return Shift(math.nan, math.nan, size)
-    error = math.sqrt((size - 1) / size * float(((known - known.mean()) ** 2).sum()))
-    return Shift(value, error, size)
+        return Shift(math.nan, math.nan, math.nan, size)
+    changes, rare = known.mean() - known, 1 / size
+    variance, third = (size - 1) / size * float((changes**2).sum()), float((changes**3).sum())
+    slopes = ((third + more) / (variance + rare**2) for more in (-(rare**3), rare**3))
+    variance *= (student(size - 1) / Z) ** 2 * (1 + Z**2 * rare)  # itself an estimate, and none of Wilson's narrowing
+    below, above = (Estimate(value, variance, math.inf, slope, rare).distances(Z) for slope in slopes)
+    return Shift(value, below[0], above[1], size)

@@ -90,12 +90,23 @@ def _sheet_row(row: Mapping[str, Any]) -> dict[str, Any]:
     return {**own, **{name: "" if row[name] is None else row[name] for name in (*SHOWN, *LINKED)}}
 
 
+def _check_place(row: Mapping[str, str], ordinal: int | None, said: Mapping[str, str | None], where: str) -> None:
+    """A response's own row says what was missed, a mention's row all else."""
+    own = ordinal is None
+    for name in JUDGED:
+        if said[name] is not None and (name == "missed") != own:
+            there = "a mention's row" if own else "the row of the response itself, whose id ends in 'missed'"
+            what = f"{name} is {row[name]!r} in {'a response' if own else 'a mention'}'s row, where it says nothing"
+            raise StoreError(what, where=where, remedy=f"Write it into {there}.")
+
+
 def _judgement(judge: str, row: Mapping[str, str], known: Mapping[str, Any], where: str) -> Judgement:
     said = {name: row[name].strip().casefold() or None for name in JUDGED}
     for name, words in WORDS.items():
         if said[name] is not None and said[name] not in words:
             remedy = f"Write {' or '.join(words)}, or leave it empty."
             raise StoreError(f"{name} is {row[name]!r}", where=where, remedy=remedy)
+    _check_place(row, known["ordinal"], said, where)
     missed = said["missed"]
     if missed is not None and not missed.isdecimal():
         raise StoreError(f"missed is {row['missed']!r}", where=where, remedy="Write how many, 0 or more.")

@@ -1,4 +1,4 @@
-"""Intervals of what can be compared between cells of different size: Hill numbers, the saturation curve, coverage.
+"""Intervals of what stands beside diversity: Hill numbers, the saturation curve, coverage.
 
 All but coverage are smooth in how many responses mention each item, so that leaving out one response at a time (the
 jackknife) gives their variance, whatever the items of a response have to do with one another. On a curve, where all

@@ -73,7 +73,7 @@ def companion_rows(
     common_coverage: float | None,
     means: Aggregates,
 ) -> Iterator[Interval]:
-    """What can be compared between cells of different size, of every cell whose items are known."""
+    """What says what a diversity is worth, of every cell whose items are known."""
     for cell in cells:
         if cell.number in found:
             for metric, estimate in companions(found[cell.number], rarefied_to, common_coverage).items():

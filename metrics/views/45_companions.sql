@@ -46,7 +46,9 @@ CREATE MACRO most_below(coverage, responses, counts) AS list_reduce(
     END
 );
 
--- diversity_companions: a row is a cell whose items are known; what can be compared between cells of different size.
+-- diversity_companions: a row is a cell whose items are known; its diversity, and what it says beside the number of responses.
+-- Hill numbers are those of the sample and grow with its size, the less the higher their order; `rarefied` and `at_coverage`
+-- can be compared between cells of different size.
 -- The units are responses: an item counts once in each that mentions it.
 -- Coverage is Good and Turing's, as Chao and Jost 2012 have it for incidence data. What covers more than the common
 -- coverage is rarefied to it (between two numbers of responses a straight line), what covers less is extrapolated, to
