@@ -26,7 +26,8 @@ Fold = Literal["plain", "turkish", "chinese"]
 _TURKISH = frozenset({"tr", "az", "crh", "gag"})
 _CHINESE = frozenset({"zh", "yue", "wuu", "gan", "hak", "nan", "lzh", "cdo", "hsn"})
 _BLANKS = re.compile("  +")
-_ARABIC_JOINT = re.compile("(?<=[\u0620-\u06ff])\u200c")  # within a Persian compound, often written as a space
+_JOINT = "\u200c"
+_ARABIC_JOINT = re.compile(f"(?<=[\u0620-\u06ff]){_JOINT}")  # within a Persian compound, often written as a space
 
 
 def fold_of(language: str) -> Fold:
@@ -83,8 +84,11 @@ def chinese_forms(text: str) -> list[str]:
 
 
 def marks() -> str:
-    """A pattern for one of the characters that are left out of a normal form, as quotation marks and tatweel are."""
-    removed = "".join(chr(code) for code, other in _letters().items() if other is None)
+    """A pattern for one of the characters that are left out of a normal form, as quotation marks and tatweel are.
+
+    Not for the joint within a Persian word, of which a normal form makes a blank.
+    """
+    removed = "".join(chr(code) for code, other in _letters().items() if other is None and chr(code) != _JOINT)
     return f"[{re.escape(removed)}]"
 
 
@@ -127,7 +131,7 @@ def _case(text: str, fold: Fold) -> str:
         text = _converter("t2s").convert(text)
     # NFKC would take the acute accent that stands for an apostrophe apart, into a space and a mark.
     text = text.replace("´", "'")
-    if "\u200c" in text:
+    if _JOINT in text:
         text = _ARABIC_JOINT.sub(" ", text)
     text = _nfkc(text)
     if fold == "turkish":

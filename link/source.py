@@ -35,7 +35,10 @@ class Source(Protocol):
 
     @property
     def complete(self) -> bool:
-        """Does it hold every name of every item of a kind? Fuzzy matching compares with all of them, and needs that."""
+        """Does it hold every name of every item of a kind? Fuzzy matching compares with all of them, and needs that.
+
+        One that does not fills the table `heard` (`sql/heard.sql`): what it found for which lookup.
+        """
         ...
 
     def opened(self, connection: duckdb.DuckDBPyConnection) -> AbstractContextManager[None]:

@@ -1,6 +1,7 @@
 -- turned: the other forms and spellings under which a service is asked for the unmatched. A service does not fold
 -- Arabic letters as we do: a form that is a piece of the mention is written as it is there. Of spellings, those are asked
--- for that can be made of the mention: without Arabic articles and Devanagari's dots, without blanks, in the other kana.
+-- for that can be made of the mention: without Arabic articles and Devanagari's dots, without blanks, with blanks for
+-- Persian joints, in the other kana.
 INSERT INTO turned
 WITH own AS (
     SELECT DISTINCT
@@ -26,6 +27,7 @@ asked AS (
         unnest([
             CASE WHEN regexp_matches(surface, '[\p{Arabic}\p{Devanagari}]') THEN no_al(surface) END,
             replace(surface, ' ', ''),
+            replace(surface, chr(8204), ' '),
             CASE WHEN regexp_matches(surface, '\p{Katakana}') THEN one_kana(surface) END,
             CASE WHEN regexp_matches(surface, '\p{Hiragana}') THEN katakana(surface) END
         ])
