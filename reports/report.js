@@ -361,11 +361,31 @@
   function follow(event) {
     const link = event.target.closest("a[data-model]:not(svg a)");
     if (link) { event.preventDefault(); show({ ...link.dataset }); return; }
-    const mark = event.target.closest(MARK);
+    const drawing = event.detail ? event.target.closest(DRAWING) : null; // a pointer's click, not the Enter key's
+    const mark = drawing ? nearest(drawing, event) : event.target.closest(MARK);
     if (!mark) return;
     event.preventDefault();
     const around = [mark.closest("svg, table"), mark.closest("tr"), headOf(mark), mark];
     show(Object.assign({}, ...around.map((part) => part && part.dataset)));
+  }
+
+  // Marks are smaller than a finger and lie close together: a pointer means the nearest within its reach.
+  const DRAWING = "figure svg[role=group]";
+  const REACH = 12; // pixels
+  function nearest(drawing, { clientX, clientY }) {
+    const away = (mark) => {
+      const box = mark.getBoundingClientRect();
+      return Math.hypot(box.x + box.width / 2 - clientX, box.y + box.height / 2 - clientY);
+    };
+    const reached = [...drawing.querySelectorAll("a")].map((mark) => [away(mark), mark]).filter(([far]) => far <= REACH);
+    return reached.length ? reached.reduce((best, other) => other[0] <= best[0] ? other : best)[1] : null; // of equals the one on top
+  }
+
+  function showNearest(event) {
+    for (const mark of document.querySelectorAll("svg a.near")) mark.classList.remove("near");
+    const drawing = event.target.closest(DRAWING);
+    const mark = drawing && nearest(drawing, event);
+    if (mark) mark.classList.add("near");
   }
 
   const headOf = (mark) => mark.matches("td") ? mark.closest("table").tHead.rows[0].cells[mark.cellIndex] : null;
@@ -459,6 +479,7 @@
     }
     document.addEventListener("click", follow);
     document.addEventListener("keydown", move);
+    document.addEventListener("pointermove", showNearest);
     browser.hidden = false;
     enter(whole);
     choose();

@@ -150,6 +150,28 @@ def test_every_figure_is_one_stop_of_the_tab_key_and_arrows_lead_on_to_its_numbe
     assert visit.labels()
 
 
+def test_a_pointer_on_a_mark_of_a_figure_or_beside_it_leads_to_its_entities(visit: Visit) -> None:
+    page = visit.page
+    drawn = page.locator("#granularity svg a, #diversity svg a")
+    hits = drawn.evaluate_all(
+        f"marks => marks.map(mark => document.elementFromPoint(...({CENTRE})(mark)).closest('a') === mark)"
+    )
+    assert hits == [True] * (12 + 2 * 36)
+    for mark in (drawn.nth(0), drawn.nth(7), page.locator("#saturation svg a").last):
+        x, y = mark.evaluate(CENTRE)
+        page.mouse.click(x + 10, y - 1)
+        chosen = [page.locator(f"#filter-{axis} option:checked").inner_text() for axis in ("model", "language")]
+        assert (mark.get_attribute("aria-label") or "").startswith(", ".join(chosen).removesuffix(", all") + ":")
+        assert visit.labels()
+
+
+CENTRE = """mark => {
+  mark.scrollIntoView({ block: "center", behavior: "instant" });
+  const box = mark.getBoundingClientRect();
+  return [box.x + box.width / 2, box.y + box.height / 2];
+}"""
+
+
 def test_a_keyboard_is_enough(visit: Visit) -> None:
     visit.page.locator("#search").focus()
     visit.page.keyboard.type("biryani")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,8 @@ _SHAPES = dict(zip(MARKERS, "●■▲◆▼✚✖⬟", strict=True))  # the sam
 WIDE, SHORT = 520.0, 250.0  # pixels of a chart that stands alone, and of one among others
 _APART = 13  # pixels between the series of a row
 _ROW = 30
+_TOUCH = 6  # pixels between marks of a strip of which neither hides the other
+_LEVELS = (0, -_TOUCH, _TOUCH, -2 * _TOUCH, 2 * _TOUCH)  # pixels from the middle of a row
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +61,7 @@ class Dots:
 class Strip:
     """Numbers of which a few matter: those filled, with their intervals, among the others and the others' mean.
 
+    Numbers that are alike stand above and below one another, so that each can be seen and pointed at.
     `frame` has the columns row, chosen, value, low, high and mark; `place` is where all marks are.
     """
 
@@ -76,18 +80,25 @@ class Strip:
         with style():
             figure, axes = canvas(self.width, _ROW * len(self.rows), _margins(self.labels))
             placed = self.frame.dropna(subset=["value"]).copy()
-            placed["place"] = _places(placed, self.rows)
+            placed["middle"] = _places(placed, self.rows)
+            placed["place"] = placed["middle"] + self._aside(placed) / _ROW
             self._others(axes, placed[~placed["chosen"]])
             _dots(axes, placed[placed["chosen"]], 0)
             _finish(axes, self.labels, self.label, self.limits)
             return to_svg(figure, self.name, self.alternative, self.place)
+
+    def _aside(self, placed: pd.DataFrame) -> pd.Series:
+        """How many pixels each number stands from the middle of its row; the few that matter come first."""
+        pixels = placed["value"] * self.width / (self.limits[1] - self.limits[0])
+        first = placed.sort_values("chosen", ascending=False, kind="stable").index
+        return pixels[first].groupby(placed["row"]).transform(_levels)
 
     def _others(self, axes: Axes, others: pd.DataFrame) -> None:
         sns.scatterplot(
             data=others, x="value", y="place", ax=axes, legend=False, s=30, marker="o", facecolor="none",
             edgecolor=MUTED, linewidth=1, alpha=0.8, urls=others["mark"].to_list(),
         )  # fmt: skip
-        means = others.groupby("place")["value"].mean()
+        means = others.groupby("middle")["value"].mean()
         axes.vlines(means, means.index - 0.32, means.index + 0.32, color=SERIES[1], linewidth=2.4)
 
 
@@ -166,13 +177,24 @@ def _places(frame: pd.DataFrame, rows: Sequence[str]) -> pd.Series:
     return frame["row"].map({row: float(place) for place, row in enumerate(rows)}).astype(float)
 
 
+def _levels(pixels: pd.Series[float]) -> list[int]:
+    """For each mark the first level where it touches none before it; where it always would, the one with most room."""
+    taken: dict[int, list[float]] = {level: [] for level in _LEVELS}
+    found = []
+    for pixel in pixels:
+        room = {level: min((abs(pixel - other) for other in own), default=math.inf) for level, own in taken.items()}
+        found.append(next((level for level in _LEVELS if room[level] >= _TOUCH), max(_LEVELS, key=room.__getitem__)))
+        taken[found[-1]].append(pixel)
+    return found
+
+
 def _dots(axes: Axes, frame: pd.DataFrame, index: int) -> None:
     ink, marker = SERIES[index % len(SERIES)], MARKERS[index % len(MARKERS)]
     measured = frame.dropna(subset=["low", "high"])
     axes.hlines(measured["place"], measured["low"], measured["high"], color=ink, linewidth=1.8, alpha=0.8)
     sns.scatterplot(
         data=frame, x="value", y="place", color=ink, marker=marker, s=48, ax=axes, legend=False, edgecolor=PAPER,
-        urls=frame["mark"].to_list(),
+        zorder=3, urls=frame["mark"].to_list(),
     )  # fmt: skip
 
 
