@@ -81,8 +81,8 @@ def overlap(one: Assemblage, other: Assemblage) -> Overlap | None:
 
     None where neither has an item. To first order the consensus J changes with an item by (in both) - J (in either),
     over the size of the union. Each item is in A and in B by its chances, independently. Of the items that a cell has
-    not seen, a share stands in the other cell: as many as of its unique items. The others are at least `RARE_ITEMS`:
-    where all items were seen often, nothing tells whether they are all.
+    not seen, a share stands in the other cell: as many as of its unique items. `RARE_ITEMS` more may stand there, or
+    nowhere: where all items were seen often, nothing tells whether they are all.
     """
     in_other = np.isin(one.items, other.items, assume_unique=True)
     in_one = np.isin(other.items, one.items, assume_unique=True)
@@ -159,5 +159,6 @@ def _unseen(cell: Assemblage, in_other: NDArray[np.bool_], candidates: int) -> t
     """The chance here of each of the `candidates` items that only the other cell has; the variance of all the rest."""
     uniques = int(cell.unique.sum())
     share = (int((cell.unique & in_other).sum()) + 0.5) / (uniques + 1)
-    chance = min(1.0, share * cell.unseen * cell.unseen_chance / candidates) if candidates else 0.0
+    expected = share * cell.unseen * cell.unseen_chance + RARE_ITEMS  # which may be one of the candidates, or none
+    chance = min(1.0, expected / (candidates + 1)) if candidates else 0.0
     return chance, (1 - share) * cell.unseen * cell.unseen_chance * (1 - cell.unseen_chance) + RARE_ITEMS
