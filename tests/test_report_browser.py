@@ -152,6 +152,7 @@ def test_every_figure_is_one_stop_of_the_tab_key_and_arrows_lead_on_to_its_numbe
 
 def test_a_pointer_on_a_mark_of_a_figure_or_beside_it_leads_to_its_entities(visit: Visit) -> None:
     page = visit.page
+    page.emulate_media(reduced_motion="reduce")  # else a click's smooth way to the evidence goes on under the next one
     drawn = page.locator("#granularity svg a, #diversity svg a")
     hits = drawn.evaluate_all(
         f"marks => marks.map(mark => document.elementFromPoint(...({CENTRE})(mark)).closest('a') === mark)"
