@@ -68,7 +68,8 @@ def _line(row: Row) -> dict[str, Any]:
 
 def _remarks(sides: Sides, rows: Sequence[Row]) -> list[str]:
     if not rows:
-        return [f"nothing to compare: no prompt was asked of both {sides.a} and {sides.b}"]
+        native = "; consensus is of two languages, and in no native comparison" if sides.dimension == "native" else ""
+        return [f"nothing to compare: no prompt was asked of both {sides.a} and {sides.b}{native}"]
     few = sum(row.effect is not None and row.effect.blocks < FEW_BLOCKS for row in rows)
     remarks = []
     if few:

@@ -65,6 +65,16 @@ def test_where_nothing_differs_one_test_in_twenty_says_so_and_the_interval_cover
     assert 2 <= false <= 20  # 10 of 200, give or take three standard errors
 
 
+def test_limits_are_differences_that_there_can_be() -> None:
+    a, b, block = np.array([0.9, 0.1]), np.array([0.1, 0.0]), np.arange(2)
+    free, share = paired_effect(a, b, block), paired_effect(a, b, block, farthest=1.0)
+    assert free is not None
+    assert share is not None
+    assert free.low is not None
+    assert free.low < -1
+    assert (share.low, share.high, share.difference, share.p) == (-1.0, 1.0, free.difference, free.p)
+
+
 def test_q_is_benjamini_and_hochbergs_and_passes_over_missing_ones() -> None:
     assert adjusted([0.01, None, 0.04, 0.03]) == [pytest.approx(0.03), None, pytest.approx(0.04), pytest.approx(0.04)]
     assert adjusted([None]) == [None]

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from cache.errors import StoreError, did_you_mean
 from metrics.comparison.effect import Effect, adjusted, paired_effect
+from metrics.intervals.levels import METHODS
 
 _Pair = tuple[str, float | None, float | None]  # block, a, b
 _SQL = Path(__file__).with_name("sql")
@@ -130,7 +131,9 @@ def _row(group: tuple[str, ...], columns: Sequence[str], pairs: Sequence[_Pair],
     block = np.array([numbers[pair[0]] for pair in known], dtype=np.int64)
     a, b = (np.array([pair[side] for pair in known], dtype=np.float64) for side in (1, 2))
     named = dict(zip(columns, group[1:], strict=True))
-    return Row(group[0], named, paired_effect(a, b, block, seed), len(pairs) - len(known), None)
+    _, lowest, highest = METHODS[group[0]]
+    effect = paired_effect(a, b, block, seed, farthest=highest - lowest)
+    return Row(group[0], named, effect, len(pairs) - len(known), None)
 
 
 def _pairs(store: duckdb.DuckDBPyConnection, sides: Sides) -> duckdb.DuckDBPyRelation:

@@ -37,18 +37,21 @@ class Effect:
     blocks: int
 
 
-def paired_effect(a: Numbers, b: Numbers, block: NDArray[np.int64], seed: int = 1) -> Effect | None:
+def paired_effect(
+    a: Numbers, b: Numbers, block: NDArray[np.int64], seed: int = 1, farthest: float = math.inf
+) -> Effect | None:
     """The effect over pairs (a[i], b[i]); `block[i]` numbers the block of pair i, from 0. None where there is no pair.
 
-    The interval is Student's, with the standard error over blocks and one degree of freedom less than blocks. The
-    p-value is the share of sign changes of whole blocks under which the mean difference is as far from 0 as it is.
+    The interval is Student's, with the standard error over blocks and one degree of freedom less than blocks; no
+    difference is beyond -`farthest` or `farthest`, and so are no limits. The p-value is the share of sign changes of
+    whole blocks under which the mean difference is as far from 0 as it is.
     """
     if not len(a):
         return None
     sums = np.asarray(np.bincount(block, weights=a - b), dtype=np.float64)
     sizes = np.bincount(block).astype(float)
     difference = float(sums.sum() / sizes.sum())
-    low, high = _interval(sums, sizes, difference)
+    low, high = (limit and max(-farthest, min(limit, farthest)) for limit in _interval(sums, sizes, difference))
     return Effect(
         a=float(a.mean()),
         b=float(b.mean()),

@@ -40,12 +40,12 @@ def plan(
     workspace = open_workspace(experiment, runs)
     linking = plan_linking(workspace)
     check_topics(workspace, linking.source)
-    tell_languages_without_names(workspace, linking.source)
     extraction = Extraction(workspace)
     if calibrate:
         Pipeline.prepare(workspace)
         measure_rates(workspace)
     found = list(estimates(workspace))
+    tell_languages_without_names(workspace, linking.source)
     title = f"{workspace.experiment.name}: {len(workspace.prompts)} prompts, {workspace.sampling.n} samples each"
     print_table(WORK, [(e.stage, e.model, e.jobs, e.prompts, e.responses, e.left) for e in found], title=title)
     print_table(PRICE, [_price(e) for e in found], title="What is left costs")
