@@ -1,8 +1,9 @@
 """95 % intervals. The responses of a cell are the units that are resampled: mentions of one response hang together.
 
 - granularity, specificity (`ratio`): a ratio of sums over responses. Leaving out one response at a time (the jackknife)
-  gives its variance; the variance gives the effective number of independent mentions; Wilson's score interval for that
-  number holds also near 0 and 1, and where all responses agree.
+  gives its variance, which is at least that of mentions as alike within a response as these are (Kish's design effect);
+  the variance gives the effective number of independent mentions; Wilson's score interval for that number holds also
+  near 0 and 1, and where all responses agree.
 - diversity (`assemblage`): a plain bootstrap of a distinct count is biased downward, since it never draws an item that
   is not in the sample. Here the spread is that of the count in the assemblage that Chao et al. (2014) estimate from the
   sample, unseen items included, widened by how much the items of one response hang together.
@@ -10,8 +11,8 @@
   that is so rare that no response tells of it; the variance gives the effective number of items, and that Wilson's
   interval.
 - Hill numbers, points of the saturation curve (`companions`): the jackknife over responses, Student's interval. As of
-  diversity, the upper limit leaves room for items so rare that none was seen. Near the end of a curve that is saturated
-  the interval is that of diversity.
+  diversity, the upper limit leaves room for items so rare that none was seen; on a curve, either limit for an item that
+  one response mentions. Near the end of a curve the interval is that of the count in as many new responses.
 - items at a common coverage (`at_coverage`): the jackknife over responses, to first order where they are rarefied, with
   limits as many times smaller and larger.
 - coverage (`coverage`): Esty's variance (1983) for items that come together, and limits of Wilson's kind, which hold
@@ -31,8 +32,8 @@ What an interval covers is the number's expectation at the present number of res
 size would differ. It does not turn a diversity of 100 responses into one of 500. Nothing here is random: the same store
 gives the same interval. `tests/test_metrics_coverage.py` checks by simulation with a known truth that they cover it.
 
-Sources: Wilson 1927, JASA 22, 209; Dean and Pagano 2015, J. Surv. Stat. Methodol. 3, 484 (Wilson's interval with an
-effective sample size); Chao et al. 2014, Ecol. Monogr. 84, 45 (iNEXT); Efron and Stein 1981, Ann. Stat. 9, 586 (the
-jackknife); Esty 1983, Ann. Stat. 11, 905; Zou and Donner 2008, Stat. Med. 27, 1693 (MOVER); Satterthwaite 1946,
-Biometrics Bull. 2, 110 (degrees of freedom).
+Sources: Wilson 1927, JASA 22, 209; Kish 1965, Survey Sampling (design effects); Dean and Pagano 2015, J. Surv. Stat.
+Methodol. 3, 484 (Wilson's interval with an effective sample size); Chao et al. 2014, Ecol. Monogr. 84, 45 (iNEXT);
+Efron and Stein 1981, Ann. Stat. 9, 586 (the jackknife); Esty 1983, Ann. Stat. 11, 905; Zou and Donner 2008, Stat. Med.
+27, 1693 (MOVER); Satterthwaite 1946, Biometrics Bull. 2, 110 (degrees of freedom).
 """

@@ -67,7 +67,7 @@ def _rarefied(cell: Incidence, coverage: float) -> Estimate:
     value = items[0] + rise * (coverage - covered[0])
     size = min(above, cell.responses - 2)
     if size < 1:  # of two responses without one a single one is left, which has no coverage
-        return symmetric(value, value, 1)
+        return symmetric(value, value, 1)  # for a part of a mean; alone it is withheld
     # To first order: where the same responses cover less, so many more of them are drawn.
     changes, with_one_more = _changes(cell, size, rise)
     return jackknife(value, value + changes, value + with_one_more)

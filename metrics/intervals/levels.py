@@ -19,7 +19,7 @@ OF_LANGUAGE: tuple[Level, ...] = tuple(("language", *level) for level in OF_MODE
 OF_PAIR: tuple[Level, ...] = tuple(("language", "other_language", *level) for level in OF_MODEL)
 OF_COUNTRY: tuple[Level, ...] = (("language", "condition", "country"),)
 
-_JACKKNIFE = "jackknife over responses, Wilson's interval"
+_JACKKNIFE = "jackknife over responses, at least the variance of mentions alike within them; Wilson's interval"
 _ASSEMBLAGE = "estimated assemblage (Chao et al. 2014), bundled items"
 METHODS = {
     "granularity": (_JACKKNIFE, 0.0, 1.0),
