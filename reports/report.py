@@ -42,6 +42,7 @@ from reports.swaps import swap_tables
 from reports.words import words
 
 _FOLDER = Path(__file__).parent
+_SCRIPT = ("state", "words", "parts", "filters", "table", "detail", "figures", "start")
 
 
 def write_report(run: RunFolder, catalog: Catalog | None = None) -> Path:
@@ -140,10 +141,16 @@ def _render(contents: dict[str, Any]) -> str:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     style = (_FOLDER / "report.css").read_text(encoding="utf-8")
-    script = (_FOLDER / "report.js").read_text(encoding="utf-8")
+    script = _script()
     return environment.get_template("report.html.jinja").render(
         **contents,
         style=Markup(style),  # noqa: S704  our own file
         script=Markup(script),  # noqa: S704  our own file
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
+
+
+def _script() -> str:
+    """The page's script: the files of `script/`, in one scope of their own."""
+    files = [(_FOLDER / "script" / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPT]
+    return "\n".join(['"use strict";', "(() => {", *files, "})();"])

@@ -1,0 +1,91 @@
+// From a number in a table, figure or map to the entities behind it, by pointer and by keys.
+
+// From a number to what is behind it: `place` says where on the axes, or which two languages share it.
+function show(place) {
+  const { other, ...codes } = place;
+  let search = other ? `shared:${codes.language}+${other}` : "";
+  if (other) delete codes.language;
+  if (codes.condition === "neutral" && codes.country) { // these name no country: what belongs to it is meant
+    search = `country:${named("country", codes.country)}`;
+    delete codes.country;
+  }
+  state.chosen = {};
+  for (const axis of AXES) {
+    const at = data.axes[axis].findIndex((pair) => pair[0] === codes[axis]);
+    if (at >= 0) state.chosen[axis] = at;
+    else if (codes[axis] === "implicit") state.chosen[axis] = SOMEBODY;
+  }
+  const fine = AXES.some((axis) => state.chosen[axis] !== undefined && !whole.split.includes(axis));
+  if (fine && state.chosen.topic === undefined) state.chosen.topic = 0;
+  showChosen();
+  state.search = document.getElementById("search").value = search;
+  state.status = null; // what counts comes first
+  choose();
+  const tally = document.getElementById("tally");
+  document.getElementById("evidence").scrollIntoView();
+  tally.focus({ preventScroll: true });
+}
+
+// Marks of figures and cells of maps carry what sets them apart from what is around them.
+const MARK = "figure svg a, .heat td:not(.off)";
+function follow(event) {
+  const link = event.target.closest("a[data-model]:not(svg a)");
+  if (link) { event.preventDefault(); show({ ...link.dataset }); return; }
+  const drawing = event.detail ? event.target.closest(DRAWING) : null; // a pointer's click, not the Enter key's
+  const mark = drawing ? nearest(drawing, event) : event.target.closest(MARK);
+  if (!mark) return;
+  event.preventDefault();
+  const around = [mark.closest("svg, table"), mark.closest("tr"), headOf(mark), mark];
+  show(Object.assign({}, ...around.map((part) => part && part.dataset)));
+}
+
+// Marks are smaller than a finger and lie close together: a pointer means the nearest within its reach.
+const DRAWING = "figure svg[role=group]";
+const REACH = 12; // pixels
+function nearest(drawing, { clientX, clientY }) {
+  const away = (mark) => {
+    const box = mark.getBoundingClientRect();
+    return Math.hypot(box.x + box.width / 2 - clientX, box.y + box.height / 2 - clientY);
+  };
+  const reached = [...drawing.querySelectorAll("a")].map((mark) => [away(mark), mark]).filter(([far]) => far <= REACH);
+  return reached.length ? reached.reduce((best, other) => other[0] <= best[0] ? other : best)[1] : null; // of equals the one on top
+}
+
+function showNearest(event) {
+  for (const mark of document.querySelectorAll("svg a.near")) mark.classList.remove("near");
+  const drawing = event.target.closest(DRAWING);
+  const mark = drawing && nearest(drawing, event);
+  if (mark) mark.classList.add("near");
+}
+
+const headOf = (mark) => mark.matches("td") ? mark.closest("table").tHead.rows[0].cells[mark.cellIndex] : null;
+
+// A figure is one stop of the Tab key; arrow keys move among its marks, Enter leads to what is behind one.
+const STEPS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+function move(event) {
+  const mark = event.target.closest(MARK);
+  if (!mark || event.altKey || event.ctrlKey || event.metaKey) return;
+  if (event.key === "Enter" && mark.matches("td")) { follow(event); return; }
+  if (!STEPS[event.key]) return;
+  event.preventDefault();
+  const next = mark.matches("td") ? cellBeside(mark, ...STEPS[event.key]) : markBeside(mark, ...STEPS[event.key]);
+  if (!next) return;
+  mark.setAttribute("tabindex", "-1");
+  next.setAttribute("tabindex", "0");
+  next.focus();
+}
+
+function cellBeside(cell, right, down) {
+  const rows = cell.closest("tbody").rows;
+  for (let row = cell.parentElement.sectionRowIndex, column = cell.cellIndex; ;) {
+    row += down;
+    column += right;
+    const beside = rows[row] && rows[row].cells[column];
+    if (!beside || beside.matches("td:not(.off)")) return beside;
+  }
+}
+
+function markBeside(mark, right, down) {
+  const marks = [...mark.closest("svg").querySelectorAll("a")];
+  return marks[marks.indexOf(mark) + right + down];
+}

@@ -1,0 +1,35 @@
+// Unpacks the evidence and makes the page answer.
+
+async function start() {
+  const browser = document.getElementById("browser");
+  if (!browser) return; // a run of scores alone
+  if (!("DecompressionStream" in window)) {
+    browser.replaceWith(element("p", { className: "nothing" }, "This table needs a browser of 2023 or later."));
+    return;
+  }
+  data = whole = await unpack(document.getElementById("evidence-data").textContent);
+  if (!whole.items.length) {
+    browser.replaceWith(element("p", { className: "nothing" }, "There are no mentions yet."));
+    return;
+  }
+  addSelects();
+  document.getElementById("search").addEventListener("input", (event) => { state.search = event.target.value.trim(); redraw(); });
+  document.querySelector(".filters").addEventListener("submit", (event) => event.preventDefault());
+  document.getElementById("more").addEventListener("click", () => { state.shown += PAGE; draw(); });
+  for (const button of document.querySelectorAll("[data-sort]")) {
+    button.addEventListener("click", () => {
+      state.descending = state.sort === button.dataset.sort ? !state.descending : button.dataset.sort === "mentions";
+      state.sort = button.dataset.sort;
+      draw();
+    });
+  }
+  document.addEventListener("click", follow);
+  document.addEventListener("keydown", move);
+  document.addEventListener("pointermove", showNearest);
+  browser.hidden = false;
+  enter(whole);
+  choose();
+  performance.mark("usable");
+}
+
+start();

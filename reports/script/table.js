@@ -1,0 +1,48 @@
+// The table of entities, a row each.
+
+function draw() {
+  const fits = fittingCells();
+  const counts = countMentions(fits);
+  const found = selected(counts, fits);
+  const body = document.getElementById("entities");
+  const most = Math.max(1, ...found.map((index) => counts[index]));
+  body.replaceChildren(...found.slice(0, state.shown).flatMap((index) => rows(index, counts[index], most, fits)));
+  const total = found.reduce((sum, index) => sum + counts[index], 0);
+  const all = data.of_status[state.status] || 0;
+  const held = data.items.filter((item) => item.status === state.status && item.counts.length).length;
+  const note = state.status ? data.statuses.find((status) => status[0] === state.status)[2] : "nothing was mentioned";
+  const bound = held < all ? ` Here are the ${number(held)} most mentioned of ${number(all)}; the store holds all.` : "";
+  document.getElementById("tally").textContent =
+    `${plural(found.length, "row", "rows")} with ${plural(total, "mention", "mentions")}: ${note}.${bound}`;
+  document.getElementById("more").hidden = found.length <= state.shown;
+  for (const button of document.querySelectorAll("[data-sort]")) {
+    const own = button.dataset.sort === state.sort;
+    button.parentElement.setAttribute("aria-sort", own ? (state.descending ? "descending" : "ascending") : "none");
+  }
+}
+
+function rows(index, mentions, most, fits) {
+  const item = data.items[index];
+  const open = state.open === index;
+  const button = element("button", { type: "button", className: "open", "aria-expanded": String(open) },
+    isolated(item.label, item.qid ? "en" : item.language));
+  button.addEventListener("click", () => { state.open = open ? null : index; draw(); focusOn(index); });
+  const others = (item.labels || []).flatMap(([language, label], place) => [place ? " · " : "", isolated(label, language)]);
+  const bar = element("span", { className: "bar", "aria-hidden": "true" });
+  bar.style.width = `${Math.round((100 * mentions) / most)}%`;
+  const row = element("tr", { "data-item": index },
+    element("th", { scope: "row" }, button, others.length ? element("span", { className: "others" }, ...others) : null,
+      item.qid ? null : element("span", { className: "others" }, named("language", item.language), " · ", named("topic", item.topic))),
+    element("td", { className: "number" }, number(mentions), bar),
+    element("td", {}, kind(item)),
+    element("td", {}, countries(item) || "–"),
+    element("td", {}, item.qid ? wikidata(item.qid) : "–"));
+  return open ? [row, detail(index, mentions, fits)] : [row];
+}
+
+function focusOn(index) {
+  const button = document.querySelector(`[data-item="${index}"] .open`);
+  if (button) button.focus({ preventScroll: true });
+}
+
+function redraw() { state.shown = PAGE; draw(); }
