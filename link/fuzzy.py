@@ -3,7 +3,7 @@
 Names and surfaces are compared in their normal forms by rapidfuzz's ratio: twice the letters in common, in order, out
 of all letters of both. Only the names of items that reach the ask's kind are compared, in the ask's languages, and
 only those with the same beginning, or the same first letter and the same end. Of these most need no comparison: their
-letters differ too much, in whatever order they stand.
+letters differ too much, in whatever order they stand. What is alike enough must be a slip of the other, word by word.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from rapidfuzz import fuzz, process
 
+from link.slips import hardly_differ, same_words
 from link.statements import statement
 
 KEPT = 10  # candidates of an ask, the most alike ones
@@ -24,10 +25,11 @@ _BITS = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))
 _ROUNDING = 1e-9  # so that no pair which is just alike enough is left out
 
 
-def match_fuzzily(connection: duckdb.DuckDBPyConnection, threshold: float, strict: float) -> None:
+def match_fuzzily(connection: duckdb.DuckDBPyConnection, threshold: float, plain: float, strict: float) -> None:
     """Adds to `found` which of `members` asks without any candidate may mean.
 
-    `threshold` is a ratio of 0 to 100, and `strict` the one for persons and for scripts where a letter weighs more.
+    `threshold` is a ratio of 0 to 100; below `plain` the two must hardly differ; `strict` is the least for persons and
+    for scripts where a letter weighs more.
     """
     # Two texts of which one has a letter more: shorter ones cannot be alike enough.
     shortest = {"shortest": floor(threshold / (2 * (100 - threshold))) + 1}
@@ -41,7 +43,7 @@ def match_fuzzily(connection: duckdb.DuckDBPyConnection, threshold: float, stric
         connection.from_arrow(lettered).create_view(f"lettered_{name}")
     slack = {"slack": 1 - threshold / 100 + _ROUNDING}
     pairs: pa.Table = connection.sql(statement("pairs"), params=slack).to_arrow_table()
-    connection.from_arrow(_alike(pairs, threshold)).create_view("alike")
+    connection.from_arrow(_alike(pairs, threshold, plain)).create_view("alike")
     connection.execute(statement("fuzzy_found"), {"kept": KEPT, "strict": strict})
 
 
@@ -56,10 +58,13 @@ def letter_sets(texts: pa.Array[Any]) -> pa.Array[Any]:
     return pa.array(np.bitwise_or.reduceat(_BITS[codes % len(_BITS)], np.concatenate(([0], ends[:-1]))))
 
 
-def _alike(pairs: pa.Table, threshold: float) -> pa.Table:
-    """The pairs (scope, key, name) that are alike enough, with their score."""
+def _alike(pairs: pa.Table, threshold: float, plain: float) -> pa.Table:
+    """The pairs (scope, key, name) that are alike enough and differ by slips, with their score."""
     keys, names = (pairs.column(side).to_pylist() for side in ("key", "name"))
     scores = process.cpdist(keys, names, scorer=fuzz.ratio, score_cutoff=threshold, dtype=np.float32, workers=-1)
     alike = scores > 0  # few are
+    for at in np.flatnonzero(alike):
+        key, name = str(keys[at]), str(names[at])
+        alike[at] = same_words(key, name) and (scores[at] >= plain or hardly_differ(key, name))
     rounded = pa.array([round(float(score), 4) for score in scores[alike]], pa.float64())
     return pairs.filter(pa.array(alike)).append_column("score", rounded)

@@ -88,8 +88,9 @@ class Linker:
         _keep_members(connection, ontology, "wikidata.items")
         find_variants(connection)
         self._keep_heard(connection)
-        if self.rules.fuzzy_threshold is not None and self.source.complete:
-            match_fuzzily(connection, self.rules.fuzzy_threshold, self.rules.fuzzy_strict)
+        rules = self.rules
+        if rules.fuzzy_threshold is not None and self.source.complete:
+            match_fuzzily(connection, rules.fuzzy_threshold, rules.fuzzy_plain, rules.fuzzy_strict)
 
     def _keep_heard(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Leaves of `found` what the source found for the ask itself."""

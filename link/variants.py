@@ -21,6 +21,12 @@ from link.statements import statement
 
 Rule = Sequence[str]  # a pattern and what takes its place
 AT_A_TIME = 2  # languages whose words are turned
+_VOWELS = range(0xAC00, 0xD7A4, 28)  # Hangul's syllables that end in a vowel; after each, those that add a consonant
+_SYLLABLES = {
+    "open": "".join(map(chr, _VOWELS)),
+    "closed": "".join(f"{chr(code + 1)}-{chr(code + 27)}" for code in _VOWELS),
+    "l": "".join(chr(code + 8) for code in _VOWELS),
+}
 
 
 class Inflection(TypedDict, total=False):
@@ -36,6 +42,8 @@ class Inflection(TypedDict, total=False):
 def inflections() -> Mapping[str, Inflection]:
     """The rules of `inflection.toml` by language."""
     text = Path(__file__).with_name("inflection.toml").read_text(encoding="utf-8")
+    for name, syllables in _SYLLABLES.items():
+        text = text.replace(f"{{{name}}}", f"[{syllables}]")
     read: dict[str, Inflection] = tomllib.loads(text)
     return read
 

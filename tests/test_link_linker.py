@@ -136,6 +136,59 @@ def test_numbers_must_agree_in_a_fuzzy_match(tmp_path: Path, language: str, name
     assert row(source, language, name.replace("i", "ii", 1).replace("法国", "法國的"))["match"] == "fuzzy"
 
 
+@pytest.mark.parametrize(
+    ("language", "name", "slip"),
+    [
+        ("en", "harissa", "harisa"),
+        ("en", "kushari", "koushari"),
+        ("en", "ghormeh sabzi", "ghromeh sabzi"),
+        ("en", "sholezard", "sholeh zard"),
+        ("en", "halva", "halvah"),
+        ("es", "reggaeton", "reggeton"),
+        ("en", "hamburger", "hambuger"),
+        ("ja", "サルモレッホ", "サルモレホ"),
+        ("th", "แฮมเบอร์เกอร์", "แฮมเบอเกอร์"),
+        ("th", "ผัดไทย", "ผัดไท"),
+    ],
+)
+def test_slips_are_matched_fuzzily(tmp_path: Path, language: str, name: str, slip: str) -> None:
+    source = index_of(tmp_path, [item("Q1", {language: name}, P31="Q746549")])
+    assert row(source, language, slip)["match"] == "fuzzy"
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "other"),
+    [
+        ("en", "tortell", "tortelli"),
+        ("en", "pastry", "pasty"),
+        ("en", "chocolate", "chocolatier"),
+        ("en", "chana masala", "chaat masala"),
+        ("en", "bay class minesweeper", "auk class minesweeper"),
+        ("en", "spanish biographical dictionary", "polish biographical dictionary"),
+        ("en", "small encyclopedic dictionary of wines", "encyclopedic dictionary of wines"),
+        ("tr", "k vitamini", "e vitamini"),
+        ("it", "ditali", "d'Italia"),
+        ("zh", "意大利面条", "意大利宽面条"),
+        ("ko", "오징어채볶음", "오징어볶음"),
+        ("ja", "ソーセージ", "ソーセージ鍋"),
+    ],
+)
+def test_a_name_that_is_nearly_the_same_is_no_slip(tmp_path: Path, language: str, name: str, other: str) -> None:
+    source = index_of(tmp_path, [item("Q1", {language: name}, P31="Q746549")])
+    assert row(source, language, other)["status"] == "no candidate"
+
+
+def test_a_particle_agrees_with_its_word(tmp_path: Path) -> None:
+    source = index_of(tmp_path, [item("Q1", {"ko": "진"}, P31="Q746549"), item("Q2", {"ko": "물"}, P31="Q746549")])
+    found = {surface: row(source, "ko", surface)["qid"] for surface in ("진을", "물로", "진로", "진를", "진가")}
+    assert found == {"진을": "Q1", "물로": "Q2", "진로": None, "진를": None, "진가": None}
+
+
+def test_a_part_of_a_word_is_no_article(tmp_path: Path) -> None:
+    source = index_of(tmp_path, [item("Q1", "An-doughnut", P31="Q746549"), item("Q2", "The Curry", P31="Q746549")])
+    assert (row(source, "en", "doughnut")["qid"], row(source, "en", "curry")["qid"]) == (None, "Q2")
+
+
 def test_what_is_loosened_several_times_is_another_word(tmp_path: Path) -> None:
     bolero = item("Q1", {"en": "Hamada", "de": "Boléro"}, {"en": ["Boléro", "Turk"]}, P31="Q746549")
     source = index_of(tmp_path, [bolero, item("Q2", "Epistle", {"en": ["Romans"]}, P31="Q7725634")])

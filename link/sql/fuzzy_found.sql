@@ -19,7 +19,7 @@ close AS (
     JOIN scopes USING (scope)
     JOIN missed AS form ON form.ask = missed.ask
     WHERE alike.score >= $strict
-       OR NOT (bearers.english OR scopes.occupation IS NOT NULL OR regexp_matches(alike.name, '[\p{Arabic}\p{Devanagari}]'))
+       OR NOT (bearers.english OR scopes.occupation IS NOT NULL OR regexp_matches(alike.name, '[\p{Arabic}\p{Devanagari}\p{Han}\p{Hangul}]'))
     GROUP BY ALL
     HAVING bool_or(numbers(alike.name) = numbers(form.key))
 ),

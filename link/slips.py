@@ -1,0 +1,64 @@
+"""Whether one text is the other with a slip, or the name of something else that is written nearly the same.
+
+A ratio of letters does not know: of the names that an index lacks, those which are like one that it has are mostly
+other things (tortelli and tortell, bay and auk class minesweeper), while slips leave every word recognisable and, in
+short texts, mostly touch what is hardly heard.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from rapidfuzz.distance import OSA
+
+LONG = 10  # letters, from which a word may have two slips
+_HARDLY_HEARD = re.compile(r"\Bh|[ーッっ]|[ก-ฮ][ิุ]?์|[็-๋]|(?<=ไ[ก-ฮ])ย")
+_INNER_VOWELS = re.compile(r"\B[aeiouy]+\B")
+_DOUBLED = re.compile(r"(.)\1+")
+_LETTERS = str.maketrans("ıøđłħŧ", "iodlht") | {ord("æ"): "ae", ord("œ"): "oe"}
+
+
+def same_words(one: str, other: str) -> bool:
+    """Is every word the other text's word at its place, but for a slip?
+
+    A slip is a letter put in, left out, changed or swapped with the next; not the first, and none in a word of two.
+    """
+    return all(map(_same_word, *_words(one, other)))
+
+
+def hardly_differ(one: str, other: str) -> bool:
+    """Do they have the same letters, or differ in what is hardly heard?
+
+    That is: vowels inside a word, an h after another letter, doubled letters, accents, the long marks of kana, and of
+    Thai tone marks and silent letters.
+    """
+    words, others = _words(one, other)
+    return sorted(one) == sorted(other) or list(map(_sound, words)) == list(map(_sound, others))
+
+
+def _words(one: str, other: str) -> tuple[list[str], list[str]]:
+    """The words of both, as many of one as of the other: if blanks were put in or left out, the whole is one word."""
+    words, others = _plain(one).split(), _plain(other).split()
+    return (words, others) if len(words) == len(others) else (["".join(words)], ["".join(others)])
+
+
+def _same_word(one: str, other: str) -> bool:
+    if one == other:
+        return True
+    shorter, longer = sorted((len(one), len(other)))
+    slips = 1 if longer < LONG else 2
+    return one[0] == other[0] and shorter > 2 and longer > 3 and OSA.distance(one, other) <= slips
+
+
+def _sound(word: str) -> str:
+    return _INNER_VOWELS.sub("", _DOUBLED.sub(r"\1", _HARDLY_HEARD.sub("", word)))
+
+
+def _plain(text: str) -> str:
+    """Without accents on Latin letters."""
+    if text.isascii():
+        return text
+    return "".join(unicodedata.normalize("NFD", letter)[0] if letter < "ɐ" else letter for letter in text).translate(
+        _LETTERS
+    )
