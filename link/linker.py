@@ -28,9 +28,9 @@ from link.asks import lay_out_asks
 from link.calibration import lay_out_confidences
 from link.entity_json import number
 from link.fuzzy import match_fuzzily
-from link.normalise import marks
 from link.ontology import Ontology
 from link.rules import DEFAULT_RULES, Rules
+from link.searches import lay_out_searches
 from link.source import Source
 from link.statements import statement
 from link.variants import find_variants, lay_out_forms
@@ -65,26 +65,28 @@ class Linker:
             ontology = Ontology(connection, self.catalog, topics)
             connection.execute(statement("loose"))
             lay_out_asks(connection, asks, self.catalog, ontology.scopes)
-            self.source.find(connection, progress)
-            ontology.climb()
-            connection.execute(statement("found"))
-            self._keep_heard(connection)
+            self._look_up(connection, ontology, progress)
             self._look_further(connection, ontology, progress)
             ontology.reach(connection.table("found")).create("reached")
             return self._choose(connection)
 
-    def _look_further(self, connection: duckdb.DuckDBPyConnection, ontology: Ontology, progress: Progress) -> None:
-        """Adds to `found` what an ask without a candidate in its topic may mean: other spellings and forms, fuzzily."""
+    def _look_up(self, connection: duckdb.DuckDBPyConnection, ontology: Ontology, progress: Progress) -> None:
+        """Makes `found`, the items that bear an ask's name, and `unmatched`, the asks with none in their topic."""
+        self.source.find(connection, progress)
+        ontology.climb()
+        connection.execute(statement("found"))
+        self._keep_heard(connection)
         _keep_members(connection, ontology, "found")
         connection.execute(statement("unmatched"))
+
+    def _look_further(self, connection: duckdb.DuckDBPyConnection, ontology: Ontology, progress: Progress) -> None:
+        """Adds to `found` what an ask without a candidate in its topic may mean: other spellings and forms, fuzzily."""
         if not len(connection.table("unmatched")):
             return
         lay_out_forms(connection, self.catalog)
         if not self.source.complete:
-            connection.execute(statement("turned"), {"marks": marks()})
-            connection.execute(statement("variant_lookups"))
-            self.source.find(connection, progress)
-            ontology.climb()
+            lay_out_searches(connection, self.catalog)
+            self._look_up(connection, ontology, progress)  # among what is found now may be the name as it stands
         _keep_members(connection, ontology, "wikidata.items")
         find_variants(connection)
         self._keep_heard(connection)

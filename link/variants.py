@@ -19,7 +19,7 @@ import duckdb
 from cache.catalog import Catalog, Language
 from link.statements import statement
 
-Rule = Sequence[str]  # a pattern and what takes its place
+Rule = Sequence[str]  # a pattern and what takes its place; of `searched` perhaps several pairs, one after the other
 AT_A_TIME = 2  # languages whose words are turned
 _VOWELS = range(0xAC00, 0xD7A4, 28)  # Hangul's syllables that end in a vowel; after each, those that add a consonant
 _SYLLABLES = {
@@ -36,6 +36,7 @@ class Inflection(TypedDict, total=False):
     before: list[Rule]
     after: list[Rule]
     again: int
+    searched: list[Rule]
 
 
 @cache

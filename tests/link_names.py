@@ -131,3 +131,36 @@ TURNED = {
     "zh": [("手套", "手套儿"), ("面包", "面包类")],
     "zh-tw": [("牛肉麵", "牛肉麵類")],
 }
+
+# What a service must be asked for in other words: what the name has and the mention lacks.
+SEARCHED = {
+    "en": [("The Great Gatsby", "Great Gatsby"), ("shepherd's pie", "shepherds pie")],
+    "de": [
+        *(("Die Zauberflöte", "Zauberflöte"), ("Der Prozess", "Prozess"), ("Das Parfum", "Parfum")),
+        ("Seil- oder Kettenfähre", "Seil- oder Kettenfähren"),
+    ],
+    "es": [
+        *(("El amor brujo", "amor brujo"), ("La casa verde", "casa verde")),
+        *(("Los miserables", "miserables"), ("Las meninas", "meninas")),
+    ],
+    "it": [
+        *(("Il flauto magico", "flauto magico"), ("La traviata", "traviata"), ("I promessi sposi", "promessi sposi")),
+        *(
+            ("Le nozze di Figaro", "nozze di Figaro"),
+            ("Gli indifferenti", "indifferenti"),
+        ),
+        *(("olio d'oliva", "dell'olio d'oliva"), ("l'arma finale", "l'arma finali")),
+    ],
+    "hi": [("कॉफ़ी", "कॉफी"), ("रेलगाड़ी", "रेलगाडी"), ("जैज़ संगीत", "जैज संगीत"), ("पिज्जा", "पिज़्ज़ा में")],
+    "ar": [
+        *(
+            ("شاي", "شاى"),
+            ("كبسة", "كبسه"),
+            ("الأمير الصغير", "الامير الصغير"),
+            ("إبريق", "ابريق"),
+            ("آنا كارينينا", "انا كارينينا"),
+        ),
+        *(("المكاداميا", "مكاداميا"), ("الجبن", "بالجبن"), ("المُلتَفَّة", "بالمُلتَفَّة")),
+    ],
+    "fa": [("کیک", "كيك")],
+}

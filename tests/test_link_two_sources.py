@@ -29,7 +29,7 @@ from link.linker import TABLES, Linker
 from link.normalise import Fold, normalise
 from link.rules import Rules
 from link.variants import inflections
-from tests.link_names import NORMALISED, SPELLED, TURNED
+from tests.link_names import NORMALISED, SEARCHED, SPELLED, TURNED
 from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, asks, index_of, item
 from tests.wikidata_server import Folding, WikidataServer, as_wikidata
 
@@ -172,6 +172,24 @@ def test_every_rule_is_reached_and_both_sources_agree() -> None:
         for language, pairs in table.items()
         for name, mention in pairs
     }
+
+
+def test_a_service_is_asked_for_what_a_name_has_and_the_mention_lacks() -> None:
+    pairs = [(language, name, mention) for language, some in SEARCHED.items() for name, mention in some]
+    entities = [*CLASSES, *(item(f"Q{100 + n}", {code: name}, P31=MEANT[0]) for n, (code, name, _) in enumerate(pairs))]
+    rows = asks(*sorted((language, *DISH, mention) for language, _, mention in pairs))
+    (service,) = over_the_service(CATALOG, entities, as_wikidata, rows)
+    index = over_an_index(CATALOG, entities, rows)
+    assert all(service[table].to_pylist() == index[table].to_pylist() for table in TABLES)
+    found = {(link["language"], link["surface"]): link["matched"] for link in index["links"].to_pylist()}
+    assert found == {(language, mention): name for language, name, mention in pairs}
+
+
+@pytest.mark.parametrize("language", [code for code, rules in inflections().items() if "searched" in rules])
+def test_every_rule_of_what_is_searched_is_needed(language: str) -> None:
+    for rule in inflections()[language]["searched"]:
+        pattern = re.compile("|".join(rule[::2]), re.IGNORECASE)
+        assert any(pattern.search(mention) for _, mention in SEARCHED[language]), rule
 
 
 @pytest.mark.parametrize("language", sorted(inflections()))

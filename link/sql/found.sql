@@ -1,7 +1,7 @@
 -- found: a row is an item that an ask may mean, by the best of its names that matches. Strength, smaller is better:
 -- 0 label, 1 alias, 2 either after normalisation; 3, 4, 5 the same in English; 6 another spelling; 7 another form of the
 -- word; 8 fuzzy.
-CREATE TABLE found AS
+CREATE OR REPLACE TABLE found AS
 WITH hits AS (
     SELECT
         keys.lookup,
