@@ -11,20 +11,21 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 
 from bench.linking_accuracy import arguments, opened, score_sets
 from bench.linking_report import family
 from cache.catalog import read_catalog
 from link.audit.audit import wilson
-from link.audit.verdict import MATCHES, Verdict
-from link.calibration import AMBIGUOUS, Basis
+from link.audit.verdict import Verdict
+from link.calibration import Basis, Company, bases, key_of
 from polyculture.tables import print_table
 
 FAMILIES = ("hard", "FmLAMA", "CUBE", "aliases", "NIL")
 BINS = (0.0, 0.6, 0.8, 0.9, 0.95, 0.98, 1.0)
 
-Kind = tuple[str, bool]
+Kind = tuple[str, Company]
 
 
 def main() -> None:
@@ -37,7 +38,7 @@ def main() -> None:
             for name, result in sets
             if family(name) in FAMILIES and "starter" not in name  # it holds few homographs
             for one in result.verdicts
-            if one.qid and (one.nil or one.linkable)
+            if one.qid
         ]
     _print_counts(count(links))
     halves = [[one for one in links if _half(one) == half] for half in (0, 1)]
@@ -47,12 +48,12 @@ def main() -> None:
 
 def kind_of(one: Verdict) -> Kind:
     """What its confidence goes by."""
-    return AMBIGUOUS if one.status == AMBIGUOUS else str(one.match), one.candidates > one.survivors
+    return key_of(one.status, str(one.match), one.candidates, one.survivors)
 
 
 def count(links: Iterable[Verdict]) -> dict[Kind, Basis]:
     """How many links there are of each kind, and how many are right."""
-    counts = {(match, shared): Basis(0, 0) for shared in (False, True) for match in (*MATCHES, AMBIGUOUS)}
+    counts = dict.fromkeys(bases(), Basis(0, 0))
     for one in links:
         so_far = counts[kind_of(one)]
         counts[kind_of(one)] = Basis(so_far.right + one.right, so_far.of + 1)
@@ -75,10 +76,10 @@ def print_reliability(title: str, learnt: dict[Kind, Basis], links: Sequence[Ver
 
 
 def _print_counts(counts: dict[Kind, Basis]) -> None:
-    for shared, table in ((False, "alone"), (True, "shared")):
-        print(f"[{table}]")
-        for match in (*MATCHES, AMBIGUOUS):
-            print(f"{match} = [{counts[match, shared].right}, {counts[match, shared].of}]")
+    for company, kinds in groupby(counts, itemgetter(1)):
+        print(f"[{company}]")
+        for kind in kinds:
+            print(f"{kind[0]} = [{counts[kind].right}, {counts[kind].of}]")
 
 
 def _half(one: Verdict) -> int:

@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from cache.catalog import Catalog
 from link.audit.audit import AuditResult, AuditRow, score, wilson
-from link.audit.verdict import MATCHES, ONE_ITEM, SEVERAL, TOPIC_DECIDES, WRONG, Verdict
+from link.audit.verdict import ONE_ITEM, SEVERAL, TOPIC_DECIDES, WRONG, Verdict
+from link.calibration import MATCHES
 from link.index.snapshot import Snapshot
 from link.index.source import IndexSource
 from link.linker import lay_out_countries

@@ -47,10 +47,7 @@ def linker_id(source: Source, catalog: Catalog, topics: Iterable[str], rules: Ru
     }
     chains = {code: language.label_languages for code, language in catalog.languages.items()}
     countries = {code: (country.qid, *country.includes) for code, country in catalog.countries.items()}
-    counts = {
-        f"{match}, {'shared' if shared else 'alone'}": [basis.right, basis.of]
-        for (match, shared), basis in bases().items()
-    }
+    counts = {f"{match}, {company}": [basis.right, basis.of] for (match, company), basis in bases().items()}
     parts = (
         ALGORITHM,
         NORMALISATION,

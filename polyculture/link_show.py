@@ -33,6 +33,11 @@ STATUS_WORDS = {
     "no path": "no path, items bear the name and none of them reaches the topic's classes",
     "no candidate": "no candidate, no item here bears the name or one that is near to it",
 }
+COMPANY_WORDS = {
+    "alone": "no other item of that name",
+    "rivals": "other items of that name in the topic",
+    "shared": "other items of that name outside the topic",
+}
 
 
 class ShowFormat(StrEnum):
@@ -193,15 +198,19 @@ def _add_chosen(branch: Tree, explanation: Explanation, chosen: Judgement, kinds
         node.add(_line("country: none is given"))
     node.add(_line(f"{chosen.sitelinks} sitelinks; {chosen.reason}"))
     if explanation.basis:
-        node.add(_line(f"confidence {explanation.confidence:.3f}: {_basis(explanation, chosen, explanation.basis)}"))
+        node.add(_line(f"confidence {_basis(explanation, chosen, explanation.basis)}"))
 
 
 def _basis(explanation: Explanation, chosen: Judgement, basis: Basis) -> str:
-    """What the confidence rests on, in words."""
-    links = "ambiguous links" if explanation.status == "ambiguous" else f"links by {chosen.match}"
-    shared = explanation.candidates > explanation.survivors
-    others = "with other items of that name outside the topic" if shared else "with no other item of that name"
-    return f"of {basis.of} {links} {others}, {basis.right} were right on gold data"
+    """The confidence, and what it rests on in words."""
+    from link.calibration import AMBIGUOUS, ANY, MATCHES, bases, key_of
+
+    match, company = key_of(explanation.status, chosen.match, explanation.candidates, explanation.survivors)
+    apart = " or ".join(other for other in MATCHES if (other, company) in bases())
+    rest = f"links by anything but {apart}" if apart else "links"
+    links = {AMBIGUOUS: "ambiguous links", ANY: rest}.get(match, f"links by {match}")
+    sure = f"{basis.confidence:.{4 if basis.confidence > 0.999 else 3}f}"  # never 1.000
+    return f"{sure}: of {basis.of} {links} with {COMPANY_WORDS[company]}, {basis.right} were right on gold data"
 
 
 def _name(item: Item) -> str:

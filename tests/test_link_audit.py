@@ -14,7 +14,8 @@ from cache.errors import StoreError
 from link.asks import label_chain
 from link.audit.audit import AuditRow, audit_links, judge, score, wilson
 from link.audit.gold import HARD_CASES, GoldMention, read_gold_mentions
-from link.audit.verdict import MATCHES, WRONG
+from link.audit.verdict import WRONG
+from link.calibration import MATCHES
 from link.index.snapshot import Snapshot, open_snapshot
 from link.index.source import IndexSource
 from link.index.starter import write_starter
@@ -82,6 +83,7 @@ def test_a_gold_file_is_read_as_it_stands(tmp_path: Path) -> None:
         (HEADER + "\nramen\ten\tfod\tQ1", "line 2", "unknown topic 'fod'. Did you mean 'food'"),
         (HEADER + "\nramen\ten\tfood\tramen", "line 2", "'RAMEN' is not a QID"),
         (HEADER + "\nramen\ten\tfood\tQ1|", "line 2", "no expected QID"),
+        (HEADER + "\nramen\ten\tfood\tQ99999999999999999999", "line 2", "'Q9+' is not a QID"),
         (HEADER + "\nramen\ten\tfood\tQ1|NIL", "line 2", "'NIL' is not a QID.*NIL alone"),
         (HEADER + "\tkind\nramen\ten\tfood\tQ1\tdsh", "line 2", "food has no counted kind 'dsh'. Did you mean 'dish'"),
         (HEADER + "\tkind\nramen\ten\tfood\tQ1\tplace", "line 2", "food has no counted kind 'place'"),
@@ -119,18 +121,19 @@ def test_the_audit_counts_as_a_hand_does(world: Snapshot) -> None:
         food("soba", "Q11"),  # wrong: left without a link
         food("Java", "Q16"),  # wrong: in the snapshot, in no kind of the topic
         food("kimchi", "Q404"),  # outside: the item is not there
+        food("Ramen", "Q404"),  # outside, and linked: wrong whatever it is linked to
         food("krandelbop"),  # NIL, right
         food("Java"),  # NIL, right: there is a Java, it is no food
         food("ラーメン", language="ja"),  # NIL says the gold, and it is linked
     ]
     result = audit_links(gold, CATALOG, world)
     every = result.all
-    assert (every.mentions, every.outside, every.linkable, every.nil) == (11, 1, 7, 3)
+    assert (every.mentions, every.outside, every.linkable, every.nil) == (12, 2, 7, 3)
     assert every.accuracy == 4 / 7
     assert (every.in_topic, every.in_topic_accuracy) == (6, 4 / 6)
     assert (every.clear, every.clear_accuracy) == (5, 3 / 5)
     assert (every.ambiguous, every.ambiguous_accuracy) == (2, 1 / 2)
-    assert (every.links, every.precision) == (6, 4 / 6)
+    assert (every.links, every.precision) == (7, 4 / 7)
     assert (every.nil_recall, every.unlinked, every.nil_precision) == (2 / 3, 4, 2 / 4)
     rows = {(row.by, row.value): row for row in result.rows}
     assert rows["name", "several, one in the topic"].linkable == 1
@@ -143,6 +146,7 @@ def test_the_audit_counts_as_a_hand_does(world: Snapshot) -> None:
     assert ("Java", "the expected item belongs to no kind of food") in whys
     assert ("soba", "the expected item was not found by this name") in whys
     assert ("ラーメン", "nothing is meant, and 'ラーメン' was found") in whys
+    assert ("Ramen", "the expected item is not in the snapshot") in whys
     assert "kimchi" not in {mention for mention, _ in whys}
 
 

@@ -11,6 +11,7 @@ import pytest
 from cache.catalog import Catalog
 from cache.errors import CatalogError, SnapshotError
 from cache.schema import arrow_schema
+from link.calibration import AMBIGUOUS, ANY, bases, basis_of
 from link.dumps.build import build_index
 from link.index.source import IndexSource
 from link.linker import TABLES, Linker, languages_without_names
@@ -94,6 +95,36 @@ def test_a_name_of_a_class_and_of_one_below_it_means_the_general_one(tmp_path: P
     lost = reasons(source, "en", "curry")["Q11"]
     assert lost == "lost to Q10: a kind of it, and the name alone means the general one"
     assert row(source, "en", "twin")["status"] == "ambiguous"
+
+
+def test_a_confidence_goes_by_the_match_the_doubt_and_who_else_bears_the_name(tmp_path: Path) -> None:
+    entities = [
+        item("Q10", "soup", P279="Q746549"),
+        item("Q11", "soup", P279="Q10"),
+        item("Q12", "twins", P31="Q746549"),
+        item("Q13", "twins", P31="Q746549"),
+        item("Q14", "ramen", P31="Q746549"),
+        item("Q15", "udon", P31="Q746549"),
+        item("Q16", "udon", P31="Q5"),
+        item("Q17", "noodle", P31="Q746549"),
+        item("Q18", "noodles", P31="Q5"),
+    ]
+    source = index_of(tmp_path, entities)
+    expected = {
+        "ramen": ("label", "alone"),
+        "Ramen": ("normalised", "alone"),
+        "udon": ("label", "shared"),
+        "soup": (ANY, "rivals"),
+        "Soup": (ANY, "rivals"),
+        "twins": (AMBIGUOUS, "rivals"),
+        "noodles": (AMBIGUOUS, "shared"),
+        "Udon": (ANY, "shared"),
+    }
+    for surface, kind in expected.items():
+        found = row(source, "en", surface)
+        assert (found["status"] == "ambiguous") == (kind[0] == AMBIGUOUS)
+        assert basis_of(found) == bases()[kind]
+        assert found["confidence"] == bases()[kind].confidence
 
 
 def test_a_form_that_is_another_things_name_is_less_sure(tmp_path: Path) -> None:

@@ -6,8 +6,8 @@
 A mention whose kind the gold does not name is asked in every counted kind of its topic and answered by the best of the
 links (`sql/audit.sql`), chosen as the linker ranks, never by what is right. `accuracy` is the share of the linkable
 mentions, those whose expected item the snapshot holds, that are linked to it; a mention whose item is not there is
-`outside`, and in no score. A link that says `ambiguous` is answered with its first item: accuracy is given over all,
-without those, and of those alone.
+`outside`: in no score but precision, since whatever it is linked to is wrong. A link that says `ambiguous` is answered
+with its first item: accuracy is given over all, without those, and of those alone.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from scipy.stats import binomtest
 from cache.catalog import Catalog
 from cache.outcome import Progress, silent
 from link.audit.gold import GoldMention, counted_kinds
-from link.audit.verdict import MATCHES, ONE_ITEM, SEVERAL, STATUSES, TOPIC_DECIDES, Verdict
+from link.audit.verdict import ONE_ITEM, SEVERAL, STATUSES, TOPIC_DECIDES, Verdict
+from link.calibration import MATCHES
 from link.index.snapshot import Snapshot
 from link.index.source import IndexSource
 from link.linker import Linker
@@ -46,7 +47,7 @@ class AuditRow:
     by: str  # 'all' | 'language' | 'topic' | 'name' | 'match' | 'status', or a column of the gold
     value: str
     mentions: int
-    outside: int  # their item is not in the snapshot: in no score
+    outside: int  # their item is not in the snapshot: in no score but precision
     linkable: int
     accuracy: float | None
     accuracy_interval: Interval
@@ -59,7 +60,7 @@ class AuditRow:
     ambiguous: int  # linkable and answered 'ambiguous'
     ambiguous_accuracy: float | None
     ambiguous_interval: Interval
-    links: int  # answered with an item, rightly or not
+    links: int  # answered with an item, rightly or not, also of those outside
     precision: float | None  # the right ones of them
     precision_interval: Interval
     nil: int  # nothing is meant
@@ -95,8 +96,8 @@ class AuditResult:
 
     @property
     def wrong(self) -> list[Verdict]:
-        """The wrong answers to mentions that are scored."""
-        return [one for one in self.verdicts if not one.right and (one.nil or one.linkable)]
+        """The wrong answers; to leave a mention unlinked whose item is not in the snapshot is none."""
+        return [one for one in self.verdicts if not one.right and (one.qid or one.linkable)]
 
 
 def audit_links(
@@ -223,7 +224,7 @@ def _row(by: str, value: str, verdicts: Sequence[Verdict]) -> AuditRow:
         *_share([one for one in linkable if one.in_topic]),
         *_share([one for one in linkable if one.status != "ambiguous"]),
         *_share([one for one in linkable if one.status == "ambiguous"]),
-        *_share([one for one in scored if one.qid is not None]),
+        *_share([one for one in verdicts if one.qid is not None]),
         *_share([one for one in scored if one.nil]),
         *_share([one for one in scored if one.qid is None]),
     )

@@ -6,13 +6,13 @@ kept as they stand. `expected` holds a QID, several that are equally right with 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from cache.catalog import Catalog, Topic
 from cache.errors import CatalogError, StoreError, did_you_mean
+from link.entity import number as item_number
 
 HARD_CASES = Path(__file__).with_name("gold") / "hard.tsv"
 NIL = "NIL"
@@ -20,7 +20,6 @@ REQUIRED = ("mention", "language", "topic", "expected")
 KIND = "kind"
 
 _OTHER_NAMES = {"surface": "mention", "lang": "language", "qid": "expected", "expected_qid": "expected"}
-_QID = re.compile(r"Q[1-9][0-9]*")
 _FORM = "See link/audit/gold/README.md."
 
 
@@ -124,11 +123,13 @@ def _expected(text: str, where: str) -> tuple[str, ...]:
     if text.upper() == NIL:
         return ()
     qids = tuple(dict.fromkeys(part.strip().upper() for part in text.split("|")))
-    wrong = next((qid for qid in qids if not _QID.fullmatch(qid)), None)
-    if wrong is not None:
-        remedy = "Write a QID (Q234646), several with | between them, or NIL alone."
-        raise StoreError(f"{wrong!r} is not a QID" if wrong else "no expected QID", where=where, remedy=remedy)
-    return qids
+    remedy = "Write a QID (Q234646), several with | between them, or NIL alone."
+    if not all(qids):
+        raise StoreError("no expected QID", where=where, remedy=remedy)
+    try:
+        return tuple(f"Q{item_number(qid)}" for qid in qids)
+    except ValueError as fault:
+        raise StoreError(str(fault), where=where, remedy=remedy) from fault
 
 
 def _check_contradictions(file: Path, gold: Sequence[GoldMention]) -> None:

@@ -7,7 +7,6 @@ from typing import Any
 
 from link.audit.gold import NIL, GoldMention
 
-MATCHES = ("label", "alias", "normalised", "english", "variant", "inflected", "fuzzy")  # strongest first
 WRONG = ("mention", "language", "topic", "kind", "expected", "got", "status", "match", "matched", "why", "line")
 STATUSES = ("linked", "ambiguous", "no path", "no candidate")
 ONE_ITEM, TOPIC_DECIDES, SEVERAL = "one item", "several, one in the topic", "several in the topic"

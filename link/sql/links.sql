@@ -25,6 +25,10 @@ JOIN headings AS heading USING (heading)
 LEFT JOIN rivals AS first USING (ask)
 LEFT JOIN (SELECT ask, count(*) AS candidates FROM found GROUP BY ask) AS count USING (ask)
 LEFT JOIN confidences AS confidence
-    ON confidence.match = CASE WHEN first.ambiguous THEN 'ambiguous' ELSE match_name(first.strength) END
-    AND confidence.shared = (count.candidates > first.survivors)
+    ON confidence.company = CASE
+        WHEN count.candidates > first.survivors THEN 'shared'
+        WHEN first.survivors > 1 THEN 'rivals'
+        ELSE 'alone'
+    END
+    AND confidence.match = CASE WHEN first.ambiguous THEN 'ambiguous' ELSE match_name(first.strength) END
 ORDER BY ask.ask
