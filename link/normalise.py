@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import opencc
 import pyarrow as pa
@@ -22,6 +22,7 @@ import pyarrow.compute as pc
 NORMALISATION = 1  # raise when a name may come out differently: indexes built before are then refused
 
 Fold = Literal["plain", "turkish", "chinese"]
+FOLDS: tuple[Fold, ...] = get_args(Fold)
 
 _TURKISH = frozenset({"tr", "az", "crh", "gag"})
 _CHINESE = frozenset({"zh", "yue", "wuu", "gan", "hak", "nan", "lzh", "cdo", "hsn"})
@@ -81,6 +82,15 @@ def chinese_forms(text: str) -> list[str]:
     return list(
         dict.fromkeys([text.strip(), _converter("t2s").convert(text).strip(), _converter("s2t").convert(text).strip()])
     )
+
+
+def ascii_letters() -> bytes:
+    """What becomes of each ASCII character in a name that has no others, in any language but Turkish; NUL: nothing.
+
+    Outer and double blanks go, too, and a name of which nothing would be left is `normalise`'s.
+    """
+    cased = "".join(map(chr, range(128))).lower().replace("\n", " ")
+    return b"".join(letter.translate(_letters()).encode() or b"\0" for letter in cased)
 
 
 def marks() -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-import io
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 import msgspec
@@ -41,10 +41,10 @@ class Intake:
             self.broken_lines.append((line, reason))
 
 
-def take_lines(text: bytes, first: int, rows: Rows) -> Intake:
-    """Puts the items of some whole lines, the first of which has the number `first`, into `rows`."""
-    intake, before = Intake(json_bytes=len(text)), len(rows)
-    for number, line in enumerate(io.BytesIO(text), first):
+def take_lines(lines: Iterable[tuple[int, bytes]], rows: Rows) -> Intake:
+    """Puts the items of some whole lines, each with its number, into `rows`; their bytes are not counted."""
+    intake, before = Intake(), len(rows)
+    for number, line in lines:
         entity = line.rstrip(b",\n\r\t ")
         if entity.startswith(b"{") and entity.endswith(b"}"):
             _take(entity, number, rows, intake)
