@@ -24,7 +24,9 @@ _MERGED = {
     "i": "Iİı",
 }
 # Joiners, marks of direction, soft hyphen, tatweel, Arabic vowel signs, nukta, variation selectors.
-_DROPPED = re.compile("[\u200b\u200d\u200e\u200f\u2060\ufeff\u00ad\u0640\u064b-\u0655\u0670\u093c\ufe00-\ufe0f]")
+_DROPPED = re.compile(
+    "[\u200b\u200d\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff\u00ad\u0640\u064b-\u0655\u0670\u093c\ufe00-\ufe0f]"
+)
 _ONE_FOR_MANY = {char: one for one, many in _MERGED.items() for char in many}
 _TWO_SPACES = "  "
 # What may make one letter of two: accents, the kana voicing marks, the vowels and finals of Korean syllables.
@@ -83,6 +85,11 @@ def fold(text: str) -> Folded:
         return _fold_moving(parts, range(len(text)), len(text))
     clusters = list(_CLUSTER.finditer(text))
     return _fold_moving([_FOLDS[c.group()] for c in clusters], [c.start() for c in clusters], len(text))
+
+
+def is_dropped(char: str) -> bool:
+    """Whether nothing is left of a character: an invisible sign, mostly."""
+    return not _FOLDS[char]
 
 
 def fold_name(name: str) -> str:

@@ -7,14 +7,14 @@ sides of its slot, both must be there, and the n-gram is what is between.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import ahocorasick
 
 from extract.boundaries import CLASSES, Boundaries, CharClass
-from extract.folding import fold, fold_name, without_spaces
+from extract.folding import fold, fold_name, is_dropped, without_spaces
 from extract.mining.patterns import Edges, Pattern, PatternSet
 from extract.mining.units import Segments, Span, Words, is_space
 from extract.rules import rules
@@ -104,18 +104,18 @@ class SlotFinder:
 
     def _skip(self, line: str, place: int, step: int, apart: bool) -> int | None:
         """Over the spaces and quotation marks between fixed text and slot; None where they do not fit the pattern."""
-        past = _past_quotes(line, place, step) if apart or not self._spaced else place
+        past = _past(line, place, step, _is_edge if apart or not self._spaced else is_dropped)
         char = _beside(line, past, step)
-        if (apart and self._spaced and past == place) or not char or CLASSES[char] == CharClass.NONE:
+        if not char or CLASSES[char] == CharClass.NONE:
             return None
-        return past
+        return past if not (apart and self._spaced) or _is_apart(line, place, past) else None
 
     def _follows(self, pattern: Pattern, line: str, place: int) -> bool:
         """Whether the text after the slot stands there, beyond spaces and quotation marks where there may be some."""
         wanted = pattern.after if self._spaced else pattern.after.replace(" ", "")
-        past = _past_quotes(line, place, 1)
+        past = _past(line, place, 1, _is_edge)
         if pattern.apart_after and self._spaced:
-            return past > place and self._stands(wanted, line[past:])
+            return _is_apart(line, place, past) and self._stands(wanted, line[past:])
         return self._stands(wanted, line[place:]) or (not self._spaced and self._stands(wanted, line[past:]))
 
     def _stands(self, wanted: str, line: str) -> bool:
@@ -136,11 +136,21 @@ def _windows(spans: Iterable[Span], reach: int, line: str) -> list[Span]:
     return windows
 
 
-def _past_quotes(line: str, place: int, step: int) -> int:
-    """The place beyond the spaces and quotation marks that are there."""
-    while (char := _beside(line, place, step)) and (is_space(char) or char in rules().quotes):
+def _past(line: str, place: int, step: int, passes: Callable[[str], bool]) -> int:
+    """The place beyond the characters that are passed over."""
+    while (char := _beside(line, place, step)) and passes(char):
         place += step
     return place
+
+
+def _is_edge(char: str) -> bool:
+    """What may stand between fixed text and slot: a space, a quotation mark, an invisible sign."""
+    return is_space(char) or char in rules().quotes or not fold_name(char)
+
+
+def _is_apart(line: str, place: int, past: int) -> bool:
+    """Whether anything that is seen stands between two places."""
+    return not all(map(is_dropped, line[min(place, past) : max(place, past)]))
 
 
 @lru_cache(maxsize=100_000)
