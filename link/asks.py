@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import Any
 
 import duckdb
@@ -20,13 +21,14 @@ _SCOPE_OF: list[tuple[str, pa.DataType]] = [
     ("scope", pa.uint16()),
     ("place", pa.uint16()),
 ]
+AT_A_TIME = 2  # languages whose surfaces are folded
 _CHAIN = ("language", "name_language", "position", "english", "fold")
 
 
-def lay_out_asks(
+def lay_out_lookups(
     connection: duckdb.DuckDBPyConnection, asks: pa.Table, catalog: Catalog, scopes: Mapping[tuple[str, str], int]
 ) -> None:
-    """Fills the tables of `sql/lookups.sql` and `sql/asks.sql` from `asks`, a table with `ASK_COLUMNS`.
+    """Fills the tables of `sql/lookups.sql`, but for the keys, from `asks`, a table with `ASK_COLUMNS`.
 
     `scopes` gives the scope of each (topic, kind), in the order of the topics' files; asks of other kinds are left out.
     """
@@ -36,13 +38,17 @@ def lay_out_asks(
     connection.from_arrow(asks.select(ASK_COLUMNS)).create_view("given", replace=True)
     connection.from_arrow(kinds).create("scope_of")
     connection.execute(statement("lookups"))
-    languages = connection.execute("SELECT DISTINCT language FROM lookups ORDER BY language").fetchall()
-    # Surfaces are folded by one thread of Python, beside which the database has time to sort the asks.
-    with connection.cursor() as cursor, ThreadPoolExecutor(1) as beside:
-        sorted_asks = beside.submit(cursor.execute, statement("asks"))
-        for (code,) in languages:
-            _lay_out_language(connection, catalog.language(code))
-        sorted_asks.result()
+    for language in _languages(connection, catalog):
+        steps = zip(*label_chain(language), strict=True)
+        chain = pa.table({name: list(column) for name, column in zip(_CHAIN, steps, strict=True)})
+        connection.from_arrow(chain).insert_into("chain")
+
+
+def lay_out_keys(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
+    """Fills the table `keys`, two languages at a time: Python folds one while the database reads or writes another."""
+    with ThreadPoolExecutor(AT_A_TIME) as beside:
+        for _ in beside.map(partial(_fold_language, connection), _languages(connection, catalog)):
+            pass  # what a language raised is raised here
 
 
 def label_chain(language: Language) -> list[tuple[str, str, int, bool, Fold]]:
@@ -54,15 +60,22 @@ def label_chain(language: Language) -> list[tuple[str, str, int, bool, Fold]]:
     ]
 
 
-def _lay_out_language(connection: duckdb.DuckDBPyConnection, language: Language) -> None:
-    steps = zip(*label_chain(language), strict=True)
-    chain = pa.table({name: list(column) for name, column in zip(_CHAIN, steps, strict=True)})
-    connection.from_arrow(chain).insert_into("chain")
+def _languages(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> list[Language]:
+    codes = connection.execute("SELECT DISTINCT language FROM headings ORDER BY language").fetchall()
+    return [catalog.language(code) for (code,) in codes]
+
+
+def _fold_language(connection: duckdb.DuckDBPyConnection, language: Language) -> None:
+    with connection.cursor() as cursor:
+        _fold_surfaces(cursor, language)
+
+
+def _fold_surfaces(connection: duckdb.DuckDBPyConnection, language: Language) -> None:
     own = connection.sql("SELECT lookup, surface FROM lookups WHERE language = $code", params={"code": language.code})
     rows: pa.Table = own.to_arrow_table()
     surfaces = rows.column("surface").combine_chunks()
     for fold in sorted({fold_of(code) for code in language.label_languages}):
-        folds = pa.repeat(pa.scalar(fold), len(surfaces))
-        columns: list[Any] = [rows.column("lookup"), folds, normalise_array(surfaces, fold)]
-        keys = pa.Table.from_arrays(columns, names=["lookup", "fold", "key"])
+        same = (pa.repeat(pa.scalar(code), len(surfaces)) for code in (language.code, fold))
+        columns: list[Any] = [rows.column("lookup"), *same, normalise_array(surfaces, fold)]
+        keys = pa.Table.from_arrays(columns, names=["lookup", "language", "fold", "key"])
         connection.from_arrow(keys).insert_into("keys")

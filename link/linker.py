@@ -24,7 +24,7 @@ from cache.database import connect
 from cache.errors import SnapshotError
 from cache.outcome import Progress, silent
 from cache.schema import arrow_schema
-from link.asks import lay_out_asks
+from link.asks import lay_out_keys, lay_out_lookups
 from link.calibration import lay_out_confidences
 from link.entity_json import number
 from link.fuzzy import match_fuzzily
@@ -33,9 +33,11 @@ from link.rules import DEFAULT_RULES, Rules
 from link.searches import lay_out_searches
 from link.source import Source
 from link.statements import statement
-from link.variants import find_variants, lay_out_forms
+from link.variants import find_variants, lay_out_forms, lay_out_names
 
 MEMORY = "1GB"  # what DuckDB may hold while it links; the rest goes to disk
+# So many asks are never all found as they stand: what the others need is made ready while surfaces are folded.
+MANY = 100_000
 AT_A_TIME = 2  # tables that are made: their last steps are one core's work
 TABLES = ("candidates", "entities", "entity_countries", "links")
 
@@ -64,30 +66,49 @@ class Linker:
             connection.execute("SET preserve_insertion_order = false")  # all tables that leave are sorted at the end
             ontology = Ontology(connection, self.catalog, topics)
             connection.execute(statement("loose"))
-            lay_out_asks(connection, asks, self.catalog, ontology.scopes)
-            self._look_up(connection, ontology, progress)
-            self._look_further(connection, ontology, progress)
+            ahead = self.source.complete and asks.num_rows >= MANY
+            self._lay_out(connection, asks, ontology, ahead)
+            self._look_up(connection, ontology, progress, ahead)
+            self._look_further(connection, ontology, progress, ahead)
             ontology.reach(connection.table("found")).create("reached")
             return self._choose(connection)
 
-    def _look_up(self, connection: duckdb.DuckDBPyConnection, ontology: Ontology, progress: Progress) -> None:
+    def _lay_out(self, connection: duckdb.DuckDBPyConnection, asks: pa.Table, ontology: Ontology, ahead: bool) -> None:
+        """Lays out the asks; `ahead`, also the names of the topics' items, while Python folds the surfaces."""
+        lay_out_lookups(connection, asks, self.catalog, ontology.scopes)
+        with connection.cursor() as cursor, ThreadPoolExecutor(1) as beside:
+            folding = beside.submit(lay_out_keys, cursor, self.catalog)
+            connection.execute(statement("asks"))
+            if ahead:
+                ontology.climb()
+                _lay_out_names(connection, ontology)
+            folding.result()
+
+    def _look_up(
+        self, connection: duckdb.DuckDBPyConnection, ontology: Ontology, progress: Progress, ahead: bool
+    ) -> None:
         """Makes `found`, the items that bear an ask's name, and `unmatched`, the asks with none in their topic."""
         self.source.find(connection, progress)
-        ontology.climb()
+        if not ahead:
+            ontology.climb()
         connection.execute(statement("found"))
         self._keep_heard(connection)
-        _keep_members(connection, ontology, "found")
+        if not ahead:
+            _keep_members(connection, ontology, "found")
         connection.execute(statement("unmatched"))
 
-    def _look_further(self, connection: duckdb.DuckDBPyConnection, ontology: Ontology, progress: Progress) -> None:
+    def _look_further(
+        self, connection: duckdb.DuckDBPyConnection, ontology: Ontology, progress: Progress, ahead: bool
+    ) -> None:
         """Adds to `found` what an ask without a candidate in its topic may mean: other spellings and forms, fuzzily."""
         if not len(connection.table("unmatched")):
             return
         lay_out_forms(connection, self.catalog)
         if not self.source.complete:
             lay_out_searches(connection, self.catalog)
-            self._look_up(connection, ontology, progress)  # among what is found now may be the name as it stands
-        _keep_members(connection, ontology, "wikidata.items")
+            self._look_up(connection, ontology, progress, ahead)  # among what is found now may be the name as it stands
+        if not ahead:
+            _lay_out_names(connection, ontology)
         find_variants(connection)
         self._keep_heard(connection)
         rules = self.rules
@@ -109,6 +130,7 @@ class Linker:
     def _choose(self, connection: duckdb.DuckDBPyConnection) -> dict[str, pa.Table]:
         lead = {"clear_lead": self.rules.clear_lead}
         connection.execute(statement("match_names"))
+        connection.execute(statement("heading_codes"))
         connection.execute(statement("judged"), lead)
         connection.execute(statement("linked"))
         creators = connection.sql(statement("creators")).fetchall()
@@ -125,6 +147,12 @@ def languages_without_names(source: Source, catalog: Catalog, languages: Iterabl
     """The languages whose own names the source does not have: only names of other languages, mostly English, match."""
     own = {code: catalog.language(code).label_languages[0] for code in languages}
     return sorted(code for code, first in own.items() if first not in source.languages)
+
+
+def _lay_out_names(connection: duckdb.DuckDBPyConnection, ontology: Ontology) -> None:
+    """Lays out which items belong to the topics' kinds, and their names."""
+    _keep_members(connection, ontology, "wikidata.items")
+    lay_out_names(connection)
 
 
 def _keep_members(connection: duckdb.DuckDBPyConnection, ontology: Ontology, items: str) -> None:

@@ -7,6 +7,7 @@ so that both sources of Wikidata can be asked for them by name.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ from cache.catalog import Catalog, Language
 from link.statements import statement
 
 Rule = Sequence[str]  # a pattern and what takes its place; of `searched` perhaps several pairs, one after the other
+_PLAIN_ENDING = re.compile(r"\([^()?][^()]*\)(\w+)\$")  # a pattern of one group, and letters at the end of the word
 AT_A_TIME = 2  # languages whose words are turned
 _VOWELS = range(0xAC00, 0xD7A4, 28)  # Hangul's syllables that end in a vowel; after each, those that add a consonant
 _SYLLABLES = {
@@ -49,8 +51,8 @@ def inflections() -> Mapping[str, Inflection]:
     return read
 
 
-def find_variants(connection: duckdb.DuckDBPyConnection) -> None:
-    """Adds to `found` which of `members` the asks in `unmatched` may mean, by the forms that `lay_out_forms` made.
+def lay_out_names(connection: duckdb.DuckDBPyConnection) -> None:
+    """Fills the table `spelled`: the names of `members`, also without their articles.
 
     Names lose their articles in every language in which any is sought: what a mention may mean does not depend on which
     others are linked with it.
@@ -59,6 +61,10 @@ def find_variants(connection: duckdb.DuckDBPyConnection) -> None:
     for (code,) in connection.execute("SELECT DISTINCT name_language FROM chain ORDER BY name_language").fetchall():
         if articles := _inflection(code).get("articles"):
             connection.execute(statement("variant_articles"), {"language": code, "articles": articles})
+
+
+def find_variants(connection: duckdb.DuckDBPyConnection) -> None:
+    """Adds to `found` which of `members` the asks in `unmatched` may mean, by the forms that `lay_out_forms` made."""
     connection.execute(statement("variant_found"))
 
 
@@ -103,8 +109,16 @@ def _turn(connection: duckdb.DuckDBPyConnection, rules: Sequence[Rule], *, front
     """All rules on what the round `before` brought. The patterns themselves never stand in SQL."""
     if not rules:
         return
-    each = [f"nullif(regexp_replace(key, $pattern{n}, $other{n}, 'g'), key)" for n in range(len(rules))]
-    params: dict[str, Any] = {f"pattern{n}": pattern for n, (pattern, _) in enumerate(rules)}
-    params |= {f"other{n}": other for n, (_, other) in enumerate(rules)}
-    params |= {"front": front, "before": before, "round": before if front else before + 1}
-    connection.execute(statement("variant_turned").replace("$turned", ", ".join(each)), params)
+    params: dict[str, Any] = {"front": front, "before": before, "round": before if front else before + 1}
+    turned = [_turned(n, rule, params) for n, rule in enumerate(rules)]
+    connection.execute(statement("variant_turned").replace("$turned", ", ".join(turned)), params)
+
+
+def _turned(number: int, rule: Rule, params: dict[str, Any]) -> str:
+    """The column for a rule, whose texts go to `params`. Whether a word has the rule's ending is soon known."""
+    params[f"pattern{number}"], params[f"other{number}"] = rule
+    turned = f"nullif(regexp_replace(key, $pattern{number}, $other{number}, 'g'), key)"
+    if not (ending := _PLAIN_ENDING.fullmatch(rule[0])):
+        return turned
+    params[f"ending{number}"] = ending[1]
+    return f"CASE WHEN suffix(key, $ending{number}) THEN {turned} END"

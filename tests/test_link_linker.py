@@ -540,6 +540,22 @@ def test_shuffled_input_gives_equal_tables(tmp_path: Path) -> None:
     assert first["links"].num_rows == len(rows)
 
 
+def test_names_laid_out_ahead_as_for_many_asks_give_equal_tables(tmp_path: Path, monkeypatch: Any) -> None:
+    labels = {"en": "dumpling soup", "de": "Knödelsuppe"}
+    source = index_of(tmp_path, [item("Q1", labels, P31="Q746549"), item("Q2", {"en": "The Dumplings"}, P31="Q215380")])
+    rows = [
+        (language, *kind, surface)
+        for language in ("en", "de")
+        for kind in (DISH, ARTIST)
+        for surface in ("dumpling soups", "Dumpling Soup", "knodelsuppe", "dumplingsoup", "dumpling suop", "lost")
+    ]
+    few = link_all(source, *rows)
+    monkeypatch.setattr("link.linker.MANY", 1)
+    many = link_all(source, *rows)
+    assert all(few[name].equals(many[name]) for name in TABLES)
+    assert {"inflected", "variant", "fuzzy"} < set(few["links"].column("match").to_pylist())
+
+
 def test_a_language_without_names_in_the_snapshot_is_told_or_refused(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "d.json", [item("Q1", {"en": "ramen", "ja": "ラーメン"}, P31="Q746549")])
     english = IndexSource(build_index(dump, tmp_path / "en.duckdb", ["en", "mul"]).snapshot)

@@ -1,6 +1,4 @@
 -- asks: a row is a surface under a heading, with its lookup, in a fixed order.
 CREATE TABLE asks AS
 SELECT (row_number() OVER (ORDER BY heading, surface))::UINTEGER AS ask, heading, lookup, surface
-FROM distinct_asks JOIN lookups USING (language, surface);
-
-DROP TABLE distinct_asks;
+FROM (SELECT lookup, surface, unnest(headings) AS heading FROM lookups);

@@ -45,7 +45,7 @@ SELECT
     END AS reason
 FROM judged AS candidate
 JOIN asks AS ask USING (ask)
-JOIN (SELECT *, format('lost: no way from it to the classes of {}', topic) AS no_way FROM headings) AS heading
+JOIN (SELECT *, format('lost: no way from it to the classes of {}', topic) AS no_way FROM heading_codes) AS heading
     ON heading.heading = ask.heading
 LEFT JOIN rivals AS first USING (ask)
 ORDER BY candidate.ask, candidate.rank NULLS LAST, candidate.item

@@ -11,23 +11,23 @@ WITH hits AS (
         name.language,
         CASE WHEN chain.english THEN 3 ELSE 0 END
         + CASE WHEN name.name <> lookup.surface THEN 2 WHEN name.kind = 'alias' THEN 1 ELSE 0 END AS strength
-    FROM lookups AS lookup
-    JOIN chain USING (language)
-    JOIN keys ON keys.lookup = lookup.lookup AND keys.fold = chain.fold
+    FROM keys
+    JOIN chain USING (language, fold)
     JOIN wikidata.names AS name ON name.language = chain.name_language AND name.normalised = keys.key AND keys.key <> ''
+    JOIN lookups AS lookup USING (lookup)
 ),
 best AS (
-    SELECT lookup, item, min((strength, position, name, language)) AS hit
+    SELECT lookup, item, strength, name, language
     FROM hits
-    GROUP BY lookup, item
+    QUALIFY row_number() OVER (PARTITION BY lookup, item ORDER BY strength, position, name, language) = 1
 )
 SELECT
     asks.ask,
     asks.heading,
     best.item,
-    best.hit[1]::UTINYINT AS strength,
-    best.hit[3] AS name,
-    best.hit[4] AS language,
+    best.strength::UTINYINT AS strength,
+    best.name,
+    best.language,
     100.0::DOUBLE AS score
 FROM best JOIN asks USING (lookup);
 

@@ -5,10 +5,11 @@
 INSERT INTO found
 WITH bearers AS (
     SELECT members.scope, chain.language, chain.fold, name.normalised AS name, bool_and(chain.english) AS english
-    FROM wikidata.names AS name
+    FROM spelled AS name
     SEMI JOIN alike ON alike.name = name.normalised
     JOIN members USING (item)
     JOIN chain ON chain.name_language = name.language
+    WHERE name.turns = 0
     GROUP BY ALL
 ),
 close AS (
@@ -27,7 +28,7 @@ hits AS (
     SELECT close.ask, close.heading, members.item, min((-close.score, chain.position, name.name, name.language)) AS hit
     FROM close
     JOIN chain ON chain.language = close.language
-    JOIN wikidata.names AS name ON name.language = chain.name_language AND name.normalised = close.key
+    JOIN spelled AS name ON name.language = chain.name_language AND name.normalised = close.key AND name.turns = 0
     JOIN members ON members.scope = close.scope AND members.item = name.item
     GROUP BY close.ask, close.heading, members.item
 )

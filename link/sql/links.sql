@@ -21,7 +21,7 @@ SELECT
     coalesce(count.candidates, 0) AS candidates,
     coalesce(first.survivors, 0) AS survivors
 FROM asks AS ask
-JOIN headings AS heading USING (heading)
+JOIN heading_codes AS heading USING (heading)
 LEFT JOIN rivals AS first USING (ask)
 LEFT JOIN (SELECT ask, count(*) AS candidates FROM found GROUP BY ask) AS count USING (ask)
 LEFT JOIN confidences AS confidence

@@ -17,18 +17,18 @@ FROM headings AS heading
 JOIN scope_of AS own USING (topic, kind)
 JOIN (SELECT topic, scope, min_by(kind, place) AS kind FROM scope_of GROUP BY topic, scope) AS other USING (topic);
 
--- distinct_asks: a row is a surface under a heading; `asks.sql` makes the asks of it.
-CREATE TABLE distinct_asks AS
-SELECT DISTINCT heading.heading, heading.language, given.surface
-FROM given JOIN headings AS heading USING (language, topic, kind);
-
--- lookups: a row is a surface within a language: what names are looked up for.
+-- lookups: a row is a surface within a language: what names are looked up for. `headings` are those that it is under, of
+-- which `asks.sql` makes the asks.
 CREATE TABLE lookups AS
-SELECT (row_number() OVER ())::UINTEGER AS lookup, language, surface
-FROM (SELECT DISTINCT language, surface FROM distinct_asks);
+SELECT (row_number() OVER ())::UINTEGER AS lookup, language, surface, headings
+FROM (
+    SELECT language, given.surface, list(DISTINCT heading.heading) AS headings
+    FROM given JOIN headings AS heading USING (language, topic, kind)
+    GROUP BY language, given.surface
+);
 
 -- chain: a row is a Wikidata language whose names a language of ours falls back on; `english`: the last resort.
 CREATE TABLE chain (language VARCHAR, name_language VARCHAR, position INTEGER, english BOOLEAN, fold VARCHAR);
 
 -- keys: a row is the normal form of a lookup's surface under one set of folding rules.
-CREATE TABLE keys (lookup UINTEGER, fold VARCHAR, key VARCHAR);
+CREATE TABLE keys (lookup UINTEGER, language VARCHAR, fold VARCHAR, key VARCHAR);

@@ -3,8 +3,7 @@ CREATE TABLE pool AS
 SELECT *, beginning(key) AS beginning, ending(key) AS ending, length(key) AS length
 FROM (
     SELECT DISTINCT members.scope, name.normalised AS key
-    FROM wikidata.names AS name
+    FROM spelled AS name
     JOIN members USING (item)
-    WHERE length(name.normalised) >= $shortest
-      AND members.scope IN (SELECT scope FROM missed) AND name.language IN (SELECT name_language FROM chain)
+    WHERE name.turns = 0 AND length(name.normalised) >= $shortest AND members.scope IN (SELECT scope FROM missed)
 );

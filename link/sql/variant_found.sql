@@ -16,8 +16,7 @@ near AS (
     SELECT keys.lookup, known.turns, known.key, known.loose, chain.name_language, chain.position, chain.english
     FROM known
     JOIN chain ON chain.language = known.language
-    JOIN keys ON keys.key = known.spelling AND keys.fold = chain.fold
-    JOIN lookups AS lookup ON lookup.lookup = keys.lookup AND lookup.language = known.language
+    JOIN keys ON keys.language = known.language AND keys.key = known.spelling AND keys.fold = chain.fold
 ),
 hits AS (
     SELECT near.lookup, spelled.item, min((

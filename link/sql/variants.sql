@@ -4,9 +4,9 @@
 CREATE TABLE spellings AS
 SELECT (row_number() OVER ())::UINTEGER AS spelling, language, key
 FROM (
-    SELECT DISTINCT lookups.language, keys.key
-    FROM keys JOIN lookups USING (lookup) SEMI JOIN unmatched USING (lookup)
-    WHERE keys.key <> ''
+    SELECT DISTINCT language, key
+    FROM keys SEMI JOIN unmatched USING (lookup)
+    WHERE key <> ''
 );
 
 -- forms: a row is what so many rules (`turns`) make of a spelling: another form under which it may be a name.
