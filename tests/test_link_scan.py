@@ -129,8 +129,29 @@ def test_whole_items_are_read_without_the_other_reader(scanner: Scanner) -> None
     found, intake = read(text, scanner)
     assert (found, intake) == read(text)
     assert intake.items == 399
-    # Escapes of ASCII characters and statements without a value are left to the other reader; the rest is not.
-    assert 0 < len(scanner.read(text).left) < 300
+    # Statements without a value are left to the other reader.
+    assert 0 < len(scanner.read(text).left) < 100
+
+
+def test_names_of_any_letters_are_folded_as_by_the_other_reader(scanner: Scanner) -> None:
+    rng = random.Random(4)
+    near = [*"aIiİı´'-= \t\n\u00a0", *map(chr, [*range(0x300, 0x370), *range(0x5D0, 0x700), *range(0x900, 0x980)])]
+    near += map(chr, [*range(0xE01, 0xE5C), *range(0x1100, 0x1200), *range(0x2000, 0x2070), *range(0x3041, 0x3100)])
+
+    def letter() -> str:
+        code = rng.choice([rng.randrange(1, 0xD800), rng.randrange(0xE000, 0x20000)])
+        return rng.choice([rng.choice(near), rng.choice("ab ñ"), chr(code)])
+
+    names = ["".join(letter() for _ in range(rng.randint(1, 5))) for _ in range(30_000)]
+    names += [chr(code) for code in range(1, 0x10000) if not 0xD800 <= code < 0xE000]
+    text = b"".join(
+        line(
+            {"type": "item", "id": "Q1", "labels": {code: {"language": code, "value": name} for code in LANGUAGES}}, rng
+        )
+        + b"\n"
+        for name in names
+    )
+    assert read(text, scanner) == read(text)
 
 
 def test_damaged_lines_are_read_as_by_the_other_reader(scanner: Scanner) -> None:

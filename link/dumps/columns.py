@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from link.dumps import scan
-from link.dumps.scan import ALIAS, ASCII, CLAIM, CODE, DESCRIPTION, END, FORM, ITEM, LEFT, NUMBER, START, WHAT
+from link.dumps.scan import ALIAS, CLAIM, CODE, DESCRIPTION, END, ITEM, LEFT, NUMBER, START, WHAT
 from link.entity_json import NAME_KINDS, PROPERTIES, SCHEMAS
-from link.normalise import FOLDS, ascii_letters, fold_of, normalise_array
+from link.normalise import FOLDS, Fold, fold_of, letters, normalise_array
 
 _KNOWN = scan.words(PROPERTIES)
 _KINDS, _PROPERTIES = pa.array(NAME_KINDS, pa.string()), pa.array(PROPERTIES, pa.string())
@@ -40,15 +40,15 @@ class Scanner:
         self._languages = pa.array(languages, pa.string())
         self._words = scan.words(languages)
         self._folds = np.array([FOLDS.index(fold_of(language)) for language in languages])
-        self._letters = np.frombuffer(ascii_letters(), np.uint8)
+        self._letters = {fold: letters(fold) for fold in FOLDS}
         self._sites = np.zeros(scan.SITES, np.int64)
-        self._rows = np.empty((0, 6), np.int64)
+        self._rows = np.empty((0, 5), np.int64)
 
     def read(self, text: bytes) -> Columns:
         """Reads the lines that are of the form it knows."""
         chunk = np.frombuffer(text if text.endswith(b"\n") else text + b"\n", np.uint8)
         if 2 * len(self._rows) <= len(chunk):
-            self._rows = np.empty((len(chunk) // 2 + 1, 6), np.int64)  # a row a line that is left; of items far fewer
+            self._rows = np.empty((len(chunk) // 2 + 1, 5), np.int64)  # a row a line that is left; of items far fewer
         count, changed = scan.scan(chunk, self._rows, self._words, _KNOWN, self._sites)
         rows = self._rows[:count]
         what = rows[:, WHAT]
@@ -70,30 +70,26 @@ class Scanner:
         return _table("descriptions", [texts.rows[:, NUMBER], self._language(texts.rows), texts.array()])
 
     def _names(self, chunk: scan.Bytes, rows: scan.Numbers) -> pa.Table:
-        """The names in ASCII, whose letters are folded one by one, and the others by the way they are folded."""
         folds = self._folds[rows[:, CODE]]
-        simple = (rows[:, FORM] == ASCII) & (folds != FOLDS.index("turkish"))
-        texts = _Texts.of(chunk, rows[simple])
-        tables = [self._named(texts, self._simply_folded(texts))]
-        for place, fold in enumerate(FOLDS):
-            texts = _Texts.of(chunk, rows[~simple & (folds == place)])
-            tables.append(self._named(texts, normalise_array(texts.array(), fold)))
-        return pa.concat_tables(tables)
-
-    def _named(self, texts: _Texts, folded: pa.Array[Any]) -> pa.Table:
-        rows = texts.rows
-        return _table(
-            "names", [rows[:, NUMBER], self._language(rows), texts.array(), _few(rows[:, WHAT], _KINDS), folded]
+        return pa.concat_tables(
+            self._named(_Texts.of(chunk, rows[folds == place]), fold) for place, fold in enumerate(FOLDS)
         )
 
-    def _simply_folded(self, texts: _Texts) -> pa.Array[Any]:
-        data, ends = np.empty_like(texts.data), np.zeros_like(texts.ends)
-        scan.folded(texts.data, texts.ends, self._letters, data, ends)
-        names, empty = _array(data, ends), pa.array(np.diff(ends) == 0)
-        if not pc.any(empty).as_py():
-            return names
-        kept: pa.Array[Any] = pc.replace_with_mask(names, empty, normalise_array(texts.array().filter(empty), "plain"))
-        return kept
+    def _named(self, texts: _Texts, fold: Fold) -> pa.Table:
+        rows, names = texts.rows, texts.array()
+        folded = self._folded(texts, names, fold)
+        return _table("names", [rows[:, NUMBER], self._language(rows), names, _few(rows[:, WHAT], _KINDS), folded])
+
+    def _folded(self, texts: _Texts, names: pa.Array[Any], fold: Fold) -> pa.Array[Any]:
+        """Letter by letter where that is enough."""
+        data, ends = np.empty(2 * len(texts.data), np.uint8), np.zeros_like(texts.ends)
+        unsure = np.zeros(len(names), np.bool_)
+        scan.folded(texts.data, texts.ends, self._letters[fold], data, ends, unsure)
+        found, others = _array(data, ends), pa.array(unsure)
+        if not unsure.any():
+            return found
+        whole: pa.Array[Any] = pc.replace_with_mask(found, others, normalise_array(names.filter(others), fold))
+        return whole
 
     def _language(self, rows: scan.Numbers) -> pa.Array[Any]:
         return _few(rows[:, CODE], self._languages)

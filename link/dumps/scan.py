@@ -22,14 +22,13 @@ from numba import njit
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Numbers: TypeAlias = npt.NDArray[np.int64]
 Ends: TypeAlias = npt.NDArray[np.int32]
+Mask: TypeAlias = npt.NDArray[np.bool_]
 Place: TypeAlias = int  # in a chunk
 
 NO: Final = -1
-# What a row of `scan` tells, its columns, and the form of a text: in ASCII, in other letters too, both without escapes
-# of ASCII characters, or with them.
+# What a row of `scan` tells, and its columns.
 LABEL, ALIAS, DESCRIPTION, CLAIM, ITEM, LEFT = range(6)
-WHAT, CODE, START, END, FORM, NUMBER = range(6)
-ASCII, WIDE, ESCAPED = range(3)
+WHAT, CODE, START, END, NUMBER = range(5)
 SITES = 4096  # places for the sites that link to one item, in a table of twice as many as there may be
 
 _QUOTE, _BACKSLASH, _COMMA, _COLON, _NEWLINE, _BLANK = b'"\\,:\n '
@@ -288,36 +287,20 @@ def _noted(rows: Numbers, first: int, count: int, what: int, code: int) -> bool:
 
 
 @_inner
-def _note(rows: Numbers, count: int, what: int, code: int, start: int, end: int, form: int) -> int:
-    rows[count, WHAT], rows[count, CODE], rows[count, FORM] = what, code, form
-    rows[count, START], rows[count, END] = start, end
+def _note(rows: Numbers, count: int, what: int, code: int, start: int, end: int) -> int:
+    rows[count, WHAT], rows[count, CODE], rows[count, START], rows[count, END] = what, code, start, end
     return count + 1
 
 
 @_inner
-def _text(b: Bytes, i: Place, start: Place, end: Place) -> tuple[Place, Place, int]:
-    """Where the text at `i` begins, of the language that stands at start:end; the place after it; its form."""
+def _text(b: Bytes, i: Place, start: Place, end: Place) -> tuple[Place, Place]:
+    """Where the text at `i` begins, of the language that stands at start:end, and the place after it."""
     i = _after(b, i, _LANGUAGE)
     if i < 0 or not _same(b, i, start, end - start):
-        return NO, NO, 0
+        return NO, NO
     begin = _after(b, i + end - start, _VALUE)
-    if begin < 0:
-        return NO, NO, 0
-    i, every, form = begin, np.int64(0), ASCII
-    while b[i] != _QUOTE:
-        if b[i] == _BACKSLASH:
-            code, i = _escaped(b, i)
-            if i < 0:
-                return NO, NO, 0
-            form = ESCAPED if code < 128 else max(form, WIDE)
-        elif b[i] < _BLANK:
-            return NO, NO, 0
-        else:
-            every |= b[i]
-            i += 1
-    if b[i + 1] != _OBJECT_END:
-        return NO, NO, 0
-    return begin, i + 2, (max(form, WIDE) if every > 127 else form)
+    i = _string(b, begin - 1) if begin > 0 else NO
+    return begin, (i + 1 if i > 0 and b[i] == _OBJECT_END else NO)
 
 
 @_inner
@@ -345,11 +328,10 @@ def _texts(b: Bytes, i: Place, rows: Numbers, first: int, count: int, languages:
             if what == ALIAS:
                 i += 1
             while True:
-                begin, i, form = _text(b, i, start, end)
-                # A name that could be written in two ways could stand there twice.
-                if i < 0 or (form == ESCAPED and what != DESCRIPTION):
+                begin, i = _text(b, i, start, end)
+                if i < 0:
                     return NO, 0
-                count = _note(rows, count, what, language, begin, i - 2, form)
+                count = _note(rows, count, what, language, begin, i - 2)
                 if what != ALIAS or b[i] != _COMMA:
                     break
                 i += 1
@@ -431,7 +413,7 @@ def _claims(b: Bytes, i: Place, rows: Numbers, first: int, count: int, propertie
                     for row in range(before, count):
                         new = new and rows[row, START] != target
                     if new:
-                        count = _note(rows, count, CLAIM, which, target, 0, 0)
+                        count = _note(rows, count, CLAIM, which, target, 0)
                 if b[i] != _COMMA:
                     break
             if b[i] != _ARRAY_END:
@@ -519,7 +501,7 @@ def _item(
         return NO, 0, 0
     for row in range(first, count + 1):
         rows[row, NUMBER] = number
-    return i + 1, _note(rows, count, ITEM, 0, sitelinks, revision, 0), modified
+    return i + 1, _note(rows, count, ITEM, 0, sitelinks, revision), modified
 
 
 @_inner
@@ -536,7 +518,7 @@ def _later(b: Bytes, one: Place, other: Place) -> Place:
 def scan(b: Bytes, rows: Numbers, languages: Bytes, properties: Bytes, sites: Numbers) -> tuple[int, Place]:
     """Fills `rows` with what stands in a chunk; how many there are, and where the latest time of change stands (or 0).
 
-    A row tells of a text (its language, where it begins and ends, its form), of an item that is named (its property,
+    A row tells of a text (its language, where it begins and ends), of an item that is named (its property,
     the item) or of a whole item (its sitelinks, its revision or -1), each with the item's number; or of a line that is
     left (how many lines before it, where it begins and ends). An item's rows stand together.
     """
@@ -554,7 +536,7 @@ def scan(b: Bytes, rows: Numbers, languages: Bytes, properties: Bytes, sites: Nu
             while b[end] != _NEWLINE:
                 end += 1
             if end > i:
-                count = _note(rows, count, LEFT, line, i, end, 0)
+                count = _note(rows, count, LEFT, line, i, end)
         i, line = end + 1, line + 1
     return count, latest
 
@@ -607,19 +589,36 @@ def gathered(b: Bytes, rows: Numbers, data: Bytes, ends: Ends, kept: Numbers) ->
     return count
 
 
+@_inner
+def _character(data: Bytes, i: int) -> tuple[int, int]:
+    """The character that begins at `i`, in UTF-8, and the place after it."""
+    c: int = np.int64(data[i])  # type: ignore[assignment]
+    if c < 0x80:
+        return c, i + 1
+    if c < 0xE0:
+        return (c & 31) << 6 | data[i + 1] & 63, i + 2
+    if c < 0xF0:
+        return (c & 15) << 12 | (data[i + 1] & 63) << 6 | data[i + 2] & 63, i + 3
+    return (c & 7) << 18 | (data[i + 1] & 63) << 12 | (data[i + 2] & 63) << 6 | data[i + 3] & 63, i + 4
+
+
 @_outer
-def folded(
-    data: Bytes, ends: npt.NDArray[np.int32], letters: Bytes, out: Bytes, out_ends: npt.NDArray[np.int32]
-) -> None:
-    """Texts in ASCII, each letter by what `letters` has for it (0: nothing), without outer and double blanks."""
+def folded(data: Bytes, ends: Ends, letters: Ends, out: Bytes, out_ends: Ends, unsure: Mask) -> None:
+    """Each character by what `letters` has for it (0: nothing), without outer and double blanks.
+
+    `unsure` are those that hold a character of which that is not known (-1), and those of which nothing is left.
+    """
     at = 0
     for row in range(len(ends) - 1):
-        start = at
-        for j in range(ends[row], ends[row + 1]):
-            letter = letters[data[j]]
-            if letter and (letter != _BLANK or (at > start and out[at - 1] != _BLANK)):
-                out[at] = letter
-                at += 1
+        start, i = at, ends[row]
+        while i < ends[row + 1]:
+            code, i = _character(data, i)
+            letter = letters[code] if code < len(letters) else NO
+            if letter < 0:
+                unsure[row] = True
+            elif letter and (letter != _BLANK or (at > start and out[at - 1] != _BLANK)):
+                at = _put(out, at, letter)
         if at > start and out[at - 1] == _BLANK:
             at -= 1
+        unsure[row] |= at == start
         out_ends[row + 1] = at
