@@ -33,6 +33,7 @@ SITES = 4096  # places for the sites that link to one item, in a table of twice 
 
 _QUOTE, _BACKSLASH, _COMMA, _COLON, _NEWLINE, _BLANK = b'"\\,:\n '
 _ARRAY, _ARRAY_END, _OBJECT, _OBJECT_END = b"[]{}"
+_INSIDE = np.array([byte >= _BLANK and byte not in (_QUOTE, _BACKSLASH) for byte in range(256)])  # a string, as it is
 _DEEPEST = 60  # a level is a bit
 
 
@@ -145,16 +146,16 @@ def _string(b: Bytes, i: Place) -> Place:
     if b[i] != _QUOTE:
         return NO
     i += 1
-    while b[i] != _QUOTE:
-        if b[i] == _BACKSLASH:
-            _, i = _escaped(b, i)
-            if i < 0:
-                return NO
-        elif b[i] < _BLANK:
-            return NO
-        else:
+    while True:
+        while _INSIDE[b[i]]:
             i += 1
-    return i + 1
+        if b[i] == _QUOTE:
+            return i + 1
+        if b[i] != _BACKSLASH:
+            return NO
+        _, i = _escaped(b, i)
+        if i < 0:
+            return NO
 
 
 @_inner
