@@ -12,9 +12,10 @@ import unicodedata
 
 from rapidfuzz.distance import OSA
 
-LONG = 10  # letters, from which a word may have two slips
+LONG = 10  # letters: from here on a word may have two slips
 _HARDLY_HEARD = re.compile(r"\Bh|[ーッっ]|[ก-ฮ][ิุ]?์|[็-๋]|(?<=ไ[ก-ฮ])ย")
 _INNER_VOWELS = re.compile(r"\B[aeiouy]+\B")
+_NUMBER = re.compile(r"\d")
 _DOUBLED = re.compile(r"(.)\1+")
 _LETTERS = str.maketrans("ıøđłħŧ", "iodlht") | {ord("æ"): "ae", ord("œ"): "oe"}
 
@@ -22,19 +23,20 @@ _LETTERS = str.maketrans("ıøđłħŧ", "iodlht") | {ord("æ"): "ae", ord("œ")
 def same_words(one: str, other: str) -> bool:
     """Is every word the other text's word at its place, but for a slip?
 
-    A slip is a letter put in, left out, changed or swapped with the next; not the first, and none in a word of two.
+    A slip is a letter put in, left out, changed or swapped with the next; not the first, none in a word of two, and
+    none where there is a number (E341i, E341ii).
     """
     return all(map(_same_word, *_words(one, other)))
 
 
 def hardly_differ(one: str, other: str) -> bool:
-    """Do they have the same letters, or differ in what is hardly heard?
+    """Do they have the same letters, or differ in what is hardly heard, put in or left out?
 
     That is: vowels inside a word, an h after another letter, doubled letters, accents, the long marks of kana, and of
-    Thai tone marks and silent letters.
+    Thai tone marks and silent letters. One vowel for another makes
+    another word, unless that is long (tortellini, tortelloni).
     """
-    words, others = _words(one, other)
-    return sorted(one) == sorted(other) or list(map(_sound, words)) == list(map(_sound, others))
+    return sorted(one) == sorted(other) or all(map(_hardly_other, *_words(one, other)))
 
 
 def _words(one: str, other: str) -> tuple[list[str], list[str]]:
@@ -47,8 +49,13 @@ def _same_word(one: str, other: str) -> bool:
     if one == other:
         return True
     shorter, longer = sorted((len(one), len(other)))
-    slips = 1 if longer < LONG else 2
-    return one[0] == other[0] and shorter > 2 and longer > 3 and OSA.distance(one, other) <= slips
+    if shorter < 3 or longer < 4 or one[0] != other[0] or _NUMBER.search(one + other):
+        return False
+    return OSA.distance(one, other) <= (1 if longer < LONG else 2)
+
+
+def _hardly_other(one: str, other: str) -> bool:
+    return one == other or ((len(one) != len(other) or len(one) > LONG) and _sound(one) == _sound(other))
 
 
 def _sound(word: str) -> str:

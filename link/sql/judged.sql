@@ -56,7 +56,7 @@ GROUP BY first.ask;
 
 -- rivals: a row is an ask with at least one survivor: the first, how many there are, and what speaks against the first:
 -- the second, or that the name is another's outside the topic by an earlier rule: in the ask's own language where the first
--- has it in English, or as it stands where it had to be spelled otherwise or turned.
+-- has it in English, or as it stands, or less turned, where it had to be spelled otherwise or turned.
 CREATE TABLE rivals AS
 SELECT
     first.*,
@@ -66,13 +66,14 @@ SELECT
         AND second.distance <= first.distance + 1 AND first.sitelinks + 1 < $clear_lead * (second.sitelinks + 1),
         false
     ) AS close,
-    coalesce(others.strength // 3 < first.strength // 3, false) AS otherwise,
+    coalesce(others.strength // 3 < first.strength // 3 OR others.score > first.score, false) AS otherwise,
     close OR otherwise AS ambiguous
 FROM judged AS first
 JOIN (SELECT ask, count(*) AS survivors FROM ways GROUP BY ask) AS survivors USING (ask)
 LEFT JOIN seconds USING (ask)
 LEFT JOIN judged AS second ON second.ask = first.ask AND second.rank = seconds.rank
 LEFT JOIN (
-    SELECT ask, min(strength) AS strength FROM judged SEMI JOIN ways USING (ask) WHERE rank IS NULL GROUP BY ask
+    SELECT ask, min(strength) AS strength, max(score) AS score
+    FROM judged SEMI JOIN ways USING (ask) WHERE rank IS NULL GROUP BY ask
 ) AS others ON others.ask = first.ask
 WHERE first.rank = 1;
