@@ -47,10 +47,10 @@ HIRAGANA = "".join(map(chr, range(ord("ぁ"), ord("ゔ") + 1))).translate(str.ma
 # All steps one after the other, whether a key has such letters or not. Only accents are asked for: of other scripts'
 # letters they are a part.
 EVERY_STEP = r"""
-    regexp_replace(translate(
+    regexp_replace(toneless(translate(
         regexp_replace(translate(unaccented(key), chr(2305) || chr(2364), chr(2306)), '(^| )ال(\p{L}{2})', '\1\2', 'g'),
         $katakana, $hiragana
-    ), '[^\p{L}\p{M}\p{N}]+|ー$', '', 'g')
+    )), '[^\p{L}\p{M}\p{N}]+|ー$', '', 'g')
 """
 
 

@@ -1,7 +1,7 @@
 -- The normal form of a name made looser still: for other spellings of a name, once the name itself is not found.
 
 -- loose: a normal form without what people leave out or put in: accents on Latin letters, dots under Devanagari ones,
--- the Arabic article, the difference between hiragana and katakana, of small and large vowels in foreign words (ウィ, ウイ), of
+-- the Arabic article, Thai tone marks, the difference between hiragana and katakana, of small and large vowels in foreign words (ウィ, ウイ), of
 -- v and b (ヴァ, バ), a last long vowel, punctuation and spaces.
 -- Each step is taken only where the normal form itself asks for it, and most ask for none.
 CREATE MACRO unaccented(key) AS
@@ -22,10 +22,13 @@ CREATE MACRO one_kana(key) AS CASE
     )
     ELSE no_al(key)
 END;
+-- In longer words, mostly borrowed ones, Thai tone marks and silent letters are written or not.
+CREATE MACRO toneless(key) AS
+    CASE WHEN length(key) > 5 THEN regexp_replace(key, '[ก-ฮ][ิุ]?์|[็-๋]', '', 'g') ELSE key END;
 CREATE MACRO loose(key) AS CASE
     WHEN regexp_full_match(key, '[a-z0-9 ]*') THEN replace(key, ' ', '')
-    WHEN regexp_matches(key, '[À-ɏḀ-ỿ\p{Katakana}\p{Arabic}\p{Devanagari}]')
-        THEN regexp_replace(one_kana(key), '[^\p{L}\p{M}\p{N}]+|ー$', '', 'g')
+    WHEN regexp_matches(key, '[À-ɏḀ-ỿ\p{Katakana}\p{Arabic}\p{Devanagari}\p{Thai}]')
+        THEN regexp_replace(toneless(one_kana(key)), '[^\p{L}\p{M}\p{N}]+|ー$', '', 'g')
     ELSE regexp_replace(key, '[^\p{L}\p{M}\p{N}]+|ー$', '', 'g')
 END;
 

@@ -1,5 +1,5 @@
 -- turned: the other forms and spellings under which a service is asked for the unmatched: those of `written`, and the
--- spellings that can be made of the mention: without Arabic articles and Devanagari's dots, without blanks and hyphens,
+-- spellings that can be made of the mention: without Arabic articles, Devanagari's dots and Thai tone marks, without blanks and hyphens,
 -- with blanks for Persian joints, in the other kana.
 INSERT INTO turned
 WITH own AS (
@@ -15,6 +15,7 @@ asked AS (
         own, language,
         unnest([
             CASE WHEN regexp_matches(surface, '[\p{Arabic}\p{Devanagari}]') THEN no_al(surface) END,
+            CASE WHEN regexp_matches(surface, '\p{Thai}') THEN toneless(surface) END,
             regexp_replace(surface, '[ \p{Pd}・·]', '', 'g'),
             replace(surface, chr(8204), ' '),
             CASE WHEN regexp_matches(surface, '\p{Katakana}') THEN one_kana(surface) END,
