@@ -21,7 +21,9 @@ from cache.catalog import Catalog, Language
 from link.statements import statement
 
 Rule = Sequence[str]  # a pattern and what takes its place; of `searched` perhaps several pairs, one after the other
-_PLAIN_ENDING = re.compile(r"\([^()?][^()]*\)(\w+)\$")  # a pattern of one group, and letters at the end of the word
+_LITERAL = re.compile(r"[\w &]+")  # a pattern without any sign of one
+# A pattern of one group, and letters at the end of the word.
+_PLAIN_ENDING = re.compile(r"\((?!\?)(?:[^()]|\([^()]*\))+\)(\w+)\$")
 AT_A_TIME = 2  # languages whose words are turned
 _VOWELS = range(0xAC00, 0xD7A4, 28)  # Hangul's syllables that end in a vowel; after each, those that add a consonant
 _SYLLABLES = {
@@ -115,8 +117,10 @@ def _turn(connection: duckdb.DuckDBPyConnection, rules: Sequence[Rule], *, front
 
 
 def _turned(number: int, rule: Rule, params: dict[str, Any]) -> str:
-    """The column for a rule, whose texts go to `params`. Whether a word has the rule's ending is soon known."""
+    """The column for a rule, whose texts go to `params`. Whether a word has a rule's letters at all is soon known."""
     params[f"pattern{number}"], params[f"other{number}"] = rule
+    if _LITERAL.fullmatch(rule[0]) and _LITERAL.fullmatch(rule[1]):
+        return f"CASE WHEN contains(key, $pattern{number}) THEN replace(key, $pattern{number}, $other{number}) END"
     turned = f"nullif(regexp_replace(key, $pattern{number}, $other{number}, 'g'), key)"
     if not (ending := _PLAIN_ENDING.fullmatch(rule[0])):
         return turned

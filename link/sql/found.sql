@@ -17,17 +17,17 @@ WITH hits AS (
     JOIN lookups AS lookup USING (lookup)
 ),
 best AS (
-    SELECT lookup, item, strength, name, language
+    SELECT lookup, item, min((strength, position, name, language)) AS hit
     FROM hits
-    QUALIFY row_number() OVER (PARTITION BY lookup, item ORDER BY strength, position, name, language) = 1
+    GROUP BY lookup, item
 )
 SELECT
     asks.ask,
     asks.heading,
     best.item,
-    best.strength::UTINYINT AS strength,
-    best.name,
-    best.language,
+    best.hit[1]::UTINYINT AS strength,
+    best.hit[3] AS name,
+    best.hit[4] AS language,
     100.0::DOUBLE AS score
 FROM best JOIN asks USING (lookup);
 
