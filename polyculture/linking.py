@@ -68,12 +68,13 @@ def plan_linking(workspace: Workspace) -> Linking:
 
 
 def check_topics(workspace: Workspace, source: Source) -> None:
-    """Raises `CatalogError` where the snapshot knows none of the classes that one of the topics names."""
+    """Says which classes of a user's own topics the snapshot lacks; raises `CatalogError` where it lacks all."""
     from link.index.classes import check_classes
     from link.index.source import IndexSource
 
     if isinstance(source, IndexSource):
-        check_classes(source.snapshot, workspace.catalog, workspace.experiment.topics)
+        for line in check_classes(source.snapshot, workspace.catalog, workspace.experiment.topics):
+            say(line)
 
 
 def tell_languages_without_names(workspace: Workspace, source: Source) -> None:

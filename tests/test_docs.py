@@ -126,6 +126,7 @@ def test_an_experiment_with_both_from_the_prompts_to_the_links(tmp_path: Path, s
 # What is wrong in the files: where, what is written instead, what is said of it.
 TOPIC_MISTAKES = [
     ('roots = ["Q132241"]          #', 'roots = ["132241"] #', "kinds.festival.roots.0: '132241' is not a QID; write,"),
+    ("stops = []", 'stops = ["Q99999999999"]', "kinds.festival.stops.0: 'Q99999999999' is not a QID"),
     ("stops = []", 'stops = ["festival"]', "kinds.festival.stops.0: 'festival' is not a QID"),
     ("stops = []", 'stops = ["Q132241"]', "kinds.festival: Q132241 is among roots and among stops"),
     ("stops = []", "stop = []", "kinds.festival.stop: unknown key. Did you mean 'stops'?"),

@@ -266,6 +266,14 @@ def test_another_version_is_named_with_the_remedy(tmp_path: Path) -> None:
         open_snapshot(snapshot.path)
 
 
+def test_a_snapshot_that_lacks_a_table_is_damaged(tmp_path: Path) -> None:
+    snapshot = build(tmp_path, array(RAMEN)).snapshot
+    with duckdb.connect(str(snapshot.path)) as connection:
+        connection.execute("DROP TABLE claims")
+    with pytest.raises(SnapshotError, match=r"is damaged: it has no table claims.*wikidata build"):
+        open_snapshot(snapshot.path)
+
+
 def test_whole_items_as_wikidata_writes_them(tmp_path: Path, shared_data: Path) -> None:
     dump = shared_data / "wikidata" / "entity-json" / "wdsub" / "100lines.json.gz"
     report = build_index(dump, tmp_path / "out.duckdb", ["en", "de"])

@@ -181,7 +181,10 @@ def test_a_topics_root_that_is_no_class_is_named_with_its_place(index: IndexSour
 
     with pytest.raises(CatalogError, match=r"topics/festival.toml: kinds.festival.roots: .* of Q132241\. Check"):
         check_classes(index.snapshot, with_roots("Q132241"), ["festival"])
-    check_classes(index.snapshot, with_roots("Q132241", "Q746549"), ["festival"])
+    (told,) = check_classes(index.snapshot, with_roots("Q132241", "Q746549"), ["festival"])
+    assert "topics/festival.toml: kinds.festival.roots: " in told
+    assert "Q132241" in told
+    assert check_classes(index.snapshot, CATALOG, ["food"]) == []  # a built-in one names what a small snapshot lacks
 
 
 def test_real_dishes_of_japan(slice_index: IndexSource) -> None:

@@ -165,7 +165,8 @@ def test_the_sieve_lets_nothing_through_that_folds_to_an_anchor(
     looked_at = 0
     for _ in range(1500):
         said = folded.replace(" ", randomness.choice(["", " "])) if spaces_aside else folded
-        line = f"a {spelled(said, randomness)} b"
+        edge = randomness.choice([" ", "\t", "\t ", '"', " \u200e"])
+        line = f"a{edge[::-1]}{spelled(said, randomness)}{edge}b"
         form = without_spaces(fold(line)).text if spaces_aside else fold(line).text
         said = json.dumps({"text": line}, ensure_ascii=False) if json_lines else line
         if (folded.replace(" ", "") if spaces_aside else folded) not in form or "\\u" in said:

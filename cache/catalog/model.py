@@ -12,7 +12,7 @@ from cache.errors import CatalogError, did_you_mean
 
 
 def _qid(text: str) -> str:
-    if not re.fullmatch(r"Q[1-9][0-9]*", text):
+    if not re.fullmatch(r"Q[1-9][0-9]{0,8}", text):
         raise ValueError(f"{text!r} is not a QID; write, for example, Q132241")
     return text
 

@@ -46,6 +46,7 @@ def sieve(patterns: Iterable[Pattern], *, spaces_aside: bool, json: bool) -> str
 def _beside_slot(pattern: Pattern, between: str, spaces_aside: bool, json: bool) -> str:
     """The letters next to the slot, and the space or quotation mark between them and it, where there must be one."""
     edge = f"[{_escaped(_sources()[' '] + rules().quotes)}]"
+    edge = rf"(?:{edge}|\\[tf])" if json else edge
     before, after = (side.replace(" ", "") if spaces_aside else side for side in (pattern.before, pattern.after))
     if before:
         text = _expression(before[-_LONGEST:], between, json)

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from cache.catalog import Catalog
+from cache.catalog import Catalog, read_catalog
 from cache.errors import CatalogError
 from link.entity_json import number
 from link.index.snapshot import Snapshot
@@ -26,22 +26,35 @@ def unknown_classes(connection: duckdb.DuckDBPyConnection, qids: Iterable[str]) 
     return [str(qid) for (qid,) in connection.sql(statement("unknown_classes")).fetchall()]
 
 
-def check_classes(snapshot: Snapshot, catalog: Catalog, topics: Sequence[str]) -> None:
-    """Raises `CatalogError`, with file and place, where the snapshot knows none of the classes that a topic names.
+def check_classes(snapshot: Snapshot, catalog: Catalog, topics: Sequence[str]) -> list[str]:
+    """The classes that a user's own topics name and the snapshot does not know, a line for each.
 
-    A class among several that it does not know is no fault: built-in topics name classes that a small snapshot lacks.
+    A built-in topic names classes that a small snapshot lacks: there it is no fault. Raises `CatalogError`, with file
+    and place, where the snapshot knows none of the classes that a topic names.
     """
     kinds = {topic: _classes(catalog, topic) for topic in topics}
     with duckdb.connect() as connection, IndexSource(snapshot).opened(connection):
         unknown = set(unknown_classes(connection, (qid for named in kinds.values() for _, qid in named)))
+    built_in, told = read_catalog().topics, []
     for topic, named in kinds.items():
+        file = Path("topics", f"{topic}.toml")
+        lacking = [
+            f"{place}: in {snapshot.path.name} no item is an instance or a subclass of {qid}"
+            for place, qid in named
+            if qid in unknown
+        ]
         if unknown.issuperset(qid for _, qid in named):
-            kind, qid = named[0]
-            what = f"kinds.{kind}.roots: in {snapshot.path.name} no item is an instance or a subclass of {qid}"
-            raise CatalogError(what, where=Path("topics", f"{topic}.toml"), remedy=REMEDY)
+            raise CatalogError(lacking[0], where=file, remedy=REMEDY)
+        if catalog.topic(topic) != built_in.get(topic):
+            told += [f"{file}: {line}. {REMEDY}" for line in lacking]
+    return told
 
 
 def _classes(catalog: Catalog, topic: str) -> list[tuple[str, str]]:
-    """The roots and types of a topic's kinds, each with the kind that names it first."""
-    kinds = catalog.topic(topic).kinds.items()
-    return [(name, qid) for name, kind in kinds for qid in (*kind.roots, *kind.types)]
+    """The roots and types of a topic's kinds: the place in the topic's file, and the class."""
+    return [
+        (f"kinds.{name}.{key}", qid)
+        for name, kind in catalog.topic(topic).kinds.items()
+        for key, qids in (("roots", kind.roots), ("types", kind.types))
+        for qid in qids
+    ]

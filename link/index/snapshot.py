@@ -69,12 +69,15 @@ def open_snapshot(path: Path) -> Snapshot:
     try:
         with duckdb.connect(str(path), read_only=True) as connection:
             rows = connection.execute("SELECT key, value FROM meta").fetchall()
+            tables = {name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()}
     except duckdb.Error as fault:
         raise SnapshotError("is not a Wikidata snapshot of Polyculture", where=path, remedy=REBUILD) from fault
     meta = {key: orjson.loads(value) for key, value in rows}
     if meta.get("version") != VERSION:
         what = f"is a snapshot of version {meta.get('version')}; this Polyculture reads version {VERSION}"
         raise SnapshotError(what, where=path, remedy=REBUILD)
+    if missing := sorted(SCHEMAS.keys() - tables):
+        raise SnapshotError(f"is damaged: it has no table {', '.join(missing)}", where=path, remedy=REBUILD)
     return Snapshot(path, meta)
 
 
