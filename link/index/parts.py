@@ -54,7 +54,7 @@ class PartWriter:
             self._files[name] = pq.ParquetWriter(
                 self._path(name),
                 SCHEMAS[name],
-                compression="snappy",
+                compression="none",  # they are read once, soon; to pack them took longer than all else about them
                 use_dictionary=[column for column in SCHEMAS[name].names if column in _REPEATING],  # type: ignore[arg-type]
                 write_statistics=False,
             )
