@@ -26,6 +26,7 @@ ALONE = 8 << 20  # bytes of a dump up to which other processes are not worth the
 MOST_WORKERS = 6  # beyond, unpacking is what takes the time, and memory would pass 2 GiB
 COMPILED = 64 << 20  # bytes from which it is worth to compile the reader, which takes seconds, the first time
 SEAL_EVERY = 60.0  # seconds of work that a kill may cost
+FIRST_SEAL = 10.0  # the same in the beginning; it doubles each time
 
 # Called with the bytes of the dump read so far and its size on disk, every few megabytes.
 BuildProgress = Callable[[int, int], None]
@@ -122,15 +123,15 @@ def _taker(folder: BuildingFolder, workers: int, compiled: bool) -> AbstractCont
 
 def _take(reader: DumpReader, taker: Taker, folder: BuildingFolder, settings: BuildSettings) -> None:
     place, intake, parts = folder.state.place, deepcopy(folder.state.intake), 0
-    sealed = time.monotonic()
+    sealed, patience = time.monotonic(), min(FIRST_SEAL, settings.seal_every)
     for chunk in reader.chunks():
         intake.add(taker.take(chunk))
         place = chunk.end
-        if time.monotonic() - sealed >= settings.seal_every:
+        if time.monotonic() - sealed >= patience:
             intake.add(taker.seal())
             parts += 1
             folder.save(place, intake, parts)
-            sealed = time.monotonic()
+            sealed, patience = time.monotonic(), min(2 * patience, settings.seal_every)
         settings.progress(reader.read, reader.size)
     intake.add(taker.seal())
     folder.save(replace(place, read=reader.size, sha256=reader.sha256), intake, parts + 1, whole=True)
