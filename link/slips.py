@@ -12,6 +12,7 @@ import unicodedata
 
 from rapidfuzz.distance import OSA
 
+SHORT = 6  # letters: here a vowel more makes another word (waiter, water)
 LONG = 10  # letters: from here on a word may have two slips
 _HARDLY_HEARD = re.compile(r"\Bh|[ーッっ]|[ก-ฮ][ิุ]?์|[็-๋]|(?<=ไ[ก-ฮ])ย")
 _INNER_VOWELS = re.compile(r"\B[aeiouy]+\B")
@@ -33,8 +34,8 @@ def hardly_differ(one: str, other: str) -> bool:
     """Do they have the same letters, or differ in what is hardly heard, put in or left out?
 
     That is: vowels inside a word, an h after another letter, doubled letters, accents, the long marks of kana, and of
-    Thai tone marks and silent letters. One vowel for another makes
-    another word, unless that is long (tortellini, tortelloni).
+    Thai tone marks and silent letters. One vowel for another makes another word, unless that is long (tortellini,
+    tortelloni), and so does one vowel more in a short word.
     """
     return sorted(one) == sorted(other) or all(map(_hardly_other, *_words(one, other)))
 
@@ -55,11 +56,13 @@ def _same_word(one: str, other: str) -> bool:
 
 
 def _hardly_other(one: str, other: str) -> bool:
-    return one == other or ((len(one) != len(other) or len(one) > LONG) and _sound(one) == _sound(other))
-
-
-def _sound(word: str) -> str:
-    return _INNER_VOWELS.sub("", _DOUBLED.sub(r"\1", _HARDLY_HEARD.sub("", word)))
+    longer = max(len(one), len(other))
+    if one == other:
+        return True
+    if len(one) == len(other) and longer <= LONG:
+        return False
+    one, other = (_DOUBLED.sub(r"\1", _HARDLY_HEARD.sub("", word)) for word in (one, other))
+    return one == other or (longer > SHORT and _INNER_VOWELS.sub("", one) == _INNER_VOWELS.sub("", other))
 
 
 def _plain(text: str) -> str:

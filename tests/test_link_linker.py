@@ -199,6 +199,7 @@ def test_slips_are_matched_fuzzily(tmp_path: Path, language: str, name: str, sli
         ("tr", "k vitamini", "e vitamini"),
         ("en", "E 341i", "E 341ii"),
         ("it", "tortelloni", "tortellini"),
+        ("en", "water", "waiter"),
         ("it", "ditali", "d'Italia"),
         ("zh", "意大利面条", "意大利宽面条"),
         ("ko", "오징어채볶음", "오징어볶음"),
