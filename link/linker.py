@@ -66,7 +66,7 @@ class Linker:
             connection.execute("SET preserve_insertion_order = false")  # all tables that leave are sorted at the end
             ontology = Ontology(connection, self.catalog, topics)
             connection.execute(statement("loose"))
-            ahead = self.source.complete and asks.num_rows >= MANY
+            ahead = not self.source.searched and asks.num_rows >= MANY
             self._lay_out(connection, asks, ontology, ahead)
             self._look_up(connection, ontology, progress, ahead)
             self._look_further(connection, ontology, progress, ahead)
@@ -104,7 +104,7 @@ class Linker:
         if not len(connection.table("unmatched")):
             return
         lay_out_forms(connection, self.catalog)
-        if not self.source.complete:
+        if self.source.searched:
             lay_out_searches(connection, self.catalog)
             self._look_up(connection, ontology, progress, ahead)  # among what is found now may be the name as it stands
         if not ahead:
@@ -117,7 +117,7 @@ class Linker:
 
     def _keep_heard(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Leaves of `found` what the source found for the ask itself."""
-        if not self.source.complete:
+        if self.source.searched:
             connection.execute(statement("unheard"))
 
     def _check_languages(self, codes: list[str]) -> None:

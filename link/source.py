@@ -35,10 +35,12 @@ class Source(Protocol):
 
     @property
     def complete(self) -> bool:
-        """Does it hold every name of every item of a kind? Fuzzy matching compares with all of them, and needs that.
+        """Does it hold every name of every item? Fuzzy matching needs all of a kind's, and what else bears the name."""
+        ...
 
-        One that does not fills the table `heard` (`sql/heard.sql`): what it found for which lookup.
-        """
+    @property
+    def searched(self) -> bool:
+        """Has it to be asked name by name? Then it fills `heard` (`sql/heard.sql`): what it found for which."""
         ...
 
     def opened(self, connection: duckdb.DuckDBPyConnection) -> AbstractContextManager[None]:

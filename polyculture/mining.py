@@ -74,6 +74,8 @@ def tell_intake(intake: Intake) -> None:
     say(f"Read {read}; {intake.broken} of {intake.lines:,} lines broken; {intake.hits:,} places with a pattern")
     for path, line, reason in intake.broken_lines:
         say(f"  {path}, line {line}: {reason}")
+    if rest := intake.broken - len(intake.broken_lines):
+        say(f"  and {rest} more")
     for path, failure in intake.failures.items():
         say(f"  {path}: {failure}")
     if intake.lines and not intake.documents:

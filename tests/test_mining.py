@@ -656,6 +656,9 @@ def test_sheets_go_out_and_come_back(tmp_path: Path) -> None:
     judge(ana, ["Yes", "yes ", "no"])
     judge(ben, ["yes", "no", "No"], ";")
     agree = ("mine", "agree", "sheet-ana.csv", "sheet-ben.csv", "-o", "entities.csv", "--disagreements", "open.csv")
+    assert "a sheet is named twice" in one_line(
+        polyculture("mine", "agree", "sheet-ana.csv", "./sheet-ana.csv", "-o", "entities.csv", cwd=tmp_path)
+    )
     done = polyculture(*agree, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "1 entities; 1 rejected, 1 disputed, 0 not judged by all" in done.stderr

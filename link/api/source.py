@@ -38,6 +38,7 @@ class ApiSource:
     """
 
     complete = False  # no service lists every name of a kind: there is nothing to match fuzzily
+    searched = True
 
     def __init__(self, settings: ApiSettings, cache: Path, languages: Iterable[str]) -> None:
         settings.check()

@@ -58,7 +58,7 @@ class Snapshot:
 
     @property
     def complete(self) -> bool:
-        """Does it hold every name of the kinds it was built for? What a run has looked up, it does not."""
+        """Does it hold every name of every item? What a run has looked up, or what a few topics need, does not."""
         return bool(self.meta.get("complete", True))
 
 

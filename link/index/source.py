@@ -18,12 +18,13 @@ _DAMAGE = ("Corrupt database file", "Could not read enough bytes")  # how DuckDB
 class IndexSource:
     """Links against the snapshot of `open_snapshot`."""
 
-    complete = True
+    searched = False
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
         self.identity = snapshot.identity
         self.languages = snapshot.languages
+        self.complete = snapshot.complete
         self.provenance: Mapping[str, Any] = {"source": "index", "snapshot": snapshot.path.name, **snapshot.meta}
 
     @contextmanager

@@ -115,6 +115,7 @@ class _Pull:
         return {
             "source": {"kind": "sparql", "endpoint": endpoint, "topics": self._topics, "sha256": content},
             "topics": self._topics,
+            "complete": False,
             "pulled": self._begun.isoformat(timespec="seconds"),
             "pages": pages.asked + pages.reused,
             "modified": self._modified or None,

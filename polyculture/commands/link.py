@@ -28,5 +28,5 @@ def link(experiment: ExperimentFile, runs: Runs = None, accept_changes: AcceptCh
     pipeline.finish()
 
 
-app.command(epilog='polyculture link show "เสื้อฮาวาย" --language th --topic clothing')(show)
+app.command(epilog='polyculture link show "กิโมโน" --language th --topic clothing')(show)
 app.command(epilog="polyculture link audit gold.tsv --snapshot wikidata-2026-09.duckdb --wrong wrong.csv")(audit)

@@ -136,6 +136,8 @@ def agree(
 
     if len(sheets) < 2:
         raise StoreError("agreement needs the sheets of two annotators or more", remedy="Name them all.")
+    if len({sheet.resolve() for sheet in sheets}) < len(sheets):
+        raise StoreError("a sheet is named twice: it would agree with itself", remedy="Name each annotator's once.")
     judged = [read_sheet(sheet) for sheet in sheets]
     found = compare(judged, reject or REJECTED)
     show_agreement(found, disputed_columns(judged))

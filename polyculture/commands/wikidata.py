@@ -77,7 +77,8 @@ def pull(
 ) -> None:
     """Build a snapshot of what some topics need from a SPARQL endpoint: the Query Service, QLever.
 
-    What the endpoint has answered stays on disk: a pull that failed goes on where it was.
+    What the endpoint has answered stays on disk until the snapshot is written: a pull that failed goes on where it was.
+    What bears a name outside the topics is not there: a snapshot of a dump knows more rivals.
     """
     from cache.catalog import read_catalog
     from link.pull.client import PullSettings
@@ -92,6 +93,7 @@ def pull(
     )
     items = report.snapshot.meta["counts"]["items"]
     say(f"Wrote {output}: {items} items from {report.asked} pages, and {report.reused} that were there already")
+    say("  Nothing outside the topics is there: nothing is matched fuzzily, and less is told as ambiguous")
 
 
 def _check_free(output: Path, replace: bool) -> None:
@@ -118,6 +120,8 @@ def _build_from_dump(dump: Path, output: Path, catalog: Path | None, workers: in
         say(f"  {intake.items - items} were there more than once: the names of each time are kept")
     for line, reason in intake.broken_lines:
         say(f"  line {line}: {reason}")
+    if rest := intake.broken - len(intake.broken_lines):
+        say(f"  and {rest} more")
 
 
 def _build_from_cache(cache: Path | None, service: str, output: Path, catalog: Path | None) -> None:
