@@ -27,7 +27,7 @@ class Rules:
     # ending, a slip; and leaves alone names of up to four letters, where one letter makes another word. None: never.
     fuzzy_threshold: float | None = 90.0
     # Below this the two must hardly differ (link/slips.py): 94 takes a letter too many or too few in nine. Of 59 fuzzy
-    # links of real answers and names 48 were right before there were slips.py and this, 29 of 31 with them.
+    # links of real answers and names 48 were right before there were slips.py and this, 28 of 30 with them.
     fuzzy_plain: float = 94.0
     # The same for persons, and in Arabic and Devanagari letters. At 90, about a fifth of the persons that were linked
     # when their own alias was taken out of the index were others (Odo of Cluny, Odilo of Cluny).
