@@ -34,6 +34,8 @@ SITES = 4096  # places for the sites that link to one item, in a table of twice 
 _QUOTE, _BACKSLASH, _COMMA, _COLON, _NEWLINE, _BLANK = b'"\\,:\n '
 _ARRAY, _ARRAY_END, _OBJECT, _OBJECT_END = b"[]{}"
 _INSIDE = np.array([byte >= _BLANK and byte not in (_QUOTE, _BACKSLASH) for byte in range(256)])  # a string, as it is
+_HEXADECIMAL = np.array([int(chr(byte), 16) if chr(byte) in "0123456789abcdefABCDEF" else NO for byte in range(256)])
+_PRINTED = _INSIDE & (np.arange(256) < 127)
 _DEEPEST = 60  # a level is a bit
 
 
@@ -71,6 +73,10 @@ def _inner(function: _Function) -> _Function:
     return cast(_Function, njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)(function))
 
 
+def _inlined(function: _Function) -> _Function:
+    return cast(_Function, njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, forceinline=True)(function))
+
+
 def _outer(function: _Function) -> _Function:
     """Compiled when it is first called, and kept for the next time if there is a place to keep it."""
     try:
@@ -99,14 +105,8 @@ def _same(b: Bytes, i: Place, other: Place, size: int) -> bool:
 def _hexadecimal(b: Bytes, i: Place) -> int:
     found = 0
     for j in range(i, i + 4):
-        digit: int = np.int64(b[j])  # type: ignore[assignment]  # signed, so that all are of one type
-        if 48 <= digit <= 57:
-            digit -= 48
-        elif 97 <= digit <= 102:
-            digit -= 87
-        elif 65 <= digit <= 70:
-            digit -= 55
-        else:
+        digit = _HEXADECIMAL[b[j]]
+        if digit < 0:
             return NO
         found = found * 16 + digit
     return found
@@ -141,7 +141,7 @@ def _escaped(b: Bytes, i: Place) -> tuple[int, Place]:
     return NO, NO
 
 
-@_inner
+@_inlined
 def _string(b: Bytes, i: Place) -> Place:
     if b[i] != _QUOTE:
         return NO
@@ -164,11 +164,9 @@ def _plain(b: Bytes, i: Place) -> Place:
     if b[i] != _QUOTE:
         return NO
     i += 1
-    while b[i] != _QUOTE:
-        if b[i] < _BLANK or b[i] == _BACKSLASH or b[i] > 126:
-            return NO
+    while _PRINTED[b[i]]:
         i += 1
-    return i + 1
+    return i + 1 if b[i] == _QUOTE else NO
 
 
 @_inner
@@ -201,7 +199,7 @@ def _number(b: Bytes, i: Place) -> Place:
     return i
 
 
-@_inner
+@_inlined
 def _scalar(b: Bytes, i: Place) -> Place:
     if b[i] == _QUOTE:
         return _string(b, i)
