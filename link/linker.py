@@ -76,11 +76,12 @@ class Linker:
     def _lay_out(self, connection: duckdb.DuckDBPyConnection, asks: pa.Table, ontology: Ontology, ahead: bool) -> None:
         """Lays out the asks; `ahead`, also the names of the topics' items, while Python folds the surfaces."""
         lay_out_lookups(connection, asks, self.catalog, ontology.scopes)
+        if ahead:
+            ontology.climb()  # before: its many short statements would each wait for Python
         with connection.cursor() as cursor, ThreadPoolExecutor(1) as beside:
             folding = beside.submit(lay_out_keys, cursor, self.catalog)
             connection.execute(statement("asks"))
             if ahead:
-                ontology.climb()
                 _lay_out_names(connection, ontology)
             folding.result()
 

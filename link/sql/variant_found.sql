@@ -1,16 +1,17 @@
--- near: a row is a form of an unmatched lookup that is near to a name in some scope, in a language in which it is sought.
-CREATE OR REPLACE TABLE near AS
+-- known: a row is a form of a spelling that is near to a name in some scope.
+CREATE OR REPLACE TABLE known AS
 WITH sought AS (
     SELECT spelling, turns, key, loose(key) AS loose
     FROM (SELECT spelling, 0 AS turns, key FROM spellings UNION ALL SELECT spelling, turns, key FROM forms)
-),
-known AS (
-    SELECT spelling.language, spelling.key AS spelling, sought.turns, sought.key, sought.loose
-    FROM sought
-    -- Asked of `spelled`, where it is written down: of `sought` it would be worked out once more.
-    SEMI JOIN (FROM spelled WHERE loose <> '') AS spelled ON spelled.loose = sought.loose
-    JOIN spellings AS spelling USING (spelling)
 )
+SELECT spelling.language, spelling.key AS spelling, sought.turns, sought.key, sought.loose
+FROM sought
+-- Asked of `spelled`, where it is written down: of `sought` it would be worked out once more.
+SEMI JOIN (FROM spelled WHERE loose <> '') AS spelled ON spelled.loose = sought.loose
+JOIN spellings AS spelling USING (spelling);
+
+-- near: a row is such a form of an unmatched lookup, in a language in which it is sought.
+CREATE OR REPLACE VIEW near AS
 SELECT keys.lookup, known.turns, known.key, known.loose, chain.name_language, chain.position, chain.english
 FROM known
 JOIN chain ON chain.language = known.language
