@@ -9,7 +9,8 @@ Wikidata's own dump. `real` is items as Wikidata writes them, with 300 languages
 at hand the ones of up to 25,000 bytes, whose mean length is the dump's (1.84 TB of some 115 million items), over and
 over.
 
-The peers only parse, in one process, from memory, and keep nothing: `json`, `orjson` and `msgspec` line by line.
+What is compiled once on a machine is compiled before. The peers only parse, in one process, from memory, and keep
+nothing: `json`, `orjson` and `msgspec` line by line.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ import pyarrow as pa
 
 from cache.catalog import read_catalog
 from link.dumps.build import BuildReport, BuildSettings, build_index
+from link.dumps.columns import Scanner
 
 MEGABYTES = 1_690  # of JSON: ten times the slice
 PEER_ITEMS = 20_000  # the peers' rate is steady
@@ -188,6 +190,7 @@ def main() -> None:
     names = [name for name in sys.argv[1:] if name in dumps] or list(dumps)
     packings = [name for name in sys.argv[1:] if name in PACKINGS] or list(PACKINGS)
     megabytes = next((int(word) for word in sys.argv[1:] if word.isdecimal()), MEGABYTES)
+    Scanner([]).read(b"\n")
     print(f"{len(os.sched_getaffinity(0))} processors, load {os.getloadavg()[0]:.1f} at the beginning")
     for name in names:
         items = list(islice(numbered(dumps[name](), megabytes), PEER_ITEMS))
