@@ -43,7 +43,7 @@ MENTIONS = (Path(__file__).with_suffix(".sql")).read_text(encoding="utf-8")
 RAPIDFUZZ_SAMPLE, API_SAMPLE = 200, 30
 # The functions that linking spends its time in, and what they do.
 STEPS = {
-    "_lay_out": "surfaces sorted and folded, names laid out",
+    "_lay_out_asks": "surfaces sorted and folded, names laid out",
     "lay_out_forms": "forms of words",
     "find_variants": "other spellings and forms looked up",
     "match_fuzzily": "fuzzy matching",

@@ -67,13 +67,15 @@ class Linker:
             ontology = Ontology(connection, self.catalog, topics)
             connection.execute(statement("loose"))
             ahead = not self.source.searched and asks.num_rows >= MANY
-            self._lay_out(connection, asks, ontology, ahead)
+            self._lay_out_asks(connection, asks, ontology, ahead)
             self._look_up(connection, ontology, progress, ahead)
             self._look_further(connection, ontology, progress, ahead)
             ontology.reach(connection.table("found")).create("reached")
             return self._choose(connection)
 
-    def _lay_out(self, connection: duckdb.DuckDBPyConnection, asks: pa.Table, ontology: Ontology, ahead: bool) -> None:
+    def _lay_out_asks(
+        self, connection: duckdb.DuckDBPyConnection, asks: pa.Table, ontology: Ontology, ahead: bool
+    ) -> None:
         """Lays out the asks; `ahead`, also the names of the topics' items, while Python folds the surfaces."""
         lay_out_lookups(connection, asks, self.catalog, ontology.scopes)
         if ahead:
