@@ -126,17 +126,19 @@ def test_broken_lines_are_counted_with_their_numbers(tmp_path: Path) -> None:
         orjson.dumps({**RAMEN, "id": "Q3", "labels": {"en": {"language": "en", "value": 5}}}) + b",",
         orjson.dumps({**RAMEN, "id": "Q4", "claims": {"P31": [{"rank": "normal"}]}}) + b",",
         b"42,",
+        b'{"x":' + b"[" * 5000 + b"]" * 5000 + b',"type":"item","id":"Q6"},',
         orjson.dumps({**RAMEN, "id": "Q5", "labels": [], "aliases": [], "sitelinks": []}),
         b"]",
     ]
     intake = build(tmp_path, b"\n".join(lines)).intake
     assert intake.items == 2
-    assert [line for line, _ in intake.broken_lines] == [3, 4, 5, 6, 7]
+    assert [line for line, _ in intake.broken_lines] == [3, 4, 5, 6, 7, 8]
+    assert "recursion" in intake.broken_lines[-1][1]
     assert intake.broken_lines[0][1].startswith("not JSON")
     assert "pop" in intake.broken_lines[1][1]
     meta = open_snapshot(tmp_path / "out.duckdb").meta
-    assert meta["broken"] == 5
-    assert [line for line, _ in meta["broken_lines"]] == [3, 4, 5, 6, 7]
+    assert meta["broken"] == 6
+    assert [line for line, _ in meta["broken_lines"]] == [3, 4, 5, 6, 7, 8]
 
 
 @pytest.mark.parametrize(

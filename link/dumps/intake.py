@@ -12,6 +12,7 @@ from link.entity import NotAnItemError
 from link.entity_json import Rows
 
 NAMED_LINES = 100  # broken lines that are named one by one, the first of them; beyond that they are counted
+_NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # the last of what is nested some thousand deep
 
 
 @dataclass(slots=True)
@@ -61,7 +62,7 @@ def _take(entity: bytes, line: int, rows: Rows, intake: Intake) -> None:
         intake.skipped += 1
     except msgspec.ValidationError as fault:
         intake.reject(line, f"not an item: {fault}")
-    except (msgspec.DecodeError, UnicodeDecodeError) as fault:
+    except _NOT_JSON as fault:
         intake.reject(line, f"not JSON: {fault}")
     except ValueError as fault:
         intake.reject(line, f"not an item: {fault}")
@@ -73,7 +74,7 @@ def _take_part_of_array(line: bytes, number: int, rows: Rows, intake: Intake) ->
     if text.startswith(b"[") and text.endswith(b"]") and len(text) > 1:
         try:
             entities = [bytes(entity) for entity in msgspec.json.decode(text, type=list[msgspec.Raw])]
-        except msgspec.DecodeError as fault:
+        except _NOT_JSON as fault:
             intake.reject(number, f"not JSON: {fault}")
             return
     else:
