@@ -59,12 +59,15 @@ def letter_sets(texts: pa.Array[Any]) -> pa.Array[Any]:
 
 
 def _alike(pairs: pa.Table, threshold: float, plain: float) -> pa.Table:
-    """The pairs (scope, key, name) that are alike enough and differ by slips, with their score."""
+    """The pairs (scope, key, name) that differ by slips alone; their score, and whether they hardly differ."""
     keys, names = (pairs.column(side).to_pylist() for side in ("key", "name"))
     scores = process.cpdist(keys, names, scorer=fuzz.ratio, score_cutoff=threshold, dtype=np.float32, workers=-1)
     alike = scores > 0  # few are
+    hardly = np.zeros(len(scores), bool)
     for at in np.flatnonzero(alike):
         key, name = str(keys[at]), str(names[at])
-        alike[at] = same_words(key, name) and (scores[at] >= plain or hardly_differ(key, name))
+        hardly[at] = hardly_differ(key, name)
+        alike[at] = same_words(key, name) and (scores[at] >= plain or hardly[at])
     rounded = pa.array([round(float(score), 4) for score in scores[alike]], pa.float64())
-    return pairs.filter(pa.array(alike)).append_column("score", rounded)
+    slips = pairs.filter(pa.array(alike)).append_column("score", rounded)
+    return slips.append_column("hardly", pa.array(hardly[alike]))

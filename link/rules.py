@@ -13,7 +13,7 @@ from link.ontology import pages, scope_of
 from link.source import Source
 from link.variants import inflections
 
-ALGORITHM = 7  # raise when the same input may give other links
+ALGORITHM = 8  # raise when the same input may give other links
 
 
 @dataclass(frozen=True, slots=True)

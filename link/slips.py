@@ -16,6 +16,7 @@ SHORT = 6  # letters: here a vowel more makes another word (waiter, water)
 LONG = 10  # letters: from here on a word may have two slips
 _HARDLY_HEARD = re.compile(r"\Bh|[ーッっ]|[ก-ฮ][ิุ]?์|[็-๋]|(?<=ไ[ก-ฮ])ย")
 _INNER_VOWELS = re.compile(r"\B[aeiouy]+\B")
+_ONE_LETTER = re.compile(r"\W[a-z]$")
 _NUMBER = re.compile(r"\d")
 _DOUBLED = re.compile(r"(.)\1+")
 _LETTERS = str.maketrans("ıøđłħŧ", "iodlht") | {ord("æ"): "ae", ord("œ"): "oe"}
@@ -25,9 +26,10 @@ def same_words(one: str, other: str) -> bool:
     """Is every word the other text's word at its place, but for a slip?
 
     A slip is a letter put in, left out, changed or swapped with the next; not the first, none in a word of two, and
-    none where there is a number (E341i, E341ii).
+    none where there is a number (E341i, E341ii). A last word of one letter stays a word (vitamine, vitamin E).
     """
-    return all(map(_same_word, *_words(one, other)))
+    alone = [_ONE_LETTER.search(text) is not None for text in (one, other)]
+    return alone[0] == alone[1] and all(map(_same_word, *_words(one, other)))
 
 
 def hardly_differ(one: str, other: str) -> bool:

@@ -322,6 +322,23 @@ def test_kinds_take_instances_or_classes_as_their_file_says(tmp_path: Path) -> N
     ]
 
 
+def test_one_letter_makes_another_person_and_a_last_word_of_one_letter_stays_a_word(tmp_path: Path) -> None:
+    entities = [
+        item("Q20", "Philip Gardnerly", P31="Q5"),
+        item("Q21", "vitamin A", P31="Q746549"),
+        item("Q22", "vitamin E", P31="Q746549"),
+        item("Q23", "wine press", P31="Q746549"),
+    ]
+    source = index_of(tmp_path, entities)
+    assert row(source, "en", "Phillip Gardnerly", ARTIST)["match"] == "fuzzy"
+    for other in ("Philip Garnerly", "Philid Gardnerly"):
+        assert row(source, "en", other, ARTIST)["status"] == "no candidate"
+    for word in ("vitamina", "vitamine", "vitamines"):
+        assert row(source, "en", word)["status"] == "no candidate"
+    assert row(source, "en", "Vitamin-A")["qid"] == "Q21"
+    assert row(source, "en", "winepress")["qid"] == "Q23"
+
+
 def test_fuzzy_only_within_the_kind_and_only_where_nothing_matches(tmp_path: Path) -> None:
     source = index_of(
         tmp_path,

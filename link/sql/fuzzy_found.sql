@@ -1,6 +1,7 @@
 -- found: the items that bear a name in `alike`, each by its most alike name; of an ask's, the $kept most alike. The name must
 -- be of a language in which the ask's normal form is sought. Numbers, and what tells a father from a son, must be the same.
--- Names of persons, names in English for words of another language, and words in scripts that leave out vowels or write
+-- Names of persons must hardly differ, for one letter makes another person (Pete Doherty, Peter Doherty).
+-- These, names in English for words of another language, and words in scripts that leave out vowels or write
 -- them as marks, must be more alike: there one letter more often makes another name.
 INSERT INTO found
 WITH bearers AS (
@@ -19,8 +20,11 @@ close AS (
     JOIN bearers USING (scope, language, fold, name)
     JOIN scopes USING (scope)
     JOIN missed AS form ON form.ask = missed.ask
-    WHERE alike.score >= $strict
-       OR NOT (bearers.english OR scopes.occupation IS NOT NULL OR regexp_matches(alike.name, '[\p{Arabic}\p{Devanagari}\p{Han}\p{Hangul}]'))
+    WHERE (alike.hardly OR scopes.occupation IS NULL)
+      AND (
+          alike.score >= $strict
+          OR NOT (bearers.english OR scopes.occupation IS NOT NULL OR regexp_matches(alike.name, '[\p{Arabic}\p{Devanagari}\p{Han}\p{Hangul}]'))
+      )
     GROUP BY ALL
     HAVING bool_or(numbers(alike.name) = numbers(form.key))
 ),

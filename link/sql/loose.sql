@@ -32,6 +32,9 @@ CREATE MACRO loose(key) AS CASE
     ELSE regexp_replace(key, '[^\p{L}\p{M}\p{N}]+|ー$', '', 'g')
 END;
 
+-- one_letter: is the last word a Latin letter?
+CREATE MACRO one_letter(key) AS regexp_matches(key, '[^\p{L}\p{M}\p{N}]\p{Latin}$');
+
 -- katakana: hiragana as katakana, letter by letter.
 CREATE MACRO katakana(text) AS list_aggregate(
     list_transform(string_split(text, ''), lambda letter:

@@ -35,6 +35,8 @@ WITH hits AS (
           length(near.loose) > 3 OR NOT regexp_matches(near.loose, '\p{Latin}')
           OR near.key = spelled.normalised
       )
+      -- A last word of one letter stays a word: vitamina is not vitamin A.
+      AND (near.key = spelled.normalised OR one_letter(near.key) = one_letter(spelled.normalised))
       -- A turned word that is spelled otherwise, too, must meet a label; in English after another language, as it stands.
       AND (near.turns = 0 OR spelled.kind = 'label' OR (near.key = spelled.normalised AND NOT near.english))
       AND (near.turns = 0 OR near.key = spelled.normalised OR NOT near.english)
