@@ -6,7 +6,6 @@ VLLM_TESTS ?= vllm
 BIN := $(VENV)/bin
 PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 DEMO ?= demo
-PACKAGES := polyculture generate extract link metrics cache reports
 
 .PHONY: demo test test-vllm lint bench install install-dev browser clean
 
@@ -25,7 +24,7 @@ test-vllm: $(VENV)/.installed-dev $(VLLM_VENV)/.installed  ## the vllm engine, w
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy $(foreach package,$(PACKAGES),-p $(package))
+	$(BIN)/mypy -p polyculture
 
 bench: $(VENV)/.installed-dev  ## benchmarks against peers; docs/benchmarks.md has those that need real data, too
 	for name in store openai_in_flight gazetteer_rate; do echo "== $$name"; $(BIN)/python -m bench.$$name || exit 1; done

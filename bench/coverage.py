@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from metrics.intervals.assemblage import Assemblage
-from metrics.intervals.at_coverage import coverage_in, items_at_coverage
-from metrics.intervals.companions import companions, items_in
-from metrics.intervals.estimate import Estimate, difference, mean, scaled
-from metrics.intervals.overlap import Overlaps, overlap
-from metrics.intervals.ratio import ratio_estimate
+from polyculture.metrics.intervals.assemblage import Assemblage
+from polyculture.metrics.intervals.at_coverage import coverage_in, items_at_coverage
+from polyculture.metrics.intervals.companions import companions, items_in
+from polyculture.metrics.intervals.estimate import Estimate, difference, mean, scaled
+from polyculture.metrics.intervals.overlap import Overlaps, overlap
+from polyculture.metrics.intervals.ratio import ratio_estimate
 from tests.test_metrics_coverage import WORLDS, Random, World, responses_with, world
 
 SIZES = (10, 30, 200)

@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
-from cache.catalog import read_catalog
-from extract.base import ResponseText
-from extract.gazetteer import Gazetteer
-from extract.gold import read_gold
-from link.index.lexicon import lexicon
-from link.index.starter import write_starter
+from polyculture.cache.catalog import read_catalog
+from polyculture.extract.base import ResponseText
+from polyculture.extract.gazetteer import Gazetteer
+from polyculture.extract.gold import read_gold
+from polyculture.link.index.lexicon import lexicon
+from polyculture.link.index.starter import write_starter
 
 COPIES = 20
 TOPIC = "food"

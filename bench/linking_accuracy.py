@@ -21,13 +21,13 @@ import pyarrow as pa
 from bench.linking_forms import Taken, displaced, inflected, invented, misspelt
 from bench.linking_report import print_causes, print_countries, print_matches, print_nils, print_sets, write_wrong
 from bench.linking_sets import Name, cube, fmlama, hard_cases, held_out, labels
-from cache.catalog import Catalog, read_catalog
-from link.audit.audit import AuditResult, judge, score
-from link.audit.gold import GoldMention
-from link.audit.verdict import Verdict
-from link.dumps.build import build_index
-from link.index.snapshot import Snapshot, open_snapshot
-from link.index.starter import write_starter
+from polyculture.cache.catalog import Catalog, read_catalog
+from polyculture.link.audit.audit import AuditResult, judge, score
+from polyculture.link.audit.gold import GoldMention
+from polyculture.link.audit.verdict import Verdict
+from polyculture.link.dumps.build import build_index
+from polyculture.link.index.snapshot import Snapshot, open_snapshot
+from polyculture.link.index.starter import write_starter
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 LABELS_A_KIND = 60

@@ -16,10 +16,10 @@ from operator import itemgetter
 
 from bench.linking_accuracy import arguments, opened, score_sets
 from bench.linking_report import family
-from cache.catalog import read_catalog
-from link.audit.audit import wilson
-from link.audit.verdict import Verdict
-from link.calibration import Basis, Company, bases, key_of
+from polyculture.cache.catalog import read_catalog
+from polyculture.link.audit.audit import wilson
+from polyculture.link.audit.verdict import Verdict
+from polyculture.link.calibration import Basis, Company, bases, key_of
 from polyculture.tables import print_table
 
 FAMILIES = ("hard", "FmLAMA", "CUBE", "aliases", "NIL")

@@ -12,10 +12,10 @@ from typing import Any
 import duckdb
 
 from bench.linking_sets import GoldSet, Name
-from cache.catalog import Catalog
-from link.asks import label_chain
-from link.audit.gold import GoldMention
-from link.index.snapshot import Snapshot
+from polyculture.cache.catalog import Catalog
+from polyculture.link.asks import label_chain
+from polyculture.link.audit.gold import GoldMention
+from polyculture.link.index.snapshot import Snapshot
 
 INFLECTIONS = Path(__file__).with_name("inflections.toml")
 SEED = 20261121

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import duckdb
 
-from cache.catalog import Catalog, read_catalog
-from link.index.snapshot import open_snapshot
-from link.index.source import IndexSource
-from link.ontology import Ontology
+from polyculture.cache.catalog import Catalog, read_catalog
+from polyculture.link.index.snapshot import open_snapshot
+from polyculture.link.index.source import IndexSource
+from polyculture.link.ontology import Ontology
 from polyculture.tables import print_table
 
 ANY_PATH = """

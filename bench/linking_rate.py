@@ -27,15 +27,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from rapidfuzz import fuzz, process
 
-from cache.catalog import read_catalog
-from link.api.client import ApiSettings
-from link.api.source import ApiSource
-from link.dumps.build import build_index
-from link.index.lexicon import lexicon
-from link.index.snapshot import open_snapshot
-from link.index.source import IndexSource
-from link.linker import Linker
-from link.normalise import normalise
+from polyculture.cache.catalog import read_catalog
+from polyculture.link.api.client import ApiSettings
+from polyculture.link.api.source import ApiSource
+from polyculture.link.dumps.build import build_index
+from polyculture.link.index.lexicon import lexicon
+from polyculture.link.index.snapshot import open_snapshot
+from polyculture.link.index.source import IndexSource
+from polyculture.link.linker import Linker
+from polyculture.link.normalise import normalise
 from tests.wikidata_server import WikidataServer
 
 SLICE = Path(__file__).parents[1].parent / "shared" / "data" / "wikidata" / "slice.json.gz"

@@ -11,14 +11,14 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from cache.catalog import Catalog
-from link.audit.audit import AuditResult, AuditRow, score, wilson
-from link.audit.verdict import ONE_ITEM, SEVERAL, TOPIC_DECIDES, WRONG, Verdict
-from link.calibration import MATCHES
-from link.index.snapshot import Snapshot
-from link.index.source import IndexSource
-from link.linker import lay_out_countries
-from link.statements import statement
+from polyculture.cache.catalog import Catalog
+from polyculture.link.audit.audit import AuditResult, AuditRow, score, wilson
+from polyculture.link.audit.verdict import ONE_ITEM, SEVERAL, TOPIC_DECIDES, WRONG, Verdict
+from polyculture.link.calibration import MATCHES
+from polyculture.link.index.snapshot import Snapshot
+from polyculture.link.index.source import IndexSource
+from polyculture.link.linker import lay_out_countries
+from polyculture.link.statements import statement
 from polyculture.tables import print_table
 
 EXACT = ("label", "alias", "normalised", "english")

@@ -11,11 +11,11 @@ from pathlib import Path
 import duckdb
 import orjson
 
-from cache.catalog import Catalog
-from link.audit.gold import HARD_CASES, GoldMention, counted_kinds, read_gold_mentions
-from link.index.snapshot import Snapshot
-from link.index.source import IndexSource
-from link.ontology import Ontology
+from polyculture.cache.catalog import Catalog
+from polyculture.link.audit.gold import HARD_CASES, GoldMention, counted_kinds, read_gold_mentions
+from polyculture.link.index.snapshot import Snapshot
+from polyculture.link.index.source import IndexSource
+from polyculture.link.ontology import Ontology
 
 LABELS = """
     SELECT name.item, min(name.name)

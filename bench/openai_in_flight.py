@@ -20,7 +20,7 @@ from contextlib import contextmanager, nullcontext
 
 from openai import AsyncOpenAI
 
-from generate.engines import Decoding, Message, ModelSpec, Request, open_engine
+from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
 
 LATENCY = 0.2
 IN_FLIGHT = 64

@@ -23,9 +23,9 @@ from playwright.sync_api import Browser, sync_playwright
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from cache.run_folder import RunFolder
-from metrics.measure import measure
-from reports.report import write_report
+from polyculture.cache.run_folder import RunFolder
+from polyculture.metrics.measure import measure
+from polyculture.reports.report import write_report
 from tests.full_study import FullStudy
 
 TIMES = """() => {

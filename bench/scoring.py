@@ -22,13 +22,13 @@ from typing import Any
 
 import torch
 
-from generate.engines import ModelSpec, ScoreRequest, open_engine
-from generate.engines.transformers.engine import TransformersEngine
-from generate.engines.transformers.forest import Text, plan
-from generate.engines.transformers.plain import run_plain
-from metrics.datasets.load import load
-from metrics.datasets.model import MaskedContext
-from metrics.datasets.rules import rules_of
+from polyculture.generate.engines import ModelSpec, ScoreRequest, open_engine
+from polyculture.generate.engines.transformers.engine import TransformersEngine
+from polyculture.generate.engines.transformers.forest import Text, plan
+from polyculture.generate.engines.transformers.plain import run_plain
+from polyculture.metrics.datasets.load import load
+from polyculture.metrics.datasets.model import MaskedContext
+from polyculture.metrics.datasets.rules import rules_of
 
 CAMELLIA = Path(__file__).parents[2] / "shared" / "data" / "camellia"
 BATCH = 16

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import torch
 
-from generate.engines import ModelSpec, ScoreRequest, open_engine
-from metrics.datasets.load import load
-from metrics.datasets.rules import rules_of
+from polyculture.generate.engines import ModelSpec, ScoreRequest, open_engine
+from polyculture.metrics.datasets.load import load
+from polyculture.metrics.datasets.rules import rules_of
 
 CAMELLIA = Path(__file__).parents[2] / "shared" / "data" / "camellia"
 

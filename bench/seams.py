@@ -17,12 +17,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from generate.engines.base import BROKEN_SEAMS, ScoreRequest
-from generate.engines.seam import split_pairs
-from metrics.datasets.load import load
-from metrics.datasets.model import DataSet
-from metrics.datasets.rules import rules_of
-from metrics.datasets.selection import Selection, chosen_contexts
+from polyculture.generate.engines.base import BROKEN_SEAMS, ScoreRequest
+from polyculture.generate.engines.seam import split_pairs
+from polyculture.metrics.datasets.load import load
+from polyculture.metrics.datasets.model import DataSet
+from polyculture.metrics.datasets.rules import rules_of
+from polyculture.metrics.datasets.selection import Selection, chosen_contexts
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 OWN = {

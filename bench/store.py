@@ -29,11 +29,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.store_in_pandas import CELL, read_pandas
 from bench.timing import Read, Seconds
-from cache.catalog import read_catalog
-from cache.run_folder import RunFolder
-from cache.shards import JobShards
-from cache.store import open_store
-from metrics import KEPT, views
+from polyculture.cache.catalog import read_catalog
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.shards import JobShards
+from polyculture.cache.store import open_store
+from polyculture.metrics import KEPT, views
 from tests.large_run import LargeRun, records
 
 IN_FLIGHT = 64

@@ -21,15 +21,15 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from cache.catalog import read_catalog
-from cache.run_folder import Job, RunFolder
-from cache.shards import JobShards
-from extract import llm
-from extract.base import ResponseText
-from generate.engines import Completion, Engine, ModelSpec, Request, open_engine
-from generate.prompts import build_prompts
-from generate.sampling import Sampling, chat
-from generate.stage import generate_job
+from polyculture.cache.catalog import read_catalog
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.shards import JobShards
+from polyculture.extract import llm
+from polyculture.extract.base import ResponseText
+from polyculture.generate.engines import Completion, Engine, ModelSpec, Request, open_engine
+from polyculture.generate.prompts import build_prompts
+from polyculture.generate.sampling import Sampling, chat
+from polyculture.generate.stage import generate_job
 
 # The peer: a loaded model that generates what it is told in one call, and says how long it took.
 BARE = """

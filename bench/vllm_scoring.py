@@ -15,9 +15,9 @@ from collections.abc import Iterable
 from itertools import islice, product
 
 from bench.vllm_overhead import ARGUMENTS
-from generate.engines import ModelSpec, Scored, ScoreRequest
-from generate.engines.vllm.engine import VllmEngine
-from generate.engines.vllm.scoring import score
+from polyculture.generate.engines import ModelSpec, Scored, ScoreRequest
+from polyculture.generate.engines.vllm.engine import VllmEngine
+from polyculture.generate.engines.vllm.scoring import score
 
 SENTENCE = (
     "My grandmother came from a village by the sea, where everybody knew everybody, and on the first Sunday of the "

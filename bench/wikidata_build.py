@@ -34,9 +34,9 @@ import orjson
 import psutil
 import pyarrow as pa
 
-from cache.catalog import read_catalog
-from link.dumps.build import BuildReport, BuildSettings, build_index
-from link.dumps.columns import Scanner
+from polyculture.cache.catalog import read_catalog
+from polyculture.link.dumps.build import BuildReport, BuildSettings, build_index
+from polyculture.link.dumps.columns import Scanner
 
 MEGABYTES = 1_690  # of JSON: ten times the slice
 PEER_ITEMS = 20_000  # the peers' rate is steady

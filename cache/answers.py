@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from cache.database import connect
-from cache.errors import StoreError
-from cache.parquet import SUFFIX, missing_columns, rows_to_table
-from cache.run_folder import Job, RunFolder
-from cache.schema import arrow_schema
+from polyculture.cache.database import connect
+from polyculture.cache.errors import StoreError
+from polyculture.cache.parquet import SUFFIX, missing_columns, rows_to_table
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import arrow_schema
 
 
 def find_answers(run: RunFolder, job: Job, wanted: pa.Table) -> pa.Table:

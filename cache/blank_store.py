@@ -15,14 +15,14 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from cache.database import connect
-from cache.dictionary import COLUMNS, describe, describe_selections
-from cache.errors import StoreError
-from cache.files import replacing
-from cache.home import cache_folder
-from cache.identity import content_id
-from cache.schema import TABLES, arrow_schema
-from cache.selections import COMPUTED, MAIN, selection_files
+from polyculture.cache.database import connect
+from polyculture.cache.dictionary import COLUMNS, describe, describe_selections
+from polyculture.cache.errors import StoreError
+from polyculture.cache.files import replacing
+from polyculture.cache.home import cache_folder
+from polyculture.cache.identity import content_id
+from polyculture.cache.schema import TABLES, arrow_schema
+from polyculture.cache.selections import COMPUTED, MAIN, selection_files
 
 VIEWS = Path(__file__).with_name("store.sql")
 RUN = Path(__file__).with_name("run.sql")

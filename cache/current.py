@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from cache.manifest import Manifest
-from cache.parquet import SUFFIX, naming, read_rows
-from cache.run_folder import Job, RunFolder
+from polyculture.cache.manifest import Manifest
+from polyculture.cache.parquet import SUFFIX, naming, read_rows
+from polyculture.cache.run_folder import Job, RunFolder
 
 BATCH_ROWS = 10_000
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from cache.errors import StoreError
-from cache.store import SHARDED
+from polyculture.cache.errors import StoreError
+from polyculture.cache.store import SHARDED
 
 _NAMED = re.compile(r"(/[^'\"\n]+\.parquet)")
 _NO_FILE = ("No files found", "Cannot open file")  # DuckDB of what is gone, or may not be read

@@ -20,8 +20,8 @@ from typing import Any
 
 import duckdb
 
-from cache import schema
-from cache.selections import selection_files
+from polyculture.cache import schema
+from polyculture.cache.selections import selection_files
 
 COLUMNS = "columns.toml"
 _HEADER = re.compile(r"^-- (\w+): ((?:.*\n--)*.*\n)", flags=re.MULTILINE)

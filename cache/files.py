@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from cache.errors import StoreError
+from polyculture.cache.errors import StoreError
 
 ABANDONED = 3600.0  # seconds after which nobody writes to a temporary file any more
 

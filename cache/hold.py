@@ -17,7 +17,7 @@ from pathlib import Path
 
 from filelock import FileLock, LeaseSettingsMismatch, SoftFileLease, Timeout
 
-from cache.errors import JobHeldError
+from polyculture.cache.errors import JobHeldError
 
 LEASE = 30.0  # seconds after which a holder that gives no sign of life is taken for dead
 BEAT = 5.0  # seconds between two signs of life

@@ -16,7 +16,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 from pydantic import BaseModel
 
-from cache.files import replacing, store_faults
+from polyculture.cache.files import replacing, store_faults
 
 _ROUNDING = 1e-9  # sums of floats that should be equal differ by less
 

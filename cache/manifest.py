@@ -8,9 +8,9 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from cache.errors import StoreError
-from cache.files import replacing
-from cache.identity import content_id
+from polyculture.cache.errors import StoreError
+from polyculture.cache.files import replacing
+from polyculture.cache.identity import content_id
 
 
 class Manifest(BaseModel):

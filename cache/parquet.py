@@ -11,9 +11,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cache.errors import StoreError
-from cache.files import replacing
-from cache.schema import TABLES, arrow_schema, later_columns
+from polyculture.cache.errors import StoreError
+from polyculture.cache.files import replacing
+from polyculture.cache.schema import TABLES, arrow_schema, later_columns
 
 SUFFIX = ".parquet"
 

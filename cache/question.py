@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import duckdb
 
-from cache.errors import StoreError
+from polyculture.cache.errors import StoreError
 
 # PIVOT counts as several statements: it first collects the values that become columns.
 _QUESTIONS = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)

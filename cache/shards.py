@@ -20,12 +20,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from cache.errors import JobHeldError
-from cache.files import store_faults
-from cache.hold import Hold
-from cache.parquet import SUFFIX, read_rows, rows_to_table, write_parquet
-from cache.run_folder import Job, RunFolder
-from cache.schema import arrow_schema
+from polyculture.cache.errors import JobHeldError
+from polyculture.cache.files import store_faults
+from polyculture.cache.hold import Hold
+from polyculture.cache.parquet import SUFFIX, read_rows, rows_to_table, write_parquet
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import arrow_schema
 
 PART_ROWS = 20_000
 JOURNAL = "journal.jsonl"

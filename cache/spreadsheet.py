@@ -7,7 +7,7 @@ import io
 from collections.abc import Sequence
 from pathlib import Path
 
-from cache.errors import StoreError
+from polyculture.cache.errors import StoreError
 
 _DELIMITERS = ",;\t"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

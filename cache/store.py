@@ -11,16 +11,16 @@ from typing import Any
 
 import duckdb
 
-from cache.blank_store import create_views, open_blank_store
-from cache.database import connect
-from cache.errors import StoreError
-from cache.files import replacing
-from cache.manifest import Manifest, read_manifest, setup_id
-from cache.parquet import missing_columns
-from cache.run_folder import RunFolder
-from cache.schema import TABLES, later_columns
-from cache.selections import COMPUTED, MAIN, file_of
-from cache.shards import committed_parts
+from polyculture.cache.blank_store import create_views, open_blank_store
+from polyculture.cache.database import connect
+from polyculture.cache.errors import StoreError
+from polyculture.cache.files import replacing
+from polyculture.cache.manifest import Manifest, read_manifest, setup_id
+from polyculture.cache.parquet import missing_columns
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import TABLES, later_columns
+from polyculture.cache.selections import COMPUTED, MAIN, file_of
+from polyculture.cache.shards import committed_parts
 
 # Tables that are written job by job, and the table whose part commits theirs.
 SHARDED = {

@@ -16,7 +16,7 @@ from typing import Any, Self
 
 import orjson
 
-from cache.errors import StoreError
+from polyculture.cache.errors import StoreError
 
 VERSION = 1  # of what the rows hold; a file of another version is set aside
 DAY = 86_400.0

@@ -15,11 +15,11 @@ from typing import Any
 
 from scipy.stats import binomtest
 
-from cache.catalog import Catalog
-from cache.outcome import Outcome, Progress, silent
-from extract.base import Extracted, Extractor, FoundMention, ResponseText
-from extract.folding import fold_name
-from extract.gold import GoldText
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.outcome import Outcome, Progress, silent
+from polyculture.extract.base import Extracted, Extractor, FoundMention, ResponseText
+from polyculture.extract.folding import fold_name
+from polyculture.extract.gold import GoldText
 
 MATCHINGS = ("strict", "span", "surface")
 CONFIDENCE = 0.95

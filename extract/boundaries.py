@@ -14,7 +14,7 @@ import re
 import unicodedata
 from enum import IntEnum
 
-from extract.rules import LanguageRules, language_rules, rules
+from polyculture.extract.rules import LanguageRules, language_rules, rules
 
 
 class CharClass(IntEnum):

@@ -13,13 +13,13 @@ from dataclasses import dataclass
 import ahocorasick
 import pyarrow as pa
 
-from cache.catalog import Topic
-from cache.identity import content_id
-from extract.base import Extracted, FoundMention, ResponseText
-from extract.boundaries import Boundaries, long_enough
-from extract.folding import fold, fold_name
-from extract.letter_case import LetterCase
-from extract.rules import language_rules, rules, rules_hash
+from polyculture.cache.catalog import Topic
+from polyculture.cache.identity import content_id
+from polyculture.extract.base import Extracted, FoundMention, ResponseText
+from polyculture.extract.boundaries import Boundaries, long_enough
+from polyculture.extract.folding import fold, fold_name
+from polyculture.extract.letter_case import LetterCase
+from polyculture.extract.rules import language_rules, rules, rules_hash
 
 VERSION = 1  # of the rules in the code that decide mentions: raise it when they change
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import orjson
 
-from cache.catalog import Catalog
-from cache.errors import CatalogError, StoreError, did_you_mean
-from extract.base import FoundMention
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.errors import CatalogError, StoreError, did_you_mean
+from polyculture.extract.base import FoundMention
 
 GOLD = Path(__file__).with_name("gold")
 _MARK = re.compile(r"\[\[([^\[\]|]+)\|([^\[\]|]+)\]\]")

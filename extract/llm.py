@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 
-from cache.catalog import Topic
-from cache.identity import content_id
-from extract.answer import AnswerError, answer_schema, read_answer
-from extract.base import Extracted, ResponseText
-from extract.offsets import locate
-from extract.prompt import prompt_head
-from extract.rules import rules_hash
-from generate.engines.base import Completion, Decoding, Engine, Message, Request
+from polyculture.cache.catalog import Topic
+from polyculture.cache.identity import content_id
+from polyculture.extract.answer import AnswerError, answer_schema, read_answer
+from polyculture.extract.base import Extracted, ResponseText
+from polyculture.extract.offsets import locate
+from polyculture.extract.prompt import prompt_head
+from polyculture.extract.rules import rules_hash
+from polyculture.generate.engines.base import Completion, Decoding, Engine, Message, Request
 
 VERSION = 1  # of the rules in the code that decide mentions: raise it when they change
 MAX_TOKENS = 1024

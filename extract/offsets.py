@@ -15,10 +15,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from extract.base import FoundMention
-from extract.boundaries import CLASSES, Boundaries, CharClass
-from extract.folding import Folded, fold, fold_name, without_spaces
-from extract.rules import language_rules, rules
+from polyculture.extract.base import FoundMention
+from polyculture.extract.boundaries import CLASSES, Boundaries, CharClass
+from polyculture.extract.folding import Folded, fold, fold_name, without_spaces
+from polyculture.extract.rules import language_rules, rules
 
 Span = tuple[int, int]
 _WITHOUT_BOUNDARIES = (CharClass.HAN, CharClass.HIRAGANA, CharClass.KATAKANA, CharClass.UNSPACED)

@@ -6,9 +6,9 @@ import tomllib
 from pathlib import Path
 from string import Template
 
-from cache.catalog import Topic
-from extract.answer import write_answer
-from generate.engines.base import Message
+from polyculture.cache.catalog import Topic
+from polyculture.extract.answer import write_answer
+from polyculture.generate.engines.base import Message
 
 _FOLDER = Path(__file__).with_name("prompts")
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from cache.catalog import Topic
-from cache.identity import content_id
-from cache.schema import arrow_schema
-from cache.shards import Record
-from extract.base import Extracted, FoundMention
+from polyculture.cache.catalog import Topic
+from polyculture.cache.identity import content_id
+from polyculture.cache.schema import arrow_schema
+from polyculture.cache.shards import Record
+from polyculture.extract.base import Extracted, FoundMention
 
 # The columns that a response hands on to its extraction and mentions.
 CELL = (

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from cache.identity import file_sha256
+from polyculture.cache.identity import file_sha256
 
 RULES = Path(__file__).with_name("rules.toml")
 

@@ -10,16 +10,16 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cache.catalog import Topic
-from cache.current import current_responses
-from cache.errors import StoreError
-from cache.identity import content_id
-from cache.manifest import Manifest, read_manifest
-from cache.outcome import Outcome, Progress, silent
-from cache.run_folder import Job, RunFolder
-from cache.shards import JobShards
-from extract.base import Extractor, ResponseText
-from extract.rows import CELL, extraction_record, extraction_tables
+from polyculture.cache.catalog import Topic
+from polyculture.cache.current import current_responses
+from polyculture.cache.errors import StoreError
+from polyculture.cache.identity import content_id
+from polyculture.cache.manifest import Manifest, read_manifest
+from polyculture.cache.outcome import Outcome, Progress, silent
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.shards import JobShards
+from polyculture.extract.base import Extractor, ResponseText
+from polyculture.extract.rows import CELL, extraction_record, extraction_tables
 
 TABLES = ("mentions", "extractions")  # the last one commits
 BATCH = 8_192  # responses that are worked on together

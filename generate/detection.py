@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from cache.catalog import Catalog, Language
-from cache.scripts import script_counts, script_share
-from generate.chinese import chinese_variant
+from polyculture.cache.catalog import Catalog, Language
+from polyculture.cache.scripts import script_counts, script_share
+from polyculture.generate.chinese import chinese_variant
 
 if TYPE_CHECKING:
     from lingua import LanguageDetector

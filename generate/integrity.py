@@ -10,12 +10,12 @@ from pathlib import Path
 
 from babel import Locale, UnknownLocaleError
 
-from cache.catalog import Catalog, Language, Topic
-from cache.errors import CatalogError
-from cache.schema import Condition, Prompt
-from cache.scripts import script_counts, script_share
-from generate.detection import detect, detectable
-from generate.wording import (
+from polyculture.cache.catalog import Catalog, Language, Topic
+from polyculture.cache.errors import CatalogError
+from polyculture.cache.schema import Condition, Prompt
+from polyculture.cache.scripts import script_counts, script_share
+from polyculture.generate.detection import detect, detectable
+from polyculture.generate.wording import (
     NAMES,
     PLACEHOLDERS,
     PersonNames,

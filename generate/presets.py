@@ -8,9 +8,9 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from cache.catalog.read import parse_model, read_toml
-from cache.errors import ExperimentError, did_you_mean
-from cache.schema import Condition
+from polyculture.cache.catalog.read import parse_model, read_toml
+from polyculture.cache.errors import ExperimentError, did_you_mean
+from polyculture.cache.schema import Condition
 
 FILE = Path(__file__).with_name("presets.toml")
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from cache.catalog import Catalog, Language, Topic
-from cache.errors import CatalogError
-from cache.identity import content_id
-from cache.schema import Condition, Prompt
-from generate.presets import ImplicitCountries
-from generate.wording import (
+from polyculture.cache.catalog import Catalog, Language, Topic
+from polyculture.cache.errors import CatalogError
+from polyculture.cache.identity import content_id
+from polyculture.cache.schema import Condition, Prompt
+from polyculture.generate.presets import ImplicitCountries
+from polyculture.generate.wording import (
     PersonNames,
     Wording,
     country_form,

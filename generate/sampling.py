@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from cache.identity import content_id
-from generate.engines.base import Decoding, Message
+from polyculture.cache.identity import content_id
+from polyculture.generate.engines.base import Decoding, Message
 
 # Seeds are 31-bit, the widest that every server takes; half of them leave room for a billion samples a prompt.
 _BASE_SEEDS = 2**30

@@ -9,16 +9,16 @@ from contextlib import nullcontext
 from itertools import groupby
 from typing import Any
 
-from cache.catalog import Catalog
-from cache.outcome import Outcome, Progress, silent
-from cache.run_folder import Job, RunFolder
-from cache.schema import Prompt
-from cache.shards import JobShards
-from generate.detection import Detection, detect
-from generate.engines import open_engine
-from generate.engines.base import Completion, Engine, ModelSpec, Request
-from generate.sampling import Sampling, chat, response_id
-from generate.stock import Sample, answers_elsewhere, missing_samples, take_stock
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.outcome import Outcome, Progress, silent
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import Prompt
+from polyculture.cache.shards import JobShards
+from polyculture.generate.detection import Detection, detect
+from polyculture.generate.engines import open_engine
+from polyculture.generate.engines.base import Completion, Engine, ModelSpec, Request
+from polyculture.generate.sampling import Sampling, chat, response_id
+from polyculture.generate.stock import Sample, answers_elsewhere, missing_samples, take_stock
 
 __all__ = ["generate_job", "missing_samples"]
 

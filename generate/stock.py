@@ -9,11 +9,11 @@ from typing import Literal
 
 import pyarrow as pa
 
-from cache.answers import find_answers
-from cache.run_folder import Job, RunFolder
-from cache.schema import Prompt
-from cache.shards import JobShards
-from generate.sampling import Sampling, response_id
+from polyculture.cache.answers import find_answers
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import Prompt
+from polyculture.cache.shards import JobShards
+from polyculture.generate.sampling import Sampling, response_id
 
 # What became of a sample: 'again' is a failure that may pass, 'failed' one that asking again would not mend.
 State = Literal["ok", "failed", "again"]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from generate.engines.base import ModelSpec
+from polyculture.generate.engines.base import ModelSpec
 
 STAND_IN = "o200k_base"  # counts for a model whose tokenizer is not at hand; a multilingual one like most of today
 _BYTES = 3  # of UTF-8 a token, where there is no tokenizer at all: between English (4.5) and Thai (2 to 3)

@@ -12,11 +12,11 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from cache.catalog import Language, Topic
-from cache.catalog.model import CountryCode
-from cache.catalog.read import parse_model, read_toml
-from cache.errors import CatalogError
-from cache.schema import CONDITIONS, Condition
+from polyculture.cache.catalog import Language, Topic
+from polyculture.cache.catalog.model import CountryCode
+from polyculture.cache.catalog.read import parse_model, read_toml
+from polyculture.cache.errors import CatalogError
+from polyculture.cache.schema import CONDITIONS, Condition
 
 FOLDER = Path(__file__).with_name("wording")
 NAMES = Path(__file__).with_name("names.toml")

@@ -10,9 +10,9 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from cache.catalog import Catalog, Language
-from link.normalise import Fold, fold_of, normalise_array
-from link.statements import statement
+from polyculture.cache.catalog import Catalog, Language
+from polyculture.link.normalise import Fold, fold_of, normalise_array
+from polyculture.link.statements import statement
 
 ASK_COLUMNS = ("language", "topic", "kind", "surface")
 _SCOPE_OF: list[tuple[str, pa.DataType]] = [

@@ -11,8 +11,18 @@ import pyarrow as pa
 from msgspec import Struct
 from msgspec.structs import astuple
 
-from link.entity import PROPERTIES, Claims, Item, NotAnItemError, Text, best_targets, convert, decoder, number
-from link.normalise import fold_of, normalise_array
+from polyculture.link.entity import (
+    PROPERTIES,
+    Claims,
+    Item,
+    NotAnItemError,
+    Text,
+    best_targets,
+    convert,
+    decoder,
+    number,
+)
+from polyculture.link.normalise import fold_of, normalise_array
 
 __all__ = ["PROPERTIES", "SCHEMAS", "NotAnItemError", "Rows", "best_targets", "number"]
 

@@ -19,21 +19,21 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from cache.catalog import Catalog
-from cache.database import connect
-from cache.errors import SnapshotError
-from cache.outcome import Progress, silent
-from cache.schema import arrow_schema
-from link.asks import lay_out_keys, lay_out_lookups
-from link.calibration import lay_out_confidences
-from link.entity_json import number
-from link.fuzzy import match_fuzzily
-from link.ontology import Ontology
-from link.rules import DEFAULT_RULES, Rules
-from link.searches import lay_out_searches
-from link.source import Source
-from link.statements import statement
-from link.variants import find_variants, lay_out_forms, lay_out_names
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.database import connect
+from polyculture.cache.errors import SnapshotError
+from polyculture.cache.outcome import Progress, silent
+from polyculture.cache.schema import arrow_schema
+from polyculture.link.asks import lay_out_keys, lay_out_lookups
+from polyculture.link.calibration import lay_out_confidences
+from polyculture.link.entity_json import number
+from polyculture.link.fuzzy import match_fuzzily
+from polyculture.link.ontology import Ontology
+from polyculture.link.rules import DEFAULT_RULES, Rules
+from polyculture.link.searches import lay_out_searches
+from polyculture.link.source import Source
+from polyculture.link.statements import statement
+from polyculture.link.variants import find_variants, lay_out_forms, lay_out_names
 
 MEMORY = "1GB"  # what DuckDB may hold while it links; the rest goes to disk
 # So many asks are never all found as they stand: what the others need is made ready while surfaces are folded.

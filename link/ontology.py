@@ -24,9 +24,9 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from cache.catalog import Catalog, Kind, Topic
-from link.entity_json import number
-from link.statements import statement
+from polyculture.cache.catalog import Catalog, Kind, Topic
+from polyculture.link.entity_json import number
+from polyculture.link.statements import statement
 
 _PAGE_LEVELS = 3  # of classes of pages, one below the other
 

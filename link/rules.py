@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
-from cache.catalog import Catalog
-from cache.identity import content_id
-from link.calibration import bases
-from link.normalise import NORMALISATION
-from link.ontology import pages, scope_of
-from link.source import Source
-from link.variants import inflections
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.identity import content_id
+from polyculture.link.calibration import bases
+from polyculture.link.normalise import NORMALISATION
+from polyculture.link.ontology import pages, scope_of
+from polyculture.link.source import Source
+from polyculture.link.variants import inflections
 
 ALGORITHM = 8  # raise when the same input may give other links
 

@@ -15,10 +15,10 @@ import duckdb
 import pyarrow as pa
 from rapidfuzz.distance import Levenshtein
 
-from cache.catalog import Catalog, Language
-from link.normalise import marks
-from link.statements import statement
-from link.variants import inflection_of
+from polyculture.cache.catalog import Catalog, Language
+from polyculture.link.normalise import marks
+from polyculture.link.statements import statement
+from polyculture.link.variants import inflection_of
 
 _COLUMNS: list[tuple[str, pa.DataType]] = [("own", pa.uint32()), ("language", pa.string()), ("surface", pa.string())]
 _WRITTEN = pa.schema(_COLUMNS)

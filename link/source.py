@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import duckdb
 
-from cache.outcome import Progress
+from polyculture.cache.outcome import Progress
 
 
 class Source(Protocol):

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from cache.catalog import Catalog
-from cache.database import connect
-from cache.identity import content_id
-from cache.manifest import Manifest
-from cache.outcome import Outcome, Progress, silent
-from cache.parquet import read_metadata, write_parquet
-from cache.run_folder import RunFolder
-from cache.store import fill_store
-from link.linker import TABLES, Linker
-from link.rules import DEFAULT_RULES, Rules, linker_id
-from link.source import Source
-from link.statements import statement
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.database import connect
+from polyculture.cache.identity import content_id
+from polyculture.cache.manifest import Manifest
+from polyculture.cache.outcome import Outcome, Progress, silent
+from polyculture.cache.parquet import read_metadata, write_parquet
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import fill_store
+from polyculture.link.linker import TABLES, Linker
+from polyculture.link.rules import DEFAULT_RULES, Rules, linker_id
+from polyculture.link.source import Source
+from polyculture.link.statements import statement
 
 DIGEST = "link_digest"
 

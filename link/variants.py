@@ -17,8 +17,8 @@ from typing import Any, TypedDict
 
 import duckdb
 
-from cache.catalog import Catalog, Language
-from link.statements import statement
+from polyculture.cache.catalog import Catalog, Language
+from polyculture.link.statements import statement
 
 Rule = Sequence[str]  # a pattern and what takes its place; of `searched` perhaps several pairs, one after the other
 _LITERAL = re.compile(r"[\w &]+")  # a pattern without any sign of one

@@ -10,18 +10,18 @@ from pathlib import Path
 import duckdb
 import pyarrow.parquet as pq
 
-from cache.identity import content_id, file_sha256
-from cache.manifest import read_manifest
-from cache.outcome import Outcome, Progress, silent
-from cache.parquet import objects_to_table, read_metadata, write_parquet
-from cache.run_folder import RunFolder
-from cache.schema import Interval, SaturationInterval
-from cache.selections import MAIN, file_of, selection_files
-from cache.shards import committed_parts
-from cache.store import SHARDED, open_store
-from metrics import CELLS, views
-from metrics.intervals.levels import Aggregates
-from metrics.intervals.model import (
+from polyculture.cache.identity import content_id, file_sha256
+from polyculture.cache.manifest import read_manifest
+from polyculture.cache.outcome import Outcome, Progress, silent
+from polyculture.cache.parquet import objects_to_table, read_metadata, write_parquet
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import Interval, SaturationInterval
+from polyculture.cache.selections import MAIN, file_of, selection_files
+from polyculture.cache.shards import committed_parts
+from polyculture.cache.store import SHARDED, open_store
+from polyculture.metrics import CELLS, views
+from polyculture.metrics.intervals.levels import Aggregates
+from polyculture.metrics.intervals.model import (
     companion_rows,
     consensus_rows,
     diversity_rows,
@@ -29,7 +29,7 @@ from metrics.intervals.model import (
     saturation_rows,
     specificity_rows,
 )
-from metrics.reading import QUERIES, Reading
+from polyculture.metrics.reading import QUERIES, Reading
 
 CURVES = "saturation_intervals"
 _RESTED_ON = QUERIES / "rested_on.sql"

@@ -7,10 +7,10 @@ from typing import TypeVar
 
 import duckdb
 
-from cache.parquet import objects_to_table, write_parquet
-from cache.run_folder import RunFolder
-from cache.store import open_store
-from metrics import views
+from polyculture.cache.parquet import objects_to_table, write_parquet
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.metrics import views
 
 Row = TypeVar("Row")
 

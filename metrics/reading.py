@@ -11,8 +11,8 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from metrics.intervals.assemblage import Assemblage, assemblage
-from metrics.intervals.ratio import Numbers
+from polyculture.metrics.intervals.assemblage import Assemblage, assemblage
+from polyculture.metrics.intervals.ratio import Numbers
 
 QUERIES = Path(__file__).parent / "queries"
 

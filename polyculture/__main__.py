@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from cache.errors import PolycultureError
+from polyculture.cache.errors import PolycultureError
 from polyculture.console import say
 
 INTERRUPTED = 130  # what a shell expects after Ctrl-C
@@ -24,7 +24,7 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except Exception as fault:
-        from cache.damage import damaged_file  # loads DuckDB, which not every command needs
+        from polyculture.cache.damage import damaged_file  # loads DuckDB, which not every command needs
 
         damaged = damaged_file(fault)
         if damaged is None:

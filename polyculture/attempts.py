@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from cache.errors import IncompleteError, JobHeldError
-from cache.outcome import Outcome, Progress
-from cache.run_folder import Job
+from polyculture.cache.errors import IncompleteError, JobHeldError
+from polyculture.cache.outcome import Outcome, Progress
+from polyculture.cache.run_folder import Job
 from polyculture.console import say, watch
 
 Work = Callable[[Progress], Outcome]

@@ -9,19 +9,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cache.catalog import Catalog, read_catalog
-from cache.database import connect
-from cache.errors import ExperimentError
-from generate.engines import ModelSpec
+from polyculture.cache.catalog import Catalog, read_catalog
+from polyculture.cache.database import connect
+from polyculture.cache.errors import ExperimentError
 from polyculture.console import say, watch
 from polyculture.experiment import GAZETTEER, check_extractor
+from polyculture.generate.engines import ModelSpec
 from polyculture.loading import load_model
 from polyculture.options import Format
 from polyculture.snapshots import find_snapshot
 
 if TYPE_CHECKING:
-    from extract.audit import AuditResult, AuditRow
-    from extract.base import Extractor
+    from polyculture.extract.audit import AuditResult, AuditRow
+    from polyculture.extract.base import Extractor
 
 SHOWN = ("all", "language", "topic", "trap", "kind")
 COLUMNS = ("by", "value", "matching", "texts", "failed", "gold", "found", "precision", "recall", "F1", "hallucinated")
@@ -37,8 +37,8 @@ def audit_extractor(
     output: Path | None,
 ) -> None:
     """Runs `extractor` over the gold texts and writes its precision, recall and F1 with 95 % intervals."""
-    from extract.audit import audit
-    from extract.gold import GOLD, read_gold
+    from polyculture.extract.audit import audit
+    from polyculture.extract.gold import GOLD, read_gold
 
     spec = ModelSpec(extractor, _read_options(options))
     check_extractor(spec)
@@ -54,8 +54,8 @@ def audit_extractor(
 
 
 def _gazetteer(catalog: Catalog, snapshot: str) -> Callable[[str, str], Extractor]:
-    from extract.gazetteer import Gazetteer
-    from link.index.lexicon import lexicon
+    from polyculture.extract.gazetteer import Gazetteer
+    from polyculture.link.index.lexicon import lexicon
 
     found = find_snapshot(snapshot, Path.cwd())
 
@@ -67,7 +67,7 @@ def _gazetteer(catalog: Catalog, snapshot: str) -> Callable[[str, str], Extracto
 
 
 def _model(catalog: Catalog, spec: ModelSpec, stack: ExitStack) -> Callable[[str, str], Extractor]:
-    from extract.llm import LlmExtractor
+    from polyculture.extract.llm import LlmExtractor
 
     engine = stack.enter_context(load_model(spec))
 

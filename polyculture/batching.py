@@ -8,13 +8,13 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING
 
-from cache.errors import BudgetError, ExperimentError
-from cache.run_folder import Job, RunFolder
-from generate.engines import ModelSpec
+from polyculture.cache.errors import BudgetError, ExperimentError
+from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.console import say
+from polyculture.generate.engines import ModelSpec
 
 if TYPE_CHECKING:
-    from generate.engines.batches import BatchEngine
+    from polyculture.generate.engines.batches import BatchEngine
 
 # Where the batches' ids stand in the run's folder, by stage.
 BATCHES: Mapping[str, str] = {"generate": "batches/generate", "extract": "batches/extract"}
@@ -28,7 +28,7 @@ def asked_in_batches(spec: ModelSpec) -> bool:
 def check_nothing_waits(run: RunFolder, stage: str, job: Job) -> None:
     """Raises `ExperimentError` where a batch of a stage's work on a job is at the provider: asked directly, too, its
     answers would be bought twice."""
-    from generate.engines.batch_records import waiting
+    from polyculture.generate.engines.batch_records import waiting
 
     folder = run.shards(BATCHES[stage], job)
     count = sum(len(record.ids) for record in waiting(folder))
@@ -41,14 +41,14 @@ def check_nothing_waits(run: RunFolder, stage: str, job: Job) -> None:
 
 def batches_at_once(spec: ModelSpec) -> int:
     """How many jobs may have batches at the provider at the same time."""
-    from generate.engines.options import OpenAIOptions, read_options
+    from polyculture.generate.engines.options import OpenAIOptions, read_options
 
     return read_options(OpenAIOptions, spec).batches_at_once
 
 
 def open_batches(spec: ModelSpec, folder: Path, stop: Event) -> BatchEngine:
     """The model's engine for one stage of one job, to be entered with `with`."""
-    from generate.engines.batches import BatchEngine
+    from polyculture.generate.engines.batches import BatchEngine
 
     return BatchEngine(spec, folder, stop, say)
 
@@ -74,7 +74,7 @@ def side_by_side(tasks: Sequence[Callable[[], None]], at_once: int, stop: Event)
 
 def waiting_line(run: RunFolder) -> str | None:
     """What waits at providers, in one line; None where nothing does."""
-    from generate.engines.batch_records import waiting
+    from polyculture.generate.engines.batch_records import waiting
 
     records = list(waiting(run.root / "batches"))
     if not records:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
-from cache.ledger import Ledger
-from cache.prices import Price
-from cache.run_folder import Job, RunFolder
-from cache.shards import JobShards
-from generate.budget import BudgetedEngine, Purse
-from generate.engines import Engine
+from polyculture.cache.ledger import Ledger
+from polyculture.cache.prices import Price
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.shards import JobShards
 from polyculture.console import say
+from polyculture.generate.budget import BudgetedEngine, Purse
+from polyculture.generate.engines import Engine
 from polyculture.workspace import Workspace
 
 PaidStage = Literal["generate", "extract", "score", "swap"]

@@ -9,15 +9,15 @@ from dataclasses import replace
 
 from pydantic import BaseModel
 
-from cache.files import replacing
-from cache.run_folder import Job, RunFolder
-from generate.engines import Completion, Engine, Request
-from generate.engines.around import AroundEngine
 from polyculture.batching import asked_in_batches
 from polyculture.budget import open_budget
+from polyculture.cache.files import replacing
+from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.console import say
 from polyculture.deadline import TimeIsOverError, deadline
 from polyculture.experiment import PAID_ENGINES
+from polyculture.generate.engines import Completion, Engine, Request
+from polyculture.generate.engines.around import AroundEngine
 from polyculture.loading import load_model
 from polyculture.workspace import Workspace
 
@@ -54,7 +54,7 @@ def calibrate(workspace: Workspace, seconds: float = SECONDS) -> None:
 
 
 def _rate(workspace: Workspace, model: str, seconds: float) -> float | None:
-    from generate.stage import generate_job, missing_samples
+    from polyculture.generate.stage import generate_job, missing_samples
 
     sampling, spec = workspace.sampling, workspace.experiment.model_spec(model)
     jobs = [job for job in workspace.jobs if job.model == model]

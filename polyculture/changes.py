@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cache.errors import ChangedExperimentError
-from cache.manifest import Manifest
+from polyculture.cache.errors import ChangedExperimentError
+from polyculture.cache.manifest import Manifest
 
 SAMPLING_TOPS_UP = "n"  # more samples are added to those that are there
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cache.errors import ExperimentError
-from metrics.comparison.compare import NATIVE, Row, Sides, lay_out_native, sides_of
+from polyculture.cache.errors import ExperimentError
 from polyculture.console import say
+from polyculture.metrics.comparison.compare import NATIVE, Row, Sides, lay_out_native, sides_of
 from polyculture.options import Format
 from polyculture.tables import print_table, write_rows
 from polyculture.workspace import Workspace

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from cache.outcome import Outcome, Progress
+from polyculture.cache.outcome import Outcome, Progress
 
 PLAIN_EVERY = 10.0  # seconds between two plain lines
 BAR_EVERY = 0.25  # seconds between two updates of a bar

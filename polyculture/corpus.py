@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cache.errors import ExperimentError
+from polyculture.cache.errors import ExperimentError
 from polyculture.console import say, watch
 from polyculture.mining import MEGABYTE, in_megabytes
 
 if TYPE_CHECKING:
-    from cache.outcome import Outcome
-    from metrics.likelihood.stage import ScoringJob
-    from metrics.ngrams.count import Intake
-    from metrics.ngrams.stage import Corpus
+    from polyculture.cache.outcome import Outcome
+    from polyculture.metrics.likelihood.stage import ScoringJob
+    from polyculture.metrics.ngrams.count import Intake
+    from polyculture.metrics.ngrams.stage import Corpus
     from polyculture.workspace import Workspace
 
 _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
@@ -22,8 +22,8 @@ _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
 def open_named_corpus(paths: Sequence[Path], name: str | None, text_field: str) -> Corpus:
     """The files of a corpus under a name; without one, under that of the first file or folder."""
-    from extract.mining.corpus import open_corpus
-    from metrics.ngrams.stage import Corpus
+    from polyculture.extract.mining.corpus import open_corpus
+    from polyculture.metrics.ngrams.stage import Corpus
 
     called = name or paths[0].resolve().name.partition(".")[0]
     if not called or set(called) - set(_NAME):
@@ -34,7 +34,7 @@ def open_named_corpus(paths: Sequence[Path], name: str | None, text_field: str) 
 
 def score_by_corpus(workspace: Workspace, jobs: Sequence[ScoringJob], corpus: Corpus, processes: int) -> None:
     """Scores what is missing, and says what was read."""
-    from metrics.ngrams.stage import score_corpus
+    from polyculture.metrics.ngrams.stage import score_corpus
 
     total = sum(file.size for file in corpus.files)
     with watch(f"count {corpus.name}, megabytes", total // MEGABYTE) as progress:

@@ -47,7 +47,7 @@ def demo_experiment(source: Path, folder: Path, context: typer.Context) -> Path:
         if given(context, option):
             raise typer.BadParameter(f"--demo has models and texts of its own: leave out {spelt}, or --demo")
 
-    from cache.files import store_faults
+    from polyculture.cache.files import store_faults
 
     file = folder / source.name
     with store_faults(file):

@@ -8,12 +8,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cache.home import cache_folder
+from polyculture.cache.home import cache_folder
 from polyculture.console import say
 
 if TYPE_CHECKING:
-    from metrics.datasets.model import DataSet
-    from metrics.datasets.rules import Rules
+    from polyculture.metrics.datasets.model import DataSet
+    from polyculture.metrics.datasets.rules import Rules
 
 CAUSAL = "causal"
 
@@ -25,10 +25,10 @@ def data_folder(name: str) -> Path:
 
 def open_data_set(name: str, folder: Path | None, *, english: bool = False) -> DataSet:
     """A data set, by name or rules file, from `folder` or from where it was fetched to. Raises `DataSetError`."""
-    from metrics.datasets.english import in_english
-    from metrics.datasets.fetch import check_as_received
-    from metrics.datasets.load import load
-    from metrics.datasets.rules import rules_of
+    from polyculture.metrics.datasets.english import in_english
+    from polyculture.metrics.datasets.fetch import check_as_received
+    from polyculture.metrics.datasets.load import load
+    from polyculture.metrics.datasets.rules import rules_of
 
     rules = rules_of(name)
     place = folder or data_folder(rules.name)
@@ -39,7 +39,7 @@ def open_data_set(name: str, folder: Path | None, *, english: bool = False) -> D
 
 def list_rows(data_sets: Iterable[Rules]) -> Iterable[tuple[Any, ...]]:
     """Name, title, licence, publisher and pinned commit, where it lies, and the commit that it was fetched at."""
-    from metrics.datasets.fetch import fetched_commit
+    from polyculture.metrics.datasets.fetch import fetched_commit
 
     for rules in data_sets:
         folder = data_folder(rules.name)

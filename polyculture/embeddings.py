@@ -12,8 +12,8 @@ from polyculture.console import say
 from polyculture.loading import load_model
 
 if TYPE_CHECKING:
-    from metrics.likelihood.stage import ScoringJob
     from polyculture.likelihood import Likelihoods
+    from polyculture.metrics.likelihood.stage import ScoringJob
     from polyculture.workspace import Workspace
 
 TABLE = Path(__file__).parent / "data" / "separations_table.sql"
@@ -21,7 +21,7 @@ TABLE = Path(__file__).parent / "data" / "separations_table.sql"
 
 def represent(likelihoods: Likelihoods, jobs: Sequence[ScoringJob], layers: tuple[str, ...]) -> None:
     """Represents what is missing; a model is loaded once, and only if it has something to do."""
-    from metrics.embeddings.stage import represent_job, settled
+    from polyculture.metrics.embeddings.stage import represent_job, settled
 
     run = likelihoods.workspace.run
 
@@ -42,7 +42,7 @@ def represent(likelihoods: Likelihoods, jobs: Sequence[ScoringJob], layers: tupl
 
 def print_separations(workspace: Workspace) -> None:
     """Computes the separations, and prints them."""
-    from metrics.embeddings.measure import measure_separation
+    from polyculture.metrics.embeddings.measure import measure_separation
     from polyculture.tables import print_query
 
     measure_separation(workspace.run)
@@ -51,8 +51,8 @@ def print_separations(workspace: Workspace) -> None:
 
 def write_maps(workspace: Workspace, folder: Path) -> None:
     """Writes an SVG file per map into a folder."""
-    from cache.files import replacing, store_faults
-    from reports.figures.entity_map import standalone_maps
+    from polyculture.cache.files import replacing, store_faults
+    from polyculture.reports.figures.entity_map import standalone_maps
 
     with store_faults(folder):
         folder.mkdir(parents=True, exist_ok=True)

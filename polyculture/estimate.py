@@ -6,14 +6,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cache.database import connect
-from cache.manifest import read_manifest
-from cache.prices import BATCH, DIRECT
-from cache.store import fill_store
-from generate.tokens import count_tokens
 from polyculture.batching import asked_in_batches
+from polyculture.cache.database import connect
+from polyculture.cache.manifest import read_manifest
+from polyculture.cache.prices import BATCH, DIRECT
+from polyculture.cache.store import fill_store
 from polyculture.calibration import read_rates
 from polyculture.experiment import GAZETTEER
+from polyculture.generate.tokens import count_tokens
 from polyculture.workspace import Workspace
 
 _MEANS = """
@@ -59,7 +59,7 @@ def estimates(workspace: Workspace) -> Iterator[Estimate]:
 
 
 def _sampling(workspace: Workspace, model: str, means: _Means | None, rate: float | None) -> Estimate:
-    from generate.stage import missing_samples
+    from polyculture.generate.stage import missing_samples
 
     spec, sampling = workspace.experiment.model_spec(model), workspace.sampling
     counted = count_tokens(spec, [prompt.text for prompt in workspace.prompts])
@@ -90,8 +90,8 @@ def _sampling(workspace: Workspace, model: str, means: _Means | None, rate: floa
 
 def _extraction(workspace: Workspace, means: Mapping[tuple[str, str], _Means]) -> Estimate:
     """Every response is read once behind the instructions; until it is measured, as much is written as was read."""
-    from extract.llm import MAX_TOKENS
-    from extract.prompt import prompt_head
+    from polyculture.extract.llm import MAX_TOKENS
+    from polyculture.extract.prompt import prompt_head
 
     experiment = workspace.experiment
     model = experiment.extract.with_

@@ -10,13 +10,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from cache.catalog import Catalog
-from cache.errors import CatalogError, EngineError, ExperimentError, did_you_mean
-from cache.prices import Price
-from cache.schema import CONDITIONS, Condition
-from generate.engines import ENGINES, ModelSpec, check_model
-from generate.presets import read_preset
-from generate.sampling import Sampling
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.errors import CatalogError, EngineError, ExperimentError, did_you_mean
+from polyculture.cache.prices import Price
+from polyculture.cache.schema import CONDITIONS, Condition
+from polyculture.generate.engines import ENGINES, ModelSpec, check_model
+from polyculture.generate.presets import read_preset
+from polyculture.generate.sampling import Sampling
 
 GAZETTEER = "gazetteer"  # the extractor that is no model
 PAID_ENGINES = ("openai",)  # others run on this machine

@@ -9,21 +9,21 @@ from functools import cached_property, lru_cache
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from cache.catalog import Topic
-from cache.outcome import Outcome, Progress
-from cache.run_folder import Job
-from generate.engines.base import ModelSpec
 from polyculture.batching import BATCHES, asked_in_batches, batches_at_once, check_nothing_waits, open_batches
 from polyculture.budget import open_budget
+from polyculture.cache.catalog import Topic
+from polyculture.cache.outcome import Outcome, Progress
+from polyculture.cache.run_folder import Job
 from polyculture.experiment import GAZETTEER
+from polyculture.generate.engines.base import ModelSpec
 from polyculture.loading import load_model
 from polyculture.snapshots import STARTER, find_snapshot
 from polyculture.workspace import Workspace
 
 if TYPE_CHECKING:
-    from extract.base import Extractor
-    from generate.engines.base import Engine
-    from link.index.snapshot import Snapshot
+    from polyculture.extract.base import Extractor
+    from polyculture.generate.engines.base import Engine
+    from polyculture.link.index.snapshot import Snapshot
 
 ExtractJob = Callable[[Job, Progress], Outcome]
 
@@ -65,8 +65,8 @@ class Extraction:
         return find_snapshot(name, self.workspace.file.parent)
 
     def extractor_id(self, topic: Topic) -> str:
-        from extract.gazetteer import gazetteer_extractor_id
-        from extract.llm import llm_extractor_id
+        from polyculture.extract.gazetteer import gazetteer_extractor_id
+        from polyculture.extract.llm import llm_extractor_id
 
         if self.by_model:
             return llm_extractor_id(self.name, topic)
@@ -86,7 +86,7 @@ class Extraction:
     @contextmanager
     def opened(self) -> Iterator[ExtractJob]:
         """A function that extracts one job; what it opens is closed when the block ends."""
-        from extract.stage import extract_job
+        from polyculture.extract.stage import extract_job
 
         with ExitStack() as stack:
             extractor_of = self._model(stack) if self.by_model else self._gazetteer()
@@ -98,7 +98,7 @@ class Extraction:
             yield extract
 
     def _model(self, stack: ExitStack) -> Callable[[Job], Extractor]:
-        from extract.llm import LlmExtractor
+        from polyculture.extract.llm import LlmExtractor
 
         @lru_cache(maxsize=1)
         def engine() -> Engine:
@@ -120,8 +120,8 @@ class Extraction:
         return extractor
 
     def _gazetteer(self) -> Callable[[Job], Extractor]:
-        from extract.gazetteer import Gazetteer
-        from link.index.lexicon import lexicon
+        from polyculture.extract.gazetteer import Gazetteer
+        from polyculture.link.index.lexicon import lexicon
 
         @lru_cache(maxsize=1)
         def extractor(topic: str, language: str) -> Extractor:

@@ -9,21 +9,21 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cache.errors import StoreError
-from cache.files import replacing
-from cache.parquet import objects_to_table, read_rows, write_parquet
-from cache.run_folder import RunFolder
-from cache.schema import Judgement, arrow_schema
-from cache.store import open_store
-from extract.mining.kappa import cohens_kappa
-from metrics import KEPT, views
-from metrics.audit.corrected import FEWEST, Corrected, corrected_metrics
-from metrics.audit.scores import Share, audit_scores
-from metrics.audit.sheet import COLUMNS, read_judgements, sample
+from polyculture.cache.errors import StoreError
+from polyculture.cache.files import replacing
+from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import Judgement, arrow_schema
+from polyculture.cache.store import open_store
 from polyculture.console import say
+from polyculture.extract.mining.kappa import cohens_kappa
+from polyculture.metrics import KEPT, views
+from polyculture.metrics.audit.corrected import FEWEST, Corrected, corrected_metrics
+from polyculture.metrics.audit.scores import Share, audit_scores
+from polyculture.metrics.audit.sheet import COLUMNS, read_judgements, sample
 from polyculture.options import Format
+from polyculture.reports.embedding import defuse
 from polyculture.tables import print_table, write_rows
-from reports.embedding import defuse
 
 if TYPE_CHECKING:
     import duckdb

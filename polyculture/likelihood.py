@@ -18,8 +18,8 @@ from polyculture.workspace import Workspace
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from metrics.likelihood.protocol import Drawing
-    from metrics.likelihood.stage import ScoringJob
+    from polyculture.metrics.likelihood.protocol import Drawing
+    from polyculture.metrics.likelihood.stage import ScoringJob
 
 TOPICS = Path(__file__).parent / "data" / "entity_topics.toml"
 TABLE = Path(__file__).parent / "data" / "cbs_table.sql"
@@ -33,8 +33,8 @@ class Likelihoods(Attempts):
 
     def score(self, jobs: Sequence[ScoringJob]) -> None:
         """Scores what is missing; a model is loaded once, and only if it has something to do."""
-        from metrics.likelihood.stage import score_job
         from polyculture.budget import open_budget
+        from polyculture.metrics.likelihood.stage import score_job
 
         run = self.workspace.run
         for model, group in groupby(jobs, key=lambda scoring: scoring.job.model):
@@ -50,7 +50,7 @@ class Likelihoods(Attempts):
 
     def link(self) -> None:
         """Links the scored entities of the types that are topics, with the linker that the experiment names."""
-        from cache.parquet import write_parquet
+        from polyculture.cache.parquet import write_parquet
         from polyculture.linking import plan_linking
 
         asks = _asks(self.workspace)
@@ -64,8 +64,8 @@ class Likelihoods(Attempts):
 
     def measure(self, rule: str, drawing: Drawing | None = None) -> None:
         """Computes the scores with their intervals, and those of CAMeL's draws or others; prints the table."""
-        from metrics.likelihood.measure import measure_bias
-        from metrics.likelihood.protocol import Drawing
+        from polyculture.metrics.likelihood.measure import measure_bias
+        from polyculture.metrics.likelihood.protocol import Drawing
         from polyculture.tables import print_query
 
         measure_bias(self.workspace.run, drawing or Drawing(seed=self.workspace.experiment.sampling.seed))
@@ -75,8 +75,8 @@ class Likelihoods(Attempts):
 
     def _tell_versions(self) -> None:
         """Says so where a model was another one than before, and nobody could know until it was opened."""
-        from cache.store import open_store
-        from metrics import views
+        from polyculture.cache.store import open_store
+        from polyculture.metrics import views
 
         with open_store(self.workspace.run, views()) as store:
             found = store.sql(_VERSIONS).fetchall()
@@ -85,7 +85,7 @@ class Likelihoods(Attempts):
                 "have all made by it")  # fmt: skip
 
     def _is_scored(self, scoring: ScoringJob) -> bool:
-        from metrics.likelihood.stage import settled
+        from polyculture.metrics.likelihood.stage import settled
 
         return self.is_done(f"score {scoring.job}", scoring.job, partial(settled, self.workspace.run, scoring))
 
@@ -101,8 +101,8 @@ def _asks(workspace: Workspace) -> pa.Table:
     """Entities to be linked: language, entity_type, surface, topic and kind, each once."""
     import pyarrow as pa
 
-    from cache.store import open_store
-    from metrics import views
+    from polyculture.cache.store import open_store
+    from polyculture.metrics import views
 
     topics = tomllib.loads(TOPICS.read_text(encoding="utf-8"))
     query = "SELECT DISTINCT language, entity_type, entity AS surface FROM scores ORDER BY ALL"
@@ -118,8 +118,8 @@ def _asks(workspace: Workspace) -> pa.Table:
 
 def _links(workspace: Workspace, asks: pa.Table, source: Any) -> pa.Table:
     """The table `cultural_links`: what the linker says of each ask."""
-    from cache.parquet import rows_to_table
-    from link.linker import Linker
+    from polyculture.cache.parquet import rows_to_table
+    from polyculture.link.linker import Linker
 
     links = Linker(workspace.catalog, source).link(asks)["links"].to_pylist()
     found = {(row["language"], row["topic"], row["kind"], row["surface"]): row for row in links}

@@ -12,7 +12,7 @@ from polyculture.options import Format, OutputFile, OutputFormat
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from link.audit.audit import AuditResult, AuditRow
+    from polyculture.link.audit.audit import AuditResult, AuditRow
 
 SHOWN_WRONG = 20
 SHARES = (
@@ -54,10 +54,10 @@ def audit(
     Accuracy, precision, and NIL precision and recall with 95 % intervals, by language, topic, how many items bear the
     name, kind of match and status; then the wrong answers.
     """
-    from cache.catalog import read_catalog
-    from link.audit.audit import audit_links
-    from link.audit.gold import read_gold_mentions
+    from polyculture.cache.catalog import read_catalog
     from polyculture.console import watch
+    from polyculture.link.audit.audit import audit_links
+    from polyculture.link.audit.gold import read_gold_mentions
     from polyculture.snapshots import find_snapshot
 
     known = read_catalog(catalog)
@@ -80,8 +80,8 @@ def _write_rows(result: AuditResult, format: Format, output: Path | None) -> Non
 
 
 def _write_wrong(result: AuditResult, file: Path | None, format: Format, *, shown: bool) -> None:
-    from link.audit.verdict import WRONG
     from polyculture.console import say
+    from polyculture.link.audit.verdict import WRONG
     from polyculture.tables import print_table, write_values
 
     rows = [one.row() for one in result.wrong]

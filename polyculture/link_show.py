@@ -14,16 +14,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer._click.exceptions import UsageError
 
-from cache.harmless import harmless
+from polyculture.cache.harmless import harmless
 from polyculture.snapshots import STARTER
 
 if TYPE_CHECKING:
     from rich.tree import Tree
 
-    from cache.catalog import Catalog
-    from link.calibration import Basis
-    from link.show.explain import Explanation, Item, Judgement
-    from link.source import Source
+    from polyculture.cache.catalog import Catalog
+    from polyculture.link.calibration import Basis
+    from polyculture.link.show.explain import Explanation, Item, Judgement
+    from polyculture.link.source import Source
 
 PIPE_WIDTH = 10_000  # where nobody watches, a line is as long as it is
 EXACT = 100.0  # the score of a match that is no guess
@@ -66,11 +66,11 @@ def show(
     format: Annotated[ShowFormat, typer.Option("--format", "-f", help="How it is printed.")] = ShowFormat.TREE,
 ) -> None:
     """Show what a surface is linked to, and why: what matched, its way to the topic, its countries, its rivals."""
-    from cache.catalog import read_catalog
-    from cache.outcome import silent
-    from link.linker import Linker
-    from link.show.explain import chosen_kinds, explain, normal_form
+    from polyculture.cache.catalog import read_catalog
+    from polyculture.cache.outcome import silent
     from polyculture.console import watch
+    from polyculture.link.linker import Linker
+    from polyculture.link.show.explain import chosen_kinds, explain, normal_form
 
     _check_text(surface)
     known = read_catalog(catalog)
@@ -102,16 +102,16 @@ def _check_options(foreign: Mapping[str, str | None], source: str) -> None:
 
 
 def _check_text(surface: str) -> None:
-    from cache.errors import ExperimentError
+    from polyculture.cache.errors import ExperimentError
 
     if not surface.strip() or any(unicodedata.category(letter) == "Cs" for letter in surface):
         raise ExperimentError("the surface is no text", remedy="Write, for example: polyculture link show kimono ...")
 
 
 def _index(snapshot: str, catalog: Catalog, language: str) -> Source:
-    from link.index.source import IndexSource
-    from link.linker import languages_without_names
     from polyculture.console import say
+    from polyculture.link.index.source import IndexSource
+    from polyculture.link.linker import languages_without_names
     from polyculture.snapshots import find_snapshot
 
     found = IndexSource(find_snapshot(snapshot, Path.cwd()))
@@ -123,9 +123,9 @@ def _index(snapshot: str, catalog: Catalog, language: str) -> Source:
 def _api(contact: str | None, endpoint: str | None, token_env: str | None, catalog: Catalog) -> Source:
     from pydantic import ValidationError
 
-    from cache.errors import ExperimentError
-    from link.contact import is_contact
+    from polyculture.cache.errors import ExperimentError
     from polyculture.experiment import LinkSection
+    from polyculture.link.contact import is_contact
     from polyculture.linking import open_api
 
     if contact is None:
@@ -203,7 +203,7 @@ def _add_chosen(branch: Tree, explanation: Explanation, chosen: Judgement, kinds
 
 def _basis(explanation: Explanation, chosen: Judgement, basis: Basis) -> str:
     """The confidence, and what it rests on in words."""
-    from link.calibration import AMBIGUOUS, ANY, MATCHES, bases, key_of
+    from polyculture.link.calibration import AMBIGUOUS, ANY, MATCHES, bases, key_of
 
     match, company = key_of(explanation.status, chosen.match, explanation.candidates, explanation.survivors)
     apart = " or ".join(other for other in MATCHES if (other, company) in bases())

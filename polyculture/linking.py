@@ -6,18 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cache.catalog import Catalog
-from cache.errors import ExperimentError, SnapshotError, WikidataError
-from cache.home import cache_folder
-from cache.outcome import Outcome, Progress
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.errors import ExperimentError, SnapshotError, WikidataError
+from polyculture.cache.home import cache_folder
+from polyculture.cache.outcome import Outcome, Progress
 from polyculture.console import say
 from polyculture.experiment import LinkSection
 from polyculture.snapshots import find_snapshot
 from polyculture.workspace import Workspace
 
 if TYPE_CHECKING:
-    from cache.manifest import Manifest
-    from link.source import Source
+    from polyculture.cache.manifest import Manifest
+    from polyculture.link.source import Source
 
 API_CACHE = "wikidata-cache.sqlite"
 
@@ -32,7 +32,7 @@ class Linking:
 
     @property
     def linker_id(self) -> str:
-        from link.rules import linker_id
+        from polyculture.link.rules import linker_id
 
         return linker_id(self.source, self.workspace.catalog, self.workspace.experiment.topics)
 
@@ -46,7 +46,7 @@ class Linking:
         return ", ".join(f"{key} {value}" for key, value in self.settings.items())
 
     def link(self, manifest: Manifest, progress: Progress) -> Outcome:
-        from link.stage import link_run
+        from polyculture.link.stage import link_run
 
         return link_run(self.workspace.run, manifest, self.workspace.catalog, self.source, progress)
 
@@ -56,7 +56,7 @@ def plan_linking(workspace: Workspace) -> Linking:
     section = workspace.experiment.link
     if section.source == "api":
         return Linking(workspace, _api_source(workspace), {"source": "api", "endpoint": section.endpoint})
-    from link.index.source import IndexSource
+    from polyculture.link.index.source import IndexSource
 
     try:
         snapshot = find_snapshot(section.snapshot, workspace.file.parent)
@@ -69,8 +69,8 @@ def plan_linking(workspace: Workspace) -> Linking:
 
 def check_topics(workspace: Workspace, source: Source) -> None:
     """Says which classes of a user's own topics the snapshot lacks; raises `CatalogError` where it lacks all."""
-    from link.index.classes import check_classes
-    from link.index.source import IndexSource
+    from polyculture.link.index.classes import check_classes
+    from polyculture.link.index.source import IndexSource
 
     if isinstance(source, IndexSource):
         for line in check_classes(source.snapshot, workspace.catalog, workspace.experiment.topics):
@@ -79,7 +79,7 @@ def check_topics(workspace: Workspace, source: Source) -> None:
 
 def tell_languages_without_names(workspace: Workspace, source: Source) -> None:
     """Says which languages' own names the snapshot lacks: next to nothing will be found in them."""
-    from link.linker import languages_without_names
+    from polyculture.link.linker import languages_without_names
 
     catalog = workspace.catalog
     for code in languages_without_names(source, catalog, workspace.experiment.languages):
@@ -104,8 +104,8 @@ def _api_source(workspace: Workspace) -> Source:
 
 def open_api(section: LinkSection, catalog: Catalog) -> Source:
     """The live service as `section` says, remembered in the user's cache folder. Raises `WikidataError`."""
-    from link.api.client import ApiSettings
-    from link.api.source import ApiSource
+    from polyculture.link.api.client import ApiSettings
+    from polyculture.link.api.source import ApiSource
 
     settings = ApiSettings(
         contact=section.contact or "",

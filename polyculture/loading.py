@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from polyculture.console import PLAIN_EVERY, say
 
 if TYPE_CHECKING:
-    from generate.engines import Engine, ModelSpec
+    from polyculture.generate.engines import Engine, ModelSpec
 
 
 @contextmanager
@@ -19,7 +19,7 @@ def load_model(spec: ModelSpec) -> Iterator[Engine]:
 
     Raises what `generate.engines.open_engine` and the engine itself raise.
     """
-    from generate.engines import open_engine
+    from polyculture.generate.engines import open_engine
 
     told = Timer(PLAIN_EVERY, say, [f"{spec.model}: still being loaded"])
     told.daemon = True  # nothing waits for it

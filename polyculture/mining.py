@@ -12,21 +12,21 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cache.errors import StoreError
-from cache.files import replacing
-from cache.outcome import Outcome, Progress
 from polyculture import __version__
+from polyculture.cache.errors import StoreError
+from polyculture.cache.files import replacing
+from polyculture.cache.outcome import Outcome, Progress
 from polyculture.console import say
 from polyculture.options import Format
 
 if TYPE_CHECKING:
     import duckdb
 
-    from extract.mining.agreement import Agreement
-    from extract.mining.corpus import CorpusFile
-    from extract.mining.count import Counted
-    from extract.mining.patterns import Filters, PatternSet
-    from extract.mining.sweep import Intake
+    from polyculture.extract.mining.agreement import Agreement
+    from polyculture.extract.mining.corpus import CorpusFile
+    from polyculture.extract.mining.count import Counted
+    from polyculture.extract.mining.patterns import Filters, PatternSet
+    from polyculture.extract.mining.sweep import Intake
 
 MEGABYTE = 10**6
 SHOWN_DISPUTES = 20  # rows on a terminal
@@ -124,7 +124,7 @@ def write_provenance(
 
 def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """Writes CSV as spreadsheets open it: with a byte order mark, and nothing that they take for a formula."""
-    from reports.embedding import defuse
+    from polyculture.reports.embedding import defuse
 
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8-sig", newline="") as file:
         writer = csv.writer(file)

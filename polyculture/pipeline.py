@@ -11,13 +11,6 @@ from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Self
 
-from cache.catalog import Catalog
-from cache.manifest import Manifest
-from cache.outcome import Outcome
-from cache.run_folder import Job, RunFolder
-from cache.schema import Prompt
-from cache.selections import MAIN
-from cache.shards import recover
 from polyculture.attempts import Attempts, Work
 from polyculture.batching import (
     BATCHES,
@@ -28,6 +21,13 @@ from polyculture.batching import (
     side_by_side,
 )
 from polyculture.budget import Budget, open_budget
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.manifest import Manifest
+from polyculture.cache.outcome import Outcome
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import Prompt
+from polyculture.cache.selections import MAIN
+from polyculture.cache.shards import recover
 from polyculture.changes import refuse_costly
 from polyculture.console import say, watch
 from polyculture.extraction import Extraction, ExtractJob
@@ -37,7 +37,7 @@ from polyculture.provenance import add_model_versions
 from polyculture.workspace import Workspace, require_run
 
 if TYPE_CHECKING:
-    from generate.engines import Engine, ModelSpec
+    from polyculture.generate.engines import Engine, ModelSpec
 
 OpenEngine = Callable[["ModelSpec"], AbstractContextManager["Engine"]]
 
@@ -82,7 +82,7 @@ class Pipeline(Attempts):
 
     def sample(self, jobs: Sequence[Job]) -> None:
         """Samples what is missing of these jobs; a model is loaded once, and only if it has something to do."""
-        from generate.stage import generate_job, missing_samples
+        from polyculture.generate.stage import generate_job, missing_samples
 
         run, sampling, catalog = self.workspace.run, self.workspace.sampling, self.workspace.catalog
         self._recover(jobs)
@@ -179,7 +179,7 @@ def _ordered(generate: Callable[..., Outcome], job: Job, prompts: Sequence[Promp
 
 def measure_run(run: RunFolder, selection: str = MAIN) -> None:
     """Computes the intervals of all metrics over what a run's store holds."""
-    from metrics.measure import measure
+    from polyculture.metrics.measure import measure
 
     with watch("measure", 0) as progress:
         outcome = measure(run, progress, selection)
@@ -188,6 +188,6 @@ def measure_run(run: RunFolder, selection: str = MAIN) -> None:
 
 def report_run(run: RunFolder, catalog: Catalog) -> Path:
     """Writes a run's report from what its store holds."""
-    from reports.report import write_report
+    from polyculture.reports.report import write_report
 
     return write_report(run, catalog)

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock
 
-from cache.files import store_faults
-from cache.manifest import Manifest, read_manifest, write_manifest
-from cache.parquet import write_parquet
-from cache.store import current_store
-from generate.engines.setup import WEIGHTS, Use, model_setup
+from polyculture.cache.files import store_faults
+from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
+from polyculture.cache.parquet import write_parquet
+from polyculture.cache.store import current_store
 from polyculture.console import say
+from polyculture.generate.engines.setup import WEIGHTS, Use, model_setup
 
 if TYPE_CHECKING:
-    from cache.run_folder import RunFolder
-    from metrics.datasets.model import DataSet, MaskedContext
+    from polyculture.cache.run_folder import RunFolder
+    from polyculture.metrics.datasets.model import DataSet, MaskedContext
     from polyculture.workspace import Workspace
 
 Setups = Mapping[str, Mapping[str, Any]]  # model -> which one it is, exactly, and what decides its numbers
@@ -49,7 +49,7 @@ def make_present(
 
     Rows that count no more for it stay on disk; one line says how many they are, and why.
     """
-    from metrics.datasets.present import present_tables
+    from polyculture.metrics.datasets.present import present_tables
 
     run = workspace.run
     with store_faults(run.root):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cache.manifest import Manifest
-from cache.store import current_store
+from polyculture.cache.manifest import Manifest
+from polyculture.cache.store import current_store
 from polyculture.workspace import Workspace
 
 VERSIONS = """

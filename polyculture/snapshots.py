@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cache.errors import SnapshotError
-from cache.home import cache_folder
+from polyculture.cache.errors import SnapshotError
+from polyculture.cache.home import cache_folder
 
 if TYPE_CHECKING:
-    from link.index.snapshot import Snapshot
+    from polyculture.link.index.snapshot import Snapshot
 
 STARTER = "starter"
 
@@ -20,8 +20,8 @@ def find_snapshot(name: str, beside: Path) -> Snapshot:
     The starter snapshot is built once and kept in the user's cache folder. Raises `SnapshotError` where the file is
     missing or is none.
     """
-    from link.index.snapshot import open_snapshot
-    from link.index.starter import starter_identity, write_starter
+    from polyculture.link.index.snapshot import open_snapshot
+    from polyculture.link.index.starter import starter_identity, write_starter
 
     if name != STARTER:
         return open_snapshot(beside / name)

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cache.hold import is_held
-from cache.run_folder import Job, RunFolder
-from cache.shards import JobShards
-from cache.store import current_store
+from polyculture.cache.hold import is_held
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.shards import JobShards
+from polyculture.cache.store import current_store
 from polyculture.workspace import Workspace
 
 DATA = Path(__file__).parent / "data"

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from cache.database import connect
-from cache.run_folder import Job
 from polyculture.batching import waiting_line
+from polyculture.cache.database import connect
+from polyculture.cache.run_folder import Job
 from polyculture.console import say
 from polyculture.options import Format
 from polyculture.standing import STAGES, RunStanding, Standing, take_standing

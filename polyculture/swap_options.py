@@ -28,10 +28,10 @@ from polyculture.data_options import (
 from polyculture.options import Runs
 
 if TYPE_CHECKING:
-    from metrics.datasets.model import DataSet
-    from metrics.swaps.asking import Asker, Questions
-    from metrics.swaps.labelled import Labels
-    from metrics.swaps.selection import SwapJob
+    from polyculture.metrics.datasets.model import DataSet
+    from polyculture.metrics.swaps.asking import Asker, Questions
+    from polyculture.metrics.swaps.labelled import Labels
+    from polyculture.metrics.swaps.selection import SwapJob
     from polyculture.present import Setups
     from polyculture.workspace import Workspace
 
@@ -109,7 +109,7 @@ def with_shared_options(**demo: int) -> Callable[[Callable[..., None]], Callable
 
 def run_prompted(task: str, asked: Asked) -> None:
     """Asks the experiment's models by prompts, measures and prints."""
-    from metrics.swaps.asking import PROMPT
+    from polyculture.metrics.swaps.asking import PROMPT
     from polyculture.present import setups_of
     from polyculture.swaps import Swaps
     from polyculture.workspace import choose_models, open_workspace
@@ -132,7 +132,7 @@ def run_labelled(task: str, asked: Asked, name: str, labels_file: Path | None) -
     """Lets a classifier (sentiment) or tagger (ner) of transformers answer, measures and prints."""
     from functools import partial
 
-    from metrics.swaps.labelled import CLASSIFIER, TAGGER, labels_id, read_labels
+    from polyculture.metrics.swaps.labelled import CLASSIFIER, TAGGER, labels_id, read_labels
     from polyculture.present import setups_of
     from polyculture.swaps import Swaps
     from polyculture.workspace import open_workspace
@@ -156,10 +156,10 @@ def jobs_of(
     workspace: Workspace, dataset: DataSet, model: str, task: str, asked: Asked, setups: Setups
 ) -> list[SwapJob]:
     """The jobs of one model."""
-    from cache.manifest import setup_id
-    from metrics.datasets.selection import Selection
-    from metrics.swaps.selection import Draws as Drawing
-    from metrics.swaps.selection import swap_jobs
+    from polyculture.cache.manifest import setup_id
+    from polyculture.metrics.datasets.selection import Selection
+    from polyculture.metrics.swaps.selection import Draws as Drawing
+    from polyculture.metrics.swaps.selection import swap_jobs
 
     named = (asked.language, asked.culture, asked.type, asked.setting)
     languages, cultures, types, settings = (tuple(names or ()) for names in named)
@@ -169,9 +169,9 @@ def jobs_of(
 
 
 def _open(task: str, asked: Asked) -> DataSet:
-    from metrics.swaps.selection import without_gold
     from polyculture.console import say
     from polyculture.data_sets import open_data_set, tell_left_out
+    from polyculture.metrics.swaps.selection import without_gold
 
     dataset = open_data_set(asked.data, asked.folder, english=asked.english)
     tell_left_out(dataset, asked.data)
@@ -183,7 +183,7 @@ def _open(task: str, asked: Asked) -> DataSet:
 
 def _with_labels(jobs: Sequence[SwapJob], labels: Labels) -> list[SwapJob]:
     """The jobs of types that a tagger has labels for; the others are told."""
-    from cache.errors import DataSetError
+    from polyculture.cache.errors import DataSetError
     from polyculture.console import say
 
     types = {job.asked[0][0].entity_type for job in jobs}
@@ -197,8 +197,8 @@ def _with_labels(jobs: Sequence[SwapJob], labels: Labels) -> list[SwapJob]:
 
 
 def _open_labeller(workspace: Workspace, model: str, labels: Labels, instrument: str) -> Asker:
-    from generate.engines.transformers.labelling import open_classifier, open_tagger
-    from metrics.swaps.labelled import CLASSIFIER, ClassifierAsker, TaggerAsker
+    from polyculture.generate.engines.transformers.labelling import open_classifier, open_tagger
+    from polyculture.metrics.swaps.labelled import CLASSIFIER, ClassifierAsker, TaggerAsker
 
     spec = workspace.experiment.model_spec(model)
     if instrument == CLASSIFIER:
@@ -208,9 +208,9 @@ def _open_labeller(workspace: Workspace, model: str, labels: Labels, instrument:
 
 def _questions(workspace: Workspace, language: str, task: str, asked: Asked) -> Questions:
     """What is asked about texts in a language."""
-    from cache.errors import DataSetError
-    from metrics.swaps.asking import TASKS, Questions
-    from metrics.swaps.prompts import read_prompts
+    from polyculture.cache.errors import DataSetError
+    from polyculture.metrics.swaps.asking import TASKS, Questions
+    from polyculture.metrics.swaps.prompts import read_prompts
 
     prompts = read_prompts(asked.ask or language, asked.prompts)
     try:

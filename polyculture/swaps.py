@@ -15,9 +15,9 @@ from polyculture.present import Setups, make_present
 from polyculture.workspace import Workspace
 
 if TYPE_CHECKING:
-    from metrics.datasets.model import DataSet
-    from metrics.swaps.asking import Asker, Questions
-    from metrics.swaps.selection import SwapJob
+    from polyculture.metrics.datasets.model import DataSet
+    from polyculture.metrics.swaps.asking import Asker, Questions
+    from polyculture.metrics.swaps.selection import SwapJob
 
 TABLE = Path(__file__).parent / "data" / "swaps_table.sql"
 TITLES = {
@@ -41,8 +41,8 @@ class Swaps(Attempts):
 
     def ask(self, jobs: Sequence[SwapJob], questions: Mapping[str, Questions]) -> None:
         """Asks what is missing; a model is opened once, and only if it has something to do."""
-        from metrics.swaps.asking import PromptAsker
         from polyculture.budget import open_budget
+        from polyculture.metrics.swaps.asking import PromptAsker
 
         for model, group in groupby(jobs, key=lambda swap: swap.job.model):
             left = [swap for swap in group if not self._is_done(swap, questions[swap.job.language].prompt_id)]
@@ -66,19 +66,19 @@ class Swaps(Attempts):
 
     def measure(self) -> None:
         """Computes the rates with their intervals, and prints the task's table."""
-        from metrics.swaps.measure import measure_swaps
+        from polyculture.metrics.swaps.measure import measure_swaps
         from polyculture.tables import print_query
 
         measure_swaps(self.workspace.run)
         print_query(self.workspace.run, TABLE, f"{TITLES[self.task]} (95 % interval)", task=self.task)
 
     def _is_done(self, swap: SwapJob, prompt_id: str) -> bool:
-        from metrics.swaps.stage import settled
+        from polyculture.metrics.swaps.stage import settled
 
         return self.is_done(self._label(swap), swap.job, partial(settled, self.workspace.run, swap, prompt_id))
 
     def _answer(self, swap: SwapJob, asker: Asker) -> None:
-        from metrics.swaps.stage import swap_job
+        from polyculture.metrics.swaps.stage import swap_job
 
         self.do(self._label(swap), swap.job, swap.size, partial(swap_job, self.workspace.run, swap, asker))
 

@@ -7,16 +7,16 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cache.files import store_faults
-from cache.harmless import harmless
-from cache.selections import MAIN, SELECTIONS
+from polyculture.cache.files import store_faults
+from polyculture.cache.harmless import harmless
+from polyculture.cache.selections import MAIN, SELECTIONS
 from polyculture.options import Format
 
 if TYPE_CHECKING:
     import duckdb
     from rich.table import Table
 
-    from cache.run_folder import RunFolder
+    from polyculture.cache.run_folder import RunFolder
 
 METRICS = Path(__file__).parent / "data" / "metrics_table.sql"
 
@@ -47,7 +47,7 @@ def write_values(columns: Sequence[str], rows: Sequence[Sequence[Any]], format: 
     """Writes rows that are no query's as `write_rows` does; a column of nothing but None is text."""
     import pyarrow as pa
 
-    from cache.database import connect
+    from polyculture.cache.database import connect
 
     cells = [pa.array([row[number] for row in rows]) for number in range(len(columns))]
     typed = [column.cast(pa.string()) if pa.types.is_null(column.type) else column for column in cells]
@@ -62,8 +62,8 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: st
 
 def print_query(run: RunFolder, file: Path, title: str, **values: Any) -> None:
     """The rows of a query over a run's store, on standard output."""
-    from cache.store import open_store
-    from metrics import views
+    from polyculture.cache.store import open_store
+    from polyculture.metrics import views
 
     with open_store(run, views()) as store:
         found = store.sql(file.read_text(encoding="utf-8"), params=values)
@@ -92,8 +92,8 @@ def print_rich(table: Table) -> None:
 
 def print_metrics(run: RunFolder, selection: str = MAIN) -> None:
     """The four metrics per model and language with their intervals, on standard output."""
-    from cache.store import open_store
-    from metrics import KEPT, views
+    from polyculture.cache.store import open_store
+    from polyculture.metrics import KEPT, views
 
     with open_store(run, views(), KEPT, selection, SELECTIONS) as store:
         rows = store.sql(METRICS.read_text(encoding="utf-8"))
@@ -115,7 +115,7 @@ def _csv(table: Any) -> Iterable[str]:
     import csv
     import io
 
-    from reports.embedding import defuse
+    from polyculture.reports.embedding import defuse
 
     for batch in [table.slice(0, 0), *table.to_batches()]:
         buffer = io.StringIO()
@@ -138,8 +138,8 @@ def _json_lines(table: Any) -> Iterable[str]:
 
 
 def _write_parquet(table: Any, output: Path | None) -> None:
-    from cache.errors import StoreError
-    from cache.parquet import write_parquet
+    from polyculture.cache.errors import StoreError
+    from polyculture.cache.parquet import write_parquet
 
     if output is None:
         raise StoreError("Parquet is not for the terminal", remedy="Name a file with --output FILE.")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cache.errors import EngineError
+from polyculture.cache.errors import EngineError
 from polyculture.console import say
 from polyculture.workspace import Workspace
 
@@ -20,7 +20,7 @@ def choose_languages(asked: Sequence[str] | None) -> list[str]:
 
     Raises `CatalogError` where none of those that were asked for can be told.
     """
-    from metrics.likelihood.vocabulary import writing_of, writings
+    from polyculture.metrics.likelihood.vocabulary import writing_of, writings
 
     if not asked:
         return sorted(writings())
@@ -34,9 +34,9 @@ def choose_languages(asked: Sequence[str] | None) -> list[str]:
 
 def vocabulary_rows(workspace: Workspace, models: Sequence[str], languages: Sequence[str]) -> list[tuple[Any, ...]]:
     """A row per model and language. Raises `EngineError` of a model whose tokenizer is not published with it."""
-    from generate.engines import ModelSpec
-    from generate.engines.transformers.vocabulary import read_vocabulary
-    from metrics.likelihood.vocabulary import vocabulary_shares
+    from polyculture.generate.engines import ModelSpec
+    from polyculture.generate.engines.transformers.vocabulary import read_vocabulary
+    from polyculture.metrics.likelihood.vocabulary import vocabulary_shares
 
     rows: list[tuple[Any, ...]] = []
     for model in models:
@@ -52,8 +52,8 @@ def vocabulary_rows(workspace: Workspace, models: Sequence[str], languages: Sequ
 
 def print_entity_tokens(workspace: Workspace) -> None:
     """Prints tokens per entity beside the scores, where `polyculture cbs` has made some."""
-    from cache.store import open_store
-    from metrics import views
+    from polyculture.cache.store import open_store
+    from polyculture.metrics import views
     from polyculture.tables import print_table
 
     query, rows = ENTITIES.read_text(encoding="utf-8"), []

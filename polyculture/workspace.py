@@ -9,22 +9,22 @@ from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from cache.catalog import Catalog, read_catalog
-from cache.errors import ExperimentError, StoreError, did_you_mean
-from cache.files import replacing, sweep
-from cache.manifest import Manifest, read_manifest, write_manifest
-from cache.parquet import objects_to_table, read_rows, write_parquet
-from cache.run_folder import Job, RunFolder
-from cache.schema import Prompt
-from cache.store import current_store
-from generate.integrity import check_prompts, check_wording, refuse
-from generate.prompts import build_prompts
-from generate.sampling import Sampling
-from generate.stock import missing_samples
 from polyculture import __version__
+from polyculture.cache.catalog import Catalog, read_catalog
+from polyculture.cache.errors import ExperimentError, StoreError, did_you_mean
+from polyculture.cache.files import replacing, sweep
+from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
+from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import Prompt
+from polyculture.cache.store import current_store
 from polyculture.changes import Change, find_changes
 from polyculture.console import say
 from polyculture.experiment import Experiment, check_models, check_names, check_prices, read_experiment
+from polyculture.generate.integrity import check_prompts, check_wording, refuse
+from polyculture.generate.prompts import build_prompts
+from polyculture.generate.sampling import Sampling
+from polyculture.generate.stock import missing_samples
 
 # The extracted responses that none of the extractors has read.
 UNREAD = """

@@ -8,10 +8,10 @@ from typing import Any
 
 import pandas as pd
 
-from reports.figures.entity_map import EntityMap
-from reports.figures.figure import Panel
-from reports.names import Names, short
-from reports.numbers import Estimate, count, decimal, estimate, probability
+from polyculture.reports.figures.entity_map import EntityMap
+from polyculture.reports.figures.figure import Panel
+from polyculture.reports.names import Names, short
+from polyculture.reports.numbers import Estimate, count, decimal, estimate, probability
 
 SHOWN_MAPS = 12  # a page holds no more; `polyculture embeddings --plots` writes all
 

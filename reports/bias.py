@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from cache.manifest import Manifest
-from reports.groups import Group, Row, groups, place_label
-from reports.names import Names, ordered
-from reports.numbers import Estimate, count, estimate, known, lacking, share
+from polyculture.cache.manifest import Manifest
+from polyculture.reports.groups import Group, Row, groups, place_label
+from polyculture.reports.names import Names, ordered
+from polyculture.reports.numbers import Estimate, count, estimate, known, lacking, share
 
 SETTINGS = ("grounded", "neutral")  # those of the published data sets come first
 DIFFERENCE = "difference"

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from cache.manifest import Manifest
-from reports.bias import bias_cell
-from reports.groups import Row, place_label
-from reports.names import Names, ordered
-from reports.numbers import Estimate, count
+from polyculture.cache.manifest import Manifest
+from polyculture.reports.bias import bias_cell
+from polyculture.reports.groups import Row, place_label
+from polyculture.reports.names import Names, ordered
+from polyculture.reports.numbers import Estimate, count
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cache.manifest import Manifest
-from reports.names import Names, ordered
-from reports.numbers import Estimate, count, estimate, known, lacking
-from reports.words import words
+from polyculture.cache.manifest import Manifest
+from polyculture.reports.names import Names, ordered
+from polyculture.reports.numbers import Estimate, count, estimate, known, lacking
+from polyculture.reports.words import words
 
 METRICS = ("diversity", "hill_1", "hill_2", "coverage", "rarefied", "at_coverage")
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import pandas as pd
 
-import metrics.comparison
-from cache.manifest import Manifest
-from metrics.comparison.compare import METRICS, NATIVE, Row, Sides, compare, lay_out_native
-from metrics.comparison.effect import adjusted
-from reports.names import Names, ordered
-from reports.numbers import count, difference, known, p_value
-from reports.reading import Reading
-from reports.words import words
+import polyculture.metrics.comparison
+from polyculture.cache.manifest import Manifest
+from polyculture.metrics.comparison.compare import METRICS, NATIVE, Row, Sides, compare, lay_out_native
+from polyculture.metrics.comparison.effect import adjusted
+from polyculture.reports.names import Names, ordered
+from polyculture.reports.numbers import count, difference, known, p_value
+from polyculture.reports.reading import Reading
+from polyculture.reports.words import words
 
 LEVEL = 0.05  # of q: what is below stands out
 COLUMNS = (
@@ -64,7 +64,9 @@ def comparison_frame(reading: Reading, manifest: Manifest, names: Names) -> pd.D
 def comparison_sql() -> str:
     """The commands that give the numbers, and the pairs that they rest on in SQL."""
     commands = ["compare exp.toml --native --by model", "compare exp.toml --native", "compare exp.toml MODEL MODEL"]
-    files = (Path(metrics.comparison.__file__).with_name("sql") / f"{name}.sql" for name in ("native", "models"))
+    files = (
+        Path(polyculture.metrics.comparison.__file__).with_name("sql") / f"{name}.sql" for name in ("native", "models")
+    )
     return "\n".join(
         [*(f"-- polyculture {command}" for command in commands), *(file.read_text("utf-8") for file in files)]
     )

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
-from cache.manifest import Manifest
-from reports.names import Names, short
-from reports.reading import Reading
-from reports.words import words
+from polyculture.cache.manifest import Manifest
+from polyculture.reports.names import Names, short
+from polyculture.reports.reading import Reading
+from polyculture.reports.words import words
 
 LONGEST = 4_000  # characters of one response
 DRAWN = 200_000  # responses that are put in order, so that millions need neither hours nor much memory

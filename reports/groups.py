@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from cache.manifest import Manifest
-from reports.names import Names, ordered
+from polyculture.cache.manifest import Manifest
+from polyculture.reports.names import Names, ordered
 
 Row = Mapping[str, Any]
 Line = TypeVar("Line")

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cache.manifest import Manifest
-from reports.names import Names, ordered
-from reports.numbers import Estimate, count, estimate, known, lacking, share
+from polyculture.cache.manifest import Manifest
+from polyculture.reports.names import Names, ordered
+from polyculture.reports.numbers import Estimate, count, estimate, known, lacking, share
 
 METRICS = ("granularity", "diversity", "specificity", "specificity_gain", "consensus")
 

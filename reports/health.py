@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cache.manifest import Manifest
-from reports.names import Names, ordered
-from reports.numbers import count, share
-from reports.words import Column, Warning, words
+from polyculture.cache.manifest import Manifest
+from polyculture.reports.names import Names, ordered
+from polyculture.reports.numbers import count, share
+from polyculture.reports.words import Column, Warning, words
 
 _PLACES = 6  # a warning names the worst places
 

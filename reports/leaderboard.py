@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from reports.names import Names
-from reports.numbers import Estimate, count, estimate, known
-from reports.words import words
+from polyculture.reports.names import Names
+from polyculture.reports.numbers import Estimate, count, estimate, known
+from polyculture.reports.words import words
 
 Row = Mapping[str, Any]
 

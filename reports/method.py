@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import cache.store
-from cache.manifest import Manifest
-from metrics import views
-from reports.names import Names
+import polyculture.cache.store
+from polyculture.cache.manifest import Manifest
+from polyculture.metrics import views
+from polyculture.reports.names import Names
 
 _HEADER = re.compile(r"^-- (?P<name>\w+): (?P<says>.*(?:\n-- \S.*)*)", re.MULTILINE)
 
@@ -50,7 +50,7 @@ def facts(manifest: Manifest, names: Names) -> list[Facts]:
 
 def store_views() -> list[View]:
     """Every view that `polyculture sql` can query, with the comment of its SQL file."""
-    files = [Path(cache.store.__file__).with_name("store.sql"), *views()]
+    files = [Path(polyculture.cache.store.__file__).with_name("store.sql"), *views()]
     headers = [match for file in files for match in _HEADER.finditer(file.read_text(encoding="utf-8"))]
     return [View(match["name"], " ".join(match["says"].replace("\n--", " ").split())) for match in headers]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from cache.catalog import Catalog
-from reports.words import words
+from polyculture.cache.catalog import Catalog
+from polyculture.reports.words import words
 
 LONGEST_LABEL = 300  # letters of a name that somebody else gave
 

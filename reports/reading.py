@@ -11,10 +11,10 @@ from typing import Any
 import duckdb
 import pandas as pd
 
-from cache.run_folder import RunFolder
-from cache.store import open_store
-from metrics import KEPT, views
-from reports.names import short
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.metrics import KEPT, views
+from polyculture.reports.names import short
 
 _SQL = Path(__file__).parent / "sql"
 _DIGITS = 6  # the order in which threads add up may change the last bits: rounding keeps the report's bytes the same

@@ -15,31 +15,31 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from cache.catalog import Catalog, read_catalog
-from cache.errors import StoreError
-from cache.files import replacing
-from cache.manifest import Manifest, read_manifest
-from cache.run_folder import RunFolder
-from reports import headline, health, method
-from reports.apart import apart_lines, entity_maps
-from reports.bias import bias_tables
-from reports.bias_contrasts import contrast_tables
-from reports.companions import companions
-from reports.comparisons import comparison_frame, comparison_sql, comparisons
-from reports.embedding import packed
-from reports.evidence import read_evidence, read_parts
-from reports.figures.consensus import consensus
-from reports.figures.diversity import diversity
-from reports.figures.figure import table_csv
-from reports.figures.granularity import granularity
-from reports.figures.saturation import saturation
-from reports.figures.specificity import specificity
-from reports.leaderboard import boards
-from reports.names import Names
-from reports.reading import Reading, query, read_store
-from reports.resolution import resolution
-from reports.swaps import swap_tables
-from reports.words import words
+from polyculture.cache.catalog import Catalog, read_catalog
+from polyculture.cache.errors import StoreError
+from polyculture.cache.files import replacing
+from polyculture.cache.manifest import Manifest, read_manifest
+from polyculture.cache.run_folder import RunFolder
+from polyculture.reports import headline, health, method
+from polyculture.reports.apart import apart_lines, entity_maps
+from polyculture.reports.bias import bias_tables
+from polyculture.reports.bias_contrasts import contrast_tables
+from polyculture.reports.companions import companions
+from polyculture.reports.comparisons import comparison_frame, comparison_sql, comparisons
+from polyculture.reports.embedding import packed
+from polyculture.reports.evidence import read_evidence, read_parts
+from polyculture.reports.figures.consensus import consensus
+from polyculture.reports.figures.diversity import diversity
+from polyculture.reports.figures.figure import table_csv
+from polyculture.reports.figures.granularity import granularity
+from polyculture.reports.figures.saturation import saturation
+from polyculture.reports.figures.specificity import specificity
+from polyculture.reports.leaderboard import boards
+from polyculture.reports.names import Names
+from polyculture.reports.reading import Reading, query, read_store
+from polyculture.reports.resolution import resolution
+from polyculture.reports.swaps import swap_tables
+from polyculture.reports.words import words
 
 _FOLDER = Path(__file__).parent
 _SCRIPT = ("state", "words", "parts", "filters", "table", "detail", "figures", "start")

@@ -9,17 +9,17 @@ from pathlib import Path
 import pandas as pd
 import pyarrow as pa
 
-from cache.catalog import Catalog, read_catalog
-from cache.files import replacing
-from cache.manifest import read_manifest
-from cache.parquet import write_parquet
-from cache.run_folder import RunFolder
-from reports.comparisons import comparison_frame
-from reports.embedding import csv_text
-from reports.latex import latex_table
-from reports.names import Names
-from reports.numbers import known
-from reports.reading import read_store
+from polyculture.cache.catalog import Catalog, read_catalog
+from polyculture.cache.files import replacing
+from polyculture.cache.manifest import read_manifest
+from polyculture.cache.parquet import write_parquet
+from polyculture.cache.run_folder import RunFolder
+from polyculture.reports.comparisons import comparison_frame
+from polyculture.reports.embedding import csv_text
+from polyculture.reports.latex import latex_table
+from polyculture.reports.names import Names
+from polyculture.reports.numbers import known
+from polyculture.reports.reading import read_store
 
 TABLES = (
     "headline",

@@ -10,7 +10,7 @@ import pytest
 from filelock import FileLock
 
 if TYPE_CHECKING:
-    from link.index.source import IndexSource
+    from polyculture.link.index.source import IndexSource
 
 ROOT = Path(__file__).parents[1]
 
@@ -37,9 +37,9 @@ def shared_data() -> Path:
 @pytest.fixture(scope="session")
 def slice_index(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) -> IndexSource:
     """An index over the slice of Wikidata among the real data, built once for all processes that run tests."""
-    from link.dumps.build import build_index
-    from link.index.snapshot import open_snapshot
-    from link.index.source import IndexSource
+    from polyculture.link.dumps.build import build_index
+    from polyculture.link.index.snapshot import open_snapshot
+    from polyculture.link.index.source import IndexSource
     from tests.link_world import LANGUAGES
 
     folder = tmp_path_factory.getbasetemp()

@@ -8,7 +8,7 @@ from typing import Self
 
 import orjson
 
-from generate.engines.base import Capabilities, Completion, Request, Scored, ScoreRequest
+from polyculture.generate.engines.base import Capabilities, Completion, Request, Scored, ScoreRequest
 
 # The answer to a text, at an attempt from 0: JSON, anything else, or a whole completion.
 Script = Callable[[str, int], str | Completion]

@@ -15,16 +15,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from cache.catalog import Catalog, read_catalog
-from cache.identity import content_id
-from cache.manifest import Manifest, write_manifest
-from cache.parquet import objects_to_table, rows_to_table, write_parquet
-from cache.run_folder import Job, RunFolder
-from cache.schema import Prompt
-from cache.shards import JobShards
-from generate.presets import read_preset
-from generate.prompts import build_prompts
-from link.index.starter import UNCOUNTED, StarterItem, read_starter
+from polyculture.cache.catalog import Catalog, read_catalog
+from polyculture.cache.identity import content_id
+from polyculture.cache.manifest import Manifest, write_manifest
+from polyculture.cache.parquet import objects_to_table, rows_to_table, write_parquet
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import Prompt
+from polyculture.cache.shards import JobShards
+from polyculture.generate.presets import read_preset
+from polyculture.generate.prompts import build_prompts
+from polyculture.link.index.starter import UNCOUNTED, StarterItem, read_starter
 from tests.store_builder import EXTRACTOR, SAMPLING, blank
 
 MODELS = (

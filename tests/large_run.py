@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cache.identity import content_id
-from cache.manifest import write_manifest
-from cache.parquet import rows_to_table, write_parquet
-from cache.run_folder import Job, RunFolder
-from cache.schema import Prompt, arrow_schema
-from cache.shards import JobShards
+from polyculture.cache.identity import content_id
+from polyculture.cache.manifest import write_manifest
+from polyculture.cache.parquet import rows_to_table, write_parquet
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import Prompt, arrow_schema
+from polyculture.cache.shards import JobShards
 from tests.store_builder import EXTRACTOR, SAMPLING, blank, manifest
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import orjson
 import pyarrow as pa
 
-from cache.catalog import read_catalog
-from link.dumps.build import build_index
-from link.index.source import IndexSource
-from link.linker import Linker
-from link.rules import DEFAULT_RULES, Rules
+from polyculture.cache.catalog import read_catalog
+from polyculture.link.dumps.build import build_index
+from polyculture.link.index.source import IndexSource
+from polyculture.link.linker import Linker
+from polyculture.link.rules import DEFAULT_RULES, Rules
 
 CATALOG = read_catalog()
 LANGUAGES = CATALOG.label_languages

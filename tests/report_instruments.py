@@ -12,18 +12,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from cache.parquet import objects_to_table, write_parquet
-from cache.run_folder import RunFolder
-from cache.schema import EntityPosition, Separation, SwapInterval
-from generate.engines import ModelSpec
-from metrics.datasets.load import load
-from metrics.datasets.model import CulturalEntity, DataSet
-from metrics.datasets.rules import rules_of
-from metrics.datasets.selection import Selection
-from metrics.likelihood.helping import Help, Helping
-from metrics.likelihood.measure import measure_bias
-from metrics.likelihood.selection import PLAIN, scoring_jobs
-from metrics.likelihood.stage import score_job
+from polyculture.cache.parquet import objects_to_table, write_parquet
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import EntityPosition, Separation, SwapInterval
+from polyculture.generate.engines import ModelSpec
+from polyculture.metrics.datasets.load import load
+from polyculture.metrics.datasets.model import CulturalEntity, DataSet
+from polyculture.metrics.datasets.rules import rules_of
+from polyculture.metrics.datasets.selection import Selection
+from polyculture.metrics.likelihood.helping import Help, Helping
+from polyculture.metrics.likelihood.measure import measure_bias
+from polyculture.metrics.likelihood.selection import PLAIN, scoring_jobs
+from polyculture.metrics.likelihood.stage import score_job
 from tests.test_likelihood_store import DEMO, ToyEngine
 
 SELECTION = Selection(types=("food", "names"), cultures=("Japanese", "Indian"), contexts=2, entities=6)

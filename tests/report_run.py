@@ -12,12 +12,12 @@ from typing import Any
 
 import pytest
 
-from cache.identity import content_id
-from cache.manifest import Manifest, write_manifest
-from cache.run_folder import RunFolder
-from cache.schema import CONDITIONS, Prompt
-from metrics.measure import measure
-from reports.report import write_report
+from polyculture.cache.identity import content_id
+from polyculture.cache.manifest import Manifest, write_manifest
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import CONDITIONS, Prompt
+from polyculture.metrics.measure import measure
+from polyculture.reports.report import write_report
 from tests.report_instruments import add_hostile_instruments, add_instruments
 from tests.store_builder import EXTRACTOR, SAMPLING, StoreBuilder, blank
 

@@ -16,8 +16,8 @@ from urllib.parse import parse_qs
 
 from pyoxigraph import BlankNode, Literal, NamedNode, Quad, QueryResultsFormat, QuerySolutions, Store
 
-from link.entity import PROPERTIES, Claims, convert
-from link.entity import best_targets as targets_of
+from polyculture.link.entity import PROPERTIES, Claims, convert
+from polyculture.link.entity import best_targets as targets_of
 
 Entity = Mapping[str, Any]
 Fault = tuple[int, dict[str, str], bytes]  # status, headers, body

@@ -7,12 +7,12 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from cache.identity import content_id
-from cache.manifest import Manifest, write_manifest
-from cache.parquet import rows_to_table, write_parquet
-from cache.run_folder import Job, RunFolder
-from cache.schema import TABLES, Prompt
-from cache.shards import JobShards
+from polyculture.cache.identity import content_id
+from polyculture.cache.manifest import Manifest, write_manifest
+from polyculture.cache.parquet import rows_to_table, write_parquet
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import TABLES, Prompt
+from polyculture.cache.shards import JobShards
 
 SAMPLING, EXTRACTOR = "sampling-now", "extractor-now"
 CELL = ("model", "language", "topic", "condition", "country")

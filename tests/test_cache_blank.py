@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from cache.run_folder import RunFolder
-from cache.selections import SELECTIONS
-from cache.store import open_store
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.selections import SELECTIONS
+from polyculture.cache.store import open_store
 from tests.store_builder import StoreBuilder
 
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from cache.dictionary import table_comments
-from cache.run_folder import RunFolder
-from cache.schema import TABLES
-from cache.selections import SELECTIONS
-from cache.store import open_store
-from metrics import views
+from polyculture.cache.dictionary import table_comments
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import TABLES
+from polyculture.cache.selections import SELECTIONS
+from polyculture.cache.store import open_store
+from polyculture.metrics import views
 from tests.store_builder import StoreBuilder
 
 

@@ -18,11 +18,11 @@ from threading import Event, Thread
 import pytest
 from filelock import _unix
 
-from cache import hold
-from cache.errors import JobHeldError
-from cache.hold import Hold, is_held
-from cache.run_folder import RunFolder
-from cache.shards import JobShards
+from polyculture.cache import hold
+from polyculture.cache.errors import JobHeldError
+from polyculture.cache.hold import Hold, is_held
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.shards import JobShards
 from tests.test_cache_shards import JOB, response
 
 ROOT = Path(__file__).parents[1]
@@ -31,7 +31,7 @@ HOLDER = """
 import sys, time
 from pathlib import Path
 from filelock import _unix
-from cache import hold
+from polyculture.cache import hold
 hold.LEASE, hold.BEAT = 1.5, 0.25
 def refuse(*_):
     raise OSError(38, "flock is not implemented")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from cache.run_folder import RunFolder
-from cache.schema import TABLES, later_columns
-from cache.store import open_store
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import TABLES, later_columns
+from polyculture.cache.store import open_store
 from tests.servers import StubServer
 from tests.test_front_door import one_line, polyculture
 from tests.test_nothing_is_lost import run_folder, write_experiment

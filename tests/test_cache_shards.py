@@ -16,12 +16,12 @@ import orjson
 import pyarrow.parquet as pq
 import pytest
 
-import cache.shards
-from cache.errors import JobHeldError, StoreError
-from cache.parquet import objects_to_table, read_metadata, write_parquet
-from cache.run_folder import Job, RunFolder
-from cache.schema import TABLES, Prompt
-from cache.shards import JobShards, committed_parts, unsealed
+import polyculture.cache.shards
+from polyculture.cache.errors import JobHeldError, StoreError
+from polyculture.cache.parquet import objects_to_table, read_metadata, write_parquet
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import TABLES, Prompt
+from polyculture.cache.shards import JobShards, committed_parts, unsealed
 
 JOB = Job("openai:org/model", "en", "food")
 ROOT = Path(__file__).parents[1]
@@ -160,10 +160,10 @@ def test_ctrl_c_between_two_steps_neither_loses_an_answer_nor_keeps_it_twice(
             shards.append(response(1))
             shards.append(response(2))
             with monkeypatch.context() as patched:
-                patched.setattr(cache.shards, step, interrupted)
+                patched.setattr(polyculture.cache.shards, step, interrupted)
                 shards.append(response(3))  # on disk when Ctrl-C comes
 
-    whole = getattr(cache.shards, step)
+    whole = getattr(polyculture.cache.shards, step)
     with pytest.raises(KeyboardInterrupt):
         work()
     assert stored(run) == ["r1", "r2", "r3"]
@@ -172,8 +172,8 @@ def test_ctrl_c_between_two_steps_neither_loses_an_answer_nor_keeps_it_twice(
 WRITER = """
 import sys
 from pathlib import Path
-from cache.run_folder import Job, RunFolder
-from cache.shards import JobShards
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.shards import JobShards
 from tests.test_cache_shards import JOB, extraction
 with JobShards(RunFolder(Path(sys.argv[1])), JOB, ["mentions", "extractions"], key="extraction_id", part_rows=60) as s:
     done = set(s.read("extractions", ["extraction_id"])["extraction_id"].to_pylist())

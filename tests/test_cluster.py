@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from cache.errors import JobHeldError, UserError
-from cache.run_folder import Job, RunFolder
-from cache.shards import JobShards
+from polyculture.cache.errors import JobHeldError, UserError
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.shards import JobShards
 from polyculture.cluster.run import run_on_cluster
 from polyculture.pipeline import Pipeline
 from polyculture.workspace import open_workspace

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from cache.errors import UserError
-from cache.outcome import Outcome
 from polyculture import console
+from polyculture.cache.errors import UserError
+from polyculture.cache.outcome import Outcome
 from polyculture.tables import print_table
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from cache.damage import damaged_file
-from cache.run_folder import RunFolder
+from polyculture.cache.damage import damaged_file
+from polyculture.cache.run_folder import RunFolder
 from tests import servers
 from tests.servers import StubServer
 from tests.test_front_door import one_line, polyculture

@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 from openpyxl import Workbook
 
-from cache.errors import DataSetError
-from metrics.datasets.english import in_english
-from metrics.datasets.fetch import check_as_received, fetch, fetched_commit
-from metrics.datasets.load import load
-from metrics.datasets.model import DataSet
-from metrics.datasets.rules import known_data_sets, rules_of
-from metrics.datasets.selection import Selection
-from metrics.datasets.sheets import read_sheets
-from metrics.likelihood.selection import scoring_jobs
-from metrics.swaps.selection import Draws, swap_jobs
+from polyculture.cache.errors import DataSetError
+from polyculture.metrics.datasets.english import in_english
+from polyculture.metrics.datasets.fetch import check_as_received, fetch, fetched_commit
+from polyculture.metrics.datasets.load import load
+from polyculture.metrics.datasets.model import DataSet
+from polyculture.metrics.datasets.rules import known_data_sets, rules_of
+from polyculture.metrics.datasets.selection import Selection
+from polyculture.metrics.datasets.sheets import read_sheets
+from polyculture.metrics.likelihood.selection import scoring_jobs
+from polyculture.metrics.swaps.selection import Draws, swap_jobs
 from tests.test_front_door import one_line, polyculture
 
 SHARED = Path(__file__).parents[1] / ".." / "shared" / "data"

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cache.errors import CatalogError
+from polyculture.cache.errors import CatalogError
 from polyculture.workspace import open_workspace
 from tests import servers
 from tests.link_world import item, write_dump

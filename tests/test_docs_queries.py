@@ -8,8 +8,8 @@ from typing import Any
 import duckdb
 import pytest
 
-from cache.store import open_store
-from metrics import views
+from polyculture.cache.store import open_store
+from polyculture.metrics import views
 from tests.store_builder import StoreBuilder
 from tests.test_docs import blocks
 

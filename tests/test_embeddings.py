@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from sklearn.metrics import davies_bouldin_score
 
-from cache.errors import EngineError
-from cache.run_folder import RunFolder
-from cache.store import open_store
-from generate.engines import ModelSpec, ScoreRequest, open_engine
-from metrics import views
-from metrics.embeddings.separation import davies_bouldin, separation
-from reports.report import write_report
+from polyculture.cache.errors import EngineError
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.generate.engines import ModelSpec, ScoreRequest, open_engine
+from polyculture.metrics import views
+from polyculture.metrics.embeddings.separation import davies_bouldin, separation
+from polyculture.reports.report import write_report
 from tests.test_front_door import one_line, polyculture
 from tests.test_likelihood_command import EXPERIMENT
 from tests.test_likelihood_store import DEMO

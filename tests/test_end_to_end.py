@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from cache.run_folder import RunFolder
-from cache.store import open_store
-from metrics import views
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
 from polyculture.commands import demo
-from reports import reading
+from polyculture.metrics import views
+from polyculture.reports import reading
 from tests import servers
 from tests.servers import StubServer
 from tests.test_docs import blocks
@@ -28,7 +28,7 @@ from tests.test_front_door import one_line, polyculture, start_polyculture
 LLAMA_SERVER = """
 import sys
 import xllamacpp
-from generate.engines.llamacpp import find_gguf
+from polyculture.generate.engines.llamacpp import find_gguf
 params = xllamacpp.CommonParams()
 params.model.path = str(find_gguf("smollm2"))
 params.verbosity, params.n_parallel, params.n_ctx, params.port = -1, 4, 4 * 2048, 0

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from cache.catalog import read_catalog
-from cache.errors import StoreError
-from cache.outcome import Outcome
-from extract.audit import AuditResult, audit, wilson
-from extract.base import Extracted, FoundMention, ResponseText
-from extract.boundaries import Boundaries
-from extract.gold import GoldText, read_gold, unmark
+from polyculture.cache.catalog import read_catalog
+from polyculture.cache.errors import StoreError
+from polyculture.cache.outcome import Outcome
+from polyculture.extract.audit import AuditResult, audit, wilson
+from polyculture.extract.base import Extracted, FoundMention, ResponseText
+from polyculture.extract.boundaries import Boundaries
+from polyculture.extract.gold import GoldText, read_gold, unmark
 
 CATALOG = read_catalog()
 TRAPS = {None, "cutlery", "brand", "metaphor", "nothing", "other_topic", "homograph"}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pyarrow as pa
 import pytest
 
-from cache.catalog import read_catalog
-from extract.base import ResponseText
-from extract.gazetteer import Gazetteer, gazetteer_extractor_id
+from polyculture.cache.catalog import read_catalog
+from polyculture.extract.base import ResponseText
+from polyculture.extract.gazetteer import Gazetteer, gazetteer_extractor_id
 
 CATALOG = read_catalog()
 

@@ -11,14 +11,14 @@ from typing import Any
 import orjson
 import pytest
 
-from cache.catalog import Topic, read_catalog
-from extract import llm
-from extract.answer import MOST_MENTIONS, AnswerError, answer_schema, read_answer
-from extract.base import Extracted, ResponseText
-from extract.llm import TEMPERATURES, LlmExtractor, llm_extractor_id
-from extract.prompt import prompt_head
-from generate.engines import open_engine
-from generate.engines.base import Completion, ModelSpec
+from polyculture.cache.catalog import Topic, read_catalog
+from polyculture.extract import llm
+from polyculture.extract.answer import MOST_MENTIONS, AnswerError, answer_schema, read_answer
+from polyculture.extract.base import Extracted, ResponseText
+from polyculture.extract.llm import TEMPERATURES, LlmExtractor, llm_extractor_id
+from polyculture.extract.prompt import prompt_head
+from polyculture.generate.engines import open_engine
+from polyculture.generate.engines.base import Completion, ModelSpec
 from tests.extract_engines import Script, ScriptedEngine, answer
 from tests.servers import Reply, StubServer
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from extract.base import FoundMention
-from extract.folding import fold, fold_name, without_spaces
-from extract.offsets import clean, locate
+from polyculture.extract.base import FoundMention
+from polyculture.extract.folding import fold, fold_name, without_spaces
+from polyculture.extract.offsets import clean, locate
 
 # language, text, surface that a model names, spellings in the text at which it is found
 IN_THE_TEXT = [

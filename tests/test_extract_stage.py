@@ -14,23 +14,23 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from cache.catalog import read_catalog
-from cache.current import current_responses
-from cache.errors import JobHeldError, StoreError
-from cache.identity import content_id
-from cache.manifest import Manifest, read_manifest, write_manifest
-from cache.outcome import Outcome, silent
-from cache.parquet import objects_to_table, rows_to_table, write_parquet
-from cache.run_folder import Job, RunFolder
-from cache.schema import Prompt, Response
-from cache.shards import JobShards
-from cache.store import fill_store
-from extract import stage
-from extract.base import Extracted, ResponseText
-from extract.gazetteer import Gazetteer
-from extract.llm import LlmExtractor
-from extract.stage import extract_job
-from generate.engines.base import Completion
+from polyculture.cache.catalog import read_catalog
+from polyculture.cache.current import current_responses
+from polyculture.cache.errors import JobHeldError, StoreError
+from polyculture.cache.identity import content_id
+from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
+from polyculture.cache.outcome import Outcome, silent
+from polyculture.cache.parquet import objects_to_table, rows_to_table, write_parquet
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import Prompt, Response
+from polyculture.cache.shards import JobShards
+from polyculture.cache.store import fill_store
+from polyculture.extract import stage
+from polyculture.extract.base import Extracted, ResponseText
+from polyculture.extract.gazetteer import Gazetteer
+from polyculture.extract.llm import LlmExtractor
+from polyculture.extract.stage import extract_job
+from polyculture.generate.engines.base import Completion
 from tests.extract_engines import Script, ScriptedEngine, answer
 
 ROOT = Path(__file__).parents[1]
@@ -252,9 +252,9 @@ def test_a_held_job_and_a_missing_run_say_so(tmp_path: Path) -> None:
 SLOW = """
 import sys, time
 from pathlib import Path
-from cache.run_folder import RunFolder
-from extract.llm import LlmExtractor
-from extract.stage import extract_job
+from polyculture.cache.run_folder import RunFolder
+from polyculture.extract.llm import LlmExtractor
+from polyculture.extract.stage import extract_job
 from tests.extract_engines import ScriptedEngine
 from tests.test_extract_stage import FOOD, JOB, good
 def script(text, attempt):

@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 
-from cache.errors import EngineError
-from cache.run_folder import RunFolder
-from cache.store import open_store
-from generate.engines import Completion, Decoding, Message, ModelSpec, Request
-from generate.engines.batch_records import BatchRecords, waiting
-from generate.engines.batches import ATTEMPTS, BatchEngine
-from generate.engines.openai import OpenAIEngine
+from polyculture.cache.errors import EngineError
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.generate.engines import Completion, Decoding, Message, ModelSpec, Request
+from polyculture.generate.engines.batch_records import BatchRecords, waiting
+from polyculture.generate.engines.batches import ATTEMPTS, BatchEngine
+from polyculture.generate.engines.openai import OpenAIEngine
 from tests.batch_server import EXPIRED, BatchServer, status_line
 from tests.servers import HTML, Reply, failure
 from tests.test_front_door import one_line, polyculture, start_polyculture

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from cache.catalog import read_catalog
-from cache.scripts import script_counts
-from generate.chinese import chinese_variant
-from generate.detection import Detection, detect
+from polyculture.cache.catalog import read_catalog
+from polyculture.cache.scripts import script_counts
+from polyculture.generate.chinese import chinese_variant
+from polyculture.generate.detection import Detection, detect
 
 CATALOG = read_catalog()
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from cache.errors import EngineError
-from generate.engines import Completion, Decoding, Message, ModelSpec, Request, open_engine
-from generate.engines.background import Background
-from generate.engines.faults import retry_after
-from generate.engines.openai import OpenAIEngine
+from polyculture.cache.errors import EngineError
+from polyculture.generate.engines import Completion, Decoding, Message, ModelSpec, Request, open_engine
+from polyculture.generate.engines.background import Background
+from polyculture.generate.engines.faults import retry_after
+from polyculture.generate.engines.openai import OpenAIEngine
 from tests.servers import HTML, RESET, TRUNCATED, Reply, StubServer, answer_text, failure
 
 KEY = "sk-very-secret-1234567890"

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from generate.engines import Decoding, Message, ModelSpec, Request
-from generate.engines.limiter import START, Limiter, Permit
-from generate.engines.openai import OpenAIEngine
+from polyculture.generate.engines import Decoding, Message, ModelSpec, Request
+from polyculture.generate.engines.limiter import START, Limiter, Permit
+from polyculture.generate.engines.openai import OpenAIEngine
 from tests.servers import Reply, StubServer, failure
 
 

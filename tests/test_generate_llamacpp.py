@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from cache.errors import EngineError, MissingDependencyError
-from generate.engines import Completion, Decoding, Engine, Message, ModelSpec, Request, open_engine
-from generate.engines import llamacpp as engine_file
-from generate.engines.llamacpp import find_gguf
+from polyculture.cache.errors import EngineError, MissingDependencyError
+from polyculture.generate.engines import Completion, Decoding, Engine, Message, ModelSpec, Request, open_engine
+from polyculture.generate.engines import llamacpp as engine_file
+from polyculture.generate.engines.llamacpp import find_gguf
 
 SMOLLM2 = ModelSpec("llamacpp:smollm2", {"n_parallel": 4, "context": 512})
 QUESTION = "Write a short paragraph about a person and the food this person likes to eat."

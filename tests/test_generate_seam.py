@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from generate.engines.base import BROKEN_SEAMS, ScoreRequest
-from generate.engines.seam import Pair, split_pairs
+from polyculture.generate.engines.base import BROKEN_SEAMS, ScoreRequest
+from polyculture.generate.engines.seam import Pair, split_pairs
 from tests.scoring_models import gemma, smollm2, tokenizer_of
 
 # The 13 languages of the catalogue and those of Camellia: a context as the publishers write it, with a space before

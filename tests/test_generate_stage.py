@@ -14,17 +14,17 @@ from typing import Any
 
 import pytest
 
-from cache.answers import find_answers
-from cache.catalog import read_catalog
-from cache.errors import EngineError, JobHeldError
-from cache.outcome import Outcome
-from cache.run_folder import Job, RunFolder
-from cache.schema import CONDITIONS
-from cache.shards import JobShards
-from generate.engines import ModelSpec, open_engine
-from generate.prompts import build_prompts
-from generate.sampling import Sampling, response_id
-from generate.stage import REPORT_EVERY, generate_job, missing_samples
+from polyculture.cache.answers import find_answers
+from polyculture.cache.catalog import read_catalog
+from polyculture.cache.errors import EngineError, JobHeldError
+from polyculture.cache.outcome import Outcome
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import CONDITIONS
+from polyculture.cache.shards import JobShards
+from polyculture.generate.engines import ModelSpec, open_engine
+from polyculture.generate.prompts import build_prompts
+from polyculture.generate.sampling import Sampling, response_id
+from polyculture.generate.stage import REPORT_EVERY, generate_job, missing_samples
 from tests.servers import Reply, StubServer, answer_text, failure
 
 CATALOG = read_catalog()

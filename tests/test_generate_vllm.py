@@ -13,11 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from cache.errors import EngineError, MissingDependencyError
-from generate.engines import ModelSpec, check_model, open_engine
-from generate.engines.vllm.arguments import engine_arguments
-from generate.engines.vllm.faults import why_it_did_not_open
-from generate.engines.vllm.worker import shared_memory, unlink
+from polyculture.cache.errors import EngineError, MissingDependencyError
+from polyculture.generate.engines import ModelSpec, check_model, open_engine
+from polyculture.generate.engines.vllm.arguments import engine_arguments
+from polyculture.generate.engines.vllm.faults import why_it_did_not_open
+from polyculture.generate.engines.vllm.worker import shared_memory, unlink
 
 QWEN = "vllm:Qwen/Qwen2.5-7B-Instruct"
 SOURCE = '''
@@ -55,7 +55,7 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """An environment without vLLM, also where it is installed."""
-    monkeypatch.setattr("generate.engines.vllm.arguments.find_spec", lambda _: None)
+    monkeypatch.setattr("polyculture.generate.engines.vllm.arguments.find_spec", lambda _: None)
 
 
 def told(**options: object) -> str:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from cache.files import ABANDONED, sweep
-from cache.store import current_store
-from link.dumps.build import build_index
+from polyculture.cache.files import ABANDONED, sweep
+from polyculture.cache.store import current_store
+from polyculture.link.dumps.build import build_index
 from polyculture.pipeline import Pipeline
 from polyculture.workspace import open_workspace
 from tests import servers

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from cache.run_folder import RunFolder
-from cache.store import open_store
-from metrics import views
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.metrics import views
 from tests.servers import StubServer, failure
 from tests.test_front_door import polyculture, start_polyculture
 

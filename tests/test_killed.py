@@ -13,8 +13,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from cache.run_folder import Job, RunFolder
-from cache.shards import JobShards
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.shards import JobShards
 from tests import servers
 from tests.quick_start import begin_polyculture
 from tests.servers import StubServer

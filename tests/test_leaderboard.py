@@ -12,23 +12,23 @@ import numpy as np
 import pytest
 from scipy.stats import spearmanr
 
-from cache.identity import content_id
-from cache.manifest import Manifest, write_manifest
-from cache.parquet import objects_to_table, write_parquet
-from cache.run_folder import RunFolder
-from cache.schema import BiasInterval, SwapInterval
-from cache.store import open_store
-from generate.engines.base import Scored, ScoreRequest, TokenScore
-from metrics import views
-from metrics.datasets.load import load
-from metrics.datasets.model import MaskedContext
-from metrics.datasets.rules import rules_of
-from metrics.datasets.selection import Selection
-from metrics.likelihood.bias import placements
-from metrics.likelihood.measure import measure_bias
-from metrics.likelihood.selection import scoring_jobs
-from metrics.likelihood.stage import score_job
-from reports.report import write_report
+from polyculture.cache.identity import content_id
+from polyculture.cache.manifest import Manifest, write_manifest
+from polyculture.cache.parquet import objects_to_table, write_parquet
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import BiasInterval, SwapInterval
+from polyculture.cache.store import open_store
+from polyculture.generate.engines.base import Scored, ScoreRequest, TokenScore
+from polyculture.metrics import views
+from polyculture.metrics.datasets.load import load
+from polyculture.metrics.datasets.model import MaskedContext
+from polyculture.metrics.datasets.rules import rules_of
+from polyculture.metrics.datasets.selection import Selection
+from polyculture.metrics.likelihood.bias import placements
+from polyculture.metrics.likelihood.measure import measure_bias
+from polyculture.metrics.likelihood.selection import scoring_jobs
+from polyculture.metrics.likelihood.stage import score_job
+from polyculture.reports.report import write_report
 from tests.test_front_door import polyculture
 from tests.test_likelihood_store import DEMO, MODEL, SPEC, ToyEngine
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
 
-from cache.identity import content_id
-from metrics.likelihood.bias import Numbers, compare, placements
-from metrics.likelihood.protocol import Drawing, sampled_bias
-from metrics.likelihood.uncertainty import Panel, bias, difference
+from polyculture.cache.identity import content_id
+from polyculture.metrics.likelihood.bias import Numbers, compare, placements
+from polyculture.metrics.likelihood.protocol import Drawing, sampled_bias
+from polyculture.metrics.likelihood.uncertainty import Panel, bias, difference
 
 # Few distinct values, so that ties are common; NaN is an entity without a likelihood.
 LIKELIHOODS = st.lists(st.one_of(st.integers(-3, 3).map(float), st.just(float("nan")), st.floats(-50, 0)), max_size=30)

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from cache.run_folder import RunFolder
-from cache.store import open_store
-from metrics import views
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
 from polyculture.data_sets import tell_left_out
+from polyculture.metrics import views
 from tests.test_datasets import OWN, write_own
 from tests.test_front_door import one_line, polyculture
 from tests.test_likelihood_store import DEMO

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from cache.run_folder import RunFolder
-from cache.store import open_store
-from generate.engines.echo import PROBE
-from metrics import views
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.generate.engines.echo import PROBE
+from polyculture.metrics import views
 from tests.quick_start import begin_polyculture
 from tests.servers import Reply, StubServer
 from tests.test_front_door import polyculture

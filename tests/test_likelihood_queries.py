@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from cache.store import open_store
-from metrics import views
-from metrics.datasets.load import load
-from metrics.datasets.rules import rules_of
-from metrics.datasets.selection import Selection
-from metrics.likelihood.selection import scoring_jobs
+from polyculture.cache.store import open_store
 from polyculture.likelihood import Likelihoods
+from polyculture.metrics import views
+from polyculture.metrics.datasets.load import load
+from polyculture.metrics.datasets.rules import rules_of
+from polyculture.metrics.datasets.selection import Selection
+from polyculture.metrics.likelihood.selection import scoring_jobs
 from polyculture.workspace import open_workspace
 from tests.store_builder import StoreBuilder
 from tests.test_docs import blocks

@@ -10,26 +10,34 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cache.errors import DataSetError
-from cache.identity import content_id
-from cache.manifest import Manifest, write_manifest
-from cache.parquet import write_parquet
-from cache.run_folder import RunFolder
-from cache.schema import BiasInterval
-from cache.store import open_store
-from generate.engines.base import Capabilities, Completion, ModelSpec, Request, Scored, ScoreRequest, TokenScore
-from metrics import views
-from metrics.datasets.english import in_english
-from metrics.datasets.load import load
-from metrics.datasets.model import DataSet, MaskedContext
-from metrics.datasets.present import present_tables
-from metrics.datasets.rules import rules_of
-from metrics.datasets.selection import Selection
-from metrics.likelihood.bias import compare
-from metrics.likelihood.measure import measure_bias
-from metrics.likelihood.selection import scoring_jobs
-from metrics.likelihood.stage import ScoringJob, score_job, settled
+from polyculture.cache.errors import DataSetError
+from polyculture.cache.identity import content_id
+from polyculture.cache.manifest import Manifest, write_manifest
+from polyculture.cache.parquet import write_parquet
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import BiasInterval
+from polyculture.cache.store import open_store
+from polyculture.generate.engines.base import (
+    Capabilities,
+    Completion,
+    ModelSpec,
+    Request,
+    Scored,
+    ScoreRequest,
+    TokenScore,
+)
 from polyculture.likelihood import TABLE
+from polyculture.metrics import views
+from polyculture.metrics.datasets.english import in_english
+from polyculture.metrics.datasets.load import load
+from polyculture.metrics.datasets.model import DataSet, MaskedContext
+from polyculture.metrics.datasets.present import present_tables
+from polyculture.metrics.datasets.rules import rules_of
+from polyculture.metrics.datasets.selection import Selection
+from polyculture.metrics.likelihood.bias import compare
+from polyculture.metrics.likelihood.measure import measure_bias
+from polyculture.metrics.likelihood.selection import scoring_jobs
+from polyculture.metrics.likelihood.stage import ScoringJob, score_job, settled
 from tests.test_datasets import write_own
 
 MODEL = "openai:toy"

@@ -9,15 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cache.errors import DataSetError
-from cache.run_folder import RunFolder
-from metrics.datasets.model import MASK, DataSet, MaskedContext
-from metrics.datasets.phrasings import with_phrasings
-from metrics.datasets.selection import Selection
-from metrics.likelihood.helping import Help, Helping, helped
-from metrics.likelihood.measure import measure_bias
-from metrics.likelihood.selection import helped_contexts, scoring_jobs
-from metrics.likelihood.uncertainty import Panel, bias, paired_difference
+from polyculture.cache.errors import DataSetError
+from polyculture.cache.run_folder import RunFolder
+from polyculture.metrics.datasets.model import MASK, DataSet, MaskedContext
+from polyculture.metrics.datasets.phrasings import with_phrasings
+from polyculture.metrics.datasets.selection import Selection
+from polyculture.metrics.likelihood.helping import Help, Helping, helped
+from polyculture.metrics.likelihood.measure import measure_bias
+from polyculture.metrics.likelihood.selection import helped_contexts, scoring_jobs
+from polyculture.metrics.likelihood.uncertainty import Panel, bias, paired_difference
 from tests.test_datasets import write_own
 from tests.test_likelihood_store import MODEL, ToyEngine, demo, hold, rows, run, score  # noqa: F401, fixtures
 

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from cache.errors import CatalogError
-from generate.engines import ModelSpec
-from generate.engines.transformers.vocabulary import read_vocabulary
-from metrics.likelihood.vocabulary import BROKEN, vocabulary_shares, writings
+from polyculture.cache.errors import CatalogError
+from polyculture.generate.engines import ModelSpec
+from polyculture.generate.engines.transformers.vocabulary import read_vocabulary
+from polyculture.metrics.likelihood.vocabulary import BROKEN, vocabulary_shares, writings
 from tests.test_front_door import one_line, polyculture
 from tests.test_likelihood_command import EXPERIMENT
 from tests.test_likelihood_store import DEMO

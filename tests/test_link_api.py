@@ -21,17 +21,17 @@ from typing import Any
 import duckdb
 import pytest
 
-from cache.errors import ExperimentError, StoreError, WikidataError
-from cache.outcome import Outcome
-from cache.wikidata_cache import DAY, WikidataCache
-from link.api.at_once import at_once
-from link.api.cache import AnswerCache
-from link.api.client import ApiClient, ApiSettings
-from link.api.source import ApiSource
-from link.entity_json import PROPERTIES
-from link.linker import TABLES, Linker
-from link.retry_after import retry_after
-from link.rules import Rules
+from polyculture.cache.errors import ExperimentError, StoreError, WikidataError
+from polyculture.cache.outcome import Outcome
+from polyculture.cache.wikidata_cache import DAY, WikidataCache
+from polyculture.link.api.at_once import at_once
+from polyculture.link.api.cache import AnswerCache
+from polyculture.link.api.client import ApiClient, ApiSettings
+from polyculture.link.api.source import ApiSource
+from polyculture.link.entity_json import PROPERTIES
+from polyculture.link.linker import TABLES, Linker
+from polyculture.link.retry_after import retry_after
+from polyculture.link.rules import Rules
 from polyculture.linking import plan_linking
 from polyculture.workspace import open_workspace
 from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, asks, index_of, item
@@ -478,9 +478,9 @@ def test_what_was_answered_is_kept_when_the_service_goes_away(server: WikidataSe
 KILLED = """
 import sys
 from pathlib import Path
-from link.api.client import ApiSettings
-from link.api.source import ApiSource
-from link.linker import Linker
+from polyculture.link.api.client import ApiSettings
+from polyculture.link.api.source import ApiSource
+from polyculture.link.linker import Linker
 from tests.link_world import CATALOG, LANGUAGES
 from tests.test_link_api import ASKS
 settings = ApiSettings("test@example.org", sys.argv[1], requests_per_minute=60_000, connections=int(sys.argv[3]))
@@ -686,7 +686,7 @@ def test_a_cache_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
 
 def test_entities_are_cached_in_the_form_of_a_dump(server: WikidataServer, tmp_path: Path) -> None:
     Linker(CATALOG, source(server, tmp_path)).link(ASKS)
-    from link.dumps.build import build_index
+    from polyculture.link.dumps.build import build_index
 
     with WikidataCache(tmp_path / "cache.sqlite", server.url) as cache:
         (tmp_path / "dump.json").write_text("\n".join(json.dumps(entity) for entity in cache.all_entities()) + "\n")

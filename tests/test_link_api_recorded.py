@@ -9,10 +9,10 @@ from typing import Any
 import orjson
 import pytest
 
-from cache.errors import WikidataError
-from link.api.answers import Hit, read_hits
-from link.api.client import ApiClient, ApiSettings
-from link.entity_json import PROPERTIES
+from polyculture.cache.errors import WikidataError
+from polyculture.link.api.answers import Hit, read_hits
+from polyculture.link.api.client import ApiClient, ApiSettings
+from polyculture.link.entity_json import PROPERTIES
 from tests.api_recordings import recorded_bodies, recorded_exchanges
 from tests.wikidata_server import Answer, WikidataServer
 

@@ -10,17 +10,17 @@ import duckdb
 import orjson
 import pytest
 
-from cache.errors import StoreError
-from link.asks import label_chain
-from link.audit.audit import AuditRow, audit_links, judge, score, wilson
-from link.audit.gold import HARD_CASES, GoldMention, read_gold_mentions
-from link.audit.verdict import WRONG
-from link.calibration import MATCHES
-from link.index.snapshot import Snapshot, open_snapshot
-from link.index.source import IndexSource
-from link.index.starter import write_starter
-from link.normalise import fold_of, normalise
-from link.statements import statement
+from polyculture.cache.errors import StoreError
+from polyculture.link.asks import label_chain
+from polyculture.link.audit.audit import AuditRow, audit_links, judge, score, wilson
+from polyculture.link.audit.gold import HARD_CASES, GoldMention, read_gold_mentions
+from polyculture.link.audit.verdict import WRONG
+from polyculture.link.calibration import MATCHES
+from polyculture.link.index.snapshot import Snapshot, open_snapshot
+from polyculture.link.index.source import IndexSource
+from polyculture.link.index.starter import write_starter
+from polyculture.link.normalise import fold_of, normalise
+from polyculture.link.statements import statement
 from tests.link_world import CATALOG, index_of, item
 from tests.test_front_door import one_line, polyculture
 

@@ -14,10 +14,10 @@ import orjson
 import pyarrow as pa
 import pytest
 
-from cache.errors import SnapshotError, StoreError
-from link.dumps.build import BuildReport, BuildSettings, build_index
-from link.dumps.dump import ChangedDumpError, DumpReader
-from link.index.snapshot import VERSION, open_snapshot
+from polyculture.cache.errors import SnapshotError, StoreError
+from polyculture.link.dumps.build import BuildReport, BuildSettings, build_index
+from polyculture.link.dumps.dump import ChangedDumpError, DumpReader
+from polyculture.link.index.snapshot import VERSION, open_snapshot
 from tests.link_world import CLASSES, item, statement, write_dump
 
 RAMEN = item(
@@ -190,7 +190,7 @@ def test_an_old_index_is_left_alone_when_the_new_dump_is_cut(tmp_path: Path) -> 
 
 
 def test_long_dumps_come_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("link.dumps.unpack.BLOCK", 300)
+    monkeypatch.setattr("polyculture.link.dumps.unpack.BLOCK", 300)
     seen: list[int] = []
     dump = write_dump(tmp_path / "dump.json", [*CLASSES, RAMEN])
     settings = BuildSettings(progress=lambda read, _size: seen.append(read))
@@ -208,10 +208,10 @@ def test_a_dump_is_read_on_from_any_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, pack: Callable[[bytes], bytes], readers: str
 ) -> None:
     if readers == "Arrow's alone":
-        monkeypatch.setattr("link.dumps.unpack.find_spec", lambda _name: None)
+        monkeypatch.setattr("polyculture.link.dumps.unpack.find_spec", lambda _name: None)
     if readers == "all cores":
-        monkeypatch.setattr("link.dumps.unpack.ALL_CORES", 0)
-    monkeypatch.setattr("link.dumps.unpack.BLOCK", 300)
+        monkeypatch.setattr("polyculture.link.dumps.unpack.ALL_CORES", 0)
+    monkeypatch.setattr("polyculture.link.dumps.unpack.BLOCK", 300)
     text = array(*CLASSES, RAMEN, *[item(f"Q{number}", f"thing {number}") for number in range(9_000, 9_009)])
     dump = tmp_path / "dump"
     dump.write_bytes(pack(text))
@@ -233,7 +233,7 @@ def test_a_dump_is_read_on_from_any_place(
 
 
 def test_a_cut_bzip2_dump_is_seen_on_all_cores_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("link.dumps.unpack.ALL_CORES", 0)
+    monkeypatch.setattr("polyculture.link.dumps.unpack.ALL_CORES", 0)
     with pytest.raises(SnapshotError, match="ends too early, or is damaged"):
         build(tmp_path, bz2.compress(array(*CLASSES, RAMEN))[:-9])
 

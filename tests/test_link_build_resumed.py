@@ -18,9 +18,9 @@ import psutil
 import pytest
 from filelock import FileLock
 
-from cache.errors import JobHeldError, SnapshotError, StoreError
-from link.dumps.build import BuildReport, BuildSettings, build_index
-from link.index.snapshot import open_snapshot
+from polyculture.cache.errors import JobHeldError, SnapshotError, StoreError
+from polyculture.link.dumps.build import BuildReport, BuildSettings, build_index
+from polyculture.link.index.snapshot import open_snapshot
 from tests.link_world import Entity, item
 
 LANGUAGES = ["en", "ja"]
@@ -32,7 +32,7 @@ PROGRAM = f"""
 import sys
 from pathlib import Path
 import link.dumps.unpack
-from link.dumps.build import BuildSettings, build_index
+from polyculture.link.dumps.build import BuildSettings, build_index
 link.dumps.unpack.BLOCK = {BLOCK}
 settings = BuildSettings(workers=int(sys.argv[3]), seal_every=0.0, tell=lambda line: print(line, flush=True))
 build_index(Path(sys.argv[1]), Path(sys.argv[2]), {LANGUAGES}, settings)
@@ -109,7 +109,7 @@ def in_one_go(dump: Path, tmp_path_factory: pytest.TempPathFactory) -> BuildRepo
 def test_several_processes_write_the_same_snapshot(
     dump: Path, in_one_go: BuildReport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
-    monkeypatch.setattr("link.dumps.unpack.BLOCK", BLOCK)
+    monkeypatch.setattr("polyculture.link.dumps.unpack.BLOCK", BLOCK)
     seen: list[int] = []
     settings = BuildSettings(workers=workers, progress=lambda read, _size: seen.append(read))
     report = build_index(dump, tmp_path / "index.duckdb", LANGUAGES, settings)
@@ -157,7 +157,7 @@ def test_a_build_killed_while_it_sorts_reads_nothing_again(
 
     out, said = tmp_path / "index.duckdb", list[str]()
     with monkeypatch.context() as patch:
-        patch.setattr("link.dumps.build.assemble", stop)
+        patch.setattr("polyculture.link.dumps.build.assemble", stop)
         with pytest.raises(KeyboardInterrupt):
             build_index(dump, out, LANGUAGES)
     build_index(dump, out, LANGUAGES, BuildSettings(tell=said.append))
@@ -187,7 +187,7 @@ def test_other_languages_begin_anew(dump: Path, tmp_path: Path) -> None:
 
 
 def test_a_cut_dump_is_an_error_in_several_processes_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("link.dumps.unpack.BLOCK", BLOCK)
+    monkeypatch.setattr("polyculture.link.dumps.unpack.BLOCK", BLOCK)
     dump = write_dump(tmp_path / "dump.json.gz", entities(900))
     dump.write_bytes(dump.read_bytes()[:-20])
     with pytest.raises(SnapshotError, match="ends too early"):
@@ -205,7 +205,7 @@ def test_a_build_is_left_to_whoever_is_at_it(dump: Path, tmp_path: Path) -> None
 def test_a_killed_worker_is_told_and_the_build_goes_on_later(
     dump: Path, in_one_go: BuildReport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("link.dumps.unpack.BLOCK", BLOCK)
+    monkeypatch.setattr("polyculture.link.dumps.unpack.BLOCK", BLOCK)
 
     def kill_one(_read: int, _size: int) -> None:
         workers = [child for child in psutil.Process().children() if "spawn_main" in " ".join(child.cmdline())]

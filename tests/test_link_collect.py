@@ -10,13 +10,13 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from cache.catalog.model import Catalog, Kind, Topic
-from cache.errors import CatalogError, SnapshotError
-from link.collect.collect import Collection, collected
-from link.collect.from_service import pulled
-from link.index.classes import check_classes
-from link.index.source import IndexSource
-from link.pull.client import PullSettings
+from polyculture.cache.catalog.model import Catalog, Kind, Topic
+from polyculture.cache.errors import CatalogError, SnapshotError
+from polyculture.link.collect.collect import Collection, collected
+from polyculture.link.collect.from_service import pulled
+from polyculture.link.index.classes import check_classes
+from polyculture.link.index.source import IndexSource
+from polyculture.link.pull.client import PullSettings
 from tests.link_world import CATALOG, CLASSES, index_of, item
 from tests.sparql_server import SparqlServer
 from tests.test_front_door import one_line, polyculture

@@ -12,14 +12,14 @@ from typing import Any
 import duckdb
 import pytest
 
-from cache.errors import SnapshotError, StoreError
-from link.api.client import ApiSettings
-from link.api.from_cache import build_from_cache
-from link.api.source import ApiSource
-from link.index.snapshot import open_snapshot
-from link.index.source import IndexSource
-from link.linker import TABLES, Linker
-from link.rules import Rules
+from polyculture.cache.errors import SnapshotError, StoreError
+from polyculture.link.api.client import ApiSettings
+from polyculture.link.api.from_cache import build_from_cache
+from polyculture.link.api.source import ApiSource
+from polyculture.link.index.snapshot import open_snapshot
+from polyculture.link.index.source import IndexSource
+from polyculture.link.linker import TABLES, Linker
+from polyculture.link.rules import Rules
 from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, asks, item
 from tests.wikidata_server import WikidataServer
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from cache.catalog import Catalog
-from cache.errors import CatalogError, SnapshotError
-from cache.schema import arrow_schema
-from link.calibration import AMBIGUOUS, ANY, bases, basis_of
-from link.dumps.build import build_index
-from link.index.source import IndexSource
-from link.linker import TABLES, Linker, languages_without_names
-from link.rules import Rules, linker_id
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.errors import CatalogError, SnapshotError
+from polyculture.cache.schema import arrow_schema
+from polyculture.link.calibration import AMBIGUOUS, ANY, bases, basis_of
+from polyculture.link.dumps.build import build_index
+from polyculture.link.index.source import IndexSource
+from polyculture.link.linker import TABLES, Linker, languages_without_names
+from polyculture.link.rules import Rules, linker_id
 from tests.link_world import CATALOG, asks, index_of, item, link_all, link_one, write_dump
 
 DISH, ARTIST, SONG = ("food", "dish"), ("music", "artist"), ("music", "song")
@@ -579,7 +579,7 @@ def test_names_laid_out_ahead_as_for_many_asks_give_equal_tables(tmp_path: Path,
         for surface in ("dumpling soups", "Dumpling Soup", "knodelsuppe", "dumplingsoup", "dumpling suop", "lost")
     ]
     few = link_all(source, *rows)
-    monkeypatch.setattr("link.linker.MANY", 1)
+    monkeypatch.setattr("polyculture.link.linker.MANY", 1)
     many = link_all(source, *rows)
     assert all(few[name].equals(many[name]) for name in TABLES)
     assert {"inflected", "variant", "fuzzy"} < set(few["links"].column("match").to_pylist())

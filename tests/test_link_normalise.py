@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cache.identity import content_id
-from link.normalise import NORMALISATION, chinese_forms, fold_of, normalise
+from polyculture.cache.identity import content_id
+from polyculture.link.normalise import NORMALISATION, chinese_forms, fold_of, normalise
 
 
 def same(one: str, other: str, language: str = "en") -> bool:

@@ -12,9 +12,9 @@ import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cache.catalog import Catalog, Kind, Topic
-from link.index.snapshot import create_tables
-from link.ontology import Ontology
+from polyculture.cache.catalog import Catalog, Kind, Topic
+from polyculture.link.index.snapshot import create_tables
+from polyculture.link.ontology import Ontology
 from tests.link_world import CATALOG
 
 Claim = tuple[int, str, int]

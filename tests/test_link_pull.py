@@ -12,16 +12,16 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from cache.catalog import read_catalog
-from cache.errors import CatalogError, SnapshotError, WikidataError
-from link.dumps.build import build_index
-from link.index.snapshot import open_snapshot
-from link.index.source import IndexSource
-from link.linker import TABLES, Linker
-from link.pull.client import PullSettings, SparqlClient
-from link.pull.pages import Pages
-from link.pull.pull import PullReport, pull_index
-from link.pull.queries import Query
+from polyculture.cache.catalog import read_catalog
+from polyculture.cache.errors import CatalogError, SnapshotError, WikidataError
+from polyculture.link.dumps.build import build_index
+from polyculture.link.index.snapshot import open_snapshot
+from polyculture.link.index.source import IndexSource
+from polyculture.link.linker import TABLES, Linker
+from polyculture.link.pull.client import PullSettings, SparqlClient
+from polyculture.link.pull.pages import Pages
+from polyculture.link.pull.pull import PullReport, pull_index
+from polyculture.link.pull.queries import Query
 from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, item, statement, write_dump
 from tests.sparql_server import (
     CUT,

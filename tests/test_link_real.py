@@ -12,14 +12,14 @@ import orjson
 import pyarrow as pa
 import pytest
 
-from link.api.client import ApiSettings
-from link.api.source import ApiSource
-from link.dumps.build import build_index
-from link.entity_json import PROPERTIES
-from link.index.source import IndexSource
-from link.linker import TABLES, Linker
-from link.ontology import Ontology
-from link.rules import Rules
+from polyculture.link.api.client import ApiSettings
+from polyculture.link.api.source import ApiSource
+from polyculture.link.dumps.build import build_index
+from polyculture.link.entity_json import PROPERTIES
+from polyculture.link.index.source import IndexSource
+from polyculture.link.linker import TABLES, Linker
+from polyculture.link.ontology import Ontology
+from polyculture.link.rules import Rules
 from tests.link_world import CATALOG, LANGUAGES, Entity, write_dump
 from tests.wikidata_server import WikidataServer
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from link.dumps.build import BuildSettings, build_index
-from link.dumps.columns import Scanner
-from link.dumps.intake import Intake, take_lines
-from link.entity_json import Rows
+from polyculture.link.dumps.build import BuildSettings, build_index
+from polyculture.link.dumps.columns import Scanner
+from polyculture.link.dumps.intake import Intake, take_lines
+from polyculture.link.entity_json import Rows
 from tests.link_world import CLASSES, item, write_dump
 
 LANGUAGES = ["en", "ja", "tr", "zh", "zh-hant"]

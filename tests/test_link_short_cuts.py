@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
-from link.fuzzy import letter_sets
-from link.normalise import normalise, normalise_array
-from link.statements import statement
-from link.variants import inflections
+from polyculture.link.fuzzy import letter_sets
+from polyculture.link.normalise import normalise, normalise_array
+from polyculture.link.statements import statement
+from polyculture.link.variants import inflections
 
 LETTERS = (
     "abcdefghijklmnopqrstuvwxyz éüöäñçğışæœøł ال كشري خوب समोसा क़ँं ラーメンバらめん 김치찌개 ต้มยำ 拉麵面 0123 -'!.&"

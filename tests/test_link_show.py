@@ -9,13 +9,13 @@ from typing import Any
 import duckdb
 import pytest
 
-from cache.errors import CatalogError, SnapshotError
-from link.calibration import ANY, bases
-from link.index.lexicon import lexicon
-from link.index.source import IndexSource
-from link.linker import Linker
-from link.show.explain import Explanation, Item, explain
-from link.show.items import describe
+from polyculture.cache.errors import CatalogError, SnapshotError
+from polyculture.link.calibration import ANY, bases
+from polyculture.link.index.lexicon import lexicon
+from polyculture.link.index.source import IndexSource
+from polyculture.link.linker import Linker
+from polyculture.link.show.explain import Explanation, Item, explain
+from polyculture.link.show.items import describe
 from tests.link_world import CATALOG, CLASSES, index_of, item
 from tests.test_front_door import one_line, polyculture
 from tests.wikidata_server import WikidataServer

@@ -7,14 +7,14 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from cache.manifest import Manifest, read_manifest
-from cache.outcome import Outcome
-from cache.parquet import read_metadata, write_parquet
-from cache.run_folder import RunFolder
-from link.index.source import IndexSource
-from link.linker import TABLES
-from link.rules import Rules
-from link.stage import DIGEST, distinct_surfaces, link_run
+from polyculture.cache.manifest import Manifest, read_manifest
+from polyculture.cache.outcome import Outcome
+from polyculture.cache.parquet import read_metadata, write_parquet
+from polyculture.cache.run_folder import RunFolder
+from polyculture.link.index.source import IndexSource
+from polyculture.link.linker import TABLES
+from polyculture.link.rules import Rules
+from polyculture.link.stage import DIGEST, distinct_surfaces, link_run
 from tests.link_world import CATALOG, index_of, item
 from tests.store_builder import StoreBuilder
 
@@ -100,10 +100,10 @@ def test_killed_between_the_files_it_is_done_again(
             raise KeyboardInterrupt
         write_parquet(table, path, metadata)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("link.stage.write_parquet", die)
+    monkeypatch.setattr("polyculture.link.stage.write_parquet", die)
     with pytest.raises(KeyboardInterrupt):
         link_run(run, manifest_of(run), CATALOG, index, rules=Rules(clear_lead=1.0))
-    monkeypatch.setattr("link.stage.write_parquet", write_parquet)
+    monkeypatch.setattr("polyculture.link.stage.write_parquet", write_parquet)
     assert link_run(run, manifest_of(run), CATALOG, index) == Outcome(4, 0)
     assert whole == {name: run.table(name).read_bytes() for name in TABLES}
 

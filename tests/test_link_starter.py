@@ -9,12 +9,12 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from cache.errors import CatalogError
-from link.index.lexicon import lexicon
-from link.index.snapshot import Snapshot, open_snapshot
-from link.index.source import IndexSource
-from link.index.starter import UNCOUNTED, StarterItem, read_starter, starter_identity, write_starter
-from link.linker import Linker
+from polyculture.cache.errors import CatalogError
+from polyculture.link.index.lexicon import lexicon
+from polyculture.link.index.snapshot import Snapshot, open_snapshot
+from polyculture.link.index.source import IndexSource
+from polyculture.link.index.starter import UNCOUNTED, StarterItem, read_starter, starter_identity, write_starter
+from polyculture.link.linker import Linker
 from tests.link_world import CATALOG
 
 ITEMS = list(read_starter())

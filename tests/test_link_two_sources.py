@@ -22,13 +22,13 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from cache.catalog import Catalog
-from link.api.client import ApiSettings
-from link.api.source import ApiSource
-from link.linker import TABLES, Linker
-from link.normalise import Fold, normalise
-from link.rules import Rules
-from link.variants import inflections
+from polyculture.cache.catalog import Catalog
+from polyculture.link.api.client import ApiSettings
+from polyculture.link.api.source import ApiSource
+from polyculture.link.linker import TABLES, Linker
+from polyculture.link.normalise import Fold, normalise
+from polyculture.link.rules import Rules
+from polyculture.link.variants import inflections
 from tests.link_names import NORMALISED, SEARCHED, SPELLED, TURNED
 from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, asks, index_of, item
 from tests.wikidata_server import Folding, WikidataServer, as_wikidata

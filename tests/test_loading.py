@@ -9,9 +9,9 @@ from threading import Event
 
 import pytest
 
-import generate.engines
-from generate.engines import ModelSpec
+import polyculture.generate.engines
 from polyculture import loading
+from polyculture.generate.engines import ModelSpec
 
 SPEC = ModelSpec("transformers:large")
 
@@ -33,7 +33,7 @@ def test_who_waits_long_for_a_model_is_told_for_what(told: list[str], monkeypatc
             time.sleep(0.01)
         yield spec.model
 
-    monkeypatch.setattr(generate.engines, "open_engine", slow)
+    monkeypatch.setattr(polyculture.generate.engines, "open_engine", slow)
     with loading.load_model(SPEC) as engine:
         assert engine == "transformers:large"
     assert told == ["transformers:large: still being loaded"]
@@ -51,7 +51,7 @@ def test_of_a_model_that_is_there_or_cannot_be_loaded_nothing_is_said(
         yield spec.model
         left.set()
 
-    monkeypatch.setattr(generate.engines, "open_engine", quick)
+    monkeypatch.setattr(polyculture.generate.engines, "open_engine", quick)
     with loading.load_model(SPEC), pytest.raises(OSError, match="no such file"):
         loading.load_model(ModelSpec("transformers:broken")).__enter__()
     time.sleep(0.2)

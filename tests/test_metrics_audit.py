@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from cache.parquet import objects_to_table, write_parquet
-from cache.run_folder import RunFolder
-from cache.schema import Judgement
-from cache.store import open_store
-from metrics import views
-from metrics.audit.corrected import _corrected, _shift, corrected_metrics
-from metrics.audit.scores import Share, audit_scores, share
-from metrics.audit.sheet import COLUMNS, read_judgements, sample
-from metrics.measure import measure
+from polyculture.cache.parquet import objects_to_table, write_parquet
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import Judgement
+from polyculture.cache.store import open_store
 from polyculture.judging import import_sheets
+from polyculture.metrics import views
+from polyculture.metrics.audit.corrected import _corrected, _shift, corrected_metrics
+from polyculture.metrics.audit.scores import Share, audit_scores, share
+from polyculture.metrics.audit.sheet import COLUMNS, read_judgements, sample
+from polyculture.metrics.measure import measure
 from tests.store_builder import StoreBuilder
 from tests.test_front_door import polyculture
 

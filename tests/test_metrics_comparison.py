@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cache.errors import StoreError
-from cache.store import open_store
-from metrics import views
-from metrics.comparison.compare import NATIVE, Row, Sides, compare, lay_out_native, sides_of
-from metrics.comparison.effect import adjusted, paired_effect
+from polyculture.cache.errors import StoreError
+from polyculture.cache.store import open_store
+from polyculture.metrics import views
+from polyculture.metrics.comparison.compare import NATIVE, Row, Sides, compare, lay_out_native, sides_of
+from polyculture.metrics.comparison.effect import adjusted, paired_effect
 from tests.store_builder import StoreBuilder
 from tests.test_front_door import polyculture
 
@@ -115,7 +115,7 @@ conditions = ["neutral", "explicit"]
 
 
 def rows_of(experiment: Path, sides: Sides, *by: str) -> dict[tuple[str, ...], Row]:
-    from cache.run_folder import RunFolder
+    from polyculture.cache.run_folder import RunFolder
 
     with open_store(RunFolder(experiment.parent / "runs" / "pilot"), views()) as store:
         if sides == NATIVE:

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from metrics.intervals.assemblage import Assemblage, assemblage, diversity_estimate
-from metrics.intervals.at_coverage import coverage_in
-from metrics.intervals.companions import companions
-from metrics.intervals.coverage import coverage_estimate
-from metrics.intervals.estimate import Estimate, difference, mean
-from metrics.intervals.overlap import Overlaps, overlap
-from metrics.intervals.ratio import ratio_estimate
+from polyculture.metrics.intervals.assemblage import Assemblage, assemblage, diversity_estimate
+from polyculture.metrics.intervals.at_coverage import coverage_in
+from polyculture.metrics.intervals.companions import companions
+from polyculture.metrics.intervals.coverage import coverage_estimate
+from polyculture.metrics.intervals.estimate import Estimate, difference, mean
+from polyculture.metrics.intervals.overlap import Overlaps, overlap
+from polyculture.metrics.intervals.ratio import ratio_estimate
 
 DATA_SETS = 300
 TRUTH = 500  # data sets whose mean is taken for the truth where it has no formula

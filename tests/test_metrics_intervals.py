@@ -14,19 +14,25 @@ import pyarrow.parquet as pq
 import pytest
 from scipy import stats
 
-from cache.errors import StoreError
-from cache.outcome import Outcome
-from cache.run_folder import RunFolder
-from cache.store import open_store
-from metrics import KEPT, views
-from metrics.intervals.assemblage import Assemblage, assemblage, bundling, count_estimate, diversity_estimate
-from metrics.intervals.at_coverage import coverage_in, items_at_coverage
-from metrics.intervals.companions import companions, expected_items, items_in
-from metrics.intervals.coverage import coverage_estimate
-from metrics.intervals.estimate import Estimate, Sum, Z, difference, mean, student, symmetric, wilson
-from metrics.intervals.overlap import Overlaps, overlap
-from metrics.intervals.ratio import PRIOR, ratio_estimate
-from metrics.measure import measure
+from polyculture.cache.errors import StoreError
+from polyculture.cache.outcome import Outcome
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.metrics import KEPT, views
+from polyculture.metrics.intervals.assemblage import (
+    Assemblage,
+    assemblage,
+    bundling,
+    count_estimate,
+    diversity_estimate,
+)
+from polyculture.metrics.intervals.at_coverage import coverage_in, items_at_coverage
+from polyculture.metrics.intervals.companions import companions, expected_items, items_in
+from polyculture.metrics.intervals.coverage import coverage_estimate
+from polyculture.metrics.intervals.estimate import Estimate, Sum, Z, difference, mean, student, symmetric, wilson
+from polyculture.metrics.intervals.overlap import Overlaps, overlap
+from polyculture.metrics.intervals.ratio import PRIOR, ratio_estimate
+from polyculture.metrics.measure import measure
 from tests.large_run import LargeRun
 from tests.store_builder import StoreBuilder
 

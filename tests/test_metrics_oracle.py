@@ -13,10 +13,10 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cache.schema import Prompt
-from cache.store import open_store
-from metrics import views
-from metrics.measure import measure
+from polyculture.cache.schema import Prompt
+from polyculture.cache.store import open_store
+from polyculture.metrics import views
+from polyculture.metrics.measure import measure
 from tests.store_builder import CELL, EXTRACTOR, SAMPLING, StoreBuilder
 
 COUNTRIES = ("IT", "JP")

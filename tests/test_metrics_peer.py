@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from skbio.diversity import alpha
 
-from cache.store import open_store
-from metrics import views
+from polyculture.cache.store import open_store
+from polyculture.metrics import views
 from tests.store_builder import StoreBuilder
 
 LANGUAGES = ("ar", "de", "en", "es", "hi", "ja", "ko", "tr")

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from cache.run_folder import RunFolder
-from cache.selections import SELECTIONS
-from cache.store import open_store
-from metrics import KEPT, views
-from metrics.measure import measure
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.selections import SELECTIONS
+from polyculture.cache.store import open_store
+from polyculture.metrics import KEPT, views
+from polyculture.metrics.measure import measure
 from tests.store_builder import StoreBuilder
 from tests.test_front_door import polyculture
 

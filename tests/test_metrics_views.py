@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from cache.store import open_store
-from metrics import views
-from metrics.measure import measure
+from polyculture.cache.store import open_store
+from polyculture.metrics import views
+from polyculture.metrics.measure import measure
 from tests.store_builder import StoreBuilder
 
 Row = dict[str, Any]

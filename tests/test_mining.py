@@ -22,18 +22,18 @@ import pyarrow.parquet as pq
 import pytest
 import re2
 
-from extract.folding import fold, fold_name, without_spaces
-from extract.mining import written
-from extract.mining.agreement import compare
-from extract.mining.corpus import open_corpus
-from extract.mining.count import counted
-from extract.mining.kappa import cohens_kappa
-from extract.mining.lines import BREAKS
-from extract.mining.patterns import Filters, PatternSet, read_patterns
-from extract.mining.scan import Scanner
-from extract.mining.sheet import Sheet
-from extract.mining.slots import SlotFinder
-from extract.mining.sweep import Intake, sweep
+from polyculture.extract.folding import fold, fold_name, without_spaces
+from polyculture.extract.mining import written
+from polyculture.extract.mining.agreement import compare
+from polyculture.extract.mining.corpus import open_corpus
+from polyculture.extract.mining.count import counted
+from polyculture.extract.mining.kappa import cohens_kappa
+from polyculture.extract.mining.lines import BREAKS
+from polyculture.extract.mining.patterns import Filters, PatternSet, read_patterns
+from polyculture.extract.mining.scan import Scanner
+from polyculture.extract.mining.sheet import Sheet
+from polyculture.extract.mining.slots import SlotFinder
+from polyculture.extract.mining.sweep import Intake, sweep
 from tests.test_front_door import one_line, polyculture, start_polyculture
 
 PATTERNS = """

@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from cache.errors import BudgetError
-from cache.ledger import Ledger
-from cache.prices import Price
-from cache.run_folder import RunFolder
-from cache.store import open_store
-from generate.budget import BudgetedEngine, Purse
-from generate.engines import Decoding, Message, ModelSpec, Request, open_engine
+from polyculture.cache.errors import BudgetError
+from polyculture.cache.ledger import Ledger
+from polyculture.cache.prices import Price
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.generate.budget import BudgetedEngine, Purse
+from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
 from tests.servers import Reply, StubServer, failure
 from tests.test_front_door import one_line, polyculture, start_polyculture
 

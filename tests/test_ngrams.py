@@ -20,13 +20,13 @@ from nltk.lm import MLE, WittenBellInterpolated
 from nltk.lm.smoothing import WittenBell
 from nltk.util import everygrams
 
-from cache.errors import StoreError
-from extract.mining.corpus import open_corpus
-from metrics.ngrams import tokens as cutting
-from metrics.ngrams.count import Counter, count
-from metrics.ngrams.gaps import ORDER, Pair, needed_by, pairs_of
-from metrics.ngrams.model import NgramModel
-from metrics.ngrams.tokens import cut, cut_each, pieces
+from polyculture.cache.errors import StoreError
+from polyculture.extract.mining.corpus import open_corpus
+from polyculture.metrics.ngrams import tokens as cutting
+from polyculture.metrics.ngrams.count import Counter, count
+from polyculture.metrics.ngrams.gaps import ORDER, Pair, needed_by, pairs_of
+from polyculture.metrics.ngrams.model import NgramModel
+from polyculture.metrics.ngrams.tokens import cut, cut_each, pieces
 
 LINES = ["we ate rice and fish", "we ate rice with tea", "they ate fish and rice", "we drank tea", "rice"]
 

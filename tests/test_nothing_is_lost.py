@@ -14,9 +14,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
-from cache.manifest import read_manifest
-from cache.run_folder import RunFolder
-from cache.store import fill_store
+from polyculture.cache.manifest import read_manifest
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import fill_store
 from tests import servers
 from tests.extract_engines import answer
 from tests.servers import RESET, TRUNCATED, Reply, StubServer, completion, failure

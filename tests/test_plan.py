@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from cache.run_folder import RunFolder
-from generate.budget import most_prompt_tokens
-from generate.engines import Decoding, Message, ModelSpec, Request, open_engine
-from generate.engines.batch_records import BatchRecord, BatchRecords
-from generate.tokens import count_tokens
 from polyculture.batching import waiting_line
+from polyculture.cache.run_folder import RunFolder
 from polyculture.calibration import TimedEngine, calibrate, read_rates
 from polyculture.estimate import Estimate, estimates
+from polyculture.generate.budget import most_prompt_tokens
+from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
+from polyculture.generate.engines.batch_records import BatchRecord, BatchRecords
+from polyculture.generate.tokens import count_tokens
 from polyculture.pipeline import Pipeline
 from polyculture.workspace import Workspace, open_workspace
 from tests.servers import Reply, StubServer

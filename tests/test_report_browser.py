@@ -12,11 +12,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, sync_playwright
 
-from cache.run_folder import RunFolder
-from cache.store import open_store
-from metrics import views
-from reports import evidence
-from reports.report import write_report
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.metrics import views
+from polyculture.reports import evidence
+from polyculture.reports.report import write_report
 from tests.report_run import MODELS, Synthetic, hostile_kitchen, kitchens
 
 LAUNCH = (

@@ -18,16 +18,16 @@ from urllib.parse import unquote
 
 import pytest
 
-from cache.errors import StoreError
-from cache.run_folder import RunFolder
-from cache.store import open_store
-from metrics import KEPT, views
-from metrics.comparison.compare import NATIVE, Sides, compare, lay_out_native
-from reports import evidence as evidence_module
-from reports.embedding import csv_link, defuse
-from reports.evidence import Bounds
-from reports.numbers import decimal, difference
-from reports.report import write_report
+from polyculture.cache.errors import StoreError
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.metrics import KEPT, views
+from polyculture.metrics.comparison.compare import NATIVE, Sides, compare, lay_out_native
+from polyculture.reports import evidence as evidence_module
+from polyculture.reports.embedding import csv_link, defuse
+from polyculture.reports.evidence import Bounds
+from polyculture.reports.numbers import decimal, difference
+from polyculture.reports.report import write_report
 from tests.report_instruments import add_instruments
 from tests.report_run import COUNTRIES, HOSTILE, MODELS, Synthetic, hostile_kitchen, kitchens
 from tests.store_builder import StoreBuilder

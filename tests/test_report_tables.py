@@ -10,10 +10,10 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from cache.catalog import read_catalog
-from cache.run_folder import RunFolder
-from reports.names import Names
-from reports.tables import TableFormat, _write_csv, _write_latex, write_tables
+from polyculture.cache.catalog import read_catalog
+from polyculture.cache.run_folder import RunFolder
+from polyculture.reports.names import Names
+from polyculture.reports.tables import TableFormat, _write_csv, _write_latex, write_tables
 from tests.report_run import HOSTILE, MODELS, Synthetic, hostile_kitchen, kitchens
 
 NAMES = {

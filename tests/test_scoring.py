@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from cache.errors import EngineError
-from generate.engines import Decoding, Message, ModelSpec, Request, Scored, ScoreRequest, open_engine
-from generate.engines.transformers.engine import TransformersEngine
+from polyculture.cache.errors import EngineError
+from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, Scored, ScoreRequest, open_engine
+from polyculture.generate.engines.transformers.engine import TransformersEngine
 from tests.tiny_models import CAUSAL, save_causal, save_masked
 
 torch = pytest.importorskip("torch", reason="the extra 'transformers' is not installed")
@@ -32,7 +32,7 @@ REQUESTS = (
 GROWING = """
 import resource, sys, torch
 from transformers import GPT2Config, GPT2LMHeadModel
-from generate.engines import ModelSpec, ScoreRequest, open_engine
+from polyculture.generate.engines import ModelSpec, ScoreRequest, open_engine
 from tests.tiny_models import byte_level
 torch.set_num_threads(1)
 config = GPT2Config(vocab_size=32768, n_embd=16, n_layer=1, n_head=1, n_positions=64)
@@ -106,7 +106,7 @@ def test_tree_and_plain_agree_in_eager_attention(folders: dict[str, Path], kind:
 
 
 def test_no_token_is_fed_twice_and_none_that_nobody_needs(folders: dict[str, Path]) -> None:
-    from generate.engines.transformers.forest import plan
+    from polyculture.generate.engines.transformers.forest import plan
 
     with opened(folders["gpt2"]) as engine:
         groups = list(engine._groups(iter(REQUESTS), failed := deque()))
@@ -171,7 +171,7 @@ def test_memory_does_not_grow_with_the_number_of_entities(tmp_path: Path) -> Non
 
 
 def test_packs_are_bounded(folders: dict[str, Path]) -> None:
-    from generate.engines.transformers.forest import plan
+    from polyculture.generate.engines.transformers.forest import plan
 
     many = ScoreRequest("many", "we ate the soup and ", tuple(f"dish {number}" for number in range(9000)))
     failed: deque[Scored] = deque()
@@ -252,7 +252,7 @@ class TestSampling:
         assert first.text == second.text
 
     def test_draws_follow_the_probabilities(self) -> None:
-        from generate.engines.transformers.sampling import _SeededChoice
+        from polyculture.generate.engines.transformers.sampling import _SeededChoice
 
         spread = torch.tensor([0.5, 0.2, 0.0, 0.3]).log().expand(4000, 4)
         chosen = _SeededChoice(range(4000))(torch.zeros(4000, 1), spread).argmax(-1)

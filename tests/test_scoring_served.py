@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from cache.errors import EngineError
-from generate.engines import ModelSpec, Scored, ScoreRequest, open_engine
-from generate.engines.openai import OpenAIEngine
+from polyculture.cache.errors import EngineError
+from polyculture.generate.engines import ModelSpec, Scored, ScoreRequest, open_engine
+from polyculture.generate.engines.openai import OpenAIEngine
 from tests.servers import Behaviour, Reply, StubServer, failure
 from tests.tiny_models import save_causal, wordpiece
 

@@ -9,12 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from cache.errors import IncompleteError
-from cache.manifest import read_manifest
-from cache.run_folder import RunFolder
-from cache.store import current_store
-from generate.engines import ModelSpec
-from generate.engines.setup import model_setup
+from polyculture.cache.errors import IncompleteError
+from polyculture.cache.manifest import read_manifest
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import current_store
+from polyculture.generate.engines import ModelSpec
+from polyculture.generate.engines.setup import model_setup
 from tests.test_front_door import polyculture
 from tests.test_likelihood_command import EXPERIMENT
 from tests.tiny_models import save_causal, save_masked

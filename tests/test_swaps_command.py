@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from cache.run_folder import RunFolder
-from cache.store import open_store
-from metrics import views
-from reports.report import write_report
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.metrics import views
+from polyculture.reports.report import write_report
 from tests.servers import Reply, StubServer
 from tests.test_front_door import one_line, polyculture, start_polyculture
 

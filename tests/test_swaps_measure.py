@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from metrics.swaps.ratio import Side, difference, rate, ratio
+from polyculture.metrics.swaps.ratio import Side, difference, rate, ratio
 
 CONTEXTS, ENTITIES, DRAWN, DRAWS = 24, 60, 20, 3
 

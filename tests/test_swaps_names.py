@@ -13,18 +13,18 @@ import numpy as np
 import pytest
 from seqeval.metrics import f1_score, precision_score, recall_score
 
-from cache.errors import EngineError
-from generate.engines.base import ModelSpec
-from generate.engines.transformers.labelling import open_classifier, open_tagger
-from metrics.datasets.load import load
-from metrics.datasets.model import MASK
-from metrics.datasets.rules import rules_of
-from metrics.swaps.asking import TASKS, Ask
-from metrics.swaps.labelled import ClassifierAsker, TaggerAsker, read_labels
-from metrics.swaps.measure import METRICS
-from metrics.swaps.ner import judge_names, judge_spans
-from metrics.swaps.prompts import read_prompts
-from metrics.swaps.text import Filled
+from polyculture.cache.errors import EngineError
+from polyculture.generate.engines.base import ModelSpec
+from polyculture.generate.engines.transformers.labelling import open_classifier, open_tagger
+from polyculture.metrics.datasets.load import load
+from polyculture.metrics.datasets.model import MASK
+from polyculture.metrics.datasets.rules import rules_of
+from polyculture.metrics.swaps.asking import TASKS, Ask
+from polyculture.metrics.swaps.labelled import ClassifierAsker, TaggerAsker, read_labels
+from polyculture.metrics.swaps.measure import METRICS
+from polyculture.metrics.swaps.ner import judge_names, judge_spans
+from polyculture.metrics.swaps.prompts import read_prompts
+from polyculture.metrics.swaps.text import Filled
 from tests.servers import Reply, StubServer
 from tests.test_front_door import one_line, polyculture
 from tests.test_swaps_command import EXPERIMENT, rows, says, write_table

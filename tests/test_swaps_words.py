@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from cache.catalog.read import read_catalog
-from cache.errors import CatalogError
-from metrics.datasets.rules import known_data_sets
-from metrics.swaps.normalise import normalise, same
-from metrics.swaps.prompts import PROMPTS, fill, read_prompts
-from metrics.swaps.reading import words
-from metrics.swaps.sentiment import LABELS, read_label
-from metrics.swaps.text import AnswerError
+from polyculture.cache.catalog.read import read_catalog
+from polyculture.cache.errors import CatalogError
+from polyculture.metrics.datasets.rules import known_data_sets
+from polyculture.metrics.swaps.normalise import normalise, same
+from polyculture.metrics.swaps.prompts import PROMPTS, fill, read_prompts
+from polyculture.metrics.swaps.reading import words
+from polyculture.metrics.swaps.sentiment import LABELS, read_label
+from polyculture.metrics.swaps.text import AnswerError
 
 LANGUAGES = sorted(file.stem for file in PROMPTS.glob("*.toml"))
 TYPES = {"food", "beverage", "names", "authors", "locations", "sports", "clothing", "religious-places", "other"}

@@ -18,13 +18,13 @@ from aiohttp import web
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-from cache.catalog import read_catalog
-from cache.errors import StoreError
-from cache.run_folder import RunFolder
-from reports.names import Names
-from reports.view.live import LiveStore
-from reports.view.pages import Pages, pieces
-from reports.view.server import application, listen
+from polyculture.cache.catalog import read_catalog
+from polyculture.cache.errors import StoreError
+from polyculture.cache.run_folder import RunFolder
+from polyculture.reports.names import Names
+from polyculture.reports.view.live import LiveStore
+from polyculture.reports.view.pages import Pages, pieces
+from polyculture.reports.view.server import application, listen
 from tests.report_run import MODELS, Synthetic, hostile_kitchen, kitchens
 from tests.test_report_browser import browser  # noqa: F401  a fixture
 

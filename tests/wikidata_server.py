@@ -22,7 +22,7 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import parse_qs, urlsplit
 
-from link.normalise import Fold, fold_of, normalise
+from polyculture.link.normalise import Fold, fold_of, normalise
 
 Entity = Mapping[str, Any]
 Folding = Callable[[Sequence[str], Fold], list[str]]

@@ -5,7 +5,7 @@ A built-in topic stands in `topics/<code>.toml`, a language in `languages/<code>
 files come first.
 """
 
-from cache.catalog.model import Catalog, Country, Kind, Language, Topic
-from cache.catalog.read import read_catalog
+from polyculture.cache.catalog.model import Catalog, Country, Kind, Language, Topic
+from polyculture.cache.catalog.read import read_catalog
 
 __all__ = ["Catalog", "Country", "Kind", "Language", "Topic", "read_catalog"]

@@ -8,7 +8,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from cache.errors import did_you_mean
+from polyculture.cache.errors import did_you_mean
 
 REMEDY = "See docs/extending.md."
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
-from cache.errors import CatalogError, did_you_mean
+from polyculture.cache.errors import CatalogError, did_you_mean
 
 
 def _qid(text: str) -> str:

@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from cache.catalog.faults import explain
-from cache.catalog.model import Catalog, Country, Language, Topic
-from cache.errors import CatalogError, did_you_mean
+from polyculture.cache.catalog.faults import explain
+from polyculture.cache.catalog.model import Catalog, Country, Language, Topic
+from polyculture.cache.errors import CatalogError, did_you_mean
 
 BUILT_IN = Path(__file__).parent
 Model = TypeVar("Model", bound=BaseModel)

@@ -15,13 +15,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from cache.schema.compared import DatasetContext, DatasetEntity
-from cache.schema.generated import CONDITIONS, Condition, Extraction, Mention, Prompt, Response
-from cache.schema.linked import Candidate, Entity, EntityCountry, Link
-from cache.schema.measured import Interval, Judgement, SaturationInterval
-from cache.schema.represented import EntityPosition, Representation, Separation
-from cache.schema.scored import BiasInterval, CulturalLink, Score
-from cache.schema.swapped import SwapAnswer, SwapInterval
+from polyculture.cache.schema.compared import DatasetContext, DatasetEntity
+from polyculture.cache.schema.generated import CONDITIONS, Condition, Extraction, Mention, Prompt, Response
+from polyculture.cache.schema.linked import Candidate, Entity, EntityCountry, Link
+from polyculture.cache.schema.measured import Interval, Judgement, SaturationInterval
+from polyculture.cache.schema.represented import EntityPosition, Representation, Separation
+from polyculture.cache.schema.scored import BiasInterval, CulturalLink, Score
+from polyculture.cache.schema.swapped import SwapAnswer, SwapInterval
 
 __all__ = [
     "CONDITIONS",

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from extract.mining.kappa import Kappa, cohens_kappa
-from extract.mining.sheet import KEPT_COLUMNS, Row, Sheet
+from polyculture.extract.mining.kappa import Kappa, cohens_kappa
+from polyculture.extract.mining.sheet import KEPT_COLUMNS, Row, Sheet
 
 REJECTED = ("no",)
 AGREED_COLUMNS = ("id", "entity", "judgement", *KEPT_COLUMNS)

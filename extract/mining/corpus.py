@@ -15,8 +15,8 @@ import orjson
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cache.errors import StoreError
-from cache.identity import content_id
+from polyculture.cache.errors import StoreError
+from polyculture.cache.identity import content_id
 
 BLOCK = 16 << 20  # bytes of text
 Codec = Literal["gzip", "bz2", "zstd"]

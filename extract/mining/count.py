@@ -16,11 +16,11 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from cache.errors import StoreError
-from extract.mining.jobs import write_part
-from extract.mining.patterns import Filters, PatternSet
-from extract.mining.scan import HITS
-from extract.mining.sweep import Intake
+from polyculture.cache.errors import StoreError
+from polyculture.extract.mining.jobs import write_part
+from polyculture.extract.mining.patterns import Filters, PatternSet
+from polyculture.extract.mining.scan import HITS
+from polyculture.extract.mining.sweep import Intake
 
 MEMORY = "1GB"  # what DuckDB may hold; the rest goes to disk
 _SQL = Path(__file__).with_name("sql")

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from cache.parquet import write_parquet
-from extract.mining.corpus import BrokenStreamError, CorpusFile, read_lines, read_texts, stream_lines
-from extract.mining.scan import Scanner
+from polyculture.cache.parquet import write_parquet
+from polyculture.extract.mining.corpus import BrokenStreamError, CorpusFile, read_lines, read_texts, stream_lines
+from polyculture.extract.mining.scan import Scanner
 
 PARTS = "parts"  # the folder of the hits
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"

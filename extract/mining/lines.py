@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from extract.mining.units import Span
+from polyculture.extract.mining.units import Span
 
 _NEWLINE, _RETURN = b"\n\r"
 BREAKS = dict.fromkeys(map(ord, "\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"), "\0")  # what ends a line besides a newline

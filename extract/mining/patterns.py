@@ -10,10 +10,10 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from cache.catalog.faults import REMEDY, explain
-from cache.catalog.read import read_toml
-from cache.errors import CatalogError, did_you_mean
-from extract.folding import fold_name
+from polyculture.cache.catalog.faults import REMEDY, explain
+from polyculture.cache.catalog.read import read_toml
+from polyculture.cache.errors import CatalogError, did_you_mean
+from polyculture.extract.folding import fold_name
 
 SLOT = "___"
 LANGUAGES = Path(__file__).with_name("languages.toml")

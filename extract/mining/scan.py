@@ -16,11 +16,11 @@ import orjson
 import pyarrow as pa
 import re2
 
-from cache.errors import CatalogError
-from extract.mining.lines import Lines, lines_with_spans
-from extract.mining.patterns import Edges, PatternSet
-from extract.mining.slots import SlotFinder
-from extract.mining.written import sieve
+from polyculture.cache.errors import CatalogError
+from polyculture.extract.mining.lines import Lines, lines_with_spans
+from polyculture.extract.mining.patterns import Edges, PatternSet
+from polyculture.extract.mining.slots import SlotFinder
+from polyculture.extract.mining.written import sieve
 
 NAMED_LINES = 20  # broken lines of a block that are named one by one; beyond that they are counted
 _AUTOMATON = 256 << 20  # bytes that RE2 may take for its automaton: enough for hundreds of patterns

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from cache.errors import StoreError
-from cache.spreadsheet import read_sheet_rows
+from polyculture.cache.errors import StoreError
+from polyculture.cache.spreadsheet import read_sheet_rows
 
 COUNT_COLUMNS = ("id", "entity", "language", "count", "documents", "chosen")
 KEPT_COLUMNS = ("language", "count", "documents", "patterns", "context_1", "context_2", "context_3")

@@ -13,11 +13,11 @@ from functools import lru_cache
 
 import ahocorasick
 
-from extract.boundaries import CLASSES, Boundaries, CharClass
-from extract.folding import fold, fold_name, is_dropped, without_spaces
-from extract.mining.patterns import Edges, Pattern, PatternSet
-from extract.mining.units import Segments, Span, Words, is_space
-from extract.rules import rules
+from polyculture.extract.boundaries import CLASSES, Boundaries, CharClass
+from polyculture.extract.folding import fold, fold_name, is_dropped, without_spaces
+from polyculture.extract.mining.patterns import Edges, Pattern, PatternSet
+from polyculture.extract.mining.units import Segments, Span, Words, is_space
+from polyculture.extract.rules import rules
 
 _CONTEXT = 70  # characters on each side of a slot's edge
 _WRITTEN = 4  # characters that a folded letter may take: itself, marks, what folding drops

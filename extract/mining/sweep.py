@@ -22,13 +22,13 @@ from pathlib import Path
 import orjson
 from filelock import FileLock, Timeout
 
-from cache.errors import IncompleteError, JobHeldError
-from cache.files import replacing, store_faults
-from cache.identity import content_id
-from extract.mining.corpus import CorpusFile, byte_blocks
-from extract.mining.jobs import PARTS, End, Job, Swept, WholeFile, Worker, blocks_of, part_of
-from extract.mining.patterns import Edges, PatternSet
-from extract.mining.scan import NAMED_LINES, Scanner
+from polyculture.cache.errors import IncompleteError, JobHeldError
+from polyculture.cache.files import replacing, store_faults
+from polyculture.cache.identity import content_id
+from polyculture.extract.mining.corpus import CorpusFile, byte_blocks
+from polyculture.extract.mining.jobs import PARTS, End, Job, Swept, WholeFile, Worker, blocks_of, part_of
+from polyculture.extract.mining.patterns import Edges, PatternSet
+from polyculture.extract.mining.scan import NAMED_LINES, Scanner
 
 VERSION = 1  # of what a sweep finds and how it writes it; raise it when either changes
 _IN_FLIGHT = 2  # blocks per process: one in work, one at hand

@@ -8,8 +8,15 @@ from dataclasses import dataclass, field
 import orjson
 import pyarrow as pa
 
-from cache.errors import StoreError
-from extract.mining.corpus import BrokenStreamError, CorpusFile, byte_blocks, read_lines, read_texts, stream_lines
+from polyculture.cache.errors import StoreError
+from polyculture.extract.mining.corpus import (
+    BrokenStreamError,
+    CorpusFile,
+    byte_blocks,
+    read_lines,
+    read_texts,
+    stream_lines,
+)
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 

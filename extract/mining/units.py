@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 from icu4py.breakers import WordBreaker
 
-from extract.boundaries import CLASSES, CharClass
+from polyculture.extract.boundaries import CLASSES, CharClass
 
 Span = tuple[int, int]
 # Gives the spans of the words that begin at a place, nearest first; or of those that end there.

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from functools import cache
 from itertools import pairwise
 
-from extract.folding import fold
-from extract.mining.patterns import Pattern
-from extract.rules import rules
+from polyculture.extract.folding import fold
+from polyculture.extract.mining.patterns import Pattern
+from polyculture.extract.rules import rules
 
 _LONGEST = 12  # letters of an anchor: enough to sift, and the automaton stays small
 _LONGEST_TILE = 4  # folded letters that one written character may stand for: ﷺ and the like are left out of patterns

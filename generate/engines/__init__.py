@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cache.errors import EngineError, did_you_mean
-from generate.engines.base import (
+from polyculture.cache.errors import EngineError, did_you_mean
+from polyculture.generate.engines.base import (
     Capabilities,
     Completion,
     Decoding,
@@ -17,7 +17,7 @@ from generate.engines.base import (
     ScoreRequest,
     TokenScore,
 )
-from generate.engines.options import OPTIONS, VllmOptions, read_options
+from polyculture.generate.engines.options import OPTIONS, VllmOptions, read_options
 
 __all__ = [
     "ENGINES",
@@ -48,18 +48,18 @@ def open_engine(spec: ModelSpec) -> Engine:
     """
     check_model(spec)
     if spec.engine == "openai":
-        from generate.engines.openai import OpenAIEngine
+        from polyculture.generate.engines.openai import OpenAIEngine
 
         return OpenAIEngine(spec)
     if spec.engine == "vllm":
-        from generate.engines.vllm.engine import VllmEngine
+        from polyculture.generate.engines.vllm.engine import VllmEngine
 
         return VllmEngine(spec)
     if spec.engine == "transformers":
-        from generate.engines.transformers.engine import TransformersEngine
+        from polyculture.generate.engines.transformers.engine import TransformersEngine
 
         return TransformersEngine(spec)
-    from generate.engines.llamacpp import LlamaCppEngine
+    from polyculture.generate.engines.llamacpp import LlamaCppEngine
 
     return LlamaCppEngine(spec)
 
@@ -76,6 +76,6 @@ def check_model(spec: ModelSpec) -> None:
         )
     options = read_options(OPTIONS[spec.engine], spec)
     if isinstance(options, VllmOptions):
-        from generate.engines.vllm.arguments import check_what_can_be_checked
+        from polyculture.generate.engines.vllm.arguments import check_what_can_be_checked
 
         check_what_can_be_checked(spec, options)

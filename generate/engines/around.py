@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Self
 
-from generate.engines.base import Capabilities, Engine, Scored, ScoreRequest
+from polyculture.generate.engines.base import Capabilities, Engine, Scored, ScoreRequest
 
 
 class AroundEngine:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Literal, Protocol, Self, get_args
 
-from cache.errors import EngineError
-from cache.prices import DIRECT, Purchase
+from polyculture.cache.errors import EngineError
+from polyculture.cache.prices import DIRECT, Purchase
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from cache.prices import BATCH
-from generate.engines.base import CONTENT_FILTER, Completion
-from generate.engines.chat import Ask, ChatApi
-from generate.engines.chat_answer import ChatAnswer
-from generate.engines.faults import is_transient
+from polyculture.cache.prices import BATCH
+from polyculture.generate.engines.base import CONTENT_FILTER, Completion
+from polyculture.generate.engines.chat import Ask, ChatApi
+from polyculture.generate.engines.chat_answer import ChatAnswer
+from polyculture.generate.engines.faults import is_transient
 
 
 class _Response(BaseModel):

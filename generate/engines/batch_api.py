@@ -14,12 +14,12 @@ import openai
 from openai.types import Batch, FileObject
 from tenacity import Retrying
 
-from cache.errors import EngineError
-from cache.files import replacing
-from generate.engines.batch_records import BatchRecord
-from generate.engines.chat import PATH, ChatApi
-from generate.engines.faults import RequestError
-from generate.engines.retries import retry_policy
+from polyculture.cache.errors import EngineError
+from polyculture.cache.files import replacing
+from polyculture.generate.engines.batch_records import BatchRecord
+from polyculture.generate.engines.chat import PATH, ChatApi
+from polyculture.generate.engines.faults import RequestError
+from polyculture.generate.engines.retries import retry_policy
 
 MARK = "polyculture"  # the batch's metadata that holds our key
 ENDED = ("completed", "failed", "expired", "cancelled")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pydantic import BaseModel
 
-from cache.files import replacing
+from polyculture.cache.files import replacing
 
 _PATTERN = "*.batch.json"
 

@@ -19,13 +19,13 @@ from typing import Self
 import orjson
 from openai.types import Batch
 
-from cache.errors import EngineError
-from cache.identity import content_id
-from generate.engines.base import Completion, ModelSpec, Request, Scored, ScoreRequest, cannot_score
-from generate.engines.batch_answer import completion, failed, read_lines
-from generate.engines.batch_api import BatchApi, request_line
-from generate.engines.batch_records import BatchRecord, BatchRecords
-from generate.engines.chat import Ask, ChatApi
+from polyculture.cache.errors import EngineError
+from polyculture.cache.identity import content_id
+from polyculture.generate.engines.base import Completion, ModelSpec, Request, Scored, ScoreRequest, cannot_score
+from polyculture.generate.engines.batch_answer import completion, failed, read_lines
+from polyculture.generate.engines.batch_api import BatchApi, request_line
+from polyculture.generate.engines.batch_records import BatchRecord, BatchRecords
+from polyculture.generate.engines.chat import Ask, ChatApi
 
 ATTEMPTS = 3  # batches that a request whose fault may pass is sent in
 _MEGABYTE = 1_000_000

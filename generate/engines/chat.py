@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
-from cache.errors import EngineError
-from generate.engines.base import REFUSAL, Capabilities, Completion, ModelSpec, Request
-from generate.engines.chat_answer import ChatAnswer, Usage
-from generate.engines.faults import RequestError, Server, looks_like_html
-from generate.engines.options import OpenAIOptions, read_options
+from polyculture.cache.errors import EngineError
+from polyculture.generate.engines.base import REFUSAL, Capabilities, Completion, ModelSpec, Request
+from polyculture.generate.engines.chat_answer import ChatAnswer, Usage
+from polyculture.generate.engines.faults import RequestError, Server, looks_like_html
+from polyculture.generate.engines.options import OpenAIOptions, read_options
 
 PATH = "/chat/completions"
 

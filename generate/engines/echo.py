@@ -16,12 +16,12 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from cache.errors import EngineError, MissingDependencyError
-from cache.prices import DIRECT
-from generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
-from generate.engines.faults import RequestError
-from generate.engines.options import OpenAIOptions
-from generate.engines.seam import Pair, split_pairs
+from polyculture.cache.errors import EngineError, MissingDependencyError
+from polyculture.cache.prices import DIRECT
+from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
+from polyculture.generate.engines.faults import RequestError
+from polyculture.generate.engines.options import OpenAIOptions
+from polyculture.generate.engines.seam import Pair, split_pairs
 
 PATH = "/completions"
 # What a server is asked first, as a text and as token numbers: where both are not read alike, the tokenizer is another.

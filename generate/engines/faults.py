@@ -10,8 +10,8 @@ from email.utils import parsedate_to_datetime
 import aiohttp
 import openai
 
-from cache.errors import EngineError
-from generate.engines.base import CONTENT_FILTER
+from polyculture.cache.errors import EngineError
+from polyculture.generate.engines.base import CONTENT_FILTER
 
 _MAX_REASON = 300  # characters of a server's own words that are kept
 # Status codes after which the same request may succeed. 409 and 425: a lock, a replay.

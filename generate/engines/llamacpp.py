@@ -16,11 +16,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from cache.errors import EngineError, MissingDependencyError
-from cache.identity import model_sha256
-from generate.engines.base import Capabilities, Completion, ModelSpec, Request, Scored, ScoreRequest, cannot_score
-from generate.engines.openai import OpenAIEngine
-from generate.engines.options import LlamaCppOptions, read_options
+from polyculture.cache.errors import EngineError, MissingDependencyError
+from polyculture.cache.identity import model_sha256
+from polyculture.generate.engines.base import (
+    Capabilities,
+    Completion,
+    ModelSpec,
+    Request,
+    Scored,
+    ScoreRequest,
+    cannot_score,
+)
+from polyculture.generate.engines.openai import OpenAIEngine
+from polyculture.generate.engines.options import LlamaCppOptions, read_options
 
 _MAGIC = b"GGUF"
 # The model of the demo comes inside a package, which is looked up and never imported.

@@ -17,15 +17,15 @@ import openai
 from httpx2 import Limits, Response  # openai's own HTTP client
 from tenacity import AsyncRetrying
 
-from generate.engines.background import Background
-from generate.engines.base import Completion, ModelSpec, Request, Scored, ScoreRequest, cannot_score
-from generate.engines.chat import PATH, Ask, ChatApi
-from generate.engines.echo import PATH as ECHO_PATH
-from generate.engines.echo import PROBE, EchoApi, cannot_echo
-from generate.engines.faults import RequestError
-from generate.engines.limiter import Limiter
-from generate.engines.retries import retry_policy
-from generate.engines.seam import Pair
+from polyculture.generate.engines.background import Background
+from polyculture.generate.engines.base import Completion, ModelSpec, Request, Scored, ScoreRequest, cannot_score
+from polyculture.generate.engines.chat import PATH, Ask, ChatApi
+from polyculture.generate.engines.echo import PATH as ECHO_PATH
+from polyculture.generate.engines.echo import PROBE, EchoApi, cannot_echo
+from polyculture.generate.engines.faults import RequestError
+from polyculture.generate.engines.limiter import Limiter
+from polyculture.generate.engines.retries import retry_policy
+from polyculture.generate.engines.seam import Pair
 
 _TOO_MANY = 429
 

@@ -7,8 +7,8 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from cache.errors import EngineError, did_you_mean
-from generate.engines.base import ModelSpec
+from polyculture.cache.errors import EngineError, did_you_mean
+from polyculture.generate.engines.base import ModelSpec
 
 OPENAI = "https://api.openai.com/v1"
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol
 
-from generate.engines.base import ScoreRequest, Seam
+from polyculture.generate.engines.base import ScoreRequest, Seam
 
 # What vocabularies join with the word behind it: the space, the one that does not break, the ideographic one.
 SPACES = " \u00a0\u3000"

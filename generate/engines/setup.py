@@ -10,11 +10,11 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from cache.errors import EngineError
-from cache.identity import model_sha256
-from generate.engines.base import ModelSpec
-from generate.engines.llamacpp import find_gguf, is_gguf
-from generate.engines.options import OPTIONS, VllmOptions, read_options
+from polyculture.cache.errors import EngineError
+from polyculture.cache.identity import model_sha256
+from polyculture.generate.engines.base import ModelSpec
+from polyculture.generate.engines.llamacpp import find_gguf, is_gguf
+from polyculture.generate.engines.options import OPTIONS, VllmOptions, read_options
 
 Use = Literal["score", "represent", "answer"]  # log-probabilities, hidden states, texts
 WEIGHTS = "weights"  # in a setup: the hash of the model's files, where they lie here

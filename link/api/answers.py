@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from link.entity_json import PROPERTIES, Rows, number
+from polyculture.link.entity_json import PROPERTIES, Rows, number
 
 Answer = Mapping[str, Any]
 Entity = dict[str, Any]

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from cache.wikidata_cache import WikidataCache
-from link.api.answers import is_complete
+from polyculture.cache.wikidata_cache import WikidataCache
+from polyculture.link.api.answers import is_complete
 
 _AT_ONCE = 500  # entities in memory
 

@@ -11,9 +11,9 @@ from functools import partial
 from types import TracebackType
 from typing import Self
 
-from link.api.answers import Entity, Hit, read_entities, read_hits
-from link.api.settings import ApiSettings
-from link.api.transport import ApiTransport
+from polyculture.link.api.answers import Entity, Hit, read_entities, read_hits
+from polyculture.link.api.settings import ApiSettings
+from polyculture.link.api.transport import ApiTransport
 
 __all__ = ["IDS_A_CALL", "LONGEST_NAME", "ApiClient", "ApiSettings", "Entity"]
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import orjson
 
-from cache.errors import SnapshotError
-from link.api.answers import is_complete
-from link.api.cache import AnswerCache
-from link.entity_json import Rows, number
-from link.index.parts import Tables
-from link.index.snapshot import Snapshot, write_snapshot
+from polyculture.cache.errors import SnapshotError
+from polyculture.link.api.answers import is_complete
+from polyculture.link.api.cache import AnswerCache
+from polyculture.link.entity_json import Rows, number
+from polyculture.link.index.parts import Tables
+from polyculture.link.index.snapshot import Snapshot, write_snapshot
 
 _BATCH = 40_000  # names in memory
 

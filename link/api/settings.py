@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from cache.errors import WikidataError
-from link.contact import is_contact
+from polyculture.cache.errors import WikidataError
+from polyculture.link.contact import is_contact
 
 WIKIDATA = "https://www.wikidata.org/w/api.php"
 # Of a client that does not sign in. One that does may have three requests under way, the most that Wikimedia wants of

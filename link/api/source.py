@@ -15,16 +15,16 @@ from typing import Any, TypeVar
 import duckdb
 import pyarrow as pa
 
-from cache.identity import content_id
-from cache.outcome import Outcome, Progress, silent
-from link.api.answers import Entity, Hit
-from link.api.at_once import at_once
-from link.api.cache import AnswerCache
-from link.api.client import IDS_A_CALL, LONGEST_NAME, ApiClient, ApiSettings
-from link.entity_json import Rows, number
-from link.index.snapshot import create_tables, insert
-from link.normalise import chinese_forms, fold_of, normalise, without_marks
-from link.statements import statement
+from polyculture.cache.identity import content_id
+from polyculture.cache.outcome import Outcome, Progress, silent
+from polyculture.link.api.answers import Entity, Hit
+from polyculture.link.api.at_once import at_once
+from polyculture.link.api.cache import AnswerCache
+from polyculture.link.api.client import IDS_A_CALL, LONGEST_NAME, ApiClient, ApiSettings
+from polyculture.link.entity_json import Rows, number
+from polyculture.link.index.snapshot import create_tables, insert
+from polyculture.link.normalise import chinese_forms, fold_of, normalise, without_marks
+from polyculture.link.statements import statement
 
 Search = tuple[str, str]  # Wikidata language and name
 Question = TypeVar("Question")

@@ -15,13 +15,20 @@ from typing import Any, TypeVar
 import httpx
 from tenacity import RetryCallState, Retrying, retry_if_exception_type
 
-from cache.errors import WikidataError
-from link.api.answers import Answer
-from link.api.settings import ApiSettings
-from link.contact import user_agent
-from link.pace import Pace
-from link.retry_after import retry_after
-from link.service_retry import LONGEST_PAUSE, TRIES_UNREACHED, TryAgainError, fault_of, pause_worth_telling, wait
+from polyculture.cache.errors import WikidataError
+from polyculture.link.api.answers import Answer
+from polyculture.link.api.settings import ApiSettings
+from polyculture.link.contact import user_agent
+from polyculture.link.pace import Pace
+from polyculture.link.retry_after import retry_after
+from polyculture.link.service_retry import (
+    LONGEST_PAUSE,
+    TRIES_UNREACHED,
+    TryAgainError,
+    fault_of,
+    pause_worth_telling,
+    wait,
+)
 
 LAG_PAUSES = (5.0, 60.0)  # seconds, the least and the most for a service that lags and does not say how long to wait
 _LONGEST_REASON = 300  # characters of what the service says

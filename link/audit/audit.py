@@ -20,17 +20,17 @@ import duckdb
 import pyarrow as pa
 from scipy.stats import binomtest
 
-from cache.catalog import Catalog
-from cache.outcome import Progress, silent
-from link.audit.gold import GoldMention, counted_kinds
-from link.audit.verdict import ONE_ITEM, SEVERAL, STATUSES, TOPIC_DECIDES, Verdict
-from link.calibration import MATCHES
-from link.index.snapshot import Snapshot
-from link.index.source import IndexSource
-from link.linker import Linker
-from link.ontology import Ontology
-from link.rules import DEFAULT_RULES, Rules
-from link.statements import statement
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.outcome import Progress, silent
+from polyculture.link.audit.gold import GoldMention, counted_kinds
+from polyculture.link.audit.verdict import ONE_ITEM, SEVERAL, STATUSES, TOPIC_DECIDES, Verdict
+from polyculture.link.calibration import MATCHES
+from polyculture.link.index.snapshot import Snapshot
+from polyculture.link.index.source import IndexSource
+from polyculture.link.linker import Linker
+from polyculture.link.ontology import Ontology
+from polyculture.link.rules import DEFAULT_RULES, Rules
+from polyculture.link.statements import statement
 
 CONFIDENCE = 0.95
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cache.catalog import Catalog, Topic
-from cache.errors import CatalogError, StoreError, did_you_mean
-from link.entity import number as item_number
+from polyculture.cache.catalog import Catalog, Topic
+from polyculture.cache.errors import CatalogError, StoreError, did_you_mean
+from polyculture.link.entity import number as item_number
 
 HARD_CASES = Path(__file__).with_name("gold") / "hard.tsv"
 NIL = "NIL"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from link.audit.gold import NIL, GoldMention
+from polyculture.link.audit.gold import NIL, GoldMention
 
 WRONG = ("mention", "language", "topic", "kind", "expected", "got", "status", "match", "matched", "why", "line")
 STATUSES = ("linked", "ambiguous", "no path", "no candidate")

@@ -18,16 +18,16 @@ from typing import Any, Literal
 import duckdb
 import pyarrow as pa
 
-from cache.catalog import Catalog, Kind, Topic
-from cache.errors import SnapshotError
-from link.asks import label_chain
-from link.entity_json import number
-from link.index.classes import REMEDY, unknown_classes
-from link.index.snapshot import Snapshot
-from link.index.source import IndexSource
-from link.linker import lay_out_countries
-from link.ontology import Ontology
-from link.statements import statement
+from polyculture.cache.catalog import Catalog, Kind, Topic
+from polyculture.cache.errors import SnapshotError
+from polyculture.link.asks import label_chain
+from polyculture.link.entity_json import number
+from polyculture.link.index.classes import REMEDY, unknown_classes
+from polyculture.link.index.snapshot import Snapshot
+from polyculture.link.index.source import IndexSource
+from polyculture.link.linker import lay_out_countries
+from polyculture.link.ontology import Ontology
+from polyculture.link.statements import statement
 
 Members = Literal["any", "instances", "classes"]
 TOPIC = "collection"  # the code of a collection as a topic

@@ -8,13 +8,13 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from cache.catalog import Catalog
-from cache.errors import SnapshotError
-from cache.identity import content_id
-from link.collect.collect import TOPIC, Collection, as_catalog
-from link.index.snapshot import Snapshot, open_snapshot
-from link.pull.client import PullSettings
-from link.pull.pull import pull_index
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.errors import SnapshotError
+from polyculture.cache.identity import content_id
+from polyculture.link.collect.collect import TOPIC, Collection, as_catalog
+from polyculture.link.index.snapshot import Snapshot, open_snapshot
+from polyculture.link.pull.client import PullSettings
+from polyculture.link.pull.pull import pull_index
 
 FRESH = 7 * 86_400.0  # seconds after which the endpoint is asked again
 

@@ -15,12 +15,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from cache.errors import SnapshotError
-from link.dumps.building import BuildingFolder, State
-from link.dumps.crew import Crew, Reader, Taker
-from link.dumps.dump import FORM, ChangedDumpError, DumpReader
-from link.dumps.intake import Intake
-from link.index.snapshot import Snapshot, assemble
+from polyculture.cache.errors import SnapshotError
+from polyculture.link.dumps.building import BuildingFolder, State
+from polyculture.link.dumps.crew import Crew, Reader, Taker
+from polyculture.link.dumps.dump import FORM, ChangedDumpError, DumpReader
+from polyculture.link.dumps.intake import Intake
+from polyculture.link.index.snapshot import Snapshot, assemble
 
 ALONE = 8 << 20  # bytes of a dump up to which other processes are not worth their start
 MOST_WORKERS = 6  # beyond, unpacking is what takes the time, and memory would pass 2 GiB

@@ -17,12 +17,12 @@ from typing import Self
 import msgspec
 from filelock import FileLock, Timeout
 
-from cache.errors import JobHeldError
-from cache.files import replacing, store_faults
-from link.dumps.dump import Place
-from link.dumps.intake import Intake
-from link.index.parts import part_files
-from link.index.snapshot import VERSION
+from polyculture.cache.errors import JobHeldError
+from polyculture.cache.files import replacing, store_faults
+from polyculture.link.dumps.dump import Place
+from polyculture.link.dumps.intake import Intake
+from polyculture.link.index.parts import part_files
+from polyculture.link.index.snapshot import VERSION
 
 _STATE, _LOCK = "state.json", ".lock"
 

@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from link.dumps import scan
-from link.dumps.scan import ALIAS, CLAIM, CODE, DESCRIPTION, END, ITEM, LEFT, NUMBER, START, WHAT
-from link.entity_json import NAME_KINDS, PROPERTIES, SCHEMAS
-from link.normalise import FOLDS, Fold, fold_of, letters, normalise_array
+from polyculture.link.dumps import scan
+from polyculture.link.dumps.scan import ALIAS, CLAIM, CODE, DESCRIPTION, END, ITEM, LEFT, NUMBER, START, WHAT
+from polyculture.link.entity_json import NAME_KINDS, PROPERTIES, SCHEMAS
+from polyculture.link.normalise import FOLDS, Fold, fold_of, letters, normalise_array
 
 _KNOWN = scan.words(PROPERTIES)
 _KINDS, _PROPERTIES = pa.array(NAME_KINDS, pa.string()), pa.array(PROPERTIES, pa.string())

@@ -19,15 +19,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Protocol, Self, cast
 
-from cache.errors import PolycultureError, StoreError
-from cache.files import store_faults
-from link.dumps.dump import Chunk
-from link.dumps.intake import Intake, take_lines
-from link.entity_json import Rows
-from link.index.parts import PartWriter, Tables
+from polyculture.cache.errors import PolycultureError, StoreError
+from polyculture.cache.files import store_faults
+from polyculture.link.dumps.dump import Chunk
+from polyculture.link.dumps.intake import Intake, take_lines
+from polyculture.link.entity_json import Rows
+from polyculture.link.index.parts import PartWriter, Tables
 
 if TYPE_CHECKING:
-    from link.dumps.columns import Scanner
+    from polyculture.link.dumps.columns import Scanner
 
 _BATCH = 40_000  # names that are folded at once: enough to be cheap, and they still fit the processor's cache
 _PATIENCE = 10.0  # seconds that a process is given to end
@@ -90,7 +90,7 @@ class Reader:
 
 
 def _scanner(languages: list[str]) -> Scanner:
-    from link.dumps.columns import Scanner  # compiles, or loads what was compiled
+    from polyculture.link.dumps.columns import Scanner  # compiles, or loads what was compiled
 
     return Scanner(languages)
 

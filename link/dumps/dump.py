@@ -14,8 +14,8 @@ from typing import Self
 import numpy as np
 import orjson
 
-from cache.errors import SnapshotError
-from link.dumps.unpack import HashedFile, PackedError, unpacked
+from polyculture.cache.errors import SnapshotError
+from polyculture.link.dumps.unpack import HashedFile, PackedError, unpacked
 
 FORM = "Give a file of Wikidata's entity JSON: an array with an item a line, or an item a line."
 _NEWLINE = ord("\n")

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from link.entity import NotAnItemError
-from link.entity_json import Rows
+from polyculture.link.entity import NotAnItemError
+from polyculture.link.entity_json import Rows
 
 NAMED_LINES = 100  # broken lines that are named one by one, the first of them; beyond that they are counted
 _NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)  # the last of what is nested some thousand deep

@@ -8,12 +8,12 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from cache.catalog import Catalog, read_catalog
-from cache.errors import CatalogError
-from link.entity_json import number
-from link.index.snapshot import Snapshot
-from link.index.source import IndexSource
-from link.statements import statement
+from polyculture.cache.catalog import Catalog, read_catalog
+from polyculture.cache.errors import CatalogError
+from polyculture.link.entity_json import number
+from polyculture.link.index.snapshot import Snapshot
+from polyculture.link.index.source import IndexSource
+from polyculture.link.statements import statement
 
 REMEDY = "Check the class on wikidata.org, or use a larger snapshot."
 

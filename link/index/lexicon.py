@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from cache.catalog import Catalog, Language
-from cache.database import connect
-from link.asks import label_chain
-from link.index.snapshot import Snapshot
-from link.index.source import IndexSource
-from link.ontology import Ontology
-from link.statements import statement
+from polyculture.cache.catalog import Catalog, Language
+from polyculture.cache.database import connect
+from polyculture.link.asks import label_chain
+from polyculture.link.index.snapshot import Snapshot
+from polyculture.link.index.source import IndexSource
+from polyculture.link.ontology import Ontology
+from polyculture.link.statements import statement
 
 
 def lexicon(snapshot: Snapshot, catalog: Catalog, topic: str, language: str) -> pa.Table:

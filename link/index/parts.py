@@ -13,7 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from link.entity_json import SCHEMAS
+from polyculture.link.entity_json import SCHEMAS
 
 ROWS = 250_000  # of a table that are gathered before they are written
 _REPEATING = ["language", "kind", "property", "topic"]  # columns of few values

@@ -17,13 +17,13 @@ import duckdb
 import orjson
 import pyarrow as pa
 
-from cache.errors import SnapshotError, StoreError
-from cache.files import store_faults
-from cache.identity import content_id
-from link.entity_json import SCHEMAS
-from link.index.parts import Tables, flush, part_files, write_parts
-from link.normalise import NORMALISATION
-from link.statements import statement
+from polyculture.cache.errors import SnapshotError, StoreError
+from polyculture.cache.files import store_faults
+from polyculture.cache.identity import content_id
+from polyculture.link.entity_json import SCHEMAS
+from polyculture.link.index.parts import Tables, flush, part_files, write_parts
+from polyculture.link.normalise import NORMALISATION
+from polyculture.link.statements import statement
 
 VERSION = f"2.{NORMALISATION}"  # of the tables and of what stands in them; an index of another version is refused
 MEMORY = "1GB"  # what DuckDB may hold while it builds; the rest goes to disk

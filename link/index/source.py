@@ -8,9 +8,9 @@ from typing import Any
 
 import duckdb
 
-from cache.errors import SnapshotError
-from cache.outcome import Progress
-from link.index.snapshot import REBUILD, Snapshot
+from polyculture.cache.errors import SnapshotError
+from polyculture.cache.outcome import Progress
+from polyculture.link.index.snapshot import REBUILD, Snapshot
 
 _DAMAGE = ("Corrupt database file", "Could not read enough bytes")  # how DuckDB says that a block is broken, or cut off
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from cache.catalog.model import QID
-from cache.catalog.read import parse_model, read_toml
-from cache.identity import content_id, file_sha256
-from link.entity_json import Rows
-from link.index.snapshot import VERSION, Snapshot, write_snapshot
+from polyculture.cache.catalog.model import QID
+from polyculture.cache.catalog.read import parse_model, read_toml
+from polyculture.cache.identity import content_id, file_sha256
+from polyculture.link.entity_json import Rows
+from polyculture.link.index.snapshot import VERSION, Snapshot, write_snapshot
 
 STARTER = Path(__file__).with_name("starter")
 UNCOUNTED = ("class", "country")  # kinds of items that stand here because others name them

@@ -19,11 +19,18 @@ import msgspec
 from msgspec import Struct, field
 from tenacity import RetryCallState, Retrying, retry_if_exception_type
 
-from cache.errors import WikidataError
-from link.contact import is_contact, user_agent
-from link.pace import Pace
-from link.retry_after import retry_after
-from link.service_retry import LONGEST_PAUSE, TRIES_UNREACHED, TryAgainError, fault_of, pause_worth_telling, wait
+from polyculture.cache.errors import WikidataError
+from polyculture.link.contact import is_contact, user_agent
+from polyculture.link.pace import Pace
+from polyculture.link.retry_after import retry_after
+from polyculture.link.service_retry import (
+    LONGEST_PAUSE,
+    TRIES_UNREACHED,
+    TryAgainError,
+    fault_of,
+    pause_worth_telling,
+    wait,
+)
 
 WIKIDATA_QUERY_SERVICE = "https://query.wikidata.org/sparql"
 _UNTOLD_PAUSE = 60.0  # seconds after HTTP 429 without Retry-After

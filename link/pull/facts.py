@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from link.entity import PROPERTIES, Claims, Item, Text, naming, of_pages
-from link.pull.client import Row, Term
+from polyculture.link.entity import PROPERTIES, Claims, Item, Text, naming, of_pages
+from polyculture.link.pull.client import Row, Term
 
 _ENTITY = re.compile(r"https?://www\.wikidata\.org/entity/Q([1-9][0-9]{0,8})")
 _DIRECT = re.compile(r"https?://www\.wikidata\.org/prop/direct/(P[1-9][0-9]*)")

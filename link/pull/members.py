@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from cache.catalog import Catalog
-from link.ontology import Scope, scope_of
-from link.pull.facts import item_of
-from link.pull.pages import Pages
-from link.pull.queries import Name, Query
+from polyculture.cache.catalog import Catalog
+from polyculture.link.ontology import Scope, scope_of
+from polyculture.link.pull.facts import item_of
+from polyculture.link.pull.pages import Pages
+from polyculture.link.pull.queries import Name, Query
 
 _AT_ONCE = 100  # items that one query names
 

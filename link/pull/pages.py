@@ -7,10 +7,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from cache.files import replacing
-from cache.identity import content_id
-from link.pull.client import Row, SparqlClient, TooLargeError, read_rows
-from link.pull.queries import Query
+from polyculture.cache.files import replacing
+from polyculture.cache.identity import content_id
+from polyculture.link.pull.client import Row, SparqlClient, TooLargeError, read_rows
+from polyculture.link.pull.queries import Query
 
 PAGE_DAYS = 7.0  # after which a page is asked for again
 _DAY = 86_400.0

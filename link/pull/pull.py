@@ -23,18 +23,18 @@ from typing import Any
 import msgspec
 from filelock import FileLock, Timeout
 
-from cache.catalog import Catalog
-from cache.errors import CatalogError, JobHeldError, SnapshotError
-from cache.files import store_faults
-from cache.outcome import Outcome, Progress, silent
-from link.entity_json import Rows, number
-from link.index.parts import Tables, part_files, write_parts
-from link.index.snapshot import Snapshot, assemble
-from link.pull.client import PullSettings, SparqlClient
-from link.pull.facts import Facts, gather
-from link.pull.members import find_members, scopes_of
-from link.pull.pages import Pages
-from link.pull.queries import Query
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.errors import CatalogError, JobHeldError, SnapshotError
+from polyculture.cache.files import store_faults
+from polyculture.cache.outcome import Outcome, Progress, silent
+from polyculture.link.entity_json import Rows, number
+from polyculture.link.index.parts import Tables, part_files, write_parts
+from polyculture.link.index.snapshot import Snapshot, assemble
+from polyculture.link.pull.client import PullSettings, SparqlClient
+from polyculture.link.pull.facts import Facts, gather
+from polyculture.link.pull.members import find_members, scopes_of
+from polyculture.link.pull.pages import Pages
+from polyculture.link.pull.queries import Query
 
 _AT_ONCE = 100  # items whose facts one query asks for
 _NAMES = 40_000  # in memory

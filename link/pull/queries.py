@@ -9,7 +9,7 @@ from pathlib import Path
 from string import Template
 from typing import Literal, Self
 
-from link.entity import LARGEST, PROPERTIES
+from polyculture.link.entity import LARGEST, PROPERTIES
 
 LIMIT = 20_000  # rows of a page
 _LEAST = 100  # rows below which no page is made smaller

@@ -12,16 +12,16 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from cache.catalog import Catalog
-from cache.errors import CatalogError, did_you_mean
-from cache.outcome import Progress, silent
-from link.asks import ASK_COLUMNS
-from link.calibration import Basis, basis_of
-from link.entity_json import number
-from link.linker import Linker
-from link.normalise import fold_of, normalise
-from link.show.items import property_names
-from link.statements import statement
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.errors import CatalogError, did_you_mean
+from polyculture.cache.outcome import Progress, silent
+from polyculture.link.asks import ASK_COLUMNS
+from polyculture.link.calibration import Basis, basis_of
+from polyculture.link.entity_json import number
+from polyculture.link.linker import Linker
+from polyculture.link.normalise import fold_of, normalise
+from polyculture.link.show.items import property_names
+from polyculture.link.statements import statement
 
 ENGLISH = ["en", "mul"]  # where an English reader's label stands
 

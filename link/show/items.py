@@ -13,14 +13,14 @@ import duckdb
 import networkx as nx
 import pyarrow as pa
 
-from cache.catalog import Catalog
-from cache.errors import SnapshotError
-from link.entity_json import number
-from link.index.snapshot import Snapshot
-from link.index.source import IndexSource
-from link.linker import lay_out_countries
-from link.ontology import Ontology
-from link.statements import statement
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.errors import SnapshotError
+from polyculture.link.entity_json import number
+from polyculture.link.index.snapshot import Snapshot
+from polyculture.link.index.source import IndexSource
+from polyculture.link.linker import lay_out_countries
+from polyculture.link.ontology import Ontology
+from polyculture.link.statements import statement
 
 Table = tuple[str, tuple[str, ...], list[tuple[Any, ...]]]  # title, columns, rows
 

@@ -31,7 +31,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.intervals.estimate import Estimate, Z, student
+from polyculture.metrics.intervals.estimate import Estimate, Z, student
 
 Numbers = NDArray[np.float64]
 _SQL = Path(__file__).with_name("sql")

@@ -18,9 +18,9 @@ from typing import Any
 
 import duckdb
 
-from cache.errors import StoreError
-from cache.schema import Judgement
-from cache.spreadsheet import read_sheet_rows
+from polyculture.cache.errors import StoreError
+from polyculture.cache.schema import Judgement
+from polyculture.cache.spreadsheet import read_sheet_rows
 
 _SQL = Path(__file__).with_name("sql")
 JUDGED = ("mention", "specific", "link", "missed")

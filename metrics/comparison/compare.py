@@ -15,9 +15,9 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from cache.errors import StoreError, did_you_mean
-from metrics.comparison.effect import Effect, adjusted, paired_effect
-from metrics.intervals.levels import METHODS
+from polyculture.cache.errors import StoreError, did_you_mean
+from polyculture.metrics.comparison.effect import Effect, adjusted, paired_effect
+from polyculture.metrics.intervals.levels import METHODS
 
 _Pair = tuple[str, float | None, float | None]  # block, a, b
 _SQL = Path(__file__).with_name("sql")

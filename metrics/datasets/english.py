@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from metrics.datasets.model import BOTH, MASK, CulturalEntity, DataSet, LeftOut, MaskedContext
+from polyculture.metrics.datasets.model import BOTH, MASK, CulturalEntity, DataSet, LeftOut, MaskedContext
 
 ENGLISH = "en"
 

@@ -12,10 +12,10 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-from cache.errors import DataSetError
-from cache.files import store_faults
-from cache.identity import file_sha256
-from metrics.datasets.rules import Rules
+from polyculture.cache.errors import DataSetError
+from polyculture.cache.files import store_faults
+from polyculture.cache.identity import file_sha256
+from polyculture.metrics.datasets.rules import Rules
 
 SUMS = "SHA256SUMS"
 SOURCE = "SOURCE"

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from cache.errors import DataSetError
-from metrics.datasets.model import (
+from polyculture.cache.errors import DataSetError
+from polyculture.metrics.datasets.model import (
     BOTH,
     MASK,
     CulturalEntity,
@@ -18,8 +18,8 @@ from metrics.datasets.model import (
     MaskedContext,
     Place,
 )
-from metrics.datasets.rules import Block, Rules
-from metrics.datasets.sheets import HEADER, SUFFIXES, Sheet, read_sheets
+from polyculture.metrics.datasets.rules import Block, Rules
+from polyculture.metrics.datasets.sheets import HEADER, SUFFIXES, Sheet, read_sheets
 
 FIXED = ("culture", "type", "setting", "form")
 ANY = "any"  # the form of a context that does not say it

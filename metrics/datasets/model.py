@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from cache.identity import content_id
+from polyculture.cache.identity import content_id
 
 MASK = "[MASK]"
 BOTH = "both"

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from metrics.datasets.load import Loader
-from metrics.datasets.model import DataSet
-from metrics.datasets.rules import rules_of
+from polyculture.metrics.datasets.load import Loader
+from polyculture.metrics.datasets.model import DataSet
+from polyculture.metrics.datasets.rules import rules_of
 
 FOLDER = Path(__file__).parent / "paired"
 

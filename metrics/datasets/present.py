@@ -11,12 +11,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from cache.parquet import read_rows, rows_to_table
-from cache.run_folder import RunFolder
-from cache.schema import arrow_schema
-from metrics.datasets.model import CulturalEntity, DataSet, MaskedContext
-from metrics.datasets.phrasings import with_phrasings
-from metrics.swaps.sentiment import gold_label
+from polyculture.cache.parquet import read_rows, rows_to_table
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import arrow_schema
+from polyculture.metrics.datasets.model import CulturalEntity, DataSet, MaskedContext
+from polyculture.metrics.datasets.phrasings import with_phrasings
+from polyculture.metrics.swaps.sentiment import gold_label
 
 CONTEXTS, ENTITIES = "dataset_contexts", "dataset_entities"
 KEYS = {CONTEXTS: "context_id", ENTITIES: "entity_id"}

@@ -15,8 +15,8 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from cache.catalog.read import parse_model, read_toml
-from cache.errors import DataSetError, did_you_mean
+from polyculture.cache.catalog.read import parse_model, read_toml
+from polyculture.cache.errors import DataSetError, did_you_mean
 
 RULES = Path(__file__).parent / "rules"
 Columns = tuple[str, ...]

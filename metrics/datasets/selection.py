@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby, islice
 
-from cache.errors import DataSetError, did_you_mean
-from metrics.datasets.load import ANY
-from metrics.datasets.model import CulturalEntity, DataSet, MaskedContext
+from polyculture.cache.errors import DataSetError, did_you_mean
+from polyculture.metrics.datasets.load import ANY
+from polyculture.metrics.datasets.model import CulturalEntity, DataSet, MaskedContext
 
 QA = "qa"  # contexts that ask for extraction; whole texts, in which no comparison of likelihoods is meant
 Unit = tuple[str, str, str]  # language, culture, entity type: what one job asks

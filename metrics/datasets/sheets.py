@@ -11,8 +11,8 @@ from typing import Any, TextIO
 
 from python_calamine import CalamineError, CalamineWorkbook
 
-from cache.errors import DataSetError
-from metrics.datasets.model import Place
+from polyculture.cache.errors import DataSetError
+from polyculture.metrics.datasets.model import Place
 
 SUFFIXES = (".xlsx", ".xls", ".ods", ".csv", ".tsv")
 HEADER = 1  # the row of the column names, as a person counts

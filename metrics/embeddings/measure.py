@@ -9,12 +9,12 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from cache.parquet import objects_to_table, write_parquet
-from cache.run_folder import RunFolder
-from cache.schema import EntityPosition, Separation
-from cache.store import open_store
-from metrics import views
-from metrics.embeddings.separation import positions, separation
+from polyculture.cache.parquet import objects_to_table, write_parquet
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import EntityPosition, Separation
+from polyculture.cache.store import open_store
+from polyculture.metrics import views
+from polyculture.metrics.embeddings.separation import positions, separation
 
 _KEY = ("model", "dataset", "language", "culture", "entity_type", "layer", "contexts")
 _UNITS = f"SELECT DISTINCT {', '.join(_KEY)} FROM representations WHERE status = 'ok' ORDER BY ALL"  # noqa: S608

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cache.errors import MissingDependencyError
-from metrics.intervals.estimate import symmetric
+from polyculture.cache.errors import MissingDependencyError
+from polyculture.metrics.intervals.estimate import symmetric
 
 PERMUTATIONS = 999
 Vectors = NDArray[np.float64]

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from cache.errors import EngineError
-from cache.identity import content_id
-from cache.outcome import Outcome, Progress, silent
-from cache.parquet import rows_to_table
-from cache.run_folder import RunFolder
-from cache.shards import JobShards
-from generate.engines import ModelSpec, Represented, ScoreRequest
-from metrics.datasets.model import CulturalEntity, MaskedContext
-from metrics.likelihood.stage import ScoringJob
+from polyculture.cache.errors import EngineError
+from polyculture.cache.identity import content_id
+from polyculture.cache.outcome import Outcome, Progress, silent
+from polyculture.cache.parquet import rows_to_table
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.shards import JobShards
+from polyculture.generate.engines import ModelSpec, Represented, ScoreRequest
+from polyculture.metrics.datasets.model import CulturalEntity, MaskedContext
+from polyculture.metrics.likelihood.stage import ScoringJob
 
 TABLE, KEY = "representations", "representation_id"
 PART = 200  # entities that are asked, and written, at a time

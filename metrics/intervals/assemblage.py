@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.intervals.estimate import ONE_RESPONSE, Estimate, no_narrower, symmetric
-from metrics.intervals.incidence import Incidence, Integers, Numbers, incidence
+from polyculture.metrics.intervals.estimate import ONE_RESPONSE, Estimate, no_narrower, symmetric
+from polyculture.metrics.intervals.incidence import Incidence, Integers, Numbers, incidence
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from metrics.intervals.estimate import FEW_ITEMS, Estimate, Z, between, symmetric
-from metrics.intervals.incidence import Incidence, Integers, Numbers, share_of_draws
-from metrics.intervals.jackknife import jackknife
+from polyculture.metrics.intervals.estimate import FEW_ITEMS, Estimate, Z, between, symmetric
+from polyculture.metrics.intervals.incidence import Incidence, Integers, Numbers, share_of_draws
+from polyculture.metrics.intervals.jackknife import jackknife
 
 FEWEST_REPEATED = 10  # items that several responses mention: with fewer, next to nothing tells what is covered
 

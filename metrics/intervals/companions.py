@@ -13,12 +13,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from metrics.intervals.assemblage import Assemblage, count_estimate, diversity_estimate
-from metrics.intervals.at_coverage import items_at_coverage
-from metrics.intervals.coverage import coverage_estimate
-from metrics.intervals.estimate import Estimate, no_narrower
-from metrics.intervals.incidence import Incidence, Integers, Numbers, share_of_draws
-from metrics.intervals.jackknife import jackknife
+from polyculture.metrics.intervals.assemblage import Assemblage, count_estimate, diversity_estimate
+from polyculture.metrics.intervals.at_coverage import items_at_coverage
+from polyculture.metrics.intervals.coverage import coverage_estimate
+from polyculture.metrics.intervals.estimate import Estimate, no_narrower
+from polyculture.metrics.intervals.incidence import Incidence, Integers, Numbers, share_of_draws
+from polyculture.metrics.intervals.jackknife import jackknife
 
 
 def companions(cell: Assemblage, rarefied_to: int, common_coverage: float | None = None) -> dict[str, Estimate]:

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from metrics.intervals.estimate import FEW_ITEMS, Estimate, Z, between
-from metrics.intervals.incidence import Incidence
+from polyculture.metrics.intervals.estimate import FEW_ITEMS, Estimate, Z, between
+from polyculture.metrics.intervals.incidence import Incidence
 
 FEWEST_MENTIONS = 15  # with fewer the estimate itself is too high on average, which no mean of cells evens out
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from metrics.intervals.estimate import ONE_RESPONSE, Estimate, no_narrower, symmetric
-from metrics.intervals.incidence import Numbers
+from polyculture.metrics.intervals.estimate import ONE_RESPONSE, Estimate, no_narrower, symmetric
+from polyculture.metrics.intervals.incidence import Numbers
 
 
 def jackknife(value: float, without_one: Numbers, with_one_more: float) -> Estimate:

@@ -9,8 +9,8 @@ import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from cache.schema import Interval
-from metrics.intervals.estimate import Estimate, Sum
+from polyculture.cache.schema import Interval
+from polyculture.metrics.intervals.estimate import Estimate, Sum
 
 Level = tuple[str, ...]  # the columns that an aggregate keeps, beside the model
 

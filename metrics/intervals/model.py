@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, groupby
 
-from cache.schema import Interval, SaturationInterval
-from metrics.intervals.assemblage import Assemblage, diversity_estimate
-from metrics.intervals.companions import companions, items_in, saturation_sizes
-from metrics.intervals.estimate import Estimate, difference, mean, scaled
-from metrics.intervals.levels import (
+from polyculture.cache.schema import Interval, SaturationInterval
+from polyculture.metrics.intervals.assemblage import Assemblage, diversity_estimate
+from polyculture.metrics.intervals.companions import companions, items_in, saturation_sizes
+from polyculture.metrics.intervals.estimate import Estimate, difference, mean, scaled
+from polyculture.metrics.intervals.levels import (
     OF_COUNTRY,
     OF_LANGUAGE,
     OF_MODEL,
@@ -20,9 +20,9 @@ from metrics.intervals.levels import (
     by_condition,
     cell_row,
 )
-from metrics.intervals.overlap import Overlap, Overlaps, overlap
-from metrics.intervals.ratio import ratio_estimate
-from metrics.reading import Cell, Reading, Sums
+from polyculture.metrics.intervals.overlap import Overlap, Overlaps, overlap
+from polyculture.metrics.intervals.ratio import ratio_estimate
+from polyculture.metrics.reading import Cell, Reading, Sums
 
 WHOLE = OF_MODEL + OF_LANGUAGE
 

@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.intervals.assemblage import Assemblage, bundling
-from metrics.intervals.estimate import FEW_ITEMS, ONE_RESPONSE, Estimate, lacking_in, wilson
-from metrics.intervals.incidence import Integers, Numbers
+from polyculture.metrics.intervals.assemblage import Assemblage, bundling
+from polyculture.metrics.intervals.estimate import FEW_ITEMS, ONE_RESPONSE, Estimate, lacking_in, wilson
+from polyculture.metrics.intervals.incidence import Integers, Numbers
 
 FEWEST_ITEMS = 5  # of both cells together: with fewer the consensus has so few values that no interval holds
 RARE_ITEMS = 1  # so many more are expected on either side than the responses tell of

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.intervals.estimate import Estimate, symmetric, wilson
+from polyculture.metrics.intervals.estimate import Estimate, symmetric, wilson
 
 Numbers = NDArray[np.float64]
 PRIOR = 0.5  # of a response that is an exception, all mentions of which agree: its part in the sum of squares

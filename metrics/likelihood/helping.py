@@ -17,9 +17,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cache.errors import DataSetError
-from cache.identity import content_id
-from metrics.datasets.model import MASK, CulturalEntity, DataSet, MaskedContext
+from polyculture.cache.errors import DataSetError
+from polyculture.cache.identity import content_id
+from polyculture.metrics.datasets.model import MASK, CulturalEntity, DataSet, MaskedContext
 
 DRAWS = 4  # at most, of a context
 Asked = tuple[MaskedContext, list[CulturalEntity]]

@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 import duckdb
 import numpy as np
 
-from cache.run_folder import RunFolder
-from cache.schema import BiasInterval
-from metrics.intervals.estimate import Estimate, Sum
-from metrics.likelihood.bias import Comparison, compare
-from metrics.likelihood.panels import Condition, aligned, panels
-from metrics.likelihood.protocol import Drawing, sampled_bias
-from metrics.likelihood.uncertainty import (
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import BiasInterval
+from polyculture.metrics.intervals.estimate import Estimate, Sum
+from polyculture.metrics.likelihood.bias import Comparison, compare
+from polyculture.metrics.likelihood.panels import Condition, aligned, panels
+from polyculture.metrics.likelihood.protocol import Drawing, sampled_bias
+from polyculture.metrics.likelihood.uncertainty import (
     Difference,
     Panel,
     bias,
@@ -25,7 +25,7 @@ from metrics.likelihood.uncertainty import (
     mean_difference,
     paired_difference,
 )
-from metrics.measured import measured
+from polyculture.metrics.measured import measured
 
 RULES = ("sum", "mean")
 CAMEL = Drawing()

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from metrics.likelihood.uncertainty import Panel
+from polyculture.metrics.likelihood.uncertainty import Panel
 
 
 class Condition(NamedTuple):

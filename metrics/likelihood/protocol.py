@@ -15,10 +15,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from cache.identity import content_id
-from metrics.datasets.model import CulturalEntity
-from metrics.likelihood.bias import Numbers, compare
-from metrics.likelihood.uncertainty import Panel
+from polyculture.cache.identity import content_id
+from polyculture.metrics.datasets.model import CulturalEntity
+from polyculture.metrics.likelihood.bias import Numbers, compare
+from polyculture.metrics.likelihood.uncertainty import Panel
 
 DRAWS, ENTITIES = 5, 50
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from cache.run_folder import Job
-from metrics.datasets.model import CulturalEntity, DataSet, MaskedContext
-from metrics.datasets.selection import Selection, Unit, check_cultures, chosen_contexts, first_entities
-from metrics.likelihood.helping import Asked, Helping, helped
-from metrics.likelihood.protocol import Drawing
-from metrics.likelihood.stage import ScoringJob
+from polyculture.cache.run_folder import Job
+from polyculture.metrics.datasets.model import CulturalEntity, DataSet, MaskedContext
+from polyculture.metrics.datasets.selection import Selection, Unit, check_cultures, chosen_contexts, first_entities
+from polyculture.metrics.likelihood.helping import Asked, Helping, helped
+from polyculture.metrics.likelihood.protocol import Drawing
+from polyculture.metrics.likelihood.stage import ScoringJob
 
 PLAIN = Helping()
 

@@ -14,13 +14,13 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
-from cache.identity import content_id
-from cache.outcome import Outcome, Progress, silent
-from cache.run_folder import Job, RunFolder
-from cache.shards import JobShards
-from generate.engines import ModelSpec, ScoreRequest, open_engine
-from generate.engines.base import Engine, Scored
-from metrics.datasets.model import CulturalEntity, MaskedContext
+from polyculture.cache.identity import content_id
+from polyculture.cache.outcome import Outcome, Progress, silent
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.shards import JobShards
+from polyculture.generate.engines import ModelSpec, ScoreRequest, open_engine
+from polyculture.generate.engines.base import Engine, Scored
+from polyculture.metrics.datasets.model import CulturalEntity, MaskedContext
 
 TABLE, KEY = "scores", "score_id"
 REPORT_EVERY = 0.25  # seconds between two reports of progress

@@ -23,9 +23,9 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtr
 
-from metrics.intervals.crossed import crossed_variance
-from metrics.intervals.estimate import Estimate, Sum, symmetric, wilson
-from metrics.likelihood.bias import Numbers, placements
+from polyculture.metrics.intervals.crossed import crossed_variance
+from polyculture.metrics.intervals.estimate import Estimate, Sum, symmetric, wilson
+from polyculture.metrics.likelihood.bias import Numbers, placements
 
 
 @dataclass(frozen=True, slots=True)

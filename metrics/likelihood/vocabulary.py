@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from cache.errors import CatalogError, did_you_mean
-from cache.scripts import script_of
+from polyculture.cache.errors import CatalogError, did_you_mean
+from polyculture.cache.scripts import script_of
 
 BROKEN = "\N{REPLACEMENT CHARACTER}"  # stands for bytes that are no whole letter
 

@@ -18,13 +18,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from cache.errors import DataSetError, IncompleteError, StoreError
-from extract.mining.corpus import CorpusFile
-from extract.mining.texts import blocks
-from metrics.ngrams.distinct import GROUPS, Distinct, count_distinct
-from metrics.ngrams.gaps import BITS, ORDER, Keys, Needed
-from metrics.ngrams.model import Counts, NgramModel
-from metrics.ngrams.tokens import PIECE, Hashes, Tokens, cut, mixed, pieces
+from polyculture.cache.errors import DataSetError, IncompleteError, StoreError
+from polyculture.extract.mining.corpus import CorpusFile
+from polyculture.extract.mining.texts import blocks
+from polyculture.metrics.ngrams.distinct import GROUPS, Distinct, count_distinct
+from polyculture.metrics.ngrams.gaps import BITS, ORDER, Keys, Needed
+from polyculture.metrics.ngrams.model import Counts, NgramModel
+from polyculture.metrics.ngrams.tokens import PIECE, Hashes, Tokens, cut, mixed, pieces
 
 _REPORT_EVERY = 0.5  # seconds
 _SIEVE = 22  # bits of a hash that the first look is for

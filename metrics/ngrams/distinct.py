@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from cache.database import connect
-from cache.files import store_faults
+from polyculture.cache.database import connect
+from polyculture.cache.files import store_faults
 
 HELD = 1 << 23  # pairs in memory: 64 MB
 _GROUP_BITS = np.uint64(24)

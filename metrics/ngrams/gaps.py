@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cache.errors import DataSetError
-from metrics.ngrams.tokens import Hashes, begins_with_word, cut_each, word_at_end
+from polyculture.cache.errors import DataSetError
+from polyculture.metrics.ngrams.tokens import Hashes, begins_with_word, cut_each, word_at_end
 
 ORDER = 4  # of the longest n-gram, the one of the paper; keys have room for no more
 BITS = np.uint64(16)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics.ngrams.gaps import BITS, ORDER, Keys, Needed, Pair, grams_of
+from polyculture.metrics.ngrams.gaps import BITS, ORDER, Keys, Needed, Pair, grams_of
 
 Numbers = NDArray[np.float64]
 Counts = NDArray[np.int64]

@@ -12,20 +12,20 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 
-from cache.files import store_faults
-from cache.identity import content_id
-from cache.outcome import Outcome
-from cache.parquet import rows_to_table
-from cache.run_folder import RunFolder
-from cache.shards import PART_ROWS, JobShards
-from extract.mining.corpus import CorpusFile
-from generate.engines.base import Scored, Seam, TokenScore
-from metrics.datasets.model import CulturalEntity, MaskedContext
-from metrics.likelihood.stage import KEY, TABLE, ScoringJob, score_id, score_row
-from metrics.ngrams.count import BytesRead, Intake, count
-from metrics.ngrams.gaps import ORDER, Pair, needed_by, pairs_of
-from metrics.ngrams.model import NgramModel
-from metrics.ngrams.tokens import VERSION
+from polyculture.cache.files import store_faults
+from polyculture.cache.identity import content_id
+from polyculture.cache.outcome import Outcome
+from polyculture.cache.parquet import rows_to_table
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.shards import PART_ROWS, JobShards
+from polyculture.extract.mining.corpus import CorpusFile
+from polyculture.generate.engines.base import Scored, Seam, TokenScore
+from polyculture.metrics.datasets.model import CulturalEntity, MaskedContext
+from polyculture.metrics.likelihood.stage import KEY, TABLE, ScoringJob, score_id, score_row
+from polyculture.metrics.ngrams.count import BytesRead, Intake, count
+from polyculture.metrics.ngrams.gaps import ORDER, Pair, needed_by, pairs_of
+from polyculture.metrics.ngrams.model import NgramModel
+from polyculture.metrics.ngrams.tokens import VERSION
 
 PREFIX = "ngram:"
 SMOOTHINGS = ("unsmoothed", "smoothed")

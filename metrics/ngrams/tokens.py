@@ -16,7 +16,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from extract.boundaries import CLASSES, CharClass
+from polyculture.extract.boundaries import CLASSES, CharClass
 
 VERSION = 1  # of how text is cut; raise it when a corpus would be counted otherwise
 PIECE = 1 << 20  # characters that are cut at a time

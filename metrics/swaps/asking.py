@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Protocol
 
-from cache.identity import content_id
-from generate.engines.base import Completion, Decoding, Engine, Message, Request
-from metrics.swaps.ner import NameTagging
-from metrics.swaps.prompts import Prompts
-from metrics.swaps.qa import QuestionAnswering
-from metrics.swaps.sentiment import Sentiment
-from metrics.swaps.text import AnswerError, Filled, Judged, Task
+from polyculture.cache.identity import content_id
+from polyculture.generate.engines.base import Completion, Decoding, Engine, Message, Request
+from polyculture.metrics.swaps.ner import NameTagging
+from polyculture.metrics.swaps.prompts import Prompts
+from polyculture.metrics.swaps.qa import QuestionAnswering
+from polyculture.metrics.swaps.sentiment import Sentiment
+from polyculture.metrics.swaps.text import AnswerError, Filled, Judged, Task
 
 VERSION = 2  # of the rules in the code that decide what an answer is worth: raise it when they change
 PROMPT = "prompt"

@@ -8,15 +8,15 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from cache.catalog.read import parse_model, read_toml
-from cache.errors import DataSetError, EngineError
-from cache.identity import content_id
-from generate.engines.base import Completion
-from generate.engines.transformers.labelling import BATCH, Labeller
-from metrics.swaps.asking import VERSION, Answered, Ask
-from metrics.swaps.ner import judge_spans
-from metrics.swaps.prompts import Label
-from metrics.swaps.text import Judged
+from polyculture.cache.catalog.read import parse_model, read_toml
+from polyculture.cache.errors import DataSetError, EngineError
+from polyculture.cache.identity import content_id
+from polyculture.generate.engines.base import Completion
+from polyculture.generate.engines.transformers.labelling import BATCH, Labeller
+from polyculture.metrics.swaps.asking import VERSION, Answered, Ask
+from polyculture.metrics.swaps.ner import judge_spans
+from polyculture.metrics.swaps.prompts import Label
+from polyculture.metrics.swaps.text import Judged
 
 LABELS = Path(__file__).parent / "labels.toml"
 CLASSIFIER, TAGGER = "classifier", "tagger"

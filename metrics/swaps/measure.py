@@ -11,10 +11,10 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from cache.run_folder import RunFolder
-from cache.schema import SwapInterval
-from metrics.measured import measured
-from metrics.swaps.ratio import Numbers, Rated, Ratio, Side, difference, rate, ratio
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import SwapInterval
+from polyculture.metrics.measured import measured
+from polyculture.metrics.swaps.ratio import Numbers, Rated, Ratio, Side, difference, rate, ratio
 
 QUERIES = Path(__file__).parent / "queries"
 Columns = Mapping[str, NDArray[Any]]

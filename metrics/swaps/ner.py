@@ -14,9 +14,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from metrics.swaps.prompts import Prompts, fill
-from metrics.swaps.reading import json_value
-from metrics.swaps.text import AnswerError, Filled, Judged, answer_schema
+from polyculture.metrics.swaps.prompts import Prompts, fill
+from polyculture.metrics.swaps.reading import json_value
+from polyculture.metrics.swaps.text import AnswerError, Filled, Judged, answer_schema
 
 KEY = "names"
 MOST_NAMES = 30  # of an answer; one that fills this is not believed to be finished

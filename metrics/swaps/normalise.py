@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from metrics.swaps.prompts import Prompts
+from polyculture.metrics.swaps.prompts import Prompts
 
 # Vowel signs, Quranic marks, superscript alef, tatweel. Other scripts' combining signs are letters and stay.
 _ARABIC_SIGNS = re.compile("[\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0640]")

@@ -12,8 +12,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from cache.catalog.read import parse_model, read_toml
-from cache.errors import DataSetError
+from polyculture.cache.catalog.read import parse_model, read_toml
+from polyculture.cache.errors import DataSetError
 
 PROMPTS = Path(__file__).parent / "prompts"
 OTHER = "other"  # the words for a type that has none of its own

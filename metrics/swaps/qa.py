@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from metrics.swaps.ner import judge_names
-from metrics.swaps.normalise import same
-from metrics.swaps.prompts import Prompts, fill
-from metrics.swaps.reading import words
-from metrics.swaps.text import Filled, Judged, answer_schema
+from polyculture.metrics.swaps.ner import judge_names
+from polyculture.metrics.swaps.normalise import same
+from polyculture.metrics.swaps.prompts import Prompts, fill
+from polyculture.metrics.swaps.reading import words
+from polyculture.metrics.swaps.text import Filled, Judged, answer_schema
 
 KEY = "answer"
 

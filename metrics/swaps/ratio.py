@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from metrics.intervals.crossed import crossed_variance
-from metrics.intervals.estimate import Estimate, symmetric, wilson
+from polyculture.metrics.intervals.crossed import crossed_variance
+from polyculture.metrics.intervals.estimate import Estimate, symmetric, wilson
 
 Numbers = NDArray[np.float64]
 Numbering = NDArray[np.int64]

@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from metrics.swaps.text import AnswerError
+from polyculture.metrics.swaps.text import AnswerError
 
 _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from cache.errors import DataSetError
-from cache.identity import content_id
-from cache.run_folder import Job
-from metrics.datasets.load import ANY
-from metrics.datasets.model import CulturalEntity, DataSet, MaskedContext
-from metrics.datasets.selection import QA, Selection, Unit, check_cultures, chosen_contexts
-from metrics.swaps.sentiment import gold_label
+from polyculture.cache.errors import DataSetError
+from polyculture.cache.identity import content_id
+from polyculture.cache.run_folder import Job
+from polyculture.metrics.datasets.load import ANY
+from polyculture.metrics.datasets.model import CulturalEntity, DataSet, MaskedContext
+from polyculture.metrics.datasets.selection import QA, Selection, Unit, check_cultures, chosen_contexts
+from polyculture.metrics.swaps.sentiment import gold_label
 
 FORM = "masked"  # of the contexts that are asked about: whole texts
 Drawn = tuple[CulturalEntity, tuple[int, ...]]  # an entity, and the draws that it is in

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from metrics.datasets.model import MaskedContext
-from metrics.swaps.prompts import Label, Prompts, fill
-from metrics.swaps.reading import words
-from metrics.swaps.text import AnswerError, Filled, Judged, answer_schema
+from polyculture.metrics.datasets.model import MaskedContext
+from polyculture.metrics.swaps.prompts import Label, Prompts, fill
+from polyculture.metrics.swaps.reading import words
+from polyculture.metrics.swaps.text import AnswerError, Filled, Judged, answer_schema
 
 LABELS: tuple[Label, ...] = ("positive", "negative", "neutral")
 KEY = "sentiment"

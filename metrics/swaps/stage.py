@@ -13,14 +13,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from cache.identity import content_id
-from cache.outcome import Outcome, Progress, silent
-from cache.run_folder import RunFolder
-from cache.shards import JobShards
-from metrics.datasets.model import CulturalEntity, MaskedContext
-from metrics.swaps.asking import TASKS, Answered, Ask, Asker
-from metrics.swaps.selection import SwapJob
-from metrics.swaps.text import Filled
+from polyculture.cache.identity import content_id
+from polyculture.cache.outcome import Outcome, Progress, silent
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.shards import JobShards
+from polyculture.metrics.datasets.model import CulturalEntity, MaskedContext
+from polyculture.metrics.swaps.asking import TASKS, Answered, Ask, Asker
+from polyculture.metrics.swaps.selection import SwapJob
+from polyculture.metrics.swaps.text import Filled
 
 TABLE, KEY = "swap_answers", "answer_id"
 REPORT_EVERY = 0.25  # seconds between two reports of progress

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from metrics.datasets.model import MASK, CulturalEntity, MaskedContext
-from metrics.swaps.prompts import Prompts
+from polyculture.metrics.datasets.model import MASK, CulturalEntity, MaskedContext
+from polyculture.metrics.swaps.prompts import Prompts
 
 
 class AnswerError(ValueError):

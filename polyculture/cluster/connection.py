@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from cache.errors import MissingDependencyError, UserError
+from polyculture.cache.errors import MissingDependencyError, UserError
 from polyculture.options import NEW_CLUSTER
 
 STORE_BYTES = (

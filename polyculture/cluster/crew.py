@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cache.errors import PolycultureError
-from cache.hold import BEAT, LEASE
+from polyculture.cache.errors import PolycultureError
+from polyculture.cache.hold import BEAT, LEASE
 from polyculture.cluster.replica import Order, Replica, Result
 from polyculture.console import say
 from polyculture.pipeline import Pipeline

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cache.errors import PolycultureError
-from cache.run_folder import Job
+from polyculture.cache.errors import PolycultureError
+from polyculture.cache.run_folder import Job
 from polyculture.extraction import ExtractJob
 from polyculture.loading import load_model
 from polyculture.pipeline import Pipeline
 from polyculture.workspace import open_workspace
 
 if TYPE_CHECKING:
-    from generate.engines import Engine, ModelSpec
+    from polyculture.generate.engines import Engine, ModelSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
-from cache.run_folder import Job
-from generate.engines import ModelSpec
+from polyculture.cache.run_folder import Job
 from polyculture.cluster.connection import connected
 from polyculture.cluster.crew import Crew, Need
 from polyculture.cluster.replica import Order
 from polyculture.console import say
+from polyculture.generate.engines import ModelSpec
 from polyculture.pipeline import Pipeline
 from polyculture.provenance import add_model_versions
 

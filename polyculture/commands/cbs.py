@@ -26,8 +26,8 @@ from polyculture.data_options import (
 from polyculture.options import Runs
 
 if TYPE_CHECKING:
-    from metrics.likelihood.protocol import Drawing
     from polyculture.experiment import Experiment
+    from polyculture.metrics.likelihood.protocol import Drawing
 
 DEMO = Path(__file__).parent.parent / "data" / "cbs_demo"
 
@@ -92,14 +92,14 @@ def cbs(
     What is scored already stays; a run over a few contexts is topped up by one over all.
     With --help-with and --phrasings the table has the paired differences. CAMeL's protocol: --draws 5 --entities 50.
     """
-    from cache.manifest import setup_id
-    from metrics.datasets.phrasings import with_phrasings
-    from metrics.datasets.selection import Selection
-    from metrics.likelihood.helping import Help as Kind
-    from metrics.likelihood.helping import Helping
-    from metrics.likelihood.selection import helped_contexts, scoring_jobs
+    from polyculture.cache.manifest import setup_id
     from polyculture.data_sets import open_data_set, tell_left_out
     from polyculture.likelihood import Likelihoods
+    from polyculture.metrics.datasets.phrasings import with_phrasings
+    from polyculture.metrics.datasets.selection import Selection
+    from polyculture.metrics.likelihood.helping import Help as Kind
+    from polyculture.metrics.likelihood.helping import Helping
+    from polyculture.metrics.likelihood.selection import helped_contexts, scoring_jobs
     from polyculture.present import make_present, setups_of
     from polyculture.workspace import choose_models, open_workspace
 
@@ -128,7 +128,7 @@ def cbs(
 
 def _drawing(experiment: Experiment, draws: int | None, entities: int | None) -> Drawing | None:
     """The draws that the command line or the experiment asks for; None: all entities, or the first so many."""
-    from metrics.likelihood.protocol import ENTITIES, Drawing
+    from polyculture.metrics.likelihood.protocol import ENTITIES, Drawing
 
     often = draws or experiment.cbs.draws
     if often is None:

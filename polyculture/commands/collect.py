@@ -14,9 +14,9 @@ from polyculture.options import Format, OutputFile, OutputFormat
 if TYPE_CHECKING:
     import duckdb
 
-    from cache.catalog import Catalog
-    from link.collect.collect import Collection
-    from link.index.snapshot import Snapshot
+    from polyculture.cache.catalog import Catalog
+    from polyculture.link.collect.collect import Collection
+    from polyculture.link.index.snapshot import Snapshot
 
 # What a terminal shows, and a cell of a list in CSV.
 SHOWN = "qid, label, english, array_to_string(countries, ' ') AS countries, sitelinks, description"
@@ -61,9 +61,9 @@ def collect(
 
     Label, English label, aliases, description, countries and sitelinks of each, best known first.
     """
-    from cache.catalog import read_catalog
-    from link.collect.collect import Collection, collected
+    from polyculture.cache.catalog import read_catalog
     from polyculture.console import say
+    from polyculture.link.collect.collect import Collection, collected
     from polyculture.tables import write_rows
 
     wanted = Collection(classes, language, country or (), stop or (), members.value, labelled=labelled)
@@ -81,10 +81,10 @@ def _snapshot(name: str) -> Snapshot:
 
 
 def _pulled(catalog: Catalog, wanted: Collection, endpoint: str, contact: str | None) -> Snapshot:
-    from cache.home import cache_folder
-    from link.collect.from_service import pulled
-    from link.pull.client import PullSettings
+    from polyculture.cache.home import cache_folder
     from polyculture.console import say
+    from polyculture.link.collect.from_service import pulled
+    from polyculture.link.pull.client import PullSettings
 
     return pulled(catalog, wanted, cache_folder(), PullSettings(contact or "", endpoint, tell=say))
 

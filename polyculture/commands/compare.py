@@ -51,11 +51,11 @@ def compare(
     Mean difference, 95 % interval, p by permutation, and q: p adjusted (Benjamini and Hochberg) over all lines shown.
     Specificity and its gain have a line per condition, as in the tables: an average over conditions would say nothing.
     """
-    from cache.store import open_store
-    from metrics import KEPT, views
-    from metrics.comparison.compare import METRICS
-    from metrics.comparison.compare import compare as compare_sides
+    from polyculture.cache.store import open_store
     from polyculture.comparison import choose_sides, write_comparison
+    from polyculture.metrics import KEPT, views
+    from polyculture.metrics.comparison.compare import METRICS
+    from polyculture.metrics.comparison.compare import compare as compare_sides
     from polyculture.workspace import open_workspace, require_run, warn_of_changes
 
     workspace = open_workspace(experiment, runs)

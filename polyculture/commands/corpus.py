@@ -44,13 +44,13 @@ def corpus(
     The corpus is read once, and only what the contexts and entities need is counted. In the store it stands as the
     models ngram:NAME:unsmoothed and ngram:NAME:smoothed.
     """
-    from cache.manifest import setup_id
-    from metrics.datasets.selection import Selection
-    from metrics.likelihood.selection import scoring_jobs
-    from metrics.ngrams.stage import SMOOTHINGS, model_name
+    from polyculture.cache.manifest import setup_id
     from polyculture.corpus import open_named_corpus, score_by_corpus
     from polyculture.data_sets import open_data_set, tell_left_out
     from polyculture.likelihood import Likelihoods
+    from polyculture.metrics.datasets.selection import Selection
+    from polyculture.metrics.likelihood.selection import scoring_jobs
+    from polyculture.metrics.ngrams.stage import SMOOTHINGS, model_name
     from polyculture.mining import cores
     from polyculture.present import make_present
     from polyculture.workspace import open_workspace

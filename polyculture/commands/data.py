@@ -23,8 +23,8 @@ app = typer.Typer(
 @app.command("list", epilog="polyculture data list")
 def list_() -> None:
     """Which data sets there are, under which licence, and where they lie."""
-    from metrics.datasets.rules import known_data_sets
     from polyculture.data_sets import list_rows
+    from polyculture.metrics.datasets.rules import known_data_sets
     from polyculture.tables import print_table
 
     print_table(
@@ -40,10 +40,10 @@ def fetch(
     repository: Annotated[str | None, typer.Option(help="A mirror: any address that git can read.")] = None,
 ) -> None:
     """Get a data set from its publisher, at one commit."""
-    from metrics.datasets.fetch import fetch as get
-    from metrics.datasets.rules import rules_of
     from polyculture.console import say
     from polyculture.data_sets import data_folder
+    from polyculture.metrics.datasets.fetch import fetch as get
+    from polyculture.metrics.datasets.rules import rules_of
 
     rules = rules_of(name)
     target = folder or data_folder(rules.name)
@@ -75,7 +75,6 @@ def check(
 @app.command(epilog="polyculture data show camellia")
 def show(name: Name, folder: Folder = None, english: English = False) -> None:
     """Count the entities and contexts of a data set, beside what its publisher says."""
-    from metrics.datasets.rules import rules_of
     from polyculture.console import say
     from polyculture.data_sets import (
         absent_cultures,
@@ -85,6 +84,7 @@ def show(name: Name, folder: Folder = None, english: English = False) -> None:
         open_data_set,
         total_rows,
     )
+    from polyculture.metrics.datasets.rules import rules_of
     from polyculture.tables import print_table
 
     rules, dataset = rules_of(name), open_data_set(name, folder, english=english)

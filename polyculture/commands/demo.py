@@ -21,7 +21,7 @@ def demo(
 
     Minutes on two cores; no key, and no network once it is installed.
     """
-    from cache.files import store_faults
+    from polyculture.cache.files import store_faults
     from polyculture.pipeline import Pipeline
     from polyculture.tables import print_metrics
     from polyculture.workspace import open_workspace

@@ -34,13 +34,13 @@ def embeddings(
 
     Hidden states of an entity's tokens in neutral contexts, averaged. What is represented already stays.
     """
-    from cache.manifest import setup_id
-    from metrics.datasets.selection import Selection
-    from metrics.likelihood.measure import NEUTRAL
-    from metrics.likelihood.selection import scoring_jobs
+    from polyculture.cache.manifest import setup_id
     from polyculture.data_sets import open_data_set, tell_left_out
     from polyculture.embeddings import print_separations, represent, write_maps
     from polyculture.likelihood import Likelihoods
+    from polyculture.metrics.datasets.selection import Selection
+    from polyculture.metrics.likelihood.measure import NEUTRAL
+    from polyculture.metrics.likelihood.selection import scoring_jobs
     from polyculture.present import make_present, setups_of
     from polyculture.workspace import choose_models, open_workspace
 

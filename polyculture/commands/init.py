@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from cache.errors import ExperimentError
-from cache.files import store_faults
+from polyculture.cache.errors import ExperimentError
+from polyculture.cache.files import store_faults
 from polyculture.console import say
 
 TEMPLATE = Path(__file__).parent.parent / "data" / "experiment.toml"

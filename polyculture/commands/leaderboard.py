@@ -33,10 +33,10 @@ def leaderboard(
     A rank of 1-3 says that no more is known: models whose 95 % intervals overlap are never put in an order. CBS is
     ranked in grounded contexts, where a low score is good; differences of native and Western entities by their size.
     """
-    from cache.store import open_store
-    from metrics import views
+    from polyculture.cache.store import open_store
     from polyculture.console import say
     from polyculture.leaderboard import QUERY, print_boards
+    from polyculture.metrics import views
     from polyculture.tables import write_rows
     from polyculture.workspace import open_workspace, require_run
 

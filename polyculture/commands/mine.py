@@ -54,12 +54,12 @@ def mine(
     output: OutputFile = None,
 ) -> None:
     """Count the n-grams in the patterns' slots, and choose those that may be names."""
-    from cache.errors import IncompleteError, StoreError
-    from extract.mining.corpus import open_corpus
-    from extract.mining.count import counted
-    from extract.mining.patterns import read_patterns
-    from extract.mining.sweep import sweep
+    from polyculture.cache.errors import IncompleteError, StoreError
     from polyculture.console import watch
+    from polyculture.extract.mining.corpus import open_corpus
+    from polyculture.extract.mining.count import counted
+    from polyculture.extract.mining.patterns import read_patterns
+    from polyculture.extract.mining.sweep import sweep
     from polyculture.mining import (
         MEGABYTE,
         as_wanted,
@@ -102,9 +102,9 @@ def export(
     replace: Annotated[bool, typer.Option("--replace", help="Write over sheets that are there.")] = False,
 ) -> None:
     """Write a sheet per annotator, with an empty column `judgement` and the contexts beside it."""
-    from cache.errors import StoreError
-    from extract.mining.sheet import SHEET_COLUMNS, sheet_rows
+    from polyculture.cache.errors import StoreError
     from polyculture.console import say
+    from polyculture.extract.mining.sheet import SHEET_COLUMNS, sheet_rows
     from polyculture.mining import write_sheet
 
     if len(set(annotators)) < len(annotators) or any(Path(name).name != name for name in annotators):
@@ -128,10 +128,10 @@ def agree(
     disagreements: Annotated[Path | None, typer.Option(help="Where the rows go on which they disagree.")] = None,
 ) -> None:
     """Measure how far annotators agree, show where they do not, and write the list on which all do."""
-    from cache.errors import StoreError
-    from extract.mining.agreement import AGREED_COLUMNS, REJECTED, compare, disputed_columns
-    from extract.mining.sheet import read_sheet
+    from polyculture.cache.errors import StoreError
     from polyculture.console import say
+    from polyculture.extract.mining.agreement import AGREED_COLUMNS, REJECTED, compare, disputed_columns
+    from polyculture.extract.mining.sheet import read_sheet
     from polyculture.mining import show_agreement, write_sheet
 
     if len(sheets) < 2:

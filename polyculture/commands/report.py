@@ -36,7 +36,7 @@ def report(
     measure_run(workspace.run)
     typer.echo(f"Report: {report_run(workspace.run, workspace.catalog)}")
     if format:
-        from reports.tables import TableFormat, write_tables
+        from polyculture.reports.tables import TableFormat, write_tables
 
         written = write_tables(workspace.run, map(TableFormat, format), workspace.catalog)
         typer.echo(f"Tables: {workspace.run.report_tables} ({', '.join(path.name for path in written) or 'no rows'})")

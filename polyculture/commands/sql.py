@@ -32,14 +32,14 @@ def sql(
     """
     import duckdb
 
-    from cache.damage import damaged_file
-    from cache.errors import StoreError
-    from cache.question import check_question
-    from cache.selections import SELECTIONS
-    from cache.shards import unsealed
-    from cache.store import open_store
-    from metrics import views
+    from polyculture.cache.damage import damaged_file
+    from polyculture.cache.errors import StoreError
+    from polyculture.cache.question import check_question
+    from polyculture.cache.selections import SELECTIONS
+    from polyculture.cache.shards import unsealed
+    from polyculture.cache.store import open_store
     from polyculture.console import say
+    from polyculture.metrics import views
     from polyculture.tables import write_rows
     from polyculture.workspace import open_workspace, require_run
 

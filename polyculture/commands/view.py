@@ -25,11 +25,11 @@ def view(
 
     from aiohttp import web
 
+    from polyculture.reports.names import Names
+    from polyculture.reports.view.live import LiveStore
+    from polyculture.reports.view.pages import Pages
+    from polyculture.reports.view.server import LOOPBACK, application, listen
     from polyculture.workspace import open_workspace, require_run
-    from reports.names import Names
-    from reports.view.live import LiveStore
-    from reports.view.pages import Pages
-    from reports.view.server import LOOPBACK, application, listen
 
     workspace = open_workspace(experiment, runs)
     manifest = require_run(workspace.run)

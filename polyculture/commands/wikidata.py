@@ -80,10 +80,10 @@ def pull(
     What the endpoint has answered stays on disk until the snapshot is written: a pull that failed goes on where it was.
     What bears a name outside the topics is not there: a snapshot of a dump knows more rivals.
     """
-    from cache.catalog import read_catalog
-    from link.pull.client import PullSettings
-    from link.pull.pull import pull_index
+    from polyculture.cache.catalog import read_catalog
     from polyculture.console import watch
+    from polyculture.link.pull.client import PullSettings
+    from polyculture.link.pull.pull import pull_index
 
     _check_free(output, replace)
     known = read_catalog(catalog)
@@ -97,17 +97,17 @@ def pull(
 
 
 def _check_free(output: Path, replace: bool) -> None:
-    from cache.errors import SnapshotError
+    from polyculture.cache.errors import SnapshotError
 
     if output.exists() and not replace:
         raise SnapshotError("is there already", where=output, remedy="Name another file, or write over it: --replace")
 
 
 def _build_from_dump(dump: Path, output: Path, catalog: Path | None, workers: int | None) -> None:
-    from cache.catalog import read_catalog
-    from cache.outcome import Outcome
-    from link.dumps.build import BuildSettings, build_index
+    from polyculture.cache.catalog import read_catalog
+    from polyculture.cache.outcome import Outcome
     from polyculture.console import watch
+    from polyculture.link.dumps.build import BuildSettings, build_index
 
     languages = read_catalog(catalog).label_languages
     size = dump.stat().st_size if dump.is_file() else 0
@@ -125,9 +125,9 @@ def _build_from_dump(dump: Path, output: Path, catalog: Path | None, workers: in
 
 
 def _build_from_cache(cache: Path | None, service: str, output: Path, catalog: Path | None) -> None:
-    from cache.catalog import read_catalog
-    from cache.home import cache_folder
-    from link.api.from_cache import build_from_cache
+    from polyculture.cache.catalog import read_catalog
+    from polyculture.cache.home import cache_folder
+    from polyculture.link.api.from_cache import build_from_cache
     from polyculture.linking import API_CACHE
 
     languages = read_catalog(catalog).label_languages
@@ -142,8 +142,8 @@ def show(
     catalog: CatalogFolder = None,
 ) -> None:
     """Show what a snapshot knows of an item: names, claims, countries, and its path to each kind's classes."""
-    from cache.catalog import read_catalog
-    from link.show.items import describe
+    from polyculture.cache.catalog import read_catalog
+    from polyculture.link.show.items import describe
     from polyculture.snapshots import find_snapshot
     from polyculture.tables import print_table
 
@@ -158,8 +158,8 @@ def audit(
     catalog: CatalogFolder = None,
 ) -> None:
     """Show where a snapshot comes from, and how many items and names it has per topic, kind and language."""
-    from cache.catalog import read_catalog
-    from link.index.lexicon import lexicon
+    from polyculture.cache.catalog import read_catalog
+    from polyculture.link.index.lexicon import lexicon
     from polyculture.snapshots import find_snapshot
     from polyculture.tables import print_table
 

@@ -12,9 +12,9 @@ import seaborn as sns
 from markupsafe import Markup
 from matplotlib.axes import Axes
 
-from reports.figures.drawing import MUTED, PAPER, SERIES, Margins, canvas, label_width, plain, style
-from reports.figures.figure import Key
-from reports.figures.inline import to_svg
+from polyculture.reports.figures.drawing import MUTED, PAPER, SERIES, Margins, canvas, label_width, plain, style
+from polyculture.reports.figures.figure import Key
+from polyculture.reports.figures.inline import to_svg
 
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")  # shape tells series apart where colour does not
 _SHAPES = dict(zip(MARKERS, "●■▲◆▼✚✖⬟", strict=True))  # the same in a line of text

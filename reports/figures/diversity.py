@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from cache.manifest import Manifest
-from reports.figures.charts import SHORT, WIDE, Strip, axis_limits, key_of
-from reports.figures.figure import Figure, Key, Panel, basis, caption_of, extremes, make_figure, tidy
-from reports.names import Names, ordered
-from reports.reading import Reading
-from reports.words import words
+from polyculture.cache.manifest import Manifest
+from polyculture.reports.figures.charts import SHORT, WIDE, Strip, axis_limits, key_of
+from polyculture.reports.figures.figure import Figure, Key, Panel, basis, caption_of, extremes, make_figure, tidy
+from polyculture.reports.names import Names, ordered
+from polyculture.reports.reading import Reading
+from polyculture.reports.words import words
 
 NAME = "diversity"
 

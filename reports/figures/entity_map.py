@@ -11,11 +11,11 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from cache.run_folder import RunFolder
-from reports.figures.charts import MARKERS
-from reports.figures.drawing import PAPER, SERIES, VARIABLES, Margins, canvas, plain, style
-from reports.figures.inline import to_svg
-from reports.reading import read_store
+from polyculture.cache.run_folder import RunFolder
+from polyculture.reports.figures.charts import MARKERS
+from polyculture.reports.figures.drawing import PAPER, SERIES, VARIABLES, Margins, canvas, plain, style
+from polyculture.reports.figures.inline import to_svg
+from polyculture.reports.reading import read_store
 
 SIDE = 350.0  # pixels: two of them stand side by side
 _NAMED = 24  # entities whose names are written

@@ -10,12 +10,12 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from reports.embedding import csv_link
-from reports.figures.mark import Mark
-from reports.names import Names, ordered
-from reports.numbers import count, decimal, estimate, known
-from reports.reading import query
-from reports.words import words
+from polyculture.reports.embedding import csv_link
+from polyculture.reports.figures.mark import Mark
+from polyculture.reports.names import Names, ordered
+from polyculture.reports.numbers import count, decimal, estimate, known
+from polyculture.reports.reading import query
+from polyculture.reports.words import words
 
 _DIGITS = 6
 

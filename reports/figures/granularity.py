@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from cache.manifest import Manifest
-from reports.figures.charts import Dots, key_of
-from reports.figures.figure import Figure, Panel, basis, caption_of, extremes, make_figure, tidy
-from reports.names import Names, ordered
-from reports.reading import Reading
-from reports.words import words
+from polyculture.cache.manifest import Manifest
+from polyculture.reports.figures.charts import Dots, key_of
+from polyculture.reports.figures.figure import Figure, Panel, basis, caption_of, extremes, make_figure, tidy
+from polyculture.reports.names import Names, ordered
+from polyculture.reports.reading import Reading
+from polyculture.reports.words import words
 
 NAME = "granularity"
 

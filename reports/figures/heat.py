@@ -10,7 +10,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 import pandas as pd
 from markupsafe import Markup
 
-from reports.figures.drawing import STEPS, plain
+from polyculture.reports.figures.drawing import STEPS, plain
 
 _Place = tuple[str, str]
 

@@ -11,8 +11,8 @@ import matplotlib as mpl
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
-from reports.figures.drawing import VARIABLES
-from reports.figures.mark import mark_at
+from polyculture.reports.figures.drawing import VARIABLES
+from polyculture.reports.figures.mark import mark_at
 
 _INK = re.compile("|".join(VARIABLES))
 _NUMBER = re.compile(r"-?\d+\.\d+")

@@ -6,14 +6,14 @@ from typing import Any
 
 import pandas as pd
 
-from cache.manifest import Manifest
-from reports.figures.charts import SHORT, Curves, key_of
-from reports.figures.figure import Figure, Panel, caption_of, make_figure
-from reports.figures.mark import Mark
-from reports.names import Names, ordered
-from reports.numbers import count, decimal, estimate, known
-from reports.reading import Reading
-from reports.words import words
+from polyculture.cache.manifest import Manifest
+from polyculture.reports.figures.charts import SHORT, Curves, key_of
+from polyculture.reports.figures.figure import Figure, Panel, caption_of, make_figure
+from polyculture.reports.figures.mark import Mark
+from polyculture.reports.names import Names, ordered
+from polyculture.reports.numbers import count, decimal, estimate, known
+from polyculture.reports.reading import Reading
+from polyculture.reports.words import words
 
 NAME = "saturation"
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
-from cache.manifest import Manifest
-from reports.figures.figure import Figure, Key, Panel, caption_of, cross_table, extremes, make_figure, reach
-from reports.figures.heat import Heat
-from reports.names import Names, ordered
-from reports.reading import Reading
-from reports.words import words
+from polyculture.cache.manifest import Manifest
+from polyculture.reports.figures.figure import Figure, Key, Panel, caption_of, cross_table, extremes, make_figure, reach
+from polyculture.reports.figures.heat import Heat
+from polyculture.reports.names import Names, ordered
+from polyculture.reports.reading import Reading
+from polyculture.reports.words import words
 
 NAME = "specificity"
 GAIN = "specificity_gain"

@@ -11,12 +11,12 @@ from typing import Any
 
 import duckdb
 
-from cache.errors import StoreError
-from cache.question import check_question
-from cache.run_folder import RunFolder
-from cache.shards import committed_parts
-from cache.store import SHARDED, open_store
-from metrics import views
+from polyculture.cache.errors import StoreError
+from polyculture.cache.question import check_question
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.shards import committed_parts
+from polyculture.cache.store import SHARDED, open_store
+from polyculture.metrics import views
 
 SQL = Path(__file__).with_name("sql")
 MEMORY = "4GB"

@@ -8,9 +8,9 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from cache.errors import StoreError
-from reports.names import Names
-from reports.view.live import LiveStore
+from polyculture.cache.errors import StoreError
+from polyculture.reports.names import Names
+from polyculture.reports.view.live import LiveStore
 
 FOLDER = Path(__file__).parent
 AXES = ("model", "language", "topic", "condition", "country")

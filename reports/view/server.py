@@ -15,9 +15,9 @@ from pathlib import Path
 import duckdb
 from aiohttp import web
 
-from cache.errors import StoreError
-from cache.run_folder import RunFolder
-from reports.view.pages import FOLDER, Pages
+from polyculture.cache.errors import StoreError
+from polyculture.cache.run_folder import RunFolder
+from polyculture.reports.view.pages import FOLDER, Pages
 
 LOOPBACK = "127.0.0.1"
 HOSTS = (LOOPBACK, "localhost")

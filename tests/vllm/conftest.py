@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from generate.engines import Engine, ModelSpec, open_engine
-from generate.engines.vllm.engine import VllmEngine
+from polyculture.generate.engines import Engine, ModelSpec, open_engine
+from polyculture.generate.engines.vllm.engine import VllmEngine
 
 PYTHON = "POLYCULTURE_VLLM_PYTHON"  # the interpreter of the environment in which vLLM is installed
 MODEL = "POLYCULTURE_VLLM_MODEL"  # the folder that `smollm2.py` wrote

@@ -14,12 +14,12 @@ from typing import Any
 import psutil
 import pytest
 
-from cache.run_folder import Job, RunFolder
-from cache.shards import JobShards
-from generate.engines import ModelSpec, Request
-from generate.engines.vllm.engine import VllmEngine
-from generate.engines.vllm.worker import shared_memory
-from generate.sampling import Sampling, chat
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.shards import JobShards
+from polyculture.generate.engines import ModelSpec, Request
+from polyculture.generate.engines.vllm.engine import VllmEngine
+from polyculture.generate.engines.vllm.worker import shared_memory
+from polyculture.generate.sampling import Sampling, chat
 
 pytestmark = pytest.mark.vllm
 ROOT = Path(__file__).parents[2]
@@ -88,8 +88,8 @@ def test_a_killed_run_leaves_nothing_and_the_next_one_ends_as_if_undisturbed(
 
 def undisturbed(engine: VllmEngine, folder: Path) -> dict[tuple[str, int], str | None]:
     """The texts of the same experiment from a model that was never disturbed."""
-    from cache.catalog import read_catalog
-    from generate.prompts import build_prompts
+    from polyculture.cache.catalog import read_catalog
+    from polyculture.generate.prompts import build_prompts
 
     sampling = Sampling(n=16, max_tokens=32)
     prompts = build_prompts(read_catalog(), ["en"], ["food"], ["IT", "JP"], ("neutral", "explicit"))

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from cache.errors import EngineError
-from generate.engines import Completion, Decoding, Engine, Message, ModelSpec, Request, open_engine
-from generate.engines.vllm.engine import VllmEngine
+from polyculture.cache.errors import EngineError
+from polyculture.generate.engines import Completion, Decoding, Engine, Message, ModelSpec, Request, open_engine
+from polyculture.generate.engines.vllm.engine import VllmEngine
 from tests.vllm.conftest import ARGUMENTS
 
 pytestmark = [pytest.mark.vllm, pytest.mark.xdist_group("one model")]

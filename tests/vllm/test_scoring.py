@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from cache.errors import EngineError, MissingDependencyError
-from generate.engines import Engine, ModelSpec, Scored, ScoreRequest, open_engine
-from generate.engines.options import VllmOptions
-from generate.engines.vllm.engine import VllmEngine
-from generate.engines.vllm.scoring import score
-from generate.engines.vllm.verify import Verification
+from polyculture.cache.errors import EngineError, MissingDependencyError
+from polyculture.generate.engines import Engine, ModelSpec, Scored, ScoreRequest, open_engine
+from polyculture.generate.engines.options import VllmOptions
+from polyculture.generate.engines.vllm.engine import VllmEngine
+from polyculture.generate.engines.vllm.scoring import score
+from polyculture.generate.engines.vllm.verify import Verification
 
 pytestmark = [pytest.mark.vllm, pytest.mark.xdist_group("one model")]
 ENGLISH = "My grandmother came from a village by the sea, and on Sundays the whole family met. She always brought"
@@ -92,9 +92,9 @@ def test_a_model_is_verified_unless_told_otherwise(
 def test_where_it_cannot_be_verified_one_line_says_so(
     engine: VllmEngine, model: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("generate.engines.vllm.verify._memory_free", lambda: 1000)
+    monkeypatch.setattr("polyculture.generate.engines.vllm.verify._memory_free", lambda: 1000)
     assert verify(engine, model, VllmOptions()) == REQUESTS[:2]
-    monkeypatch.setattr("generate.engines.transformers.loading.find_spec", lambda _: None)
+    monkeypatch.setattr("polyculture.generate.engines.transformers.loading.find_spec", lambda _: None)
     assert verify(engine, model, VllmOptions()) == REQUESTS[:2]
     small, missing = (record.getMessage() for record in caplog.records if record.levelno == logging.WARNING)
     assert "are not verified: the transformers engine needs 0.6 GiB of memory, 0.0 are free" in small

@@ -16,8 +16,8 @@ from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
-from cache.errors import EngineError
-from generate.engines.base import (
+from polyculture.cache.errors import EngineError
+from polyculture.generate.engines.base import (
     Capabilities,
     Completion,
     ModelSpec,
@@ -27,15 +27,15 @@ from generate.engines.base import (
     ScoreRequest,
     TokenScore,
 )
-from generate.engines.options import TransformersOptions, read_options
-from generate.engines.seam import split_pairs
-from generate.engines.transformers.forest import Text
-from generate.engines.transformers.loading import check_installed, load
+from polyculture.generate.engines.options import TransformersOptions, read_options
+from polyculture.generate.engines.seam import split_pairs
+from polyculture.generate.engines.transformers.forest import Text
+from polyculture.generate.engines.transformers.loading import check_installed, load
 
 if TYPE_CHECKING:
-    from generate.engines.transformers.causal import CausalScorer
-    from generate.engines.transformers.masked import MaskedScorer
-    from generate.engines.transformers.tree import ScoredText
+    from polyculture.generate.engines.transformers.causal import CausalScorer
+    from polyculture.generate.engines.transformers.masked import MaskedScorer
+    from polyculture.generate.engines.transformers.tree import ScoredText
 
 _AT_ONCE = 4096  # continuations of one context that are held as tokens at the same time
 _PADDED = 4096  # tokens of a pass over padded texts, unless the options say otherwise
@@ -67,7 +67,7 @@ class TransformersEngine:
 
         Raises `EngineError` of a masked model, and of one without a chat template unless `bare_prompts` is set.
         """
-        from generate.engines.transformers.sampling import Sampler
+        from polyculture.generate.engines.transformers.sampling import Sampler
 
         if self._loaded.masked:
             what = "is a masked model: it fills gaps, and writes no texts"
@@ -89,7 +89,7 @@ class TransformersEngine:
 
     def represent(self, requests: Iterable[ScoreRequest], layers: Sequence[str]) -> Iterator[Represented]:
         """Yields a row per request and continuation; what is no text of the model's is a row with its reason."""
-        from generate.engines.transformers.hidden import represent
+        from polyculture.generate.engines.transformers.hidden import represent
 
         failed: deque[Scored] = deque()
         try:
@@ -107,12 +107,12 @@ class TransformersEngine:
         return self._scorer
 
     def _causal_scorer(self) -> CausalScorer:
-        from generate.engines.transformers.causal import CausalScorer
+        from polyculture.generate.engines.transformers.causal import CausalScorer
 
         return CausalScorer(self._loaded.model, self.options.method, self.options.batch_tokens)
 
     def _masked_scorer(self) -> MaskedScorer:
-        from generate.engines.transformers.masked import MaskedScorer
+        from polyculture.generate.engines.transformers.masked import MaskedScorer
 
         mask, padding = self._loaded.tokenizer.mask_token_id, self._loaded.tokenizer.pad_token_id
         if mask is None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from generate.engines.seam import Pair
+from polyculture.generate.engines.seam import Pair
 
 
 @dataclass(frozen=True, slots=True)

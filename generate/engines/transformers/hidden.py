@@ -7,10 +7,10 @@ from typing import Any
 
 import torch
 
-from cache.errors import EngineError
-from generate.engines.base import Represented
-from generate.engines.transformers.forest import Text
-from generate.engines.transformers.loading import Loaded
+from polyculture.cache.errors import EngineError
+from polyculture.generate.engines.base import Represented
+from polyculture.generate.engines.transformers.forest import Text
+from polyculture.generate.engines.transformers.loading import Loaded
 
 
 def represent(

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from generate.engines.base import ModelSpec
-from generate.engines.options import TransformersOptions, read_options
-from generate.engines.transformers.loading import check_installed, load_labeller
+from polyculture.generate.engines.base import ModelSpec
+from polyculture.generate.engines.options import TransformersOptions, read_options
+from polyculture.generate.engines.transformers.loading import check_installed, load_labeller
 
 BATCH = 32  # texts that are labelled at the same time
 

@@ -7,11 +7,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cache.errors import EngineError, MissingDependencyError
-from cache.identity import model_sha256
-from generate.engines.base import ModelSpec
-from generate.engines.llamacpp import find_gguf, is_gguf
-from generate.engines.options import TransformersOptions
+from polyculture.cache.errors import EngineError, MissingDependencyError
+from polyculture.cache.identity import model_sha256
+from polyculture.generate.engines.base import ModelSpec
+from polyculture.generate.engines.llamacpp import find_gguf, is_gguf
+from polyculture.generate.engines.options import TransformersOptions
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel

@@ -14,9 +14,9 @@ from itertools import chain
 import torch
 from transformers import PreTrainedModel
 
-from generate.engines.transformers.causal import most_tokens
-from generate.engines.transformers.forest import Text
-from generate.engines.transformers.tree import ScoredText, log_probabilities
+from polyculture.generate.engines.transformers.causal import most_tokens
+from polyculture.generate.engines.transformers.forest import Text
+from polyculture.generate.engines.transformers.tree import ScoredText, log_probabilities
 
 Masked = tuple[int, ...]  # an input: a text's tokens, with masks in it
 

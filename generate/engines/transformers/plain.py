@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import torch
 from transformers import PreTrainedModel
 
-from generate.engines.transformers.forest import Text
-from generate.engines.transformers.tree import ScoredText, log_probabilities
+from polyculture.generate.engines.transformers.forest import Text
+from polyculture.generate.engines.transformers.tree import ScoredText, log_probabilities
 
 
 def plain_batches(groups: Iterable[Sequence[Text]], most: int) -> Iterator[list[Text]]:

@@ -17,9 +17,9 @@ from transformers import (
     TopPLogitsWarper,
 )
 
-from cache.errors import EngineError
-from generate.engines.base import Completion, Decoding, Message, Request
-from generate.engines.transformers.loading import Loaded
+from polyculture.cache.errors import EngineError
+from polyculture.generate.engines.base import Completion, Decoding, Message, Request
+from polyculture.generate.engines.transformers.loading import Loaded
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from generate.engines.base import ModelSpec
-from generate.engines.options import TransformersOptions, read_options
-from generate.engines.transformers.loading import check_installed, load_tokenizer
+from polyculture.generate.engines.base import ModelSpec
+from polyculture.generate.engines.options import TransformersOptions, read_options
+from polyculture.generate.engines.transformers.loading import check_installed, load_tokenizer
 
 
 def read_vocabulary(spec: ModelSpec) -> list[str]:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
-from cache.errors import EngineError
-from generate.engines.base import ModelSpec
-from generate.engines.vllm.faults import in_short, why_it_did_not_open
-from generate.engines.vllm.process import Line, Process, WorkerDiedError
+from polyculture.cache.errors import EngineError
+from polyculture.generate.engines.base import ModelSpec
+from polyculture.generate.engines.vllm.faults import in_short, why_it_did_not_open
+from polyculture.generate.engines.vllm.process import Line, Process, WorkerDiedError
 
 # Texts under way for each that vLLM works on at the same time: while one is kept here, the next stands ready there.
 AHEAD = 2

@@ -15,15 +15,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from cache.errors import EngineError
-from generate.engines.base import Capabilities, Completion, ModelSpec, Request, Scored, ScoreRequest
-from generate.engines.options import VllmOptions, read_options
-from generate.engines.vllm.arguments import check_arguments, find_vllm
-from generate.engines.vllm.client import Client
-from generate.engines.vllm.faults import wrong_folder
-from generate.engines.vllm.sampling import sample
-from generate.engines.vllm.scoring import score
-from generate.engines.vllm.verify import Verification
+from polyculture.cache.errors import EngineError
+from polyculture.generate.engines.base import Capabilities, Completion, ModelSpec, Request, Scored, ScoreRequest
+from polyculture.generate.engines.options import VllmOptions, read_options
+from polyculture.generate.engines.vllm.arguments import check_arguments, find_vllm
+from polyculture.generate.engines.vllm.client import Client
+from polyculture.generate.engines.vllm.faults import wrong_folder
+from polyculture.generate.engines.vllm.sampling import sample
+from polyculture.generate.engines.vllm.scoring import score
+from polyculture.generate.engines.vllm.verify import Verification
 
 
 class VllmEngine:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 from re import Match
 
-from cache.errors import EngineError
-from generate.engines.base import ModelSpec
+from polyculture.cache.errors import EngineError
+from polyculture.generate.engines.base import ModelSpec
 
 _LONGEST = 300  # characters of vLLM's own words
 _SMALLER = "a larger tensor_parallel_size, a quantization such as 'fp8', or a smaller model"

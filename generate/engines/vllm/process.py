@@ -12,7 +12,7 @@ from typing import IO, Any, cast
 
 import orjson
 
-from generate.engines.vllm.worker import GRACE, shared_memory, unlink
+from polyculture.generate.engines.vllm.worker import GRACE, shared_memory, unlink
 
 _WORKER = Path(__file__).with_name("worker.py")
 _GRACE = GRACE + 5.0  # seconds in which it stops in order, or else kills itself, before it is killed

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import groupby
 
-from cache.errors import EngineError
-from generate.engines.base import Completion, Request
-from generate.engines.vllm.client import AHEAD, Client
-from generate.engines.vllm.faults import in_short
-from generate.engines.vllm.process import Line
+from polyculture.cache.errors import EngineError
+from polyculture.generate.engines.base import Completion, Request
+from polyculture.generate.engines.vllm.client import AHEAD, Client
+from polyculture.generate.engines.vllm.faults import in_short
+from polyculture.generate.engines.vllm.process import Line
 
 
 def sample(client: Client, requests: Iterable[Request]) -> Iterator[Completion]:

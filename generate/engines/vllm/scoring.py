@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from cache.errors import EngineError
-from generate.engines.base import Scored, ScoreRequest, TokenScore
-from generate.engines.seam import Pair, split_pairs
-from generate.engines.vllm.client import AHEAD, Client
-from generate.engines.vllm.faults import in_short
-from generate.engines.vllm.process import Line
+from polyculture.cache.errors import EngineError
+from polyculture.generate.engines.base import Scored, ScoreRequest, TokenScore
+from polyculture.generate.engines.seam import Pair, split_pairs
+from polyculture.generate.engines.vllm.client import AHEAD, Client
+from polyculture.generate.engines.vllm.faults import in_short
+from polyculture.generate.engines.vllm.process import Line
 
 # Scores that are computed both ways before the first is handed out, and how far they may differ (natural logarithm).
 # A value of another position is off by whole numbers; rounding is all that may differ.

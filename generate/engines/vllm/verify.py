@@ -12,11 +12,11 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from cache.errors import EngineError, UserError
-from generate.engines.base import Engine, ModelSpec, Scored, ScoreRequest
-from generate.engines.options import TransformersOptions, VllmOptions, read_options
-from generate.engines.vllm.client import Client
-from generate.engines.vllm.scoring import TOLERANCE, score
+from polyculture.cache.errors import EngineError, UserError
+from polyculture.generate.engines.base import Engine, ModelSpec, Scored, ScoreRequest
+from polyculture.generate.engines.options import TransformersOptions, VllmOptions, read_options
+from polyculture.generate.engines.vllm.client import Client
+from polyculture.generate.engines.vllm.scoring import TOLERANCE, score
 
 UNTOLD = 4  # continuations that are compared where the experiment does not say how many
 # Of 16 bits and fewer, in nats: two implementations round each layer in their own way; a fault is off by whole numbers.
@@ -59,7 +59,7 @@ class Verification:
             _compare(client, request, other)
 
     def _other(self, client: Client) -> Engine:
-        from generate.engines import open_engine
+        from polyculture.generate.engines import open_engine
 
         settings = {
             "dtype": client.facts.dtype,
@@ -77,7 +77,7 @@ class Verification:
 
 def _check_it_is_fit(spec: ModelSpec, client: Client) -> None:
     """Raises `EngineError` of a model that may well be told apart from a whole one, or that has no room here."""
-    from generate.engines.transformers.loading import weight_bytes
+    from polyculture.generate.engines.transformers.loading import weight_bytes
 
     if client.facts.quantization:
         raise EngineError(f"quantised by {client.facts.quantization}, it is another model than the whole one")
