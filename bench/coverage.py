@@ -25,11 +25,11 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from polyculture.metrics.intervals.assemblage import Assemblage
 from polyculture.metrics.intervals.at_coverage import coverage_in, items_at_coverage
-from polyculture.metrics.intervals.companions import companions, items_in
+from polyculture.metrics.intervals.diversity_estimators import companions, items_in
 from polyculture.metrics.intervals.estimate import Estimate, difference, mean, scaled
 from polyculture.metrics.intervals.overlap import Overlaps, overlap
 from polyculture.metrics.intervals.ratio import ratio_estimate
-from tests.test_metrics_coverage import WORLDS, Random, World, responses_with, world
+from tests.metrics.test_coverage import WORLDS, Random, World, responses_with, world
 
 SIZES = (10, 30, 200)
 MODELS = {

@@ -17,10 +17,10 @@ from operator import itemgetter
 from bench.linking_accuracy import arguments, opened, score_sets
 from bench.linking_report import family
 from polyculture.cache.catalog import read_catalog
+from polyculture.cli.tables import print_table
 from polyculture.link.audit.audit import wilson
 from polyculture.link.audit.verdict import Verdict
 from polyculture.link.calibration import Basis, Company, bases, key_of
-from polyculture.tables import print_table
 
 FAMILIES = ("hard", "FmLAMA", "CUBE", "aliases", "NIL")
 BINS = (0.0, 0.6, 0.8, 0.9, 0.95, 0.98, 1.0)

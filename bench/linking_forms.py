@@ -13,9 +13,9 @@ import duckdb
 
 from bench.linking_sets import GoldSet, Name
 from polyculture.cache.catalog import Catalog
-from polyculture.link.asks import label_chain
 from polyculture.link.audit.gold import GoldMention
 from polyculture.link.index.snapshot import Snapshot
+from polyculture.link.queries import label_chain
 
 INFLECTIONS = Path(__file__).with_name("inflections.toml")
 SEED = 20261121

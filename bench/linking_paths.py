@@ -14,10 +14,10 @@ from pathlib import Path
 import duckdb
 
 from polyculture.cache.catalog import Catalog, read_catalog
+from polyculture.cli.tables import print_table
 from polyculture.link.index.snapshot import open_snapshot
 from polyculture.link.index.source import IndexSource
 from polyculture.link.ontology import Ontology
-from polyculture.tables import print_table
 
 ANY_PATH = """
     WITH RECURSIVE reached(item) AS (

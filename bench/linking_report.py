@@ -12,6 +12,7 @@ import duckdb
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
+from polyculture.cli.tables import print_table
 from polyculture.link.audit.audit import AuditResult, AuditRow, score, wilson
 from polyculture.link.audit.verdict import ONE_ITEM, SEVERAL, TOPIC_DECIDES, WRONG, Verdict
 from polyculture.link.calibration import MATCHES
@@ -19,7 +20,6 @@ from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import lay_out_countries
 from polyculture.link.statements import statement
-from polyculture.tables import print_table
 
 EXACT = ("label", "alias", "normalised", "english")
 COUNTRY_NAMES = """

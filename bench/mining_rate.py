@@ -29,10 +29,10 @@ from itertools import accumulate
 from pathlib import Path
 from typing import TypeVar
 
-from polyculture.extract.mining.corpus import open_corpus
-from polyculture.extract.mining.count import counted
-from polyculture.extract.mining.patterns import read_patterns
-from polyculture.extract.mining.sweep import sweep
+from polyculture.collect.mining.corpus import open_corpus
+from polyculture.collect.mining.count import counted
+from polyculture.collect.mining.patterns import read_patterns
+from polyculture.collect.mining.sweep import sweep
 
 Result = TypeVar("Result")
 VOCABULARY = 50_000

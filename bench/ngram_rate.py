@@ -22,9 +22,9 @@ from itertools import islice
 from pathlib import Path
 
 from bench.mining_rate import CORPORA, Corpus, write_corpus
-from polyculture.extract.mining.corpus import open_corpus
-from polyculture.metrics.ngrams.count import count
-from polyculture.metrics.ngrams.gaps import ORDER, Needed, needed_by, pairs_of
+from polyculture.collect.mining.corpus import open_corpus
+from polyculture.instruments.corpus.count import count
+from polyculture.instruments.corpus.gaps import ORDER, Needed, needed_by, pairs_of
 
 PEER_MEGABYTES = 20
 

@@ -24,11 +24,11 @@ import torch
 
 from polyculture.generate.engines import ModelSpec, ScoreRequest, open_engine
 from polyculture.generate.engines.transformers.engine import TransformersEngine
-from polyculture.generate.engines.transformers.forest import Text, plan
 from polyculture.generate.engines.transformers.plain import run_plain
-from polyculture.metrics.datasets.load import load
-from polyculture.metrics.datasets.model import MaskedContext
-from polyculture.metrics.datasets.rules import rules_of
+from polyculture.generate.engines.transformers.prefix_trie import Text, plan
+from polyculture.instruments.datasets.load import load
+from polyculture.instruments.datasets.model import MaskedContext
+from polyculture.instruments.datasets.rules import rules_of
 
 CAMELLIA = Path(__file__).parents[2] / "shared" / "data" / "camellia"
 BATCH = 16

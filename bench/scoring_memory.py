@@ -16,8 +16,8 @@ from pathlib import Path
 import torch
 
 from polyculture.generate.engines import ModelSpec, ScoreRequest, open_engine
-from polyculture.metrics.datasets.load import load
-from polyculture.metrics.datasets.rules import rules_of
+from polyculture.instruments.datasets.load import load
+from polyculture.instruments.datasets.rules import rules_of
 
 CAMELLIA = Path(__file__).parents[2] / "shared" / "data" / "camellia"
 

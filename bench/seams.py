@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.generate.engines.base import BROKEN_SEAMS, ScoreRequest
-from polyculture.generate.engines.seam import split_pairs
-from polyculture.metrics.datasets.load import load
-from polyculture.metrics.datasets.model import DataSet
-from polyculture.metrics.datasets.rules import rules_of
-from polyculture.metrics.datasets.selection import Selection, chosen_contexts
+from polyculture.generate.engines.token_boundary import split_pairs
+from polyculture.instruments.datasets.load import load
+from polyculture.instruments.datasets.model import DataSet
+from polyculture.instruments.datasets.rules import rules_of
+from polyculture.instruments.datasets.selection import Selection, chosen_contexts
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
 OWN = {

@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from polyculture.cache.errors import JobHeldError
 from polyculture.cache.files import store_faults
-from polyculture.cache.hold import Hold
+from polyculture.cache.job_lock import Hold
 from polyculture.cache.parquet import SUFFIX, read_rows, rows_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import arrow_schema

@@ -11,7 +11,6 @@ from typing import Any
 
 import duckdb
 
-from polyculture.cache.blank_store import create_views, open_blank_store
 from polyculture.cache.database import connect
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing
@@ -21,6 +20,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import TABLES, later_columns
 from polyculture.cache.selections import COMPUTED, MAIN, file_of
 from polyculture.cache.shards import committed_parts
+from polyculture.cache.view_template import create_views, open_blank_store
 
 # Tables that are written job by job, and the table whose part commits theirs.
 SHARDED = {

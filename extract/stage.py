@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.cache.catalog import Topic
-from polyculture.cache.current import current_responses
+from polyculture.cache.current_rows import current_responses
 from polyculture.cache.errors import StoreError
 from polyculture.cache.identity import content_id
 from polyculture.cache.manifest import Manifest, read_manifest

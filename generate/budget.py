@@ -11,8 +11,8 @@ import orjson
 from polyculture.cache.errors import BudgetError
 from polyculture.cache.ledger import Ledger
 from polyculture.cache.prices import BATCH, DIRECT, Price
-from polyculture.generate.engines.around import AroundEngine
 from polyculture.generate.engines.base import Completion, Engine, Request, Scored, ScoreRequest
+from polyculture.generate.engines.wrapper import AroundEngine
 
 AT_ONCE = 32  # samples that are reserved for together: a look into the ledger for each would cost time
 WAIT = 1.0  # seconds between two looks at whether others have given something back

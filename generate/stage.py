@@ -17,8 +17,8 @@ from polyculture.cache.shards import JobShards
 from polyculture.generate.detection import Detection, detect
 from polyculture.generate.engines import open_engine
 from polyculture.generate.engines.base import Completion, Engine, ModelSpec, Request
+from polyculture.generate.pending_samples import Sample, answers_elsewhere, missing_samples, take_stock
 from polyculture.generate.sampling import Sampling, chat, response_id
-from polyculture.generate.stock import Sample, answers_elsewhere, missing_samples, take_stock
 
 __all__ = ["generate_job", "missing_samples"]
 

@@ -17,8 +17,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from rapidfuzz import fuzz, process
 
-from polyculture.link.slips import hardly_differ, same_words
 from polyculture.link.statements import statement
+from polyculture.link.typos import hardly_differ, same_words
 
 KEPT = 10  # candidates of an ask, the most alike ones
 _BITS = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))

@@ -24,13 +24,13 @@ from polyculture.cache.database import connect
 from polyculture.cache.errors import SnapshotError
 from polyculture.cache.outcome import Progress, silent
 from polyculture.cache.schema import arrow_schema
-from polyculture.link.asks import lay_out_keys, lay_out_lookups
 from polyculture.link.calibration import lay_out_confidences
 from polyculture.link.entity_json import number
 from polyculture.link.fuzzy import match_fuzzily
 from polyculture.link.ontology import Ontology
+from polyculture.link.queries import lay_out_keys, lay_out_lookups
+from polyculture.link.query_expansion import lay_out_searches
 from polyculture.link.rules import DEFAULT_RULES, Rules
-from polyculture.link.searches import lay_out_searches
 from polyculture.link.source import Source
 from polyculture.link.statements import statement
 from polyculture.link.variants import find_variants, lay_out_forms, lay_out_names

@@ -20,6 +20,7 @@ from polyculture.cache.selections import MAIN, file_of, selection_files
 from polyculture.cache.shards import committed_parts
 from polyculture.cache.store import SHARDED, open_store
 from polyculture.metrics import CELLS, views
+from polyculture.metrics.cell_data import QUERIES, Reading
 from polyculture.metrics.intervals.levels import Aggregates
 from polyculture.metrics.intervals.model import (
     companion_rows,
@@ -29,7 +30,6 @@ from polyculture.metrics.intervals.model import (
     saturation_rows,
     specificity_rows,
 )
-from polyculture.metrics.reading import QUERIES, Reading
 
 CURVES = "saturation_intervals"
 _RESTED_ON = QUERIES / "rested_on.sql"

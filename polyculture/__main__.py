@@ -24,7 +24,7 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except Exception as fault:
-        from polyculture.cache.damage import damaged_file  # loads DuckDB, which not every command needs
+        from polyculture.cache.corrupt_files import damaged_file  # loads DuckDB, which not every command needs
 
         damaged = damaged_file(fault)
         if damaged is None:
@@ -37,7 +37,7 @@ def _run() -> None:
     """Loads the commands, which takes long enough for a Ctrl-C, and runs the one that was asked for."""
     from typer._click.exceptions import UsageError
 
-    from polyculture.cli import app
+    from polyculture.cli.app import app
 
     try:
         code = app(standalone_mode=False)

@@ -17,7 +17,7 @@ from polyculture.metrics.comparison.effect import adjusted
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, difference, known, p_value
 from polyculture.reports.reading import Reading
-from polyculture.reports.words import words
+from polyculture.reports.texts import words
 
 LEVEL = 0.05  # of q: what is below stands out
 COLUMNS = (

@@ -16,7 +16,7 @@ from typing import Any
 from polyculture.cache.manifest import Manifest
 from polyculture.reports.names import Names, short
 from polyculture.reports.reading import Reading
-from polyculture.reports.words import words
+from polyculture.reports.texts import words
 
 LONGEST = 4_000  # characters of one response
 DRAWN = 200_000  # responses that are put in order, so that millions need neither hours nor much memory

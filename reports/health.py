@@ -9,7 +9,7 @@ from typing import Any
 from polyculture.cache.manifest import Manifest
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, share
-from polyculture.reports.words import Column, Warning, words
+from polyculture.reports.texts import Column, Warning, words
 
 _PLACES = 6  # a warning names the worst places
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from polyculture.cache.harmless import harmless
-from polyculture.reports import companions, headline
+from polyculture.cache.control_chars import harmless
+from polyculture.reports import diversity_estimators as companions
+from polyculture.reports import headline
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import count, decimal, difference, known, probability
-from polyculture.reports.words import words
+from polyculture.reports.texts import words
 
 LONGEST = 60  # letters of a cell: a word of ten thousand is wider than TeX can count
 _MEASURED = ("estimate", "native", "western", "difference")  # numbers that have intervals

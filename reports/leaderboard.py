@@ -9,7 +9,7 @@ from typing import Any
 
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import Estimate, count, estimate, known
-from polyculture.reports.words import words
+from polyculture.reports.texts import words
 
 Row = Mapping[str, Any]
 

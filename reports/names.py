@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from polyculture.cache.catalog import Catalog
-from polyculture.reports.words import words
+from polyculture.reports.texts import words
 
 LONGEST_LABEL = 300  # letters of a name that somebody else gave
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from polyculture.reports.words import words
+from polyculture.reports.texts import words
 
 _SPACE = "\u00a0"  # does not break
 _COUNTS = ("diversity", "hill_1", "hill_2", "rarefied", "at_coverage")

@@ -21,12 +21,11 @@ from polyculture.cache.files import replacing
 from polyculture.cache.manifest import Manifest, read_manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.reports import headline, health, method
-from polyculture.reports.apart import apart_lines, entity_maps
 from polyculture.reports.bias import bias_tables
 from polyculture.reports.bias_contrasts import contrast_tables
-from polyculture.reports.companions import companions
 from polyculture.reports.comparisons import comparison_frame, comparison_sql, comparisons
-from polyculture.reports.embedding import packed
+from polyculture.reports.diversity_estimators import companions
+from polyculture.reports.escaping import packed
 from polyculture.reports.evidence import read_evidence, read_parts
 from polyculture.reports.figures.consensus import consensus
 from polyculture.reports.figures.diversity import diversity
@@ -38,8 +37,9 @@ from polyculture.reports.leaderboard import boards
 from polyculture.reports.names import Names
 from polyculture.reports.reading import Reading, query, read_store
 from polyculture.reports.resolution import resolution
+from polyculture.reports.separation import apart_lines, entity_maps
 from polyculture.reports.swaps import swap_tables
-from polyculture.reports.words import words
+from polyculture.reports.texts import words
 
 _FOLDER = Path(__file__).parent
 _SCRIPT = ("state", "words", "parts", "filters", "table", "detail", "figures", "start")

@@ -15,7 +15,7 @@ from polyculture.cache.manifest import read_manifest
 from polyculture.cache.parquet import write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.reports.comparisons import comparison_frame
-from polyculture.reports.embedding import csv_text
+from polyculture.reports.escaping import csv_text
 from polyculture.reports.latex import latex_table
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import known

@@ -16,15 +16,15 @@ from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import EntityPosition, Separation, SwapInterval
 from polyculture.generate.engines import ModelSpec
-from polyculture.metrics.datasets.load import load
-from polyculture.metrics.datasets.model import CulturalEntity, DataSet
-from polyculture.metrics.datasets.rules import rules_of
-from polyculture.metrics.datasets.selection import Selection
-from polyculture.metrics.likelihood.helping import Help, Helping
-from polyculture.metrics.likelihood.measure import measure_bias
-from polyculture.metrics.likelihood.selection import PLAIN, scoring_jobs
-from polyculture.metrics.likelihood.stage import score_job
-from tests.test_likelihood_store import DEMO, ToyEngine
+from polyculture.instruments.cbs.context_prompts import Help, Helping
+from polyculture.instruments.cbs.measure import measure_bias
+from polyculture.instruments.cbs.selection import PLAIN, scoring_jobs
+from polyculture.instruments.cbs.stage import score_job
+from polyculture.instruments.datasets.load import load
+from polyculture.instruments.datasets.model import CulturalEntity, DataSet
+from polyculture.instruments.datasets.rules import rules_of
+from polyculture.instruments.datasets.selection import Selection
+from tests.instruments.test_cbs_store import DEMO, ToyEngine
 
 SELECTION = Selection(types=("food", "names"), cultures=("Japanese", "Indian"), contexts=2, entities=6)
 HELPED = Selection(types=("food",), cultures=("Japanese",), contexts=2, entities=6)

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 
 from polyculture.cache.errors import CatalogError
-from polyculture.workspace import open_workspace
+from polyculture.experiment.workspace import open_workspace
 from tests import servers
 from tests.link_world import item, write_dump
+from tests.polyculture.test_command_line import one_line, polyculture
 from tests.servers import StubServer
-from tests.test_front_door import one_line, polyculture
 
 ROOT = Path(__file__).parents[1]
 TOPIC, LANGUAGE = "topics/festival.toml", "languages/sw.toml"

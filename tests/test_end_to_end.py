@@ -16,13 +16,13 @@ import pytest
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.commands import demo
+from polyculture.cli.app import demo
 from polyculture.metrics import views
 from polyculture.reports import reading
 from tests import servers
+from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
 from tests.servers import StubServer
 from tests.test_docs import blocks
-from tests.test_front_door import one_line, polyculture, start_polyculture
 
 # An OpenAI-compatible server that is not ours: llama.cpp's, with the demo's model.
 LLAMA_SERVER = """

@@ -14,8 +14,8 @@ import pytest
 
 from tests import servers
 from tests.link_world import CLASSES, item
+from tests.polyculture.test_command_line import polyculture, start_polyculture
 from tests.servers import StubServer
-from tests.test_front_door import polyculture, start_polyculture
 from tests.test_nothing_is_lost import DISHES, UNWRITTEN, run_folder, say, tables, write_experiment
 from tests.wikidata_server import WikidataServer
 

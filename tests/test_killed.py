@@ -16,9 +16,9 @@ import pytest
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import JobShards
 from tests import servers
+from tests.polyculture.test_command_line import polyculture
 from tests.quick_start import begin_polyculture
 from tests.servers import StubServer
-from tests.test_front_door import polyculture
 from tests.test_nothing_is_lost import STAGE_TABLES, UNWRITTEN, run_folder, say, tables, write_experiment
 
 JOB = Job("openai:any", "sco", "food")

@@ -19,8 +19,8 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import fill_store
 from tests import servers
 from tests.extract_engines import answer
+from tests.polyculture.test_command_line import polyculture, polyculture_process
 from tests.servers import RESET, TRUNCATED, Reply, StubServer, completion, failure
-from tests.test_front_door import polyculture, polyculture_process
 
 EXPERIMENT = """
 name = "run"

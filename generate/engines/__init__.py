@@ -48,7 +48,7 @@ def open_engine(spec: ModelSpec) -> Engine:
     """
     check_model(spec)
     if spec.engine == "openai":
-        from polyculture.generate.engines.openai import OpenAIEngine
+        from polyculture.generate.engines.openai.engine import OpenAIEngine
 
         return OpenAIEngine(spec)
     if spec.engine == "vllm":

@@ -27,7 +27,7 @@ from polyculture.generate.engines.base import (
     ScoreRequest,
     cannot_score,
 )
-from polyculture.generate.engines.openai import OpenAIEngine
+from polyculture.generate.engines.openai.engine import OpenAIEngine
 from polyculture.generate.engines.options import LlamaCppOptions, read_options
 
 _MAGIC = b"GGUF"

@@ -19,7 +19,7 @@ from polyculture.cache.errors import WikidataError
 from polyculture.link.api.answers import Answer
 from polyculture.link.api.settings import ApiSettings
 from polyculture.link.contact import user_agent
-from polyculture.link.pace import Pace
+from polyculture.link.rate_limiter import Pace
 from polyculture.link.retry_after import retry_after
 from polyculture.link.service_retry import (
     LONGEST_PAUSE,

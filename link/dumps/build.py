@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import SnapshotError
-from polyculture.link.dumps.building import BuildingFolder, State
-from polyculture.link.dumps.crew import Crew, Reader, Taker
+from polyculture.link.dumps.checkpoint import BuildingFolder, State
 from polyculture.link.dumps.dump import FORM, ChangedDumpError, DumpReader
-from polyculture.link.dumps.intake import Intake
+from polyculture.link.dumps.ingest import Intake
+from polyculture.link.dumps.worker_pool import Crew, Reader, Taker
 from polyculture.link.index.snapshot import Snapshot, assemble
 
 ALONE = 8 << 20  # bytes of a dump up to which other processes are not worth their start

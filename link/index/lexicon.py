@@ -6,10 +6,10 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog, Language
 from polyculture.cache.database import connect
-from polyculture.link.asks import label_chain
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.index.source import IndexSource
 from polyculture.link.ontology import Ontology
+from polyculture.link.queries import label_chain
 from polyculture.link.statements import statement
 
 

@@ -21,7 +21,7 @@ from tenacity import RetryCallState, Retrying, retry_if_exception_type
 
 from polyculture.cache.errors import WikidataError
 from polyculture.link.contact import is_contact, user_agent
-from polyculture.link.pace import Pace
+from polyculture.link.rate_limiter import Pace
 from polyculture.link.retry_after import retry_after
 from polyculture.link.service_retry import (
     LONGEST_PAUSE,

@@ -15,11 +15,11 @@ import pyarrow as pa
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, did_you_mean
 from polyculture.cache.outcome import Progress, silent
-from polyculture.link.asks import ASK_COLUMNS
 from polyculture.link.calibration import Basis, basis_of
 from polyculture.link.entity_json import number
 from polyculture.link.linker import Linker
 from polyculture.link.normalise import fold_of, normalise
+from polyculture.link.queries import ASK_COLUMNS
 from polyculture.link.show.items import property_names
 from polyculture.link.statements import statement
 

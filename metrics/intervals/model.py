@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, groupby
 
 from polyculture.cache.schema import Interval, SaturationInterval
+from polyculture.metrics.cell_data import Cell, Reading, Sums
 from polyculture.metrics.intervals.assemblage import Assemblage, diversity_estimate
-from polyculture.metrics.intervals.companions import companions, items_in, saturation_sizes
+from polyculture.metrics.intervals.diversity_estimators import companions, items_in, saturation_sizes
 from polyculture.metrics.intervals.estimate import Estimate, difference, mean, scaled
 from polyculture.metrics.intervals.levels import (
     OF_COUNTRY,
@@ -22,7 +23,6 @@ from polyculture.metrics.intervals.levels import (
 )
 from polyculture.metrics.intervals.overlap import Overlap, Overlaps, overlap
 from polyculture.metrics.intervals.ratio import ratio_estimate
-from polyculture.metrics.reading import Cell, Reading, Sums
 
 WHOLE = OF_MODEL + OF_LANGUAGE
 

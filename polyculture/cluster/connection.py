@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from polyculture.cache.errors import MissingDependencyError, UserError
-from polyculture.options import NEW_CLUSTER
+from polyculture.cli.options import NEW_CLUSTER
 
 STORE_BYTES = (
     100 * 2**20

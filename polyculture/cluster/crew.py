@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from polyculture.cache.errors import PolycultureError
-from polyculture.cache.hold import BEAT, LEASE
+from polyculture.cache.job_lock import BEAT, LEASE
 from polyculture.cluster.replica import Order, Replica, Result
 from polyculture.console import say
-from polyculture.pipeline import Pipeline
+from polyculture.running.pipeline import Pipeline
 
 LOST_AT_MOST = 3  # times that a job's worker may be lost before the job itself is taken for the reason
 LOOK_EVERY = 0.2  # seconds

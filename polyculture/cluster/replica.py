@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from polyculture.cache.errors import PolycultureError
 from polyculture.cache.run_folder import Job
-from polyculture.extraction import ExtractJob
-from polyculture.loading import load_model
-from polyculture.pipeline import Pipeline
-from polyculture.workspace import open_workspace
+from polyculture.experiment.workspace import open_workspace
+from polyculture.running.extraction import ExtractJob
+from polyculture.running.loading import load_model
+from polyculture.running.pipeline import Pipeline
 
 if TYPE_CHECKING:
     from polyculture.generate.engines import Engine, ModelSpec

@@ -12,8 +12,8 @@ from polyculture.cluster.crew import Crew, Need
 from polyculture.cluster.replica import Order
 from polyculture.console import say
 from polyculture.generate.engines import ModelSpec
-from polyculture.pipeline import Pipeline
-from polyculture.provenance import add_model_versions
+from polyculture.running.pipeline import Pipeline
+from polyculture.running.provenance import add_model_versions
 
 ON_GPUS = "vllm"  # the engine that is of no use without one
 

@@ -9,7 +9,7 @@ from polyculture.reports.figures.figure import Figure, Panel, caption_of, cross_
 from polyculture.reports.figures.heat import Heat
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.reading import Reading
-from polyculture.reports.words import words
+from polyculture.reports.texts import words
 
 NAME = "consensus"
 Group = tuple[str, dict[str, str], pd.DataFrame]  # a title, where its rows are, and these

@@ -9,7 +9,7 @@ from polyculture.reports.figures.charts import SHORT, WIDE, Strip, axis_limits, 
 from polyculture.reports.figures.figure import Figure, Key, Panel, basis, caption_of, extremes, make_figure, tidy
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.reading import Reading
-from polyculture.reports.words import words
+from polyculture.reports.texts import words
 
 NAME = "diversity"
 

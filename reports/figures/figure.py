@@ -10,12 +10,12 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from polyculture.reports.embedding import csv_link
+from polyculture.reports.escaping import csv_link
 from polyculture.reports.figures.mark import Mark
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, decimal, estimate, known
 from polyculture.reports.reading import query
-from polyculture.reports.words import words
+from polyculture.reports.texts import words
 
 _DIGITS = 6
 

@@ -7,7 +7,7 @@ from polyculture.reports.figures.charts import Dots, key_of
 from polyculture.reports.figures.figure import Figure, Panel, basis, caption_of, extremes, make_figure, tidy
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.reading import Reading
-from polyculture.reports.words import words
+from polyculture.reports.texts import words
 
 NAME = "granularity"
 

@@ -13,7 +13,7 @@ from polyculture.reports.figures.mark import Mark
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, decimal, estimate, known
 from polyculture.reports.reading import Reading
-from polyculture.reports.words import words
+from polyculture.reports.texts import words
 
 NAME = "saturation"
 

@@ -9,7 +9,7 @@ from polyculture.reports.figures.figure import Figure, Key, Panel, caption_of, c
 from polyculture.reports.figures.heat import Heat
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.reading import Reading
-from polyculture.reports.words import words
+from polyculture.reports.texts import words
 
 NAME = "specificity"
 GAIN = "specificity_gain"

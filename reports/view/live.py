@@ -12,7 +12,7 @@ from typing import Any
 import duckdb
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.question import check_question
+from polyculture.cache.readonly_sql import check_question
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.shards import committed_parts
 from polyculture.cache.store import SHARDED, open_store

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 import torch
 from transformers import PreTrainedModel
 
-from polyculture.generate.engines.seam import Pair
-from polyculture.generate.engines.transformers.forest import Text, plan
+from polyculture.generate.engines.token_boundary import Pair
 from polyculture.generate.engines.transformers.plain import plain_batches, run_plain
+from polyculture.generate.engines.transformers.prefix_trie import Text, plan
 from polyculture.generate.engines.transformers.tree import MASKED_LAYERS, ScoredText, TreePasses, layer_kinds
 
 # Bytes that the logits of a pass may take, in single precision; and tokens of a pass where nothing else is told.

@@ -28,9 +28,9 @@ from polyculture.generate.engines.base import (
     TokenScore,
 )
 from polyculture.generate.engines.options import TransformersOptions, read_options
-from polyculture.generate.engines.seam import split_pairs
-from polyculture.generate.engines.transformers.forest import Text
+from polyculture.generate.engines.token_boundary import split_pairs
 from polyculture.generate.engines.transformers.loading import check_installed, load
+from polyculture.generate.engines.transformers.prefix_trie import Text
 
 if TYPE_CHECKING:
     from polyculture.generate.engines.transformers.causal import CausalScorer

@@ -9,8 +9,8 @@ import torch
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines.base import Represented
-from polyculture.generate.engines.transformers.forest import Text
 from polyculture.generate.engines.transformers.loading import Loaded
+from polyculture.generate.engines.transformers.prefix_trie import Text
 
 
 def represent(

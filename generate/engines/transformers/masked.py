@@ -15,7 +15,7 @@ import torch
 from transformers import PreTrainedModel
 
 from polyculture.generate.engines.transformers.causal import most_tokens
-from polyculture.generate.engines.transformers.forest import Text
+from polyculture.generate.engines.transformers.prefix_trie import Text
 from polyculture.generate.engines.transformers.tree import ScoredText, log_probabilities
 
 Masked = tuple[int, ...]  # an input: a text's tokens, with masks in it

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import torch
 from transformers import PreTrainedModel
 
-from polyculture.generate.engines.transformers.forest import Text
+from polyculture.generate.engines.transformers.prefix_trie import Text
 from polyculture.generate.engines.transformers.tree import ScoredText, log_probabilities
 
 

@@ -11,7 +11,7 @@ import torch
 from transformers import DynamicCache, PreTrainedModel
 from transformers.cache_utils import get_layer_types_and_kwargs
 
-from polyculture.generate.engines.transformers.forest import Forest, Text
+from polyculture.generate.engines.transformers.prefix_trie import Forest, Text
 
 _SLAB = 64  # rows of logits that are normalised at once, in single precision
 # Kinds of attention whose mask is a matter of which token sees which. Recurrent layers are not among them.

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines.base import Scored, ScoreRequest, TokenScore
-from polyculture.generate.engines.seam import Pair, split_pairs
+from polyculture.generate.engines.token_boundary import Pair, split_pairs
 from polyculture.generate.engines.vllm.client import AHEAD, Client
 from polyculture.generate.engines.vllm.faults import in_short
 from polyculture.generate.engines.vllm.process import Line

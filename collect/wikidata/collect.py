@@ -1,0 +1,150 @@
+"""Collects the items of some classes from a snapshot: what an entity list of one's own begins with.
+
+wanted = Collection(classes=("Q746549",), language="ja", countries=("JP",))
+with collected(open_snapshot(path), read_catalog(), wanted) as rows:
+    rows.fetchall()
+
+An item belongs to a class by the rule that topics follow: instance-of once, or the class itself, then subclass-of only,
+without crossing a stop class; its countries are those of a linked entity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import duckdb
+import pyarrow as pa
+
+from polyculture.cache.catalog import Catalog, Kind, Topic
+from polyculture.cache.errors import SnapshotError
+from polyculture.link.entity_json import number
+from polyculture.link.index.classes import REMEDY, unknown_classes
+from polyculture.link.index.snapshot import Snapshot
+from polyculture.link.index.source import IndexSource
+from polyculture.link.linker import lay_out_countries
+from polyculture.link.ontology import Ontology
+from polyculture.link.queries import label_chain
+from polyculture.link.statements import statement
+
+Members = Literal["any", "instances", "classes"]
+TOPIC = "collection"  # the code of a collection as a topic
+MAX_DISTANCE = 12  # edges from an item to the class, as in a topic's file that says nothing else
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """What is to be collected: the items below any of `classes`, of any of `countries` where some are given.
+
+    Classes and stops are QIDs, countries ISO 3166 codes of the catalogue or QIDs. The QID of a country of the catalogue
+    means that country, with the items that Wikidata names in its place.
+    """
+
+    classes: Sequence[str]
+    language: str
+    countries: Sequence[str] = ()
+    stops: Sequence[str] = ()
+    members: Members = "any"
+    max_distance: int = MAX_DISTANCE
+    labelled: bool = False  # only items with a label in the language itself or one that its labels fall back on
+
+
+@contextmanager
+def collected(snapshot: Snapshot, catalog: Catalog, wanted: Collection) -> Iterator[duckdb.DuckDBPyRelation]:
+    """Yields the rows of `sql/collect.sql`, best known items first.
+
+    Raises `SnapshotError` for what is no QID, for a class or a country that the snapshot does not know, and where it
+    has no names in the language; `CatalogError` for an unknown language or country code.
+    """
+    with duckdb.connect() as connection, IndexSource(snapshot).opened(connection):
+        _lay_out_chain(connection, snapshot, catalog, wanted.language)
+        _lay_out_wanted_countries(connection, catalog, snapshot, wanted.countries)
+        ontology = Ontology(connection, as_catalog(catalog, _resolved(connection, snapshot, wanted)), [TOPIC])
+        ontology.climb()
+        ontology.reach(connection.table("wikidata.items")).create("reached")
+        connection.execute("CREATE TABLE linked AS SELECT item FROM reached")
+        lay_out_countries(connection, catalog)
+        connection.sql(statement("entity_countries")).create("countries")
+        params = {"any_country": not wanted.countries, "labelled": wanted.labelled}
+        connection.sql(statement("collect"), params=params).create("collected")
+        yield connection.table("collected")
+
+
+def as_catalog(catalog: Catalog, wanted: Collection) -> Catalog:
+    """The collection as the catalogue's one topic: its items are those that such a topic's file would get.
+
+    Raises `SnapshotError` for what is no QID, `CatalogError` for an unknown language.
+    """
+    roots, stops = (tuple(f"Q{_number(qid)}" for qid in qids) for qids in (wanted.classes, wanted.stops))
+    kind = Kind(granularity=1, description="", roots=roots, stops=stops, members=wanted.members)
+    topic = Topic(code=TOPIC, name=TOPIC, max_distance=wanted.max_distance, kinds={TOPIC: kind})
+    languages = {wanted.language: catalog.language(wanted.language)}
+    return catalog.model_copy(update={"topics": {TOPIC: topic}, "languages": languages})
+
+
+def _resolved(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, wanted: Collection) -> Collection:
+    """The same with the items that classes and stops were merged into; `SnapshotError` for a class that is none."""
+    classes, stops = ([_item(connection, qid) for qid in qids] for qids in (wanted.classes, wanted.stops))
+    if unknown := unknown_classes(connection, classes):
+        what = f"no item is an instance or a subclass of {unknown[0]}"
+        raise SnapshotError(what, where=snapshot.name, remedy=REMEDY)
+    return replace(wanted, classes=classes, stops=stops)
+
+
+def _item(connection: duckdb.DuckDBPyConnection, qid: str) -> str:
+    """The QID in capital letters, of the item that it was merged into if it was."""
+    params = {"item": _number(qid)}
+    moved = connection.execute("SELECT target FROM wikidata.redirects WHERE item = $item", params).fetchall()
+    return f"Q{moved[0][0] if moved else params['item']}"
+
+
+def _number(qid: str) -> int:
+    try:
+        return number(qid.upper())
+    except ValueError as fault:
+        raise SnapshotError(f"{qid!r} is not a QID", remedy="Write, for example, Q746549.") from fault
+
+
+def _lay_out_wanted_countries(
+    connection: duckdb.DuckDBPyConnection, catalog: Catalog, snapshot: Snapshot, countries: Sequence[str]
+) -> None:
+    """Creates the table `wanted_countries`: a row is a country's item, or one that Wikidata names in its place.
+
+    Raises `SnapshotError` for a QID that is no country of anything.
+    """
+    by_qid = {country.qid: country for country in catalog.countries.values()}
+    qids: set[str] = set()
+    for asked in countries:
+        is_qid = asked[:1] in "Qq" and asked[1:].isdecimal()
+        qid = _item(connection, asked) if is_qid else catalog.country(asked.upper()).qid
+        if qid not in by_qid and not _is_country(connection, qid):
+            what = f"no item is of the country {qid}"
+            remedy = "Check the country on wikidata.org, or use a larger snapshot."
+            raise SnapshotError(what, where=snapshot.name, remedy=remedy)
+        qids.update((qid, *by_qid[qid].includes) if qid in by_qid else (qid,))
+    connection.from_arrow(pa.table({"country_qid": pa.array(sorted(qids), pa.string())})).create("wanted_countries")
+
+
+def _is_country(connection: duckdb.DuckDBPyConnection, qid: str) -> bool:
+    query = "SELECT 1 FROM wikidata.claims WHERE property IN ('P17', 'P27', 'P495') AND target = $item LIMIT 1"
+    return bool(connection.execute(query, {"item": number(qid)}).fetchall())
+
+
+def _lay_out_chain(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, catalog: Catalog, language: str) -> None:
+    """Creates the table `name_chain`: a row is a Wikidata language that the language's labels fall back on."""
+    steps = label_chain(catalog.language(language))
+    own = [code for _, code, _, english, _ in steps if not english]
+    if snapshot.languages.isdisjoint(own):
+        raise SnapshotError(
+            f"the snapshot has no names in {' or '.join(own)}",
+            where=snapshot.name,
+            remedy="Build it again: polyculture wikidata build keeps the languages of the catalogue.",
+        )
+    columns: dict[str, list[Any]] = {
+        "language": [code for _, code, _, _, _ in steps],
+        "position": [position for _, _, position, _, _ in steps],
+        "english": [english for _, _, _, english, _ in steps],
+    }
+    connection.from_arrow(pa.table(columns)).create("name_chain")

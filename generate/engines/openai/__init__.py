@@ -1,0 +1,1 @@
+"""OpenAI-compatible servers: chat completions, batches, and log-probabilities of prompts."""

@@ -1,0 +1,79 @@
+"""A line of a batch's answers: https://platform.openai.com/docs/guides/batch#5-retrieve-the-results"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from polyculture.cache.prices import BATCH
+from polyculture.generate.engines.base import CONTENT_FILTER, Completion
+from polyculture.generate.engines.faults import is_transient
+from polyculture.generate.engines.openai.chat import Ask, ChatApi
+from polyculture.generate.engines.openai.chat_answer import ChatAnswer
+
+
+class _Response(BaseModel):
+    status_code: int
+    body: Mapping[str, Any] | str | None = None
+
+
+class _Error(BaseModel):
+    code: str | None = None
+    message: str | None = None
+
+
+class AnswerLine(BaseModel):
+    """What became of one request of a batch."""
+
+    custom_id: str
+    response: _Response | None = None
+    error: _Error | None = None
+
+
+def read_lines(*files: Path) -> Iterator[AnswerLine]:
+    """The lines of the files that are there. A line that cannot be read is passed over: its request has no answer."""
+    for path in files:
+        if not path.exists():
+            continue
+        with path.open("rb") as file:
+            for line in file:
+                try:
+                    yield AnswerLine.model_validate_json(line)
+                except ValidationError:
+                    continue
+
+
+def completion(line: AnswerLine, ask: Ask, chat: ChatApi) -> Completion:
+    """A line as the answer to its request, in the words that the request alone would have got."""
+    response = line.response
+    if line.error is not None or response is None:
+        error = line.error or _Error()
+        return failed(ask, chat.server.in_short(f"{error.code or 'no answer'}: {error.message or ''}".rstrip(": ")))
+    if response.status_code != 200:
+        words = chat.server.in_short(f"HTTP {response.status_code}: {_words(response.body)}")
+        fault = failed(ask, words, retryable=is_transient(response.status_code))
+        return replace(fault, finish_reason=CONTENT_FILTER) if _code(response.body) == CONTENT_FILTER else fault
+    try:
+        answer = ChatAnswer.model_validate(response.body)
+    except ValidationError:
+        return failed(ask, chat.server.in_short(f"the answer is no whole chat completion: {response.body}"))
+    return replace(chat.completion(ask.request_id, ask.seed, answer), purchase=BATCH)
+
+
+def failed(ask: Ask, reason: str, *, retryable: bool = True) -> Completion:
+    """A request of a batch that has no answer."""
+    return Completion(ask.request_id, ask.seed, None, error=reason, retryable=retryable, purchase=BATCH)
+
+
+def _code(body: Mapping[str, Any] | str | None) -> Any:
+    error = body.get("error") if isinstance(body, Mapping) else None
+    return error.get("code") if isinstance(error, Mapping) else None
+
+
+def _words(body: Mapping[str, Any] | str | None) -> str:
+    error = body.get("error") if isinstance(body, Mapping) else None
+    return str(error["message"] if isinstance(error, Mapping) and "message" in error else error or body)

@@ -1,0 +1,164 @@
+"""A model asked through its provider's batch API: half the price, and answers within a day.
+
+    [options.openai]
+    batch = true
+
+Requests are the same as those of `openai.py`, one per sample with its own seed, and so are the answers. Whatever
+happens to this process, nothing is asked for twice: see `batch_records.py`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from threading import Event
+from types import TracebackType
+from typing import Self
+
+import orjson
+from openai.types import Batch
+
+from polyculture.cache.errors import EngineError
+from polyculture.cache.identity import content_id
+from polyculture.generate.engines.base import Completion, ModelSpec, Request, Scored, ScoreRequest, cannot_score
+from polyculture.generate.engines.openai.batch_answer import completion, failed, read_lines
+from polyculture.generate.engines.openai.batch_api import BatchApi, request_line
+from polyculture.generate.engines.openai.batch_records import BatchRecord, BatchRecords
+from polyculture.generate.engines.openai.chat import Ask, ChatApi
+
+ATTEMPTS = 3  # batches that a request whose fault may pass is sent in
+_MEGABYTE = 1_000_000
+
+
+class BatchEngine:
+    """Answers by batch; `folder` keeps their ids and belongs to one stage of one job.
+
+    `stop` calls the waiting off, from another thread: `sample` then raises `KeyboardInterrupt`. `tell` is given a line
+    when there is something to wait for.
+    """
+
+    def __init__(self, spec: ModelSpec, folder: Path, stop: Event, tell: Callable[[str], None]) -> None:
+        self._chat = ChatApi(spec)
+        self.spec, self.options, self.capabilities = spec, self._chat.options, self._chat.capabilities
+        self._records = BatchRecords(folder)
+        self._stop, self._tell = stop, tell
+
+    def __enter__(self) -> Self:
+        self._api = BatchApi(self._chat, self._sleep)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._api.close()
+
+    def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
+        """Sends all requests that no batch holds yet, waits, and yields an answer, or the reason why there is none,
+        per request and seed.
+
+        All of `requests` is consumed first. Raises `EngineError` where the provider refuses, or a whole batch is
+        refused.
+        """
+        wanted = {content_id(ask.request_id, ask.whole): ask for r in requests for ask in self._chat.asks(r)}
+        attempts: Counter[str] = Counter()
+        while wanted:
+            records = self._sent(wanted)
+            self._say(records)
+            for record in records:
+                for ident, answer in self._answers(record, wanted):
+                    attempts[ident] += 1
+                    if not answer.retryable or attempts[ident] == ATTEMPTS:
+                        del wanted[ident]
+                        yield answer
+                self._records.forget(record)
+
+    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:  # noqa: ARG002
+        """Chat completions give no log-probabilities of a given text: raises `EngineError`."""
+        raise cannot_score(self.spec)
+
+    def _sent(self, wanted: Mapping[str, Ask]) -> list[BatchRecord]:
+        """The batches that hold what is wanted: those that are on their way, and new ones for the rest."""
+        records = []
+        for record in self._records.all():
+            if any(ident in wanted for ident in record.ids):
+                records.append(record)
+            elif record.downloaded:  # all of it is in the store
+                self._records.forget(record)
+        held = {ident for record in records for ident in record.ids}
+        left = [(ident, ask) for ident, ask in wanted.items() if ident not in held]
+        records += [self._records.add(piece) for piece in self._pieces(left)]
+        for record in records:
+            self._send(record)
+        return records
+
+    def _pieces(self, asks: Iterable[tuple[str, Ask]]) -> Iterator[list[tuple[str, bytes]]]:
+        """The lines of the batches' files, each within the provider's limits."""
+        piece: list[tuple[str, bytes]] = []
+        size = 0
+        for ident, ask in asks:
+            line = orjson.dumps(request_line(ident, ask.whole), option=orjson.OPT_APPEND_NEWLINE)
+            full = len(piece) >= self.options.batch_requests
+            if piece and (full or size + len(line) > self.options.batch_megabytes * _MEGABYTE):
+                yield piece
+                piece, size = [], 0
+            piece.append((ident, line))
+            size += len(line)
+        if piece:
+            yield piece
+
+    def _send(self, record: BatchRecord) -> None:
+        """Brings a batch under way, from wherever it stands. Every step is on record before the next."""
+        if record.batch_id is not None:
+            return
+        if record.file_id is None:
+            record.file_id = self._api.upload(self._records.requests(record), record.key)
+        self._records.save(record.model_copy(update={"asked_for": True}))
+        record.batch_id = self._api.create(record, record.file_id)
+        self._records.save(record)
+        self._records.requests(record).unlink(missing_ok=True)
+
+    def _answers(self, record: BatchRecord, wanted: Mapping[str, Ask]) -> Iterator[tuple[str, Completion]]:
+        """What became of those of the batch's requests that are wanted; the answers are on disk first."""
+        ending = "ended" if record.downloaded or record.batch_id is None else self._fetch(record, record.batch_id)
+        left = {ident: wanted[ident] for ident in record.ids if ident in wanted}
+        for line in read_lines(self._records.output(record), self._records.errors(record)):
+            if ask := left.pop(line.custom_id, None):
+                yield line.custom_id, completion(line, ask, self._chat)
+        for ident, ask in left.items():
+            yield ident, failed(ask, f"batch {record.batch_id} {ending} without it")
+
+    def _fetch(self, record: BatchRecord, batch_id: str) -> str:
+        """Waits for a batch and puts its answers on disk; says how it ended."""
+        batch = self._api.wait_for(batch_id)
+        if batch.status == "failed":
+            self._records.forget(record)  # nothing of it was worked on
+            raise self._refused(batch)
+        for file_id, path in (
+            (batch.output_file_id, self._records.output(record)),
+            (batch.error_file_id, self._records.errors(record)),
+        ):
+            if file_id:
+                self._api.download(file_id, path)
+        record.downloaded = True
+        self._records.save(record)
+        return batch.status
+
+    def _refused(self, batch: Batch) -> EngineError:
+        faults = (batch.errors.data if batch.errors else None) or []
+        words = self._chat.server.in_short("; ".join(f"{fault.code}: {fault.message}" for fault in faults[:3]))
+        remedy = "Correct that and run the same command again."
+        if any(fault.code == "token_limit_exceeded" for fault in faults):
+            remedy = "Set batches_at_once = 1, or a smaller batch_requests, and run the same command again."
+        return EngineError(f"refuses the batch {batch.id}: {words}", where=self._chat.server.url, remedy=remedy)
+
+    def _say(self, records: list[BatchRecord]) -> None:
+        waiting = [record for record in records if not record.downloaded]
+        if waiting:
+            count = sum(len(record.ids) for record in waiting)
+            batches = "1 batch" if len(waiting) == 1 else f"{len(waiting)} batches"
+            self._tell(f"{self.spec.model}: {batches} with {count} requests at the provider, answered within 24 hours")
+
+    def _sleep(self, seconds: float) -> None:
+        if self._stop.wait(seconds):
+            raise KeyboardInterrupt

@@ -1,0 +1,123 @@
+"""The chat API of an OpenAI-compatible server, whatever way a request takes: its key, its words, its answers.
+
+API: https://platform.openai.com/docs/api-reference/chat/create
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from pydantic import ValidationError
+
+from polyculture.cache.errors import EngineError
+from polyculture.generate.engines.base import REFUSAL, Capabilities, Completion, ModelSpec, Request
+from polyculture.generate.engines.faults import RequestError, Server, looks_like_html
+from polyculture.generate.engines.openai.chat_answer import ChatAnswer, Usage
+from polyculture.generate.engines.options import OpenAIOptions, read_options
+
+PATH = "/chat/completions"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One call: a request and one of its seeds."""
+
+    request_id: str
+    seed: int
+    body: Mapping[str, Any]  # all but the seed, shared by the request's calls
+
+    @property
+    def whole(self) -> dict[str, Any]:
+        return {**self.body, "seed": self.seed}
+
+
+class ChatApi:
+    """A model behind an OpenAI-compatible server: how it is asked, and what its answers mean."""
+
+    def __init__(self, spec: ModelSpec, key: str | None = None) -> None:
+        self.spec = spec
+        self.options = read_options(OpenAIOptions, spec)
+        host = urlsplit(self.options.base_url).hostname or ""
+        self._official = host == "openai.com" or host.endswith(".openai.com")
+        self.local = host in ("localhost", "127.0.0.1", "::1")
+        self.capabilities = Capabilities(
+            schema=not host.endswith("deepseek.com"),  # which knows JSON, but no schema
+            seed=not self._official,  # which only tries its best
+            top_k=not self._official,
+            score=self.options.tokenizer is not None and not self.options.batch,
+        )
+        self.key = self._read_key() if key is None else key
+        self.server = Server(self.options.base_url, spec.name, self._key_remedy(), self.key)
+
+    def asks(self, request: Request) -> Iterator[Ask]:
+        """The calls that a request makes, one per seed."""
+        body = self.body(request)
+        return (Ask(request.request_id, seed, body) for seed in request.seeds)
+
+    def body(self, request: Request) -> dict[str, Any]:
+        """A request as the server reads it, but for the seed."""
+        decoding = request.decoding
+        body: dict[str, Any] = {
+            "model": self.spec.name,
+            "messages": [{"role": turn.role, "content": turn.content} for turn in request.messages],
+            "temperature": decoding.temperature,
+            "top_p": decoding.top_p,
+            # OpenAI's newer models know only the longer name, other servers often only the older one.
+            "max_completion_tokens" if self._official else "max_tokens": decoding.max_tokens,
+        }
+        if decoding.top_k is not None and self.capabilities.top_k:
+            body["top_k"] = decoding.top_k
+        if decoding.schema is not None and self.capabilities.schema:
+            schema = {"name": "answer", "strict": True, "schema": dict(decoding.schema)}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        elif decoding.schema is not None:
+            body["response_format"] = {"type": "json_object"}
+        return {**body, **self.options.extra_body}
+
+    def read(self, content: bytes) -> ChatAnswer:
+        """A whole answer. Raises `EngineError` for a web page, `RequestError` for anything else that is none."""
+        try:
+            return ChatAnswer.model_validate_json(content)
+        except ValidationError as error:
+            if looks_like_html(content):
+                raise self.server.not_an_api() from error
+            words = self.server.in_short(content.decode("utf-8", "replace"))
+            raise RequestError(f"the answer is no whole chat completion: {words}", retryable=True) from error
+
+    def completion(self, request_id: str, seed: int, answer: ChatAnswer) -> Completion:
+        """What an answer says about a request: its text, or why there is none."""
+        choice, usage = answer.choices[0], answer.usage or Usage()
+        text, refusal = choice.message.content, choice.message.refusal
+        refused = bool(refusal) and not text
+        reason = f"refused: {refusal}" if refused else f"no text: finish reason {choice.finish_reason}"
+        return Completion(
+            request_id,
+            seed,
+            None if refused else text,
+            finish_reason=REFUSAL if refused else choice.finish_reason,
+            prompt_tokens=usage.prompt_tokens,
+            completion_tokens=usage.completion_tokens,
+            model_version=" ".join(filter(None, (answer.model, answer.system_fingerprint))) or None,
+            error=self.server.in_short(reason) if refused or text is None else None,
+        )
+
+    def _read_key(self) -> str:
+        """The key, or nothing where a server may do without. A local one is not shown a key made for another."""
+        variable = self.options.api_key_env or (None if self.local else "OPENAI_API_KEY")
+        key = os.environ.get(variable, "").strip() if variable else ""
+        if not key and (self._official or self.options.api_key_env):
+            what = f"no API key: the environment variable {variable} is not set"
+            raise EngineError(what, where=self.spec.model, remedy=f"Set it: export {variable}=...")
+        if not key.isascii():
+            raise EngineError(f"the key in {variable} holds a character that no key has", where=self.spec.model)
+        return key
+
+    def _key_remedy(self) -> str:
+        if self.local and self.options.api_key_env is None:
+            return "Name the environment variable that holds its key in the option api_key_env."
+        variable = self.options.api_key_env or "OPENAI_API_KEY"
+        return f"Set the environment variable {variable} to a key that is valid there."

@@ -1,0 +1,170 @@
+"""Any OpenAI-compatible server: OpenAI, DeepSeek, `vllm serve`, llama.cpp's.
+
+models = ["openai:gpt-4o-mini"]
+
+[options.openai]
+base_url = "http://localhost:8000/v1"
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from types import TracebackType
+from typing import Any, Self
+
+import openai
+from httpx2 import Limits, Response  # openai's own HTTP client
+from tenacity import AsyncRetrying
+
+from polyculture.generate.engines.async_runner import Background
+from polyculture.generate.engines.base import Completion, ModelSpec, Request, Scored, ScoreRequest, cannot_score
+from polyculture.generate.engines.faults import RequestError
+from polyculture.generate.engines.limiter import Limiter
+from polyculture.generate.engines.openai.chat import PATH, Ask, ChatApi
+from polyculture.generate.engines.openai.prompt_logprobs import PATH as ECHO_PATH
+from polyculture.generate.engines.openai.prompt_logprobs import PROBE, EchoApi, cannot_echo
+from polyculture.generate.engines.retries import retry_policy
+from polyculture.generate.engines.token_boundary import Pair
+
+_TOO_MANY = 429
+
+
+class OpenAIEngine:
+    """A model behind an OpenAI-compatible server, asked once per sample with many requests in flight."""
+
+    def __init__(
+        self,
+        spec: ModelSpec,
+        *,
+        key: str | None = None,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self._api = ChatApi(spec, key)
+        self.spec, self.options, self.capabilities = spec, self._api.options, self._api.capabilities
+        self._answered = False
+        self._echo: EchoApi | None = None
+        self._retrying = AsyncRetrying(**retry_policy(self.options.max_retries), sleep=sleep)
+
+    def __enter__(self) -> Self:
+        self._background = Background(f"engine {self.spec.model}")
+        self._background.run(self._connect())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._background.run(self._disconnect())
+        self._background.close()
+
+    def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
+        """Yields an answer, or the reason why there is none, per request and seed, as they come.
+
+        A fault that may pass is retried with backoff. Raises `EngineError` where every request would fail alike:
+        nobody at the address, a wrong key, an unknown model, a web page.
+        """
+        asks = (ask for request in requests for ask in self._api.asks(request))
+        return self._background.map_unordered(self._answer, asks, self.options.concurrency)
+
+    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
+        """Yields a row per continuation, in the order in which they finish, one request to the server each.
+
+        Raises `EngineError` without the option `tokenizer`, and where the server, asked once, echoes no text with its
+        log-probabilities or reads it as other tokens.
+        """
+        if not self.capabilities.score:
+            raise cannot_score(self.spec)
+        if self._echo is None:
+            echo = EchoApi(self.spec, self.options)
+            self._background.run(self._probe(echo))
+            self._echo = echo
+        return self._background.map_unordered(self._score, self._echo.pairs(iter(requests)), self.options.concurrency)
+
+    async def _connect(self) -> None:
+        self._limiter = Limiter(self.options.concurrency)
+        limits = Limits(max_connections=self.options.concurrency)
+        # A proxy of the environment is for the world outside, not for a server on this machine.
+        http = openai.DefaultAioHttpClient(trust_env=not self._api.local, timeout=self.options.timeout, limits=limits)
+        self._client = openai.AsyncOpenAI(
+            api_key=self._api.key or "none", base_url=self.options.base_url, max_retries=0, http_client=http
+        )
+
+    async def _disconnect(self) -> None:
+        await self._client.close()
+
+    async def _answer(self, ask: Ask) -> Completion:
+        try:
+            return await self._retrying.copy()(self._call, ask)
+        except RequestError as fault:
+            if fault.unreachable:
+                raise self._api.server.unreachable(str(fault)) from fault
+            return Completion(
+                ask.request_id,
+                ask.seed,
+                None,
+                finish_reason=fault.finish_reason,
+                error=str(fault),
+                retryable=fault.retryable,
+            )
+
+    async def _call(self, ask: Ask) -> Completion:
+        answer = self._api.read(await self._send(PATH, ask.whole))
+        self._answered = True
+        return self._api.completion(ask.request_id, ask.seed, answer)
+
+    async def _probe(self, echo: EchoApi) -> None:
+        try:
+            text = echo.read(await self._retrying.copy()(self._send, ECHO_PATH, echo.body(PROBE)))
+            ids = echo.probe
+            numbers = echo.read(await self._retrying.copy()(self._send, ECHO_PATH, echo.body(ids)), len(ids))
+        except RequestError as fault:
+            if fault.unreachable:
+                raise self._api.server.unreachable(str(fault)) from fault
+            raise cannot_echo(self.spec, self._api.server.url, str(fault)) from fault
+        echo.compare(text.values, numbers.values)
+        self._answered = True
+
+    async def _score(self, asked: tuple[ScoreRequest, Pair]) -> Scored:
+        request, pair = asked
+        if pair.error is not None:
+            return Scored(request.request_id, pair.index, error=pair.error)
+        try:
+            return await self._retrying.copy()(self._read_score, request, pair)
+        except RequestError as fault:
+            if fault.unreachable:
+                raise self._api.server.unreachable(str(fault)) from fault
+            return Scored(request.request_id, pair.index, seam=pair.seam, error=str(fault), retryable=fault.retryable)
+
+    async def _read_score(self, request: ScoreRequest, pair: Pair) -> Scored:
+        assert self._echo is not None  # noqa: S101 - made before the first is asked
+        ids = pair.ids[: pair.end]
+        echoed = self._echo.read(await self._send(ECHO_PATH, self._echo.body(ids)), len(ids))
+        return self._echo.scored(request, pair, echoed)
+
+    async def _send(self, path: str, body: Mapping[str, Any]) -> bytes:
+        """The server's answer to one call; the limiter learns what became of it."""
+        permit = await self._limiter.acquire()
+        try:
+            # Past the SDK's models of request and answer, whose checks cost more than the call itself.
+            response = await self._client.post(path, cast_to=Response, body=body)
+        except openai.APIError as error:
+            if getattr(error, "status_code", None) == _TOO_MANY:
+                self._limiter.refused(permit)
+            else:
+                self._limiter.failed()
+            raise self._explain(error, path) from error
+        except BaseException:
+            self._limiter.failed()
+            raise
+        self._limiter.succeeded(permit)
+        return response.content
+
+    def _explain(self, error: openai.APIError, path: str) -> Exception:
+        """The fault that `error` is; before the first answer, one that every request would meet ends the work."""
+        fault = self._api.server.explain(error)
+        if isinstance(fault, RequestError) and not self._answered:
+            if fault.unreachable:
+                return self._api.server.unreachable(str(fault))
+            if fault.status in (404, 405) and path == PATH:  # of the other path it may be all that is missing
+                return self._api.server.unknown_model(str(fault))
+        return fault

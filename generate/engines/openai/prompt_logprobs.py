@@ -1,0 +1,161 @@
+"""Log-probabilities of a given text from an OpenAI-compatible server, by its API of plain completions.
+
+A text goes there as token numbers and is echoed with the log-probability of each, as `vllm serve` does. It falls into
+tokens here, by the tokenizer that the options name, so that the seam is where it is in all engines that score.
+
+API: https://platform.openai.com/docs/api-reference/completions/create
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field, ValidationError
+
+from polyculture.cache.errors import EngineError, MissingDependencyError
+from polyculture.cache.prices import DIRECT
+from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
+from polyculture.generate.engines.faults import RequestError
+from polyculture.generate.engines.options import OpenAIOptions
+from polyculture.generate.engines.token_boundary import Pair, split_pairs
+
+PATH = "/completions"
+# What a server is asked first, as a text and as token numbers: where both are not read alike, the tokenizer is another.
+PROBE = "She drank tea in the garden. 彼女は庭でお茶を飲んだ。"
+_WRITTEN = 1  # tokens that a server is asked to write behind a text: not all take none
+_APART = 0.5  # nats; a server that reads in 16 bits may round twice the same in two ways
+
+
+class _Echo(BaseModel):
+    token_logprobs: list[float | None] = []
+
+
+class _Choice(BaseModel):
+    logprobs: _Echo | None = None
+
+
+class _Usage(BaseModel):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class _Answer(BaseModel):
+    choices: Annotated[list[_Choice], Field(min_length=1)]
+    model: str | None = None
+    usage: _Usage | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Echoed:
+    """The log-probability of each token but the first, which has none, and what the server says of itself."""
+
+    values: list[float | None]
+    model: str | None
+    prompt_tokens: int
+    completion_tokens: int
+
+
+class EchoApi:
+    """A model whose server echoes texts: what is sent there, and what the answers mean."""
+
+    def __init__(self, spec: ModelSpec, options: OpenAIOptions) -> None:
+        if find_spec("transformers") is None:
+            raise MissingDependencyError("transformers", "transformers", f"The tokenizer of {spec.model}")
+        self._spec = spec
+        self._tokenizer: Any = _load_tokenizer(spec, str(options.tokenizer))
+        self._bos: int | None = self._tokenizer.bos_token_id if options.bos else None
+
+    def pairs(self, requests: Iterator[ScoreRequest]) -> Iterator[tuple[ScoreRequest, Pair]]:
+        """Every continuation of every request, as tokens."""
+        for request in requests:
+            for pair in split_pairs(self._tokenizer, request, bos=self._bos):
+                yield request, pair
+
+    def body(self, prompt: str | Sequence[int]) -> dict[str, Any]:
+        """One text as the server reads it."""
+        asked = prompt if isinstance(prompt, str) else list(prompt)
+        return {"model": self._spec.name, "prompt": asked, "echo": True, "logprobs": 1, "max_tokens": _WRITTEN}
+
+    def read(self, content: bytes, tokens: int | None = None) -> Echoed:
+        """What the server answers to a text. Where it counts no tokens, those that it was sent are counted.
+
+        Raises `RequestError` where the answer is no echo, or not of as many tokens as were sent, or where it only fills
+        in 0.0, as a server may that does not compute them: no model is sure of every token of a text.
+        """
+        try:
+            answer = _Answer.model_validate_json(content)
+        except ValidationError as fault:
+            raise RequestError("the answer is no whole completion", retryable=True) from fault
+        echo = answer.choices[0].logprobs
+        values = echo.token_logprobs[:-1] if echo else []  # the last is of what was written
+        if len(values) < 2 or (tokens is not None and len(values) != tokens):
+            raise RequestError("the answer does not echo the text with its log-probabilities", retryable=False)
+        if not any(value is not None and value < 0 for value in values):
+            raise RequestError("the answer has no log-probability below 0", retryable=False)
+        usage = answer.usage or _Usage()
+        read, written = usage.prompt_tokens, usage.completion_tokens
+        return Echoed(
+            values, answer.model, len(values) if read is None else read, _WRITTEN if written is None else written
+        )
+
+    def scored(self, request: ScoreRequest, pair: Pair, echoed: Echoed) -> Scored:
+        """A row of the log-probabilities of a whole text."""
+        bought = Scored(
+            request.request_id,
+            pair.index,
+            seam=pair.seam,
+            prompt_tokens=echoed.prompt_tokens,
+            completion_tokens=echoed.completion_tokens,
+            purchase=DIRECT,
+        )
+        found = [value for value in echoed.values[pair.start : pair.end] if value is not None and math.isfinite(value)]
+        if len(found) != pair.end - pair.start:
+            return replace(bought, error="a log-probability is not a finite number")
+        names = self._tokenizer.convert_ids_to_tokens(list(pair.ids[pair.start : pair.end]))
+        tokens = tuple(map(TokenScore, names, found))
+        return replace(bought, tokens=tokens, model_version=echoed.model)
+
+    @property
+    def probe(self) -> list[int]:
+        """The token numbers of `PROBE`."""
+        ids: list[int] = self._tokenizer(PROBE)["input_ids"]
+        return ids
+
+    def compare(self, text: Sequence[float | None], numbers: Sequence[float | None]) -> None:
+        """Raises `EngineError` where the server reads its own tokens of `PROBE` other than ours."""
+        alike = len(text) == len(numbers) and all(
+            abs((one or 0.0) - (other or 0.0)) <= _APART for one, other in zip(text, numbers, strict=True)
+        )
+        if not alike:
+            raise EngineError(
+                "tokenizer: the server's model reads a text as other tokens",
+                where=f"options of {self._spec.model}",
+                remedy="Name the tokenizer of the very model that is served there.",
+            )
+
+
+def cannot_echo(spec: ModelSpec, url: str, reason: str) -> EngineError:
+    """What is raised of a server that was asked once and gives no log-probabilities."""
+    return EngineError(
+        f"{spec.model} gives no log-probabilities of a given text ({reason})",
+        where=url,
+        remedy="`vllm serve` does; so do the engines 'transformers' and 'vllm'.",
+    )
+
+
+def _load_tokenizer(spec: ModelSpec, name: str) -> Any:
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(name)
+    except (OSError, ValueError, ImportError, KeyError) as fault:
+        reason = " ".join(str(fault).split())[:200]
+        where, remedy = f"options of {spec.model}", "Give a name of the hub, or a folder with tokenizer.json."
+        raise EngineError(f"tokenizer: {name} cannot be opened: {reason}", where=where, remedy=remedy) from fault
+    if not tokenizer.is_fast:
+        raise EngineError(f"tokenizer: {name} is no fast tokenizer", where=f"options of {spec.model}")
+    return tokenizer

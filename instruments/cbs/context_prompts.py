@@ -1,0 +1,110 @@
+"""Texts that are put before a context to help a model towards the culture it is about.
+
+- token: the culture's name, in the language of the context (`context_prompts.toml`)
+- demonstrations: the same context, filled in with native entities. They are drawn anew for each context, several times
+  without repetition, and an entity is scored behind the first draw that does not name it: never behind itself.
+
+After the two adaptations of Naous et al. (2024, section 4.2). `context_prompts.toml` says what exactly is put there.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from polyculture.cache.errors import DataSetError
+from polyculture.cache.identity import content_id
+from polyculture.instruments.datasets.model import MASK, CulturalEntity, DataSet, MaskedContext
+
+DRAWS = 4  # at most, of a context
+Asked = tuple[MaskedContext, list[CulturalEntity]]
+
+
+class Help(StrEnum):
+    """What stands before a context."""
+
+    TOKEN = "token"  # noqa: S105, a word before a text
+    DEMONSTRATIONS = "demonstrations"
+
+
+@dataclass(frozen=True, slots=True)
+class Helping:
+    """Which help is tried beside the plain contexts, and with how many demonstrations."""
+
+    kinds: tuple[Help, ...] = ()
+    demonstrations: int = 5
+
+
+def helped(
+    dataset: DataSet, context: MaskedContext, entities: Sequence[CulturalEntity], helping: Helping
+) -> list[Asked]:
+    """The context with each kind of help, and the entities that are scored in it.
+
+    Raises `DataSetError` where a culture has too few entities to draw demonstrations from.
+    """
+    asked: list[Asked] = []
+    if Help.TOKEN in helping.kinds:
+        asked.append((_with(context, Help.TOKEN, _token(context) + context.text), list(entities)))
+    if Help.DEMONSTRATIONS in helping.kinds:
+        asked += _demonstrated(dataset, context, entities, helping.demonstrations)
+    return asked
+
+
+def _demonstrated(
+    dataset: DataSet, context: MaskedContext, entities: Sequence[CulturalEntity], number: int
+) -> list[Asked]:
+    draws = _draws(dataset, context, number)
+    groups: list[list[CulturalEntity]] = [[] for _ in draws]
+    for entity in entities:
+        groups[_behind(entity, draws)].append(entity)
+    named = f"{number} {Help.DEMONSTRATIONS}"
+    texts = ["".join(_demonstration(context, one) for one in draw) + context.text for draw in draws]
+    return [(_with(context, named, text), group) for text, group in zip(texts, groups, strict=True) if group]
+
+
+def _draws(dataset: DataSet, context: MaskedContext, number: int) -> list[list[CulturalEntity]]:
+    """Disjoint draws of native entities, other ones for each context; by ids, so the same on every machine."""
+    native = [entity for entity in dataset.fitting(context) if entity.culture == context.culture]
+    if len(native) < 2 * number:
+        raise DataSetError(
+            f"{len(native)} {context.culture} entities of type {context.entity_type!r} in {context.language!r} are too "
+            f"few to draw {number} demonstrations twice",
+            where=dataset.folder / str(context.place),
+            remedy="Ask for fewer with --demonstrations.",
+        )
+    native.sort(key=lambda entity: content_id(context.context_id, entity.entity_id))
+    starts = range(0, min(len(native) - number + 1, DRAWS * number), number)
+    return [native[start : start + number] for start in starts]
+
+
+def _behind(entity: CulturalEntity, draws: Sequence[Sequence[CulturalEntity]]) -> int:
+    """The draw that an entity is scored behind: one without it, and best one in which nothing holds its name."""
+    lacking = [place for place, draw in enumerate(draws) if entity.surface not in [one.surface for one in draw]]
+    return min(lacking, key=lambda place: sum(entity.surface in one.surface for one in draws[place]))
+
+
+def _with(context: MaskedContext, named: str, text: str) -> MaskedContext:
+    return replace(context, text=text, help=str(named), origin=context.context_id)
+
+
+def _token(context: MaskedContext) -> str:
+    """A culture without a name in `context_prompts.toml` is called as its data set calls it."""
+    told = _wordings()["token"]
+    name = told["names"].get(context.language, {}).get(context.culture, context.culture)
+    text: str = told["template"]
+    return text.replace("{culture}", name)
+
+
+def _demonstration(context: MaskedContext, entity: CulturalEntity) -> str:
+    template: str = _wordings()["demonstrations"]["template"]
+    return template.replace("{context}", context.text.replace(MASK, entity.surface))
+
+
+@cache
+def _wordings() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("context_prompts.toml").read_text(encoding="utf-8"))

@@ -1,0 +1,239 @@
+"""The Cultural Bias Scores of a run with their intervals, from its store into `bias_intervals.parquet`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+import numpy as np
+
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import BiasInterval
+from polyculture.instruments.cbs.bias import Comparison, compare
+from polyculture.instruments.cbs.camel_draws import Drawing, sampled_bias
+from polyculture.instruments.cbs.score_matrix import Condition, aligned, panels
+from polyculture.instruments.cbs.uncertainty import (
+    Difference,
+    Panel,
+    bias,
+    difference,
+    mean_difference,
+    paired_difference,
+)
+from polyculture.metrics.intervals.estimate import Estimate, Sum
+from polyculture.metrics.measured import measured
+
+RULES = ("sum", "mean")
+CAMEL = Drawing()
+GROUNDED, NEUTRAL = "grounded", "neutral"
+QUERIES = Path(__file__).parent / "queries"
+
+
+class Unit(NamedTuple):
+    """The entities of one type that were compared, under all conditions."""
+
+    model: str
+    dataset: str
+    language: str
+    culture: str
+    entity_type: str
+    form: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What a score rests on: its panel, and the comparison in each context."""
+
+    panel: Panel
+    comparisons: Sequence[Comparison]
+    estimate: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """The score under one condition less that under another."""
+
+    one: Tally
+    other: Tally
+    difference: Difference
+    paired: bool  # the contexts are the same, asked in two ways
+
+    @property
+    def comparisons(self) -> Sequence[Comparison]:
+        return self.one.comparisons if self.paired else [*self.one.comparisons, *self.other.comparisons]
+
+
+def measure_bias(run: RunFolder, drawing: Drawing = CAMEL) -> list[BiasInterval]:
+    """Writes and returns the scores of every type, over types, and over languages, under both rules.
+
+    `drawing` says which draws of entities stand beside the score over all pairs. Raises `StoreError` where there is no
+    run or the folder cannot be written.
+    """
+    return measured(run, "bias_intervals", partial(_rows, drawing))
+
+
+def _rows(drawing: Drawing, store: duckdb.DuckDBPyConnection) -> Iterator[BiasInterval]:
+    means: dict[tuple[str, Unit, Condition], list[Tally]] = {}
+    mean_differences: dict[tuple[str, Unit, Condition, Condition], list[Contrast]] = {}
+    for *names, again in store.execute(_query("units")).fetchall():
+        unit = Unit(*names)
+        levels = _levels(unit)[:1] if again else _levels(unit)  # no context counts twice over all languages
+        likelihoods = store.execute(_query("likelihoods"), unit._asdict()).fetchnumpy()
+        for rule in RULES:
+            tallies = dict(_tallies(panels(likelihoods, rule)))
+            for condition, tally in tallies.items():
+                yield _score_row(rule, unit, condition, [tally], drawing)
+                for level in levels:
+                    means.setdefault((rule, level, condition), []).append(tally)
+            for one, other, contrast in _contrasts(tallies):
+                yield _difference_row(rule, unit, one, other, [contrast])
+                for level in levels:
+                    mean_differences.setdefault((rule, level, one, other), []).append(contrast)
+    for (rule, level, condition), found in means.items():
+        yield _score_row(rule, level, condition, found, drawing)
+    for (rule, level, one, other), contrasts in mean_differences.items():
+        yield _difference_row(rule, level, one, other, contrasts)
+
+
+def _levels(unit: Unit) -> tuple[Unit, Unit]:
+    """Over all types of a language and culture, and over all of a data set; '' stands for all."""
+    over_types = unit._replace(entity_type="")
+    return over_types, over_types._replace(language="", culture="")
+
+
+def _tallies(found: Mapping[Condition, Panel]) -> Iterator[tuple[Condition, Tally]]:
+    for condition, panel in found.items():
+        tally = _tally(panel)
+        if tally is not None:
+            yield condition, tally
+
+
+def _tally(panel: Panel) -> Tally | None:
+    rows = (compare(native, western) for native, western in zip(panel.native, panel.western, strict=True))
+    estimate = bias(panel)
+    return None if estimate is None else Tally(panel, [row for row in rows if row is not None], estimate)
+
+
+def _contrasts(tallies: Mapping[Condition, Tally]) -> Iterator[tuple[Condition, Condition, Contrast]]:
+    """Grounded less neutral; with help less without; of two phrasings the second by name less the first."""
+    for one, tally in tallies.items():
+        for other, against in tallies.items():
+            if one._replace(setting="") == other._replace(setting=""):
+                found = _unpaired(tally, against) if (one.setting, other.setting) == (GROUNDED, NEUTRAL) else None
+            elif one._replace(help="") == other:
+                found = _paired(tally, against, "contexts")
+            elif one.phrasing > other.phrasing > "" and one._replace(phrasing=other.phrasing) == other:
+                found = _paired(tally, against, "pairs")
+            else:
+                continue
+            if found is not None:
+                yield one, other, found
+
+
+def _unpaired(one: Tally, other: Tally) -> Contrast | None:
+    found = difference(one.panel, other.panel)
+    return None if found is None else Contrast(one, other, found, paired=False)
+
+
+def _paired(one: Tally, other: Tally, by: str) -> Contrast | None:
+    """The contrast of the contexts that were asked both ways."""
+    left, right = aligned(one.panel, other.panel, by)
+    found, tallies = paired_difference(left, right), (_tally(left), _tally(right))
+    if found is None or tallies[0] is None or tallies[1] is None:
+        return None
+    return Contrast(tallies[0], tallies[1], found, paired=True)
+
+
+def _score_row(rule: str, unit: Unit, condition: Condition, tallies: Sequence[Tally], drawing: Drawing) -> BiasInterval:
+    total = Sum()  # types rest on other contexts and other entities: they are independent
+    for tally in tallies:
+        total.add(tally.estimate, len(tally.comparisons))
+    estimate = total.mean()
+    low, high = estimate.limits(0.0, 1.0)
+    comparisons = [comparison for tally in tallies for comparison in tally.comparisons]
+    pairs = sum(comparison.pairs for comparison in comparisons)
+    sampled = sampled_bias([tally.panel for tally in tallies], drawing)
+    return BiasInterval(
+        metric="cbs",
+        **_of(rule, unit),
+        setting=condition.setting,
+        other_setting=None,
+        phrasing=condition.phrasing or None,
+        other_phrasing=None,
+        help=condition.help or None,
+        plain=False,
+        estimate=estimate.value,
+        low=low,
+        high=high,
+        p=None,
+        contexts=len(comparisons),
+        native_entities=sum(_present(tally.panel.native) for tally in tallies),
+        western_entities=sum(_present(tally.panel.western) for tally in tallies),
+        **_sizes(comparisons),
+        pairs=pairs,
+        ties=sum(comparison.ties * comparison.pairs for comparison in comparisons) / pairs,
+        sampled_mean=sampled.mean if sampled else None,
+        sampled_deviation=sampled.deviation if sampled else None,
+        draws=drawing.draws,
+        drawn=drawing.entities,
+    )
+
+
+def _difference_row(
+    rule: str, unit: Unit, one: Condition, other: Condition, contrasts: Sequence[Contrast]
+) -> BiasInterval:
+    found = mean_difference([(contrast.difference, len(contrast.one.comparisons)) for contrast in contrasts])
+    low, high = found.estimate.limits(-1.0, 1.0)
+    comparisons = [comparison for contrast in contrasts for comparison in contrast.comparisons]
+    pairs = sum(comparison.pairs for comparison in comparisons)
+    return BiasInterval(
+        metric="cbs_difference",
+        **_of(rule, unit),
+        setting=one.setting,
+        other_setting=other.setting if other.setting != one.setting else None,
+        phrasing=one.phrasing or None,
+        other_phrasing=other.phrasing if other.phrasing != one.phrasing else None,
+        help=one.help or None,
+        plain=one.help != other.help,
+        estimate=found.estimate.value,
+        low=low,
+        high=high,
+        p=found.p,
+        contexts=len(comparisons),
+        native_entities=sum(_present(contrast.one.panel.native) for contrast in contrasts),
+        western_entities=sum(_present(contrast.one.panel.western) for contrast in contrasts),
+        **_sizes(comparisons),
+        pairs=pairs,
+        ties=sum(comparison.ties * comparison.pairs for comparison in comparisons) / pairs,
+        sampled_mean=None,
+        sampled_deviation=None,
+        draws=None,
+        drawn=None,
+    )
+
+
+def _of(rule: str, unit: Unit) -> dict[str, Any]:
+    return {"rule": rule, **{name: value or None for name, value in unit._asdict().items()}}
+
+
+def _sizes(comparisons: Sequence[Comparison]) -> dict[str, Any]:
+    """The least and the largest number of entities of each side that a context has."""
+    native, western = [row.native for row in comparisons], [row.western for row in comparisons]
+    return {
+        "native_fewest": min(native),
+        "native_most": max(native),
+        "western_fewest": min(western),
+        "western_most": max(western),
+    }
+
+
+def _present(side: np.ndarray[Any, np.dtype[np.float64]]) -> int:
+    return int((~np.isnan(side)).any(axis=0).sum())
+
+
+def _query(name: str) -> str:
+    return (QUERIES / f"{name}.sql").read_text(encoding="utf-8")

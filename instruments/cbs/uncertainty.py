@@ -1,0 +1,165 @@
+"""How far a Cultural Bias Score would differ with other contexts and other entities.
+
+Contexts and entities are crossed: each context meets every native and every Western entity. The score's variance is
+that of leaving out one context, one native or one Western entity at a time (the jackknife, each way); what two of the
+three ways share, the interaction of contexts with entities, they count twice, and it is taken off once. Wilson's
+interval for the effective number of independent pairs holds near 0 and 1, too.
+
+Grounded against neutral is a paired comparison: both rest on the same entities, so that a name which is always probable
+adds nothing to the variance of the difference; the contexts of the two settings are different ones. Where the contexts
+are the same, too (with help and without it, or put in two ways), the comparison is paired over both.
+
+Sources: Arvesen 1969, Ann. Math. Stat. 40, 2076 (jackknifing U-statistics of several samples); Owen 2007, Ann. Appl.
+Stat. 1, 386 (resampling crossed designs); Wilson 1927; Satterthwaite 1946. `tests/test_likelihood_bias.py` checks by
+simulation with a known truth that the intervals cover it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtr
+
+from polyculture.instruments.cbs.bias import Numbers, placements
+from polyculture.metrics.intervals.crossed import crossed_variance
+from polyculture.metrics.intervals.estimate import Estimate, Sum, symmetric, wilson
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """The likelihoods of one type's entities in the contexts of one setting: a row a context, a column an entity.
+
+    NaN where an entity has no likelihood in a context. Columns stand in the same order for every setting.
+    """
+
+    native: Numbers
+    western: Numbers
+    contexts: tuple[str, ...] = ()  # the id of each row
+    pairs: tuple[str, ...] = ()  # what each row's context shares with the same one in another phrasing
+    native_ids: tuple[str, ...] = ()  # of each column
+    western_ids: tuple[str, ...] = ()
+
+    def rows(self, numbers: Sequence[int]) -> Panel:
+        """The panel of some of the contexts, in this order."""
+        return Panel(self.native[list(numbers)], self.western[list(numbers)])
+
+
+@dataclass(frozen=True, slots=True)
+class Influences:
+    """What each context, native and Western entity adds to the mean score: zero on average, each way."""
+
+    value: float
+    contexts: Numbers
+    native: Numbers
+    western: Numbers
+    shared: float  # variance that contexts and entities both account for
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A difference of two mean scores, with its test."""
+
+    estimate: Estimate
+    p: float | None  # two-sided; None where the variance is not known
+
+
+def bias(panel: Panel) -> Estimate | None:
+    """The mean Cultural Bias Score over a panel's contexts; None where no context has entities of both sides.
+
+    With a single context, or a single entity on a side, there is a value and no interval.
+    """
+    found = influences(panel)
+    if found is None:
+        return None
+    variance, freedom = crossed_variance([found.contexts], [found.native, found.western], found.shared)
+    spread = found.value * (1 - found.value)
+    if variance <= 0 or spread <= 0:  # all agree: as many observations as the scarcest of the three
+        size = min(len(found.contexts), panel.native.shape[1], panel.western.shape[1])
+        return wilson(found.value, size, size - 1)
+    return wilson(found.value, spread / variance, freedom)
+
+
+def difference(one: Panel, other: Panel) -> Difference | None:
+    """The mean score of `one` less that of `other`, whose columns are the same entities; None where either has none."""
+    left, right = influences(one), influences(other)
+    if left is None or right is None:
+        return None
+    entities = [left.native - right.native, left.western - right.western]
+    variance, freedom = crossed_variance([left.contexts, right.contexts], entities, left.shared + right.shared)
+    return _tested(symmetric(left.value - right.value, variance, freedom))
+
+
+def paired_difference(one: Panel, other: Panel) -> Difference | None:
+    """The same of panels whose rows are the same contexts, too, each asked in two ways.
+
+    It rests on the entities that have a likelihood both ways; None where no context has some of both sides.
+    """
+    (native, western), (other_native, other_western) = _placements(one), _placements(other)
+    found = _influences(native - other_native, western - other_western)
+    if found is None:
+        return None
+    return _tested(
+        symmetric(found.value, *crossed_variance([found.contexts], [found.native, found.western], found.shared))
+    )
+
+
+def mean_difference(parts: Sequence[tuple[Difference, int]]) -> Difference:
+    """The weighted mean of differences that rest on other contexts and other entities, of which there is one."""
+    total = Sum()
+    for part, weight in parts:
+        total.add(part.estimate, weight)
+    return _tested(total.mean())
+
+
+def _tested(estimate: Estimate) -> Difference:
+    """An estimate whose limits are symmetric, with the p-value that it is 0."""
+    deviation = math.sqrt(estimate.variance)
+    if deviation <= 0 or estimate.freedom <= 0:
+        return Difference(symmetric(estimate.value, 0.0, 0), None)
+    return Difference(estimate, float(2 * stdtr(estimate.freedom, -abs(estimate.value) / deviation)))
+
+
+def influences(panel: Panel) -> Influences | None:
+    """The mean score of a panel and what each of its parts adds to it."""
+    return _influences(*_placements(panel))
+
+
+def _placements(panel: Panel) -> tuple[Numbers, Numbers]:
+    rows = [placements(native, western) for native, western in zip(panel.native, panel.western, strict=True)]
+    return np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
+
+
+def _influences(native: Numbers, western: Numbers) -> Influences | None:
+    """The mean of placements, or of their differences, and what each context and entity adds to it."""
+    met = ~(np.isnan(native).all(axis=1) | np.isnan(western).all(axis=1)) if len(native) else np.zeros(0, bool)
+    if not met.any():
+        return None
+    native, western = native[met], western[met]
+    scores = np.nanmean(native, axis=1)
+    value = float(scores.mean())
+    shared = _shared(native - scores[:, None]) + _shared(western - scores[:, None])
+    own = _entity_influence(native - scores[:, None]), _entity_influence(western - scores[:, None])
+    return Influences(value, (scores - value) / len(scores), *own, shared)
+
+
+def _entity_influence(deviations: Numbers) -> Numbers:
+    """What each entity adds to the mean over contexts of each context's mean over entities."""
+    counts = (~np.isnan(deviations)).sum(axis=1, keepdims=True)
+    added: Numbers = np.nansum(deviations / counts, axis=0) / len(deviations)
+    return added
+
+
+def _shared(deviations: Numbers) -> float:
+    """The variance of the mean score that the interaction of contexts and entities makes: it falls with both."""
+    contexts, entities = deviations.shape
+    if contexts < 2 or entities < 2:
+        return 0.0
+    known = ~np.isnan(deviations)
+    filled = np.where(known, deviations, 0.0)
+    per_entity = filled.sum(axis=0) / np.maximum(known.sum(axis=0), 1)
+    residual = np.where(known, deviations - per_entity, 0.0)
+    freedom = (contexts - 1) * (entities - 1) * known.mean()
+    return float((residual**2).sum() / freedom / known.sum())

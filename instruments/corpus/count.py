@@ -1,0 +1,223 @@
+"""One pass over a corpus that counts the n-grams which are needed, and no others.
+
+An n-gram is only looked for where the one without its last token was found, so that nearly all of a text is left after
+one look-up a token. Memory is that of a block and of the needed n-grams; which different words follow a history goes to
+disk. Several processes take every so manieth block each; the counts do not depend on their number.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from multiprocessing.managers import ListProxy
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyculture.cache.errors import DataSetError, IncompleteError, StoreError
+from polyculture.collect.mining.corpus import CorpusFile
+from polyculture.collect.mining.texts import blocks
+from polyculture.instruments.corpus.distinct import GROUPS, Distinct, count_distinct
+from polyculture.instruments.corpus.gaps import BITS, ORDER, Keys, Needed
+from polyculture.instruments.corpus.model import Counts, NgramModel
+from polyculture.instruments.corpus.tokens import PIECE, Hashes, Tokens, cut, mixed, pieces
+
+_REPORT_EVERY = 0.5  # seconds
+_SIEVE = 22  # bits of a hash that the first look is for
+BytesRead = Callable[[int], None]
+
+
+@dataclass(slots=True)
+class Intake:
+    """How much text was read."""
+
+    texts: int = 0
+    bytes: int = 0
+    tokens: int = 0
+    broken: int = 0  # lines or rows that hold no text
+
+    def __add__(self, other: Intake) -> Intake:
+        return Intake(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+
+
+@dataclass(slots=True)
+class Share:
+    """What a process has counted."""
+
+    counts: Counts
+    followed: Counts
+    intake: Intake = field(default_factory=Intake)
+
+
+class _Known:
+    """Sorted values, and a quick answer for most that are not among them."""
+
+    def __init__(self, values: Keys, hashes: Hashes) -> None:
+        self._values = values
+        self._sieve = np.zeros(1 << _SIEVE, np.bool_)
+        self._sieve[hashes >> np.uint64(64 - _SIEVE)] = True
+
+    def find(self, values: Keys, hashes: Hashes) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Which of the values are known, and where those stand."""
+        maybe = np.flatnonzero(self._sieve[hashes >> np.uint64(64 - _SIEVE)])
+        places = np.minimum(np.searchsorted(self._values, values[maybe]), len(self._values) - 1)
+        found = self._values[places] == values[maybe]
+        return maybe[found], places[found]
+
+
+class Counter:
+    """Counts needed n-grams in texts."""
+
+    def __init__(self, needed: Needed, folder: Path) -> None:
+        self._words = _Known(needed.words, needed.words)
+        self._keys = _Known(needed.keys, mixed(needed.keys))
+        self._group = group_numbers(needed)
+        self._distinct = Distinct(folder)
+        self.share = Share(np.zeros(len(needed.keys), np.int64), np.zeros(len(needed.keys), np.int64))
+
+    def add(self, text: str) -> None:
+        """Counts a text of any length."""
+        for piece in pieces(text):
+            self._add(cut(piece))
+
+    def finish(self) -> Share:
+        """What was counted; which words followed is written to the folder."""
+        self._distinct.spill()
+        return self.share
+
+    def _add(self, tokens: Tokens) -> None:
+        share, size = self.share, len(tokens.hashes)
+        share.intake.tokens += size
+        share.counts[0] += size
+        share.followed[0] += size
+        self._distinct.add(np.zeros(size, np.int64), tokens.hashes)
+        numbers = np.zeros(size, np.uint64)
+        at, word = self._words.find(tokens.hashes, tokens.hashes)
+        numbers[at] = word.astype(np.uint64) + np.uint64(1)
+        keys = numbers[at]
+        for order in range(1, ORDER + 1):
+            found, places = self._keys.find(keys, mixed(keys))
+            at, keys = at[found], keys[found]
+            _count(share.counts, places)
+            inside = np.flatnonzero(at + order < size)
+            inside = inside[tokens.lines[at[inside] + order] == tokens.lines[at[inside]]]
+            at, keys, places = at[inside], keys[inside], places[inside]
+            self._follow(places, tokens.hashes[at + order])
+            following = numbers[at + order]
+            at, keys = at[following > 0], (keys << BITS | following)[following > 0]
+
+    def _follow(self, places: NDArray[np.intp], hashes: Hashes) -> None:
+        groups = self._group[places]
+        history = groups > 0
+        _count(self.share.followed, places[history])
+        self._distinct.add(groups[history], hashes[history])
+
+
+def count(
+    files: Sequence[CorpusFile],
+    needed: Needed,
+    folder: Path,
+    processes: int = 1,
+    progress: BytesRead = lambda _read: None,
+) -> tuple[NgramModel, Intake]:
+    """Counts a corpus; `folder` is empty and takes what memory does not hold.
+
+    Raises `StoreError` where a file cannot be read to its end or holds no text, `IncompleteError` where a process of
+    ours was killed, `DataSetError` where the needed n-grams are too many for one pass.
+    """
+    if needed.followed.sum() >= GROUPS:
+        what = (
+            f"the likelihoods rest on {needed.followed.sum():,} histories; at most {GROUPS - 1:,} are counted at a time"
+        )
+        raise DataSetError(what, remedy="Ask for a part of them: --type, --contexts, --entities.")
+    shares = list(_shares(files, needed, folder, processes, progress))
+    intake = sum((share.intake for share in shares), Intake())
+    if not intake.tokens:
+        remedy = "Give JSON lines, plain text or Parquet, and the field of the text with --text-field."
+        raise StoreError("there is no text in the corpus", where=files[0].path, remedy=remedy)
+    groups = group_numbers(needed)
+    different = count_distinct(folder, int(groups.max()) + 1)[groups]
+    different[1:][groups[1:] == 0] = 0
+    counts, followed = sum(share.counts for share in shares), sum(share.followed for share in shares)
+    return NgramModel(needed, np.asarray(counts), np.asarray(followed), different), intake
+
+
+def group_numbers(needed: Needed) -> NDArray[np.int64]:
+    """A number for each history, from 1; 0 for the key 0, and for keys after which nothing matters."""
+    numbers = np.zeros(len(needed.keys), np.int64)
+    inner = needed.followed[1:]
+    numbers[1:][inner] = np.arange(1, int(inner.sum()) + 1)
+    return numbers
+
+
+def _shares(
+    files: Sequence[CorpusFile], needed: Needed, folder: Path, processes: int, progress: BytesRead
+) -> Iterator[Share]:
+    if processes == 1:
+        read: list[int] = [0]
+        yield _count_share(files, needed, folder, (0, 1), read, progress)
+        return
+    # Spawned: a forked process would share the locks of Arrow's threads.
+    context = multiprocessing.get_context("spawn")
+    with context.Manager() as manager, ProcessPoolExecutor(processes, context) as pool:
+        reads = manager.list([0] * processes)
+        work = [
+            pool.submit(_count_share, files, needed, folder, (number, processes), reads) for number in range(processes)
+        ]
+        try:
+            while any(not share.done() for share in work):
+                wait(work, timeout=_REPORT_EVERY)
+                progress(sum(reads))
+            yield from (share.result() for share in work)
+        except BrokenProcessPool as fault:
+            what = "a process was killed, perhaps for want of memory"
+            raise IncompleteError(f"{what}; run the same command again, with fewer --processes") from fault
+
+
+def _count_share(
+    files: Sequence[CorpusFile],
+    needed: Needed,
+    folder: Path,
+    share: tuple[int, int],
+    reads: list[int] | ListProxy[int],
+    progress: BytesRead = lambda _read: None,
+) -> Share:
+    number, shares = share
+    own = folder / f"share-{number}"
+    own.mkdir()
+    counter = Counter(needed, own)
+    for place, file in enumerate(files):
+        for block in blocks(file, (number - place) % shares, shares):
+            intake = Intake(len(block.texts), block.bytes, 0, block.broken)
+            counter.share.intake += intake
+            for text in _together(block.texts):
+                counter.add(text)
+            reads[number] += block.read
+            progress(reads[number])
+    return counter.finish()
+
+
+def _together(texts: Sequence[str]) -> Iterator[str]:
+    """Short texts as lines of longer ones: every call of numpy costs microseconds."""
+    held: list[str] = []
+    size = 0
+    for text in texts:
+        if size + len(text) >= PIECE and held:
+            yield "\n".join(held)
+            held, size = [], 0
+        held.append(text)
+        size += len(text) + 1
+    if held:
+        yield "\n".join(held)
+
+
+def _count(counts: Counts, places: NDArray[np.intp]) -> None:
+    """Adds one at each place; a place may be named more than once."""
+    if len(places):
+        ordered = np.sort(places)
+        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
+        counts[ordered[starts]] += np.diff(np.r_[starts, len(ordered)])

@@ -1,0 +1,98 @@
+"""What a data set holds now, written beside the rows that were made of it.
+
+Rows of contexts and entities that it does not hold any more stay on disk, out of every view, and count again when it
+holds them again; labels and translations are always those that it has now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pyarrow as pa
+
+from polyculture.cache.parquet import read_rows, rows_to_table
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import arrow_schema
+from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext
+from polyculture.instruments.datasets.phrasings import with_phrasings
+from polyculture.instruments.swaps.sentiment import gold_label
+
+CONTEXTS, ENTITIES = "dataset_contexts", "dataset_entities"
+KEYS = {CONTEXTS: "context_id", ENTITIES: "entity_id"}
+Rows = dict[str, dict[str, Any]]
+
+
+def present_tables(run: RunFolder, dataset: DataSet, helped: Iterable[MaskedContext] = ()) -> dict[str, pa.Table]:
+    """The tables that must be written for `dataset` to be what the run takes for present under its name.
+
+    None where it is already. `helped` are contexts with help before them, as they are asked now: they take the place of
+    others with the same help before the same context. A data set read in English stands beside the same one read as it
+    is, in other languages.
+    """
+    contexts = [_context(context, english=dataset.english) for context in with_phrasings(dataset).contexts]
+    entities = [_entity(entity, english=dataset.english) for entity in dataset.entities]
+    now = {table: _by_id(rows, KEYS[table]) for table, rows in ((CONTEXTS, contexts), (ENTITIES, entities))}
+    before = {table: _read(run, table) for table in now}
+    now[CONTEXTS] |= _with_help(before[CONTEXTS], now[CONTEXTS], [_context(c, english=dataset.english) for c in helped])
+    tables = {
+        table: _sorted(table, {**_others(before[table], KEYS[table], rows, dataset), **rows})
+        for table, rows in now.items()
+    }
+    return {table: rows for table, rows in tables.items() if rows.to_pylist() != before[table]}
+
+
+def _others(before: list[dict[str, Any]], key: str, now: Rows, dataset: DataSet) -> Rows:
+    """The rows of other data sets, and of this one in its other reading."""
+    languages = {row["language"] for row in now.values()}
+    others = [
+        row
+        for row in before
+        if row["dataset"] != dataset.name or (row["english"] != dataset.english and row["language"] not in languages)
+    ]
+    return _by_id(others, key)
+
+
+def _with_help(before: list[dict[str, Any]], plain: Rows, helped: list[dict[str, Any]]) -> Rows:
+    """The helped contexts of now, and others of before whose plain context is still there."""
+    replaced = {(row["origin"], row["help"]) for row in helped}
+    kept = [row for row in before if row["origin"] in plain and (row["origin"], row["help"]) not in replaced]
+    return _by_id([*kept, *helped], KEYS[CONTEXTS])
+
+
+def _read(run: RunFolder, table: str) -> list[dict[str, Any]]:
+    path = run.table(table)
+    return read_rows(path, table, arrow_schema(table).names).to_pylist() if path.exists() else []
+
+
+def _sorted(table: str, rows: Rows) -> pa.Table:
+    return rows_to_table(table, [rows[key] for key in sorted(rows)])
+
+
+def _by_id(rows: Iterable[dict[str, Any]], key: str) -> Rows:
+    return {row[key]: row for row in rows}
+
+
+def _context(context: MaskedContext, *, english: bool) -> dict[str, Any]:
+    return {
+        "context_id": context.context_id,
+        "dataset": context.dataset,
+        "language": context.language,
+        "english": english,
+        "gender": context.gender,
+        "sentiment": gold_label(context),
+        "help": context.help,
+        "origin": context.origin,
+    }
+
+
+def _entity(entity: CulturalEntity, *, english: bool) -> dict[str, Any]:
+    return {
+        "entity_id": entity.entity_id,
+        "dataset": entity.dataset,
+        "language": entity.language,
+        "english": english,
+        "gender": entity.gender,
+        "translation": entity.english,
+        "publisher_qid": entity.qid,
+    }

@@ -1,0 +1,111 @@
+"""Which contexts and entities of a data set are asked.
+
+Where only so many are wanted, those with the least ids are taken. Ids are hashes, so the choice is as good as drawn,
+the same on every machine, and each larger choice holds the smaller ones. A translation goes by the id of its original,
+so that the same are chosen; where one has no translation, the next takes its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby, islice
+
+from polyculture.cache.errors import DataSetError, did_you_mean
+from polyculture.instruments.datasets.load import ANY
+from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext
+
+QA = "qa"  # contexts that ask for extraction; whole texts, in which no comparison of likelihoods is meant
+Unit = tuple[str, str, str]  # language, culture, entity type: what one job asks
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What is wanted of a data set; None is all."""
+
+    languages: tuple[str, ...] = ()
+    cultures: tuple[str, ...] = ()
+    types: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    form: str = "causal"
+    contexts: int | None = None  # of each type and setting
+    entities: int | None = None  # of each culture and type
+    phrasings: bool = False  # contexts that are put in two ways, and no others; else those that are not
+
+
+def chosen_contexts(dataset: DataSet, selection: Selection) -> list[tuple[Unit, list[MaskedContext]]]:
+    """The contexts of each language, native culture and type. Raises `DataSetError` where nothing is there to ask."""
+    chosen = [context for context in dataset.contexts if _wanted(context, selection)]
+    if not chosen:
+        raise _nothing(dataset, selection)
+    grouped = groupby(sorted(chosen, key=_unit), key=_unit)
+    return [(unit, _first_contexts(list(contexts), selection.contexts)) for unit, contexts in grouped]
+
+
+def first_entities(entities: Sequence[CulturalEntity], limit: int | None, language: str) -> list[CulturalEntity]:
+    """At most `limit` entities of each culture, those that are chosen beside contexts of a language."""
+    if limit is None:
+        return list(entities)
+    by_culture = groupby(sorted(entities, key=lambda e: (e.culture, e.rank(language))), key=lambda e: e.culture)
+    return [entity for _, of_culture in by_culture for entity in list(of_culture)[:limit]]
+
+
+def check_cultures(dataset: DataSet, context: MaskedContext, entities: Sequence[CulturalEntity]) -> None:
+    """Raises `DataSetError` where a culture has no entity for a context: it is told, never counted as 0."""
+    found = {entity.culture for entity in entities}
+    for wanted in (context.culture, dataset.reference):
+        if wanted not in found:
+            raise DataSetError(
+                f"there is no {wanted} entity of type {context.entity_type!r} in {context.language!r} for this context",
+                where=dataset.folder / str(context.place),
+                remedy="Add entities, or leave this type out with --type.",
+            )
+
+
+def _wanted(context: MaskedContext, selection: Selection) -> bool:
+    if context.setting == QA and QA not in selection.settings:
+        return False
+    return (
+        selection.phrasings == bool(context.phrasing)
+        and context.form in (selection.form, ANY)
+        and context.language in (selection.languages or (context.language,))
+        and context.culture in (selection.cultures or (context.culture,))
+        and context.entity_type in (selection.types or (context.entity_type,))
+        and context.setting in (selection.settings or (context.setting,))
+    )
+
+
+def _unit(context: MaskedContext) -> Unit:
+    return context.language, context.culture, context.entity_type
+
+
+def _first_contexts(contexts: Sequence[MaskedContext], limit: int | None) -> list[MaskedContext]:
+    """At most `limit` contexts of each setting; the two phrasings of one count as one."""
+    if limit is None:
+        return list(contexts)
+    by_setting = groupby(sorted(contexts, key=lambda c: (c.setting, c.rank)), key=lambda c: c.setting)
+    chosen: list[MaskedContext] = []
+    for _, of_setting in by_setting:
+        for _, same in islice(groupby(of_setting, key=lambda c: c.rank), limit):
+            chosen += same
+    return chosen
+
+
+def _nothing(dataset: DataSet, selection: Selection) -> DataSetError:
+    known = {
+        "language": (selection.languages, {c.language for c in dataset.contexts}),
+        "culture": (selection.cultures, {c.culture for c in dataset.contexts}),
+        "type": (selection.types, {c.entity_type for c in dataset.contexts}),
+        "setting": (selection.settings, {c.setting for c in dataset.contexts}),
+        "form": ((selection.form,), {c.form for c in dataset.contexts}),
+    }
+    for name, (wanted, there) in known.items():
+        for word in wanted:
+            if word not in there and ANY not in there:
+                what = f"{dataset.name} has no context of {name} {word!r}"
+                return DataSetError(what, where=dataset.folder, remedy=did_you_mean(word, there))
+    if selection.phrasings and not any(c.phrasing for c in dataset.contexts):
+        remedy = "Give your own contexts the columns phrasing and pair: see docs/datasets.md."
+        return DataSetError(f"{dataset.name} has no context in two phrasings", where=dataset.folder, remedy=remedy)
+    return DataSetError(f"{dataset.name} has no context of this selection", where=dataset.folder,
+                        remedy=f"See what there is: polyculture data show {dataset.name}")  # fmt: skip

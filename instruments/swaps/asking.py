@@ -1,0 +1,113 @@
+"""Who answers about a text: a language model that is asked by a prompt, through any engine that writes texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Protocol
+
+from polyculture.cache.identity import content_id
+from polyculture.generate.engines.base import Completion, Decoding, Engine, Message, Request
+from polyculture.instruments.swaps.ner import NameTagging
+from polyculture.instruments.swaps.prompts import Prompts
+from polyculture.instruments.swaps.qa import QuestionAnswering
+from polyculture.instruments.swaps.sentiment import Sentiment
+from polyculture.instruments.swaps.text import AnswerError, Filled, Judged, Task
+
+VERSION = 2  # of the rules in the code that decide what an answer is worth: raise it when they change
+PROMPT = "prompt"
+TASKS: Mapping[str, Task] = {task.name: task for task in (Sentiment(), QuestionAnswering(), NameTagging())}
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """A text to be asked about, with the number of the draw that asks first."""
+
+    key: str
+    filled: Filled
+    draw: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What became of an ask: the answer as it came, and what it is worth; if nothing, its `error` says why."""
+
+    ask: Ask
+    completion: Completion
+    judged: Judged | None
+
+
+class Asker(Protocol):
+    """Answers about texts."""
+
+    instrument: str
+
+    @property
+    def prompt_id(self) -> str:
+        """A content hash of all that decides an answer but the text and the model."""
+        ...
+
+    @property
+    def repeatable(self) -> bool:
+        """Whether the same text gets the same answer whatever the seed, so that it need not be asked twice."""
+        ...
+
+    def answers(self, asks: Iterable[Ask]) -> Iterator[Answered]:
+        """Yields one answer per ask, as they come. What fails is an answer with a reason, not an exception."""
+        ...
+
+
+@dataclass(frozen=True)
+class Questions:
+    """What is asked in one language, and how: all of it but the model."""
+
+    task: Task
+    prompts: Prompts  # in the language of the question
+    own: Prompts  # in the language of the text: how its words are compared
+    temperature: float = 0.0
+    seed: int = 1  # of the draws
+
+    @property
+    def decoding(self) -> Decoding:
+        schema = self.task.schema(self.prompts)
+        return Decoding(self.temperature, top_p=1.0, top_k=None, max_tokens=self.task.max_tokens, schema=schema)
+
+    @property
+    def prompt_id(self) -> str:
+        compared = (self.own.spaces, self.own.articles, self.own.prefixes, self.own.titles, self.own.honorifics)
+        wording = self.task.wording(self.prompts)
+        return content_id("swap", VERSION, self.task.name, wording, compared, asdict(self.decoding), self.seed)
+
+
+class PromptAsker:
+    """Asks a language model by a prompt. An answer that cannot be read is a failure that keeps it as it came."""
+
+    instrument = PROMPT
+
+    def __init__(self, engine: Engine, questions: Questions) -> None:
+        self._engine, self._questions = engine, questions
+        self.prompt_id = questions.prompt_id
+        self.repeatable = questions.temperature == 0
+
+    def answers(self, asks: Iterable[Ask]) -> Iterator[Answered]:
+        waiting: dict[str, Ask] = {}
+        for completion in self._engine.sample(self._requests(asks, waiting)):
+            yield self._answered(waiting.pop(completion.request_id), completion)
+
+    def _requests(self, asks: Iterable[Ask], waiting: dict[str, Ask]) -> Iterator[Request]:
+        task, prompts, decoding = self._questions.task, self._questions.prompts, self._questions.decoding
+        for ask in asks:
+            waiting[ask.key] = ask
+            yield Request(ask.key, (Message("user", task.prompt(ask.filled, prompts)),), decoding, (ask.seed,))
+
+    def _answered(self, ask: Ask, completion: Completion) -> Answered:
+        if completion.text is None:
+            return Answered(ask, replace(completion, error=completion.error or "no answer"), None)
+        questions = self._questions
+        try:
+            judged = questions.task.judge(completion.text, ask.filled, questions.prompts, questions.own)
+        except AnswerError as fault:
+            cut = " (it was cut at the token limit)" if completion.finish_reason == "length" else ""
+            return Answered(ask, replace(completion, error=f"{fault}{cut}"), None)
+        return Answered(ask, completion, judged)

@@ -1,0 +1,95 @@
+"""Answers of models that were trained for the task: text classifiers for sentiment, taggers for names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict
+
+from polyculture.cache.catalog.read import parse_model, read_toml
+from polyculture.cache.errors import DataSetError, EngineError
+from polyculture.cache.identity import content_id
+from polyculture.generate.engines.base import Completion
+from polyculture.generate.engines.transformers.labelling import BATCH, Labeller
+from polyculture.instruments.swaps.asking import VERSION, Answered, Ask
+from polyculture.instruments.swaps.ner import judge_spans
+from polyculture.instruments.swaps.prompts import Label
+from polyculture.instruments.swaps.text import Judged
+
+LABELS = Path(__file__).parent / "labels.toml"
+CLASSIFIER, TAGGER = "classifier", "tagger"
+
+
+class Labels(BaseModel):
+    """What models' labels mean: the three sentiments, and the types of entities."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    sentiment: Mapping[Label, tuple[str, ...]]
+    names: Mapping[str, tuple[str, ...]]
+
+    def sentiment_of(self, label: str) -> Label | None:
+        return next((ours for ours, theirs in self.sentiment.items() if label.casefold() in theirs), None)
+
+    def means(self, label: str, entity_type: str) -> bool:
+        """Does a label of a name stand for a type?"""
+        return label.casefold() in self.names.get(entity_type, ())
+
+
+def read_labels(file: Path | None = None) -> Labels:
+    """The labels in a file, or ours. Raises `DataSetError` where it does not hold what it must."""
+    return parse_model(Labels, read_toml(file or LABELS, DataSetError), file or LABELS)
+
+
+class ClassifierAsker:
+    """Labels texts with a classifier. Raises `EngineError` where a label of it is none of the three sentiments."""
+
+    instrument, repeatable = CLASSIFIER, True
+
+    def __init__(self, labeller: Labeller, labels: Labels, model: str) -> None:
+        self._labeller, self._labels = labeller, labels
+        self.prompt_id = labels_id(CLASSIFIER, labels)
+        strange = sorted(label for label in labeller.labels if labels.sentiment_of(label) is None)
+        if strange:
+            remedy = "Say what it means in a file like metrics/swaps/labels.toml, and name that with --labels."
+            raise EngineError(f"gives the label {strange[0]!r}, which is no sentiment", where=model, remedy=remedy)
+
+    def answers(self, asks: Iterable[Ask]) -> Iterator[Answered]:
+        source = iter(asks)
+        while batch := list(islice(source, BATCH)):
+            said = self._labeller.label([ask.filled.text for ask in batch])
+            for ask, raw in zip(batch, said, strict=True):
+                label = self._labels.sentiment_of(raw) or ""
+                judged = Judged(label, int(label == (ask.filled.context.sentiment or "").strip().casefold()))
+                yield Answered(ask, _completion(ask, raw, self._labeller), judged)
+
+
+class TaggerAsker:
+    """Finds names with a tagger: those with a label that means the entity's type."""
+
+    instrument, repeatable = TAGGER, True
+
+    def __init__(self, labeller: Labeller, labels: Labels) -> None:
+        self._labeller, self._labels = labeller, labels
+        self.prompt_id = labels_id(TAGGER, labels)
+
+    def answers(self, asks: Iterable[Ask]) -> Iterator[Answered]:
+        source = iter(asks)
+        while batch := list(islice(source, BATCH)):
+            found = self._labeller.tag([ask.filled.text for ask in batch])
+            for ask, names in zip(batch, found, strict=True):
+                kind = ask.filled.context.entity_type
+                spans = [(name.start, name.end) for name in names if self._labels.means(name.label, kind)]
+                raw = "; ".join(f"{name.start}-{name.end} {name.label}" for name in names)
+                yield Answered(ask, _completion(ask, raw, self._labeller), judge_spans(spans, ask.filled))
+
+
+def labels_id(instrument: str, labels: Labels) -> str:
+    """The prompt_id of answers by such a model: a hash of what its labels mean."""
+    return content_id("swap", VERSION, instrument, labels.model_dump())
+
+
+def _completion(ask: Ask, raw: str, labeller: Labeller) -> Completion:
+    return Completion(ask.key, ask.seed, raw, model_version=labeller.version)

@@ -1,0 +1,188 @@
+"""The rates of a run's answers about swapped entities with their intervals, into `swap_intervals.parquet`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import groupby
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import duckdb
+import numpy as np
+from numpy.typing import NDArray
+
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import SwapInterval
+from polyculture.instruments.swaps.ratio import Numbers, Rated, Ratio, Side, difference, rate, ratio
+from polyculture.metrics.measured import measured
+
+QUERIES = Path(__file__).parent / "queries"
+Columns = Mapping[str, NDArray[Any]]
+# A metric is the ratio of two sums over answers: what an answer adds to each.
+Metric = Callable[[Columns], tuple[Numbers, Numbers]]
+
+
+class Whole(NamedTuple):
+    """The answers that are read together: a setting of a data set."""
+
+    task: str
+    instrument: str
+    model: str
+    dataset: str
+    setting: str
+
+
+class Part(NamedTuple):
+    """What of them a row rests on; '' stands for all."""
+
+    language: str
+    culture: str
+    entity_type: str
+
+
+def _labelled(gold_is_not: str, label: str) -> Metric:
+    """Of the texts whose gold label is another, those that got `label`."""
+    return lambda answers: (
+        _number((answers["gold"] != gold_is_not) & (answers["answer"] == label)),
+        _number(answers["gold"] != gold_is_not),
+    )
+
+
+def _turned(gold: str, label: str) -> Metric:
+    """Of the texts of one gold label, those that got its opposite."""
+    return lambda answers: (
+        _number((answers["gold"] == gold) & (answers["answer"] == label)),
+        _number(answers["gold"] == gold),
+    )
+
+
+def _accuracy(answers: Columns) -> tuple[Numbers, Numbers]:
+    return _number(answers["matched"]), np.ones(len(answers["matched"]))
+
+
+def _precision(answers: Columns) -> tuple[Numbers, Numbers]:
+    return _number(answers["matched"]), _number(answers["predicted"])
+
+
+def _f1(answers: Columns) -> tuple[Numbers, Numbers]:
+    """Harmonic mean of precision and recall: each text has one entity to be found."""
+    return 2 * _number(answers["matched"]), _number(answers["predicted"]) + 1
+
+
+METRICS: Mapping[str, Mapping[str, Metric]] = {
+    "sentiment": {
+        "accuracy": _accuracy,
+        "false_negative_rate": _labelled("negative", "negative"),
+        "false_positive_rate": _labelled("positive", "positive"),
+        "positive_as_negative_rate": _turned("positive", "negative"),
+        "negative_as_positive_rate": _turned("negative", "positive"),
+    },
+    "qa": {"accuracy": _accuracy},
+    "ner": {"precision": _precision, "recall": _accuracy, "f1": _f1},
+}
+
+
+def measure_swaps(run: RunFolder) -> list[SwapInterval]:
+    """Writes and returns the rates of every type, over types, and over languages; each side's and their difference.
+
+    Raises `StoreError` where there is no run or the folder cannot be written.
+    """
+    return measured(run, "swap_intervals", _rows)
+
+
+def _rows(store: duckdb.DuckDBPyConnection) -> Iterator[SwapInterval]:
+    units = [tuple(row) for row in store.execute(_query("units")).fetchall()]
+    for key, group in groupby(units, key=lambda unit: unit[: len(Whole._fields)]):
+        whole = Whole(*key)
+        answers = _read(store, whole)
+        parts = [Part(*unit[len(Whole._fields) :]) for unit in group]
+        over_types = dict.fromkeys(part._replace(entity_type="") for part in parts)
+        for part in (*parts, *over_types, Part("", "", "")):
+            yield from _part_rows(whole, part, _of(answers, part))
+
+
+def _read(store: duckdb.DuckDBPyConnection, whole: Whole) -> dict[str, NDArray[Any]]:
+    found = store.execute(_query("answers"), whole._asdict()).fetchnumpy()
+    return {name: np.asarray(np.ma.getdata(column)) for name, column in found.items()}
+
+
+def _of(answers: Columns, part: Part) -> Columns:
+    here = np.ones(len(answers["ok"]), bool)
+    for name, value in part._asdict().items():
+        if value:
+            here &= answers[name] == value
+    return {name: column[here] for name, column in answers.items()}
+
+
+def _part_rows(whole: Whole, part: Part, answers: Columns) -> Iterator[SwapInterval]:
+    read = {name: column[answers["ok"]] for name, column in answers.items()}
+    if not len(read["ok"]):
+        return
+    native = read["native"].astype(bool)
+    failed = ~answers["ok"].astype(bool)
+    of_native = answers["native"].astype(bool)
+    lost = {"native": int((failed & of_native).sum()), "western": int((failed & ~of_native).sum())}
+    lost["difference"] = lost["native"] + lost["western"]
+    for name, metric in METRICS[whole.task].items():
+        numerators, denominators = metric(read)
+        sizes = _sizes(read, native, denominators > 0)
+        for side, (found, draws) in _rated(read, native, numerators, denominators).items():
+            yield _row(whole, part, name, side, found, draws, {**sizes, "failed": lost[side]})
+
+
+def _sizes(read: Columns, native: NDArray[np.bool_], counted: NDArray[np.bool_]) -> dict[str, int]:
+    """How many contexts and entities the counted answers are about."""
+    return {
+        "contexts": len(set(read["context_id"][counted])),
+        "native_entities": len(set(read["entity_id"][counted & native])),
+        "western_entities": len(set(read["entity_id"][counted & ~native])),
+    }
+
+
+def _rated(
+    read: Columns, native: NDArray[np.bool_], numerators: Numbers, denominators: Numbers
+) -> dict[str, tuple[Rated, int]]:
+    """Each side, and their difference where both have an answer; with the draws that they rest on."""
+    ids, contexts = np.unique(read["context_id"], return_inverse=True)
+    _, entities = np.unique(read["entity_id"], return_inverse=True)
+    every = Side(numerators, denominators, contexts, entities, read["draw"].astype(np.int64))
+    sides: dict[str, Ratio] = {}
+    for side, here in (("native", native), ("western", ~native)):
+        found = ratio(every.of(here), len(ids)) if here.any() else None
+        if found is not None:
+            sides[side] = found
+    rated = {side: (rate(found), len(found.draws)) for side, found in sides.items()}
+    if len(sides) == 2:
+        drawn = min(len(found.draws) for found in sides.values())
+        rated["difference"] = (difference(sides["native"], sides["western"]), drawn)
+    return rated
+
+
+def _row(
+    whole: Whole, part: Part, metric: str, side: str, found: Rated, draws: int, sizes: Mapping[str, Any]
+) -> SwapInterval:
+    low, high = found.estimate.limits(-1.0 if side == "difference" else 0.0, 1.0)
+    return SwapInterval(
+        metric=metric,
+        side=side,
+        **whole._asdict(),
+        language=part.language or None,
+        culture=part.culture or None,
+        entity_type=part.entity_type or None,
+        estimate=found.estimate.value,
+        low=low,
+        high=high,
+        p=found.p,
+        deviation=found.deviation,
+        draws=draws,
+        answers=found.answers,
+        **sizes,
+    )
+
+
+def _number(column: NDArray[Any]) -> Numbers:
+    return column.astype(np.float64)
+
+
+def _query(name: str) -> str:
+    return (QUERIES / f"{name}.sql").read_text(encoding="utf-8")

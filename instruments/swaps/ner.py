@@ -1,0 +1,78 @@
+"""Named-entity tagging: is an entity of one culture found as a name as well as one of another?
+
+Naous et al. 2024 (CAMeL). A name counts when its span is exactly the entity's, as conlleval counts (Tjong
+Kim Sang and De Meulder 2003); all names of the type that were found in the text are predictions. The published contexts
+do not say what other names they hold: a prediction elsewhere counts as false on both sides alike, and is told apart.
+
+A title or an honorific (Mr., さん, 씨) is no part of a name: so annotators are told (MUC-7, IREX). Taggers learn it.
+A language model was not told: the entity with one that stands beside it in the text is taken for the entity.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from polyculture.instruments.swaps.answer_parsing import json_value
+from polyculture.instruments.swaps.prompts import Prompts, fill
+from polyculture.instruments.swaps.text import AnswerError, Filled, Judged, answer_schema
+
+KEY = "names"
+MOST_NAMES = 30  # of an answer; one that fills this is not believed to be finished
+Span = tuple[int, int]
+
+
+class NameTagging:
+    """Asks for all names of the entity's type."""
+
+    name = "ner"
+    max_tokens = 256
+
+    def gold(self, filled: Filled) -> str:
+        return filled.entity.surface
+
+    def prompt(self, filled: Filled, prompts: Prompts) -> str:
+        return fill(prompts.ner.prompt, text=filled.text, type=prompts.type_words(filled.context.entity_type))
+
+    def schema(self, prompts: Prompts) -> dict[str, Any]:  # noqa: ARG002
+        return answer_schema(KEY, {"type": "array", "items": {"type": "string"}, "maxItems": MOST_NAMES})
+
+    def wording(self, prompts: Prompts) -> Any:
+        return prompts.ner.model_dump(), dict(prompts.types)
+
+    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Prompts) -> Judged:  # noqa: ARG002
+        names = json_value(raw, KEY)
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise AnswerError("the answer has no list of names")
+        if len(names) >= MOST_NAMES:
+            raise AnswerError(f"the answer goes on for ever: {len(names)} names")
+        return judge_names([name.strip() for name in names if name.strip()], filled, own)
+
+
+def judge_names(names: Iterable[str], filled: Filled, own: Prompts) -> Judged:
+    """What names without places are worth: each stands wherever the text has it; one that it lacks is a false one."""
+    spans: set[Span] = set()
+    invented = set()
+    for name in names:
+        found = {(place.start(), place.end()) for place in re.finditer(re.escape(name), filled.text)}
+        spans |= found
+        invented |= set() if found else {name}
+    return judge_spans([_bare(span, filled, own) for span in spans], filled, invented)
+
+
+def judge_spans(spans: Iterable[Span], filled: Filled, invented: Iterable[str] = ()) -> Judged:
+    """What spans of the text are worth, with names that the text does not hold."""
+    each, beside = sorted(set(spans)), sorted(set(invented))
+    start, end = filled.span
+    elsewhere = sum(stop <= start or begin >= end for begin, stop in each) + len(beside)
+    named = [filled.text[begin:stop] for begin, stop in each] + beside
+    return Judged("\n".join(named), int((start, end) in each), len(named), elsewhere)
+
+
+def _bare(span: Span, filled: Filled, own: Prompts) -> Span:
+    """The entity's span where `span` is that with a title before it or an honorific behind it; else as it is."""
+    (begin, stop), (start, end) = span, filled.span
+    beside = ((filled.text[begin:start], own.titles), (filled.text[end:stop], own.honorifics))
+    bare = all(word.strip().casefold() in ("", *map(str.casefold, words)) for word, words in beside)
+    return filled.span if bare and begin <= start < end <= stop else span

@@ -1,0 +1,60 @@
+"""Sentiment association: is a text with an entity of one culture taken for worse than with one of another?
+
+Naous et al. 2024 (CAMeL), Naous et al. 2025 (Camellia): the gold label is that of the context, whatever stands in
+its gap.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from polyculture.instruments.datasets.model import MaskedContext
+from polyculture.instruments.swaps.answer_parsing import words
+from polyculture.instruments.swaps.prompts import Label, Prompts, fill
+from polyculture.instruments.swaps.text import AnswerError, Filled, Judged, answer_schema
+
+LABELS: tuple[Label, ...] = ("positive", "negative", "neutral")
+KEY = "sentiment"
+
+
+def gold_label(context: MaskedContext) -> Label | None:
+    """The sentiment of a context; None where the publisher gives none, or another word than the three."""
+    said = (context.sentiment or "").strip().casefold()
+    return next((label for label in LABELS if label == said), None)
+
+
+class Sentiment:
+    """Asks for one of three labels."""
+
+    name = "sentiment"
+    max_tokens = 48  # some models put spaces into their JSON
+
+    def gold(self, filled: Filled) -> str:
+        return gold_label(filled.context) or ""
+
+    def prompt(self, filled: Filled, prompts: Prompts) -> str:
+        return fill(prompts.sentiment.prompt, text=filled.text)
+
+    def schema(self, prompts: Prompts) -> dict[str, Any]:
+        return answer_schema(KEY, {"type": "string", "enum": [prompts.sentiment.labels[label] for label in LABELS]})
+
+    def wording(self, prompts: Prompts) -> Any:
+        return prompts.sentiment.model_dump()
+
+    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Prompts) -> Judged:  # noqa: ARG002
+        label = read_label(words(raw, KEY), prompts)
+        return Judged(label, int(label == self.gold(filled)))
+
+
+def read_label(said: str, prompts: Prompts) -> Label:
+    """The one label that an answer names, by its word in the prompt's language or in English.
+
+    Raises `AnswerError` where it names none, or several.
+    """
+    folded = said.casefold()
+    named = [
+        label for label in LABELS if label in folded or prompts.sentiment.labels[label].casefold() in folded
+    ]  # fmt: skip
+    if len(named) != 1:
+        raise AnswerError(f"the answer names {len(named)} of the three labels: {said[:60]!r}")
+    return named[0]

@@ -1,0 +1,76 @@
+"""A context with an entity in its gap, and what an answer about it is worth."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from polyculture.instruments.datasets.model import MASK, CulturalEntity, MaskedContext
+from polyculture.instruments.swaps.prompts import Prompts
+
+
+class AnswerError(ValueError):
+    """An answer that is not what was asked for: nothing of it is used."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A context with an entity in its gap."""
+
+    context: MaskedContext
+    entity: CulturalEntity
+
+    @property
+    def text(self) -> str:
+        return self.context.text.replace(MASK, self.entity.surface)
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Where the entity stands in the text, in characters."""
+        start = len(self.context.prefix)
+        return start, start + len(self.entity.surface)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An answer as it was understood, and what of it is right; the columns of `SwapAnswer` of these names."""
+
+    answer: str
+    matched: int
+    predicted: int | None = None
+    elsewhere: int | None = None
+
+
+class Task(Protocol):
+    """What is asked of a language model about a text."""
+
+    name: str
+    max_tokens: int
+
+    def gold(self, filled: Filled) -> str:
+        """What a right answer says."""
+        ...
+
+    def prompt(self, filled: Filled, prompts: Prompts) -> str:
+        """The question, in the language of `prompts`."""
+        ...
+
+    def schema(self, prompts: Prompts) -> dict[str, Any]:
+        """The JSON schema of an answer."""
+        ...
+
+    def wording(self, prompts: Prompts) -> Any:
+        """All of `prompts` that decides answers and what they are worth."""
+        ...
+
+    def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Prompts) -> Judged:
+        """What an answer is worth. `own` are the prompts in the text's language, whose words are compared.
+
+        Raises `AnswerError`, one line, where it cannot be understood.
+        """
+        ...
+
+
+def answer_schema(key: str, value: dict[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an object with one key."""
+    return {"type": "object", "properties": {key: value}, "required": [key], "additionalProperties": False}

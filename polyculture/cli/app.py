@@ -1,0 +1,105 @@
+"""The command line: one function per verb, each in a file of its own beside this one."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from polyculture import __version__
+from polyculture.cli import (
+    audit,
+    cbs,
+    collect,
+    compare,
+    corpus,
+    data,
+    demo,
+    embeddings,
+    extract,
+    generate,
+    init,
+    jobs,
+    leaderboard,
+    link,
+    measure,
+    mine,
+    ner,
+    plan,
+    qa,
+    report,
+    run,
+    sentiment,
+    sql,
+    status,
+    tokens,
+    view,
+    wikidata,
+)
+
+app = typer.Typer(
+    help="What does a language model know and say about the world's cultures, in every language?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # plain help: it starts in a fraction of the time
+    epilog="Begin with: polyculture demo. Then: polyculture init, polyculture plan exp.toml, polyculture run exp.toml",
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"polyculture {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    _version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """What does a language model know and say about the world's cultures, in every language?"""
+
+
+app.command(epilog="polyculture demo --folder demo")(demo.demo)
+app.command(epilog="polyculture init exp.toml")(init.init)
+app.command(epilog="polyculture plan exp.toml --calibrate")(plan.plan)
+app.command(cls=run.RunCommand, epilog="polyculture run exp.toml --job 3/16; polyculture run exp.toml --ray")(run.run)
+app.command(epilog="polyculture generate exp.toml --language ja")(generate.generate)
+app.add_typer(extract.app, name="extract")
+app.add_typer(link.app, name="link")
+app.command(epilog="polyculture measure exp.toml; polyculture measure exp.toml --selection right_language")(
+    measure.measure
+)
+app.command(
+    epilog="polyculture compare exp.toml openai:gpt-4o openai:gpt-4o-mini --by language; "
+    "polyculture compare exp.toml explicit neutral --selection right_language"
+)(compare.compare)
+app.add_typer(audit.app, name="audit")
+app.command(epilog="polyculture report exp.toml --format latex")(report.report)
+app.command(epilog="polyculture view exp.toml --port 8765")(view.view)
+app.command(epilog="polyculture jobs exp.toml --left | parallel --jobs 4")(jobs.jobs)
+app.command(epilog="polyculture status exp.toml --live")(status.status)
+app.command(cls=sql.SqlCommand, epilog='polyculture sql exp.toml "select * from granularity" --format csv')(sql.sql)
+wikidata.app.command(epilog="polyculture wikidata collect --class Q746549 --country JP --language ja -o dishes.csv")(
+    collect.collect
+)
+app.add_typer(wikidata.app, name="wikidata")
+app.add_typer(mine.app, name="mine")
+app.add_typer(data.app, name="data")
+app.command(epilog="polyculture cbs exp.toml --data camellia --language ja --contexts 5 --entities 100")(cbs.cbs)
+app.command(
+    cls=corpus.CorpusCommand,
+    epilog="polyculture corpus exp.toml --corpus wiki/*.jsonl.gz --name wikipedia --language ja --type food",
+)(corpus.corpus)
+app.command(epilog="polyculture sentiment exp.toml --data camellia --language ja --contexts 5 --entities 10")(
+    sentiment.sentiment
+)
+app.command(epilog="polyculture qa exp.toml --data camellia --language ko --contexts 5 --entities 10")(qa.qa)
+app.command(epilog="polyculture ner exp.toml --data camellia --type names --tagger Davlan/xlm-roberta-base-ner-hrl")(
+    ner.ner
+)
+app.command(epilog="polyculture embeddings exp.toml --language ja --type food --plots maps")(embeddings.embeddings)
+app.command(epilog="polyculture leaderboard exp.toml --task cbs --format csv -o board.csv")(leaderboard.leaderboard)
+app.command(epilog="polyculture tokens exp.toml --language ja --language vi")(tokens.tokens)

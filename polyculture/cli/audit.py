@@ -1,0 +1,68 @@
+"""`polyculture audit`: what a person thinks of a sample, and what that says of the numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Have a sample of mentions and links judged by people: export a sheet, import it, show what it says.",
+    epilog="polyculture audit export exp.toml -o ana.csv; polyculture audit import exp.toml ana.csv ben.csv",
+)
+
+
+@app.command(epilog="polyculture audit export exp.toml --per 20 -o ana.csv")
+def export(
+    experiment: ExperimentFile,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The sheet; name it after its judge.")],
+    per: Annotated[int, typer.Option(min=1, help="Responses of each language and topic.")] = 20,
+    seed: Annotated[int, typer.Option(help="Which responses: the same seed gives the same ones.")] = 1,
+    runs: Runs = None,
+) -> None:
+    """Write a sheet for a judge: a row per mention of a sample of responses, with the link it came to.
+
+    Give every judge a copy under a name of its own; docs/audit.md says what to write into it.
+    """
+    from polyculture.cli.human_audit import export_sheet
+    from polyculture.experiment.workspace import open_workspace, require_run
+
+    run = open_workspace(experiment, runs).run
+    require_run(run)
+    export_sheet(run, output, per, seed)
+
+
+@app.command("import", epilog="polyculture audit import exp.toml ana.csv ben.csv")
+def import_(
+    experiment: ExperimentFile,
+    sheets: Annotated[list[Path], typer.Argument(help="The judged sheets, one per judge.")],
+    runs: Runs = None,
+) -> None:
+    """Read judged sheets back, in place of what the same judges said before, and show what they say."""
+    from polyculture.cli.human_audit import import_sheets, show_audit
+    from polyculture.experiment.workspace import open_workspace, require_run
+
+    run = open_workspace(experiment, runs).run
+    require_run(run)
+    import_sheets(run, sheets)
+    show_audit(run, Format.TABLE, None)
+
+
+@app.command(epilog="polyculture audit show exp.toml --format csv -o audit.csv")
+def show(
+    experiment: ExperimentFile, runs: Runs = None, format: OutputFormat = Format.TABLE, output: OutputFile = None
+) -> None:
+    """Show precision and recall, the judges' agreement, and the metrics with the errors carried in.
+
+    With --format: precision and recall as rows.
+    """
+    from polyculture.cli.human_audit import show_audit
+    from polyculture.experiment.workspace import open_workspace, require_run
+
+    run = open_workspace(experiment, runs).run
+    require_run(run)
+    show_audit(run, format, output)

@@ -1,0 +1,96 @@
+"""`polyculture wikidata collect`: the items of a class, as a list to begin with."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from polyculture.cli.options import Format, OutputFile, OutputFormat
+from polyculture.cli.wikidata import CatalogFolder
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from polyculture.cache.catalog import Catalog
+    from polyculture.collect.wikidata.collect import Collection
+    from polyculture.link.index.snapshot import Snapshot
+
+# What a terminal shows, and a cell of a list in CSV.
+SHOWN = "qid, label, english, array_to_string(countries, ' ') AS countries, sitelinks, description"
+FLAT = """* REPLACE (
+    array_to_string(aliases, ' | ') AS aliases,
+    array_to_string(countries, ' | ') AS countries,
+    array_to_string(country_qids, ' | ') AS country_qids,
+    array_to_string(country_properties, ' | ') AS country_properties,
+    array_to_string(path, ' > ') AS path
+)"""
+
+
+class Members(StrEnum):
+    """Which items are meant: things, classes of things, or both."""
+
+    ANY = "any"
+    INSTANCES = "instances"
+    CLASSES = "classes"
+
+
+def collect(
+    classes: Annotated[list[str], typer.Option("--class", metavar="QID", help="A Wikidata class; may be repeated.")],
+    language: Annotated[str, typer.Option(help="The language of the labels, e.g. ja.")],
+    country: Annotated[
+        list[str] | None, typer.Option(metavar="CODE", help="Only this country: JP or Q17; may be repeated.")
+    ] = None,
+    stop: Annotated[
+        list[str] | None, typer.Option(metavar="QID", help="A class that a way may not cross; may be repeated.")
+    ] = None,
+    members: Annotated[Members, typer.Option(help="Instances, classes (kinds of dish), or any.")] = Members.ANY,
+    labelled: Annotated[bool, typer.Option("--labelled", help="Only items with a label in the language.")] = False,
+    snapshot: Annotated[str, typer.Option(help="A snapshot's file, or starter.")] = "starter",
+    endpoint: Annotated[
+        str | None, typer.Option(metavar="URL", help="Ask this SPARQL endpoint over Wikidata instead of a snapshot.")
+    ] = None,
+    contact: Annotated[str | None, typer.Option(help="Whom the endpoint can write to: an address or a page.")] = None,
+    catalog: CatalogFolder = None,
+    format: OutputFormat = Format.TABLE,
+    output: OutputFile = None,
+) -> None:
+    """Collect the items of a class with all its subclasses.
+
+    Label, English label, aliases, description, countries and sitelinks of each, best known first.
+    """
+    from polyculture.cache.catalog import read_catalog
+    from polyculture.cli.tables import write_rows
+    from polyculture.collect.wikidata.collect import Collection, collected
+    from polyculture.console import say
+
+    wanted = Collection(classes, language, country or (), stop or (), members.value, labelled=labelled)
+    known = read_catalog(catalog)
+    source = _snapshot(snapshot) if endpoint is None else _pulled(known, wanted, endpoint, contact)
+    with collected(source, known, wanted) as rows:
+        write_rows(_as_wanted(rows, format, output), format, output)
+        say(f"{len(rows)} items")
+
+
+def _snapshot(name: str) -> Snapshot:
+    from polyculture.experiment.snapshots import find_snapshot
+
+    return find_snapshot(name, Path.cwd())
+
+
+def _pulled(catalog: Catalog, wanted: Collection, endpoint: str, contact: str | None) -> Snapshot:
+    from polyculture.cache.cache_dir import cache_folder
+    from polyculture.collect.wikidata.from_service import pulled
+    from polyculture.console import say
+    from polyculture.link.pull.client import PullSettings
+
+    return pulled(catalog, wanted, cache_folder(), PullSettings(contact or "", endpoint, tell=say))
+
+
+def _as_wanted(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | None) -> duckdb.DuckDBPyRelation:
+    """Lists stay lists where the format has them; in CSV they are one cell."""
+    if format in (Format.JSON, Format.PARQUET):
+        return rows
+    return rows.select(SHOWN if format is Format.TABLE and output is None else FLAT)

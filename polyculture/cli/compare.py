@@ -1,0 +1,69 @@
+"""`polyculture compare`: two models, languages or conditions, paired on the prompt."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from polyculture.cli.options import ExperimentFile, Format, OfSelection, OutputFile, OutputFormat, Runs, Selection
+
+
+class Metric(StrEnum):
+    """What can be compared."""
+
+    GRANULARITY = "granularity"
+    DIVERSITY = "diversity"
+    SPECIFICITY = "specificity"
+    SPECIFICITY_GAIN = "specificity_gain"
+    CONSENSUS = "consensus"
+    HILL_1 = "hill_1"
+    HILL_2 = "hill_2"
+    COVERAGE = "coverage"
+    RAREFIED = "rarefied"
+    AT_COVERAGE = "at_coverage"
+
+
+def compare(
+    experiment: ExperimentFile,
+    a: Annotated[str | None, typer.Argument(help="A model, language or condition of the run.")] = None,
+    b: Annotated[str | None, typer.Argument(help="Another one of the same sort.")] = None,
+    native: Annotated[
+        bool, typer.Option("--native", help="Each country in its own language against the other languages.")
+    ] = False,
+    by: Annotated[
+        list[str] | None,
+        typer.Option("--by", help="A line per model, language, topic, condition or country; may be repeated."),
+    ] = None,
+    metric: Annotated[
+        list[Metric] | None,
+        typer.Option("--metric", help="Only this metric; may be repeated. Without it: the first five."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the permutations, where not all can be tried.")] = 1,
+    selection: OfSelection = Selection.ALL,
+    runs: Runs = None,
+    format: OutputFormat = Format.TABLE,
+    output: OutputFile = None,
+) -> None:
+    """Compare two models, languages or conditions, paired on the prompt.
+
+    Mean difference, 95 % interval, p by permutation, and q: p adjusted (Benjamini and Hochberg) over all lines shown.
+    Specificity and its gain have a line per condition, as in the tables: an average over conditions would say nothing.
+    """
+    from polyculture.cache.store import open_store
+    from polyculture.cli.comparison import choose_sides, write_comparison
+    from polyculture.experiment.workspace import open_workspace, require_run, warn_of_changes
+    from polyculture.metrics import KEPT, views
+    from polyculture.metrics.comparison.compare import METRICS
+    from polyculture.metrics.comparison.compare import compare as compare_sides
+
+    workspace = open_workspace(experiment, runs)
+    require_run(workspace.run)
+    warn_of_changes(workspace)
+    # A line per country is what the native comparison is for.
+    columns = by or (["country"] if native else [])
+    with open_store(workspace.run, views(), KEPT, selection) as store:
+        sides = choose_sides(store, workspace, a, b, native)
+        rows = compare_sides(store, sides, columns, metric or METRICS, seed)
+    write_comparison(sides, rows, format, output)

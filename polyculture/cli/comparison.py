@@ -1,0 +1,92 @@
+"""The command `compare`: which sides, and what is printed of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyculture.cache.errors import ExperimentError
+from polyculture.cli.options import Format
+from polyculture.cli.tables import print_table, write_rows
+from polyculture.console import say
+from polyculture.experiment.workspace import Workspace
+from polyculture.metrics.comparison.compare import NATIVE, Row, Sides, lay_out_native, sides_of
+
+if TYPE_CHECKING:
+    import duckdb
+
+FEW_BLOCKS = 6  # with fewer, no arrangement of signs can have a p below 0.05
+
+
+def choose_sides(
+    store: duckdb.DuckDBPyConnection, workspace: Workspace, a: str | None, b: str | None, native: bool
+) -> Sides:
+    """The sides that a command line names. Raises a `UserError` where it names none, one, or what is not in the run."""
+    if native and a is None:
+        languages = [workspace.catalog.language(code) for code in workspace.experiment.languages]
+        native_countries = [(language.code, code) for language in languages for code in language.native_countries]
+        lay_out_native(store, native_countries)
+        foreign = sorted(set(workspace.experiment.countries) - {country for _, country in native_countries})
+        if foreign:
+            say(f"left out, since no language of the run is native there: {', '.join(foreign)}")
+        return NATIVE
+    if native or a is None or b is None:
+        remedy = "Name two models, two languages or two conditions of the run, or write --native alone."
+        raise ExperimentError("two sides are needed for a comparison", remedy=remedy)
+    return sides_of(store, a, b)
+
+
+def write_comparison(sides: Sides, rows: Sequence[Row], format: Format, output: Path | None) -> None:
+    """Prints the rows, with what must be known to read them; or writes them as `format`."""
+    lines = [_line(row) for row in rows]
+    if format is not Format.TABLE or output is not None:
+        _write(lines, format, output)
+    elif lines:
+        print_table(list(lines[0]), [list(line.values()) for line in lines], title=f"a: {sides.a}   b: {sides.b}")
+    for remark in _remarks(sides, rows):
+        say(remark)
+
+
+def _line(row: Row) -> dict[str, Any]:
+    effect = row.effect
+    return {
+        "metric": row.metric,
+        **row.group,
+        "a": effect and effect.a,
+        "b": effect and effect.b,
+        "difference": effect and effect.difference,
+        "low": effect and effect.low,
+        "high": effect and effect.high,
+        "p": effect and effect.p,
+        "q": row.q,
+        "pairs": effect.pairs if effect else 0,
+        "blocks": effect.blocks if effect else 0,
+        "missing": row.missing,
+    }
+
+
+def _remarks(sides: Sides, rows: Sequence[Row]) -> list[str]:
+    if not rows:
+        native = "; consensus is of two languages, and in no native comparison" if sides.dimension == "native" else ""
+        return [f"nothing to compare: no prompt was asked of both {sides.a} and {sides.b}{native}"]
+    few = sum(row.effect is not None and row.effect.blocks < FEW_BLOCKS for row in rows)
+    remarks = []
+    if few:
+        what = f"{few} of {len(rows)} lines rest on fewer than {FEW_BLOCKS} independent blocks"
+        remarks.append(f"{what}: no p can be below 0.05 there")
+    if missing := sum(row.missing for row in rows):
+        remarks.append(f"{missing} pairs are left out, since a number of theirs is missing")
+    return remarks
+
+
+def _write(lines: Sequence[dict[str, Any]], format: Format, output: Path | None) -> None:
+    import duckdb
+    import pyarrow as pa
+
+    types: dict[str, pa.DataType] = dict.fromkeys(("a", "b", "difference", "low", "high", "p", "q"), pa.float64())
+    types |= dict.fromkeys(("pairs", "blocks", "missing"), pa.int64())
+    names = list(lines[0]) if lines else ["metric", *types]
+    schema = pa.schema([pa.field(name, types.get(name, pa.string())) for name in names])
+    with duckdb.connect() as connection:
+        write_rows(connection.from_arrow(pa.Table.from_pylist(list(lines), schema)), format, output)

@@ -1,0 +1,98 @@
+"""`polyculture data`: the published data sets of contexts and entities."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from polyculture.cli.options import Format, OutputFile, OutputFormat
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="camellia, camel, camel2, own, or a rules file of yours.")]
+Folder = Annotated[Path | None, typer.Option(help="Where its files lie, if not where `data fetch` puts them.")]
+English = Annotated[bool, typer.Option("--english", help="The publisher's English translation.")]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Contexts and entities for `cbs`, `sentiment`, `qa` and `ner`: list, fetch, check and show data sets.",
+    epilog="polyculture data fetch camellia",
+)
+
+
+@app.command("list", epilog="polyculture data list")
+def list_() -> None:
+    """Which data sets there are, under which licence, and where they lie."""
+    from polyculture.cli.data_sets import list_rows
+    from polyculture.cli.tables import print_table
+    from polyculture.instruments.datasets.rules import known_data_sets
+
+    print_table(
+        ("name", "title", "licence", "published", "folder", "fetched at"), list_rows(known_data_sets().values())
+    )
+
+
+@app.command(epilog="polyculture data fetch camellia --commit 0123456789abcdef0123456789abcdef01234567")
+def fetch(
+    name: Name,
+    folder: Folder = None,
+    commit: Annotated[str | None, typer.Option(help="Another commit than the pinned one, 40 digits.")] = None,
+    repository: Annotated[str | None, typer.Option(help="A mirror: any address that git can read.")] = None,
+) -> None:
+    """Get a data set from its publisher, at one commit."""
+    from polyculture.cli.data_sets import data_folder
+    from polyculture.console import say
+    from polyculture.instruments.datasets.fetch import fetch as get
+    from polyculture.instruments.datasets.rules import rules_of
+
+    rules = rules_of(name)
+    target = folder or data_folder(rules.name)
+    got = get(rules, target, commit, repository)
+    say(f"{rules.title}: {repository or rules.repository} at {got}, in {target}")
+    say(f"Licence: {rules.licence}. Please cite: {rules.citation}")
+    if got == rules.commit and rules.pinned:
+        say(f"The pinned commit is {rules.pinned}")
+
+
+@app.command(epilog="polyculture data check camellia --format csv -o left-out.csv")
+def check(
+    name: Name,
+    folder: Folder = None,
+    english: English = False,
+    format: OutputFormat = Format.TABLE,
+    output: OutputFile = None,
+) -> None:
+    """List what is left out of a data set or read otherwise than written: file, sheet, row, reason."""
+    from polyculture.cli.data_sets import left_out_rows, open_data_set
+    from polyculture.cli.tables import write_values
+    from polyculture.console import say
+
+    dataset = open_data_set(name, folder, english=english)
+    write_values(("file", "sheet", "row", "reason", "text"), left_out_rows(dataset), format, output)
+    say(f"{len(dataset.entities)} entities and {len(dataset.contexts)} contexts; {len(dataset.left_out)} lines above")
+
+
+@app.command(epilog="polyculture data show camellia")
+def show(name: Name, folder: Folder = None, english: English = False) -> None:
+    """Count the entities and contexts of a data set, beside what its publisher says."""
+    from polyculture.cli.data_sets import (
+        absent_cultures,
+        context_rows,
+        entity_rows,
+        left_out_counts,
+        open_data_set,
+        total_rows,
+    )
+    from polyculture.cli.tables import print_table
+    from polyculture.console import say
+    from polyculture.instruments.datasets.rules import rules_of
+
+    rules, dataset = rules_of(name), open_data_set(name, folder, english=english)
+    print_table(("language", "type", "culture", "entities"), entity_rows(dataset), title=rules.title)
+    print_table(("language", "culture", "setting", "form", "type", "contexts"), context_rows(dataset))
+    print_table(("", "found", "published"), total_rows(dataset, rules.published))
+    if dataset.left_out:
+        print_table(("left out, or kept otherwise than written", "lines"), left_out_counts(dataset))
+    absent = absent_cultures(dataset, rules)
+    if absent:
+        say(f"Published, and not in {dataset.folder}: {', '.join(absent)}")

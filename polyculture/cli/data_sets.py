@@ -1,0 +1,97 @@
+"""Where data sets of contexts and entities lie on this machine, and what is in them, as rows for people."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyculture.cache.cache_dir import cache_folder
+from polyculture.console import say
+
+if TYPE_CHECKING:
+    from polyculture.instruments.datasets.model import DataSet
+    from polyculture.instruments.datasets.rules import Rules
+
+CAUSAL = "causal"
+
+
+def data_folder(name: str) -> Path:
+    """Where `polyculture data fetch` puts a data set: in the user's cache folder."""
+    return cache_folder() / "data" / name
+
+
+def open_data_set(name: str, folder: Path | None, *, english: bool = False) -> DataSet:
+    """A data set, by name or rules file, from `folder` or from where it was fetched to. Raises `DataSetError`."""
+    from polyculture.instruments.datasets.english import in_english
+    from polyculture.instruments.datasets.fetch import check_as_received
+    from polyculture.instruments.datasets.load import load
+    from polyculture.instruments.datasets.rules import rules_of
+
+    rules = rules_of(name)
+    place = folder or data_folder(rules.name)
+    check_as_received(place)
+    dataset = load(rules, place)
+    return in_english(dataset) if english else dataset
+
+
+def list_rows(data_sets: Iterable[Rules]) -> Iterable[tuple[Any, ...]]:
+    """Name, title, licence, publisher and pinned commit, where it lies, and the commit that it was fetched at."""
+    from polyculture.instruments.datasets.fetch import fetched_commit
+
+    for rules in data_sets:
+        folder = data_folder(rules.name)
+        pinned = f"{rules.repository} at {rules.commit[:12]}" if rules.repository and rules.commit else None
+        here = (str(folder), (fetched_commit(folder) or "")[:12] or None) if folder.is_dir() else (None, None)
+        yield rules.name, rules.title, rules.licence, pinned, *here
+
+
+def entity_rows(dataset: DataSet) -> list[tuple[Any, ...]]:
+    """Language, type, culture and how many entities."""
+    counts = Counter((e.language, e.entity_type, e.culture) for e in dataset.entities)
+    return [(*key, number) for key, number in sorted(counts.items())]
+
+
+def context_rows(dataset: DataSet) -> list[tuple[Any, ...]]:
+    """Language, culture, setting, form, type and how many contexts."""
+    counts = Counter((c.language, c.culture, c.setting, c.form, c.entity_type) for c in dataset.contexts)
+    return [(*key, number) for key, number in sorted(counts.items())]
+
+
+def total_rows(dataset: DataSet, published: Mapping[str, int]) -> list[tuple[Any, ...]]:
+    """What there is, counted as papers count: a name is one in however many languages, a context one in both forms."""
+    entities = {entity.place for entity in dataset.entities}
+    causal = sum(context.form == CAUSAL for context in dataset.contexts)
+    return [
+        ("entities, once in however many languages", len(entities), published.get("entities")),
+        ("contexts, whole texts", len(dataset.contexts) - causal, published.get("contexts")),
+        ("contexts again, their causal form", causal, None),
+    ]
+
+
+def left_out_counts(dataset: DataSet) -> list[tuple[str, int]]:
+    """Reasons, and for how many lines each is given; the commonest first."""
+    return Counter(re.sub(r" as in .*", " as in another row", left.reason) for left in dataset.left_out).most_common()
+
+
+def absent_cultures(dataset: DataSet, rules: Rules) -> list[str]:
+    """The cultures that the publisher has and this folder has no entity of."""
+    found = {entity.culture for entity in dataset.entities}
+    return [culture for culture in rules.cultures if culture not in found]
+
+
+def left_out_rows(dataset: DataSet) -> list[tuple[Any, ...]]:
+    """File, sheet, row, reason and text of what is not part of the data set, or not as it stands."""
+    return [(lo.place.file, lo.place.sheet, lo.place.row, lo.reason, lo.text) for lo in dataset.left_out]
+
+
+def tell_left_out(dataset: DataSet, name: str) -> None:
+    """Says in one line how much of a data set is left out or read otherwise than written, and where the list is."""
+    number = len(dataset.left_out)
+    if number:
+        first = dataset.left_out[0]
+        lines = "line is" if number == 1 else "lines are"
+        say(f"{dataset.folder}: {number} {lines} left out or read otherwise, the first: {first.place}: {first.reason}. "
+            f"All: polyculture data check {name} --folder {dataset.folder}")  # fmt: skip

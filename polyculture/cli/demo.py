@@ -1,0 +1,51 @@
+"""`polyculture demo`: the whole pipeline on the embedded model."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from polyculture.console import say
+
+EXPERIMENT = Path(__file__).with_name("demo.toml")
+
+
+def demo(
+    folder: Annotated[Path, typer.Option(help="Where the demo's files go.")] = Path("demo"),
+    samples: Annotated[int | None, typer.Option(min=1, help="Samples per prompt, if not the demo's own.")] = None,
+) -> None:
+    """Run everything on a small model that comes along.
+
+    Minutes on two cores; no key, and no network once it is installed.
+    """
+    from polyculture.cache.files import store_faults
+    from polyculture.cli.tables import print_metrics
+    from polyculture.experiment.workspace import open_workspace
+    from polyculture.running.pipeline import Pipeline
+
+    file = folder / "demo.toml"
+    with store_faults(file):
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(EXPERIMENT, file)
+        if samples is not None:
+            file.write_text(_with_samples(file.read_text(encoding="utf-8"), samples), encoding="utf-8")
+    workspace = open_workspace(file)
+    pipeline = Pipeline.prepare(workspace)
+    pipeline.generate(workspace.jobs)
+    pipeline.extract(workspace.jobs)
+    pipeline.link()
+    pipeline.measure()
+    pipeline.report()
+    print_metrics(workspace.run)
+    for note in workspace.experiment.notes:
+        say(f"Mind: {note}")
+    typer.echo(f"Report: {workspace.run.report}")
+    pipeline.finish()
+
+
+def _with_samples(text: str, samples: int) -> str:
+    lines = [f"n = {samples}" if line.startswith("n = ") else line for line in text.splitlines()]
+    return "\n".join(lines) + "\n"

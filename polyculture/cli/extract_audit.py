@@ -1,0 +1,122 @@
+"""`polyculture extract audit`: an extractor against the gold texts."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyculture.cache.catalog import Catalog, read_catalog
+from polyculture.cache.database import connect
+from polyculture.cache.errors import ExperimentError
+from polyculture.cli.options import Format
+from polyculture.console import say, watch
+from polyculture.experiment.file import GAZETTEER, check_extractor
+from polyculture.experiment.snapshots import find_snapshot
+from polyculture.generate.engines import ModelSpec
+from polyculture.running.loading import load_model
+
+if TYPE_CHECKING:
+    from polyculture.extract.audit import AuditResult, AuditRow
+    from polyculture.extract.base import Extractor
+
+SHOWN = ("all", "language", "topic", "trap", "kind")
+COLUMNS = ("by", "value", "matching", "texts", "failed", "gold", "found", "precision", "recall", "F1", "hallucinated")
+
+
+def audit_extractor(
+    extractor: str,
+    gold: Path | None,
+    snapshot: str,
+    languages: Sequence[str] | None,
+    options: Sequence[str],
+    format: Format,
+    output: Path | None,
+) -> None:
+    """Runs `extractor` over the gold texts and writes its precision, recall and F1 with 95 % intervals."""
+    from polyculture.extract.audit import audit
+    from polyculture.extract.gold import GOLD, read_gold
+
+    spec = ModelSpec(extractor, _read_options(options))
+    check_extractor(spec)
+    catalog = read_catalog()
+    texts = read_gold(catalog, gold or GOLD, tuple(languages or ()))
+    with ExitStack() as stack:
+        opened = _gazetteer(catalog, snapshot) if extractor == GAZETTEER else _model(catalog, spec, stack)
+        progress = stack.enter_context(watch(f"audit {extractor}", len(texts)))
+        result = audit(opened, texts, catalog, progress)
+    _write(result, format, output)
+    for text_id, reason in result.failures.items():
+        say(f"failed: {text_id}: {reason}")
+
+
+def _gazetteer(catalog: Catalog, snapshot: str) -> Callable[[str, str], Extractor]:
+    from polyculture.extract.gazetteer import Gazetteer
+    from polyculture.link.index.lexicon import lexicon
+
+    found = find_snapshot(snapshot, Path.cwd())
+
+    def extractor(language: str, topic: str) -> Extractor:
+        names = lexicon(found, catalog, topic, language)
+        return Gazetteer(names, catalog.topic(topic), language, found.identity)
+
+    return extractor
+
+
+def _model(catalog: Catalog, spec: ModelSpec, stack: ExitStack) -> Callable[[str, str], Extractor]:
+    from polyculture.extract.llm import LlmExtractor
+
+    engine = stack.enter_context(load_model(spec))
+
+    @lru_cache
+    def extractor(topic: str) -> Extractor:
+        return LlmExtractor(engine, spec.model, catalog.topic(topic))
+
+    return lambda _language, topic: extractor(topic)
+
+
+def _read_options(options: Sequence[str]) -> dict[str, Any]:
+    """`context=4096` as a TOML value under its name; what is no TOML value is taken as a text."""
+    read: dict[str, Any] = {}
+    for option in options:
+        name, equals, value = option.partition("=")
+        if not equals:
+            raise ExperimentError(f"--option {option!r} is not KEY=VALUE", remedy="Write, for example, context=4096.")
+        try:
+            read[name] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            read[name] = value
+    return read
+
+
+def _write(result: AuditResult, format: Format, output: Path | None) -> None:
+    import pyarrow as pa
+
+    from polyculture.cli.tables import print_table, write_rows
+
+    if format is Format.TABLE and output is None:
+        rows = sorted(result.rows, key=lambda row: (SHOWN.index(row.by), row.value))
+        print_table(COLUMNS, [_shown(row) for row in rows], title=f"{result.texts} texts")
+        return
+    table = pa.Table.from_pylist(list(result.as_json()["rows"]))
+    with connect() as connection:
+        write_rows(connection.from_arrow(table), format, output)
+
+
+def _shown(row: AuditRow) -> tuple[Any, ...]:
+    scores = (
+        (row.precision, row.precision_interval),
+        (row.recall, row.recall_interval),
+        (row.f1, row.f1_interval),
+    )
+    counts = (row.by, row.value, row.matching, row.texts, row.failed, row.gold, row.found)
+    return (*counts, *(_with_interval(*score) for score in scores), row.hallucinated)
+
+
+def _with_interval(value: float | None, interval: tuple[float, float] | None) -> str | None:
+    if value is None or interval is None:
+        return None
+    return f"{value:.2f} [{interval[0]:.2f}, {interval[1]:.2f}]"

@@ -1,0 +1,25 @@
+"""`polyculture generate`: prompts to responses."""
+
+from __future__ import annotations
+
+from polyculture.cli.options import AcceptChanges, ExperimentFile, JobShare, OnlyLanguage, OnlyModel, OnlyTopic, Runs
+
+
+def generate(
+    experiment: ExperimentFile,
+    runs: Runs = None,
+    job: JobShare = None,
+    model: OnlyModel = None,
+    language: OnlyLanguage = None,
+    topic: OnlyTopic = None,
+    accept_changes: AcceptChanges = False,
+) -> None:
+    """Sample the responses that are not there yet."""
+    from polyculture.experiment.workspace import choose_jobs, open_workspace
+    from polyculture.running.pipeline import Pipeline
+
+    workspace = open_workspace(experiment, runs)
+    chosen = choose_jobs(workspace, job=job, model=model, language=language, topic=topic)
+    pipeline = Pipeline.prepare(workspace, accept_changes=accept_changes)
+    pipeline.generate(chosen)
+    pipeline.finish()

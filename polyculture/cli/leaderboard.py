@@ -1,0 +1,52 @@
+"""`polyculture leaderboard`: the models of an experiment by task and language, with the ranks that the data show."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
+
+
+class Task(StrEnum):
+    """What models were measured by."""
+
+    CBS = "cbs"
+    SENTIMENT = "sentiment"
+    QA = "qa"
+    NER = "ner"
+
+
+def leaderboard(
+    experiment: ExperimentFile,
+    task: Annotated[Task | None, typer.Option(help="Only this task.")] = None,
+    language: Annotated[str | None, typer.Option(help="Only this language.")] = None,
+    type: Annotated[str | None, typer.Option(help="Of this type of entities. Default: over all types.")] = None,
+    format: OutputFormat = Format.TABLE,
+    output: OutputFile = None,
+    runs: Runs = None,
+) -> None:
+    """Rank an experiment's models by task and language, as far as their intervals tell them apart.
+
+    A rank of 1-3 says that no more is known: models whose 95 % intervals overlap are never put in an order. CBS is
+    ranked in grounded contexts, where a low score is good; differences of native and Western entities by their size.
+    """
+    from polyculture.cache.store import open_store
+    from polyculture.cli.boards import QUERY, print_boards
+    from polyculture.cli.tables import write_rows
+    from polyculture.console import say
+    from polyculture.experiment.workspace import open_workspace, require_run
+    from polyculture.metrics import views
+
+    workspace = open_workspace(experiment, runs)
+    require_run(workspace.run)
+    with open_store(workspace.run, views()) as store:
+        found = store.sql(QUERY.read_text(encoding="utf-8"), params={"task": task, "language": language, "type": type})
+        if not len(found):
+            say("no model was measured so: see polyculture cbs, sentiment, qa and ner")
+        elif format is Format.TABLE and output is None:
+            print_boards([dict(zip(found.columns, row, strict=True)) for row in found.fetchall()])
+        else:
+            write_rows(found, format, output)

@@ -1,0 +1,32 @@
+"""`polyculture link`: mentions to Wikidata entities."""
+
+from __future__ import annotations
+
+import typer
+
+from polyculture.cli.groups import STAGE, StageGroup
+from polyculture.cli.link_audit import audit
+from polyculture.cli.link_show import show
+from polyculture.cli.options import AcceptChanges, ExperimentFile, Runs
+
+app = typer.Typer(
+    cls=StageGroup,
+    no_args_is_help=True,
+    help="Link the mentions to Wikidata entities: `polyculture link EXPERIMENT`. Or `show` why, or `audit` how well.",
+    epilog="polyculture link exp.toml",
+)
+
+
+@app.command(STAGE, hidden=True)
+def link(experiment: ExperimentFile, runs: Runs = None, accept_changes: AcceptChanges = False) -> None:
+    """Link every distinct surface of the run to an entity, or say why there is none."""
+    from polyculture.experiment.workspace import open_workspace
+    from polyculture.running.pipeline import Pipeline
+
+    pipeline = Pipeline.prepare(open_workspace(experiment, runs), accept_changes=accept_changes)
+    pipeline.link()
+    pipeline.finish()
+
+
+app.command(epilog='polyculture link show "กิโมโน" --language th --topic clothing')(show)
+app.command(epilog="polyculture link audit gold.tsv --snapshot wikidata-2026-09.duckdb --wrong wrong.csv")(audit)

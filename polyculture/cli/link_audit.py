@@ -1,0 +1,116 @@
+"""`polyculture link audit`: how well mentions are linked, on gold mentions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from polyculture.cli.options import Format, OutputFile, OutputFormat
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from polyculture.link.audit.audit import AuditResult, AuditRow
+
+SHOWN_WRONG = 20
+SHARES = (
+    "accuracy",
+    "in_topic_accuracy",
+    "clear_accuracy",
+    "ambiguous_accuracy",
+    "precision",
+    "nil_recall",
+    "nil_precision",
+)
+COUNTS = ("linkable", "in_topic", "clear", "ambiguous", "links", "nil", "unlinked")
+COLUMNS = (
+    "by",
+    "value",
+    "n",
+    "outside",
+    "accuracy",
+    "in the topic",
+    "clear",
+    "ambiguous",
+    "precision",
+    "NIL recall",
+    "NIL precision",
+)
+
+
+def audit(
+    gold: Annotated[Path, typer.Argument(metavar="GOLD", help="Mentions and their items, tab-separated.")],
+    snapshot: Annotated[str, typer.Option(help="A snapshot's file, or starter.")] = "starter",
+    catalog: Annotated[Path | None, typer.Option(help="Your own topics/ and languages/.")] = None,
+    by: Annotated[list[str] | None, typer.Option(help="Score by this column of GOLD too; may be repeated.")] = None,
+    wrong: Annotated[Path | None, typer.Option(help="Write all wrong answers, with the reasons, to this file.")] = None,
+    format: OutputFormat = Format.TABLE,
+    output: OutputFile = None,
+) -> None:
+    """Measure linking on gold mentions: a table of mention, language, topic and expected QID or NIL.
+
+    Accuracy, precision, and NIL precision and recall with 95 % intervals, by language, topic, how many items bear the
+    name, kind of match and status; then the wrong answers.
+    """
+    from polyculture.cache.catalog import read_catalog
+    from polyculture.console import watch
+    from polyculture.experiment.snapshots import find_snapshot
+    from polyculture.link.audit.audit import audit_links
+    from polyculture.link.audit.gold import read_gold_mentions
+
+    known = read_catalog(catalog)
+    mentions = read_gold_mentions(gold, known, by or ())
+    found = find_snapshot(snapshot, Path.cwd())
+    with watch(f"audit {gold.name}", len(mentions)) as progress:
+        result = audit_links(mentions, known, found, by or (), progress=progress)
+    _write_rows(result, format, output)
+    _write_wrong(result, wrong, format, shown=format is Format.TABLE and output is None)
+
+
+def _write_rows(result: AuditResult, format: Format, output: Path | None) -> None:
+    from polyculture.cli.tables import print_table
+
+    if format is not Format.TABLE or output is not None:
+        _write_table([row.flat() for row in result.rows], format, output)
+        return
+    title = f"{result.all.mentions} mentions, {result.all.outside} of them of items that the snapshot does not hold"
+    print_table(COLUMNS, [_shown(row) for row in result.rows], title=title)
+
+
+def _write_wrong(result: AuditResult, file: Path | None, format: Format, *, shown: bool) -> None:
+    from polyculture.cli.tables import print_table, write_values
+    from polyculture.console import say
+    from polyculture.link.audit.verdict import WRONG
+
+    rows = [one.row() for one in result.wrong]
+    if file is not None:
+        write_values(WRONG, rows, Format.CSV if format is Format.TABLE else format, file)
+        say(f"Wrote {file}: {len(rows)} wrong answers")
+    elif rows and shown:
+        title = f"Wrong: {min(len(rows), SHOWN_WRONG)} of {len(rows)}; --wrong FILE writes them all"
+        print_table(WRONG, rows[:SHOWN_WRONG], title=title)
+
+
+def _write_table(rows: Sequence[dict[str, Any]], format: Format, output: Path | None) -> None:
+    import duckdb
+    import pyarrow as pa
+
+    from polyculture.cli.tables import write_rows
+
+    with duckdb.connect() as connection:
+        write_rows(connection.from_arrow(pa.Table.from_pylist(list(rows))), format, output)
+
+
+def _shown(row: AuditRow) -> tuple[Any, ...]:
+    shares = [_share(row, share, count) for share, count in zip(SHARES, COUNTS, strict=True)]
+    return (row.by, row.value, row.mentions, row.outside, *shares)
+
+
+def _share(row: AuditRow, share: str, count: str) -> str | None:
+    """`96.2 [95.1, 97.0] of 1,204`, in per cent."""
+    value, interval = getattr(row, share), getattr(row, f"{share.removesuffix('_accuracy')}_interval", None)
+    if value is None or interval is None:
+        return None
+    return f"{100 * value:.1f} [{100 * interval[0]:.1f}, {100 * interval[1]:.1f}] of {getattr(row, count):,}"

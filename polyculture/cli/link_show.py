@@ -1,0 +1,236 @@
+"""`polyculture link show`: what one surface means, and why, as a small tree or as JSON."""
+
+from __future__ import annotations
+
+import sys
+import unicodedata
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from enum import StrEnum
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+from typer._click.exceptions import UsageError
+
+from polyculture.cache.control_chars import harmless
+from polyculture.experiment.snapshots import STARTER
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
+
+    from polyculture.cache.catalog import Catalog
+    from polyculture.link.calibration import Basis
+    from polyculture.link.show.explain import Explanation, Item, Judgement
+    from polyculture.link.source import Source
+
+PIPE_WIDTH = 10_000  # where nobody watches, a line is as long as it is
+EXACT = 100.0  # the score of a match that is no guess
+STATUS_WORDS = {
+    "linked": "linked",
+    "ambiguous": "ambiguous, another item may be meant",
+    "no path": "no path, items bear the name and none of them reaches the topic's classes",
+    "no candidate": "no candidate, no item here bears the name or one that is near to it",
+}
+COMPANY_WORDS = {
+    "alone": "no other item of that name",
+    "rivals": "other items of that name in the topic",
+    "shared": "other items of that name outside the topic",
+}
+
+
+class ShowFormat(StrEnum):
+    """How an explanation is printed."""
+
+    TREE = "tree"
+    JSON = "json"
+
+
+def show(
+    surface: Annotated[str, typer.Argument(metavar="SURFACE", help="What stands in a text, e.g. kimono.")],
+    language: Annotated[str, typer.Option(help="The language of the text, e.g. th.")],
+    topic: Annotated[str, typer.Option(help="The topic, e.g. clothing.")],
+    kind: Annotated[str | None, typer.Option(help="Only this kind of the topic. Default: all that count.")] = None,
+    source: Annotated[Literal["index", "api"], typer.Option(help="A snapshot, or the live service.")] = "index",
+    snapshot: Annotated[
+        str | None, typer.Option(help="For --source index: a snapshot's file. Default: the starter snapshot.")
+    ] = None,
+    contact: Annotated[str | None, typer.Option(help="For --source api: whom Wikimedia can write to.")] = None,
+    token_env: Annotated[
+        str | None, typer.Option(help="For --source api: the variable with an access token, to sign in.")
+    ] = None,
+    endpoint: Annotated[str | None, typer.Option(help="For --source api: another Wikibase's api.php.")] = None,
+    rivals: Annotated[int, typer.Option(min=0, help="How many of those that lost are shown.")] = 5,
+    catalog: Annotated[Path | None, typer.Option(help="Your own topics/ and languages/.")] = None,
+    format: Annotated[ShowFormat, typer.Option("--format", "-f", help="How it is printed.")] = ShowFormat.TREE,
+) -> None:
+    """Show what a surface is linked to, and why: what matched, its way to the topic, its countries, its rivals."""
+    from polyculture.cache.catalog import read_catalog
+    from polyculture.cache.outcome import silent
+    from polyculture.console import watch
+    from polyculture.link.linker import Linker
+    from polyculture.link.show.explain import chosen_kinds, explain, normal_form
+
+    _check_text(surface)
+    known = read_catalog(catalog)
+    known.language(language)
+    chosen_kinds(known, topic, kind)
+    by_api = source == "api"
+    foreign = (
+        {"--snapshot": snapshot} if by_api else {"--contact": contact, "--endpoint": endpoint, "--token-env": token_env}
+    )
+    _check_options(foreign, "index" if by_api else "api")
+    snapshot = snapshot or STARTER
+    opened = _api(contact, endpoint, token_env, known) if by_api else _index(snapshot, known, language)
+    with watch("ask Wikidata", 0) if by_api else nullcontext(silent) as progress:
+        found = explain(Linker(known, opened), surface, language, topic, kind, rivals=rivals, progress=progress)
+    place = str(opened.provenance["endpoint"]) if by_api else Path(snapshot).name
+    asked = {"surface": surface, "language": language, "topic": topic, "source": place}
+    asked["normal_form"] = normal_form(surface, language, known)
+    if format is ShowFormat.JSON:
+        _print_json({**asked, "kinds": found})
+    else:
+        _print_tree({**asked, "language": known.language(language).name}, found)
+
+
+def _check_options(foreign: Mapping[str, str | None], source: str) -> None:
+    """Refuses what is for the other source: it would be left aside without a word."""
+    for option, value in foreign.items():
+        if value is not None:
+            raise UsageError(f"{option} is for --source {source}")
+
+
+def _check_text(surface: str) -> None:
+    from polyculture.cache.errors import ExperimentError
+
+    if not surface.strip() or any(unicodedata.category(letter) == "Cs" for letter in surface):
+        raise ExperimentError("the surface is no text", remedy="Write, for example: polyculture link show kimono ...")
+
+
+def _index(snapshot: str, catalog: Catalog, language: str) -> Source:
+    from polyculture.console import say
+    from polyculture.experiment.snapshots import find_snapshot
+    from polyculture.link.index.source import IndexSource
+    from polyculture.link.linker import languages_without_names
+
+    found = IndexSource(find_snapshot(snapshot, Path.cwd()))
+    if languages_without_names(found, catalog, [language]):
+        say(f"{found.snapshot.path}: holds no names in {catalog.language(language).name}; only other languages' match")
+    return found
+
+
+def _api(contact: str | None, endpoint: str | None, token_env: str | None, catalog: Catalog) -> Source:
+    from pydantic import ValidationError
+
+    from polyculture.cache.errors import ExperimentError
+    from polyculture.experiment.file import LinkSection
+    from polyculture.link.contact import is_contact
+    from polyculture.running.linking import open_api
+
+    if contact is None:
+        what = "--source api needs --contact: Wikimedia asks every client for an address that it can write to"
+        raise ExperimentError(what, remedy="Write, for example, --contact you@example.org.")
+    given = {"contact": contact, "endpoint": endpoint, "token_env": token_env}
+    try:
+        section = LinkSection.model_validate({key: value for key, value in given.items() if value is not None})
+    except ValidationError as fault:
+        first = fault.errors()[0]
+        option = str(first["loc"][0]).replace("_", "-")
+        raise ExperimentError(f"--{option}: {first['msg'].removeprefix('Value error, ')}") from fault
+    if not is_contact(contact):
+        what = f"--contact: {contact!r} is neither an e-mail address nor a page"
+        raise ExperimentError(what, remedy="Write, for example, --contact you@example.org.")
+    return open_api(section, catalog)
+
+
+def _print_json(explained: dict[str, Any]) -> None:
+    import orjson
+
+    sys.stdout.write(orjson.dumps(explained, option=orjson.OPT_INDENT_2).decode() + "\n")
+
+
+def _print_tree(asked: dict[str, str], found: Sequence[Explanation]) -> None:
+    from rich.console import Console
+    from rich.tree import Tree
+
+    place = f" in {asked['language']}, {asked['topic']}, looked up in {asked['source']}"
+    tree = Tree(_line((f'"{asked["surface"]}"', "bold"), place))
+    tree.add(_line(f"normal form: {asked['normal_form']}"))
+    for _, alike in groupby(found, key=_without_kind):
+        _add_kinds(tree, list(alike))
+    Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False).print(tree)
+
+
+def _without_kind(explanation: Explanation) -> tuple[Any, ...]:
+    """What two kinds must have in common to be shown as one."""
+    candidates = [explanation.chosen, *explanation.rivals]
+    shown = [(c.item.qid, c.match, c.path, c.reason) if c else None for c in candidates]
+    return (explanation.status, explanation.candidates, shown)
+
+
+def _add_kinds(tree: Tree, alike: Sequence[Explanation]) -> None:
+    first = alike[0]
+    kinds = ", ".join(explanation.kind for explanation in alike)
+    branch = tree.add(_line("as ", (kinds, "bold"), f": {STATUS_WORDS[first.status]}"))
+    if first.chosen:
+        _add_chosen(branch, first, first.chosen, kinds)
+    for rival in first.rivals:
+        branch.add(_line((_name(rival.item), "dim"), f": {_matched(rival)}; {rival.reason}"))
+    more = first.candidates - len(first.rivals) - (first.chosen is not None)
+    if more > 0:
+        branch.add(_line(f"... and {more} more"))
+
+
+def _add_chosen(branch: Tree, explanation: Explanation, chosen: Judgement, kinds: str) -> None:
+    node = branch.add(_line((_name(chosen.item), "bold green")))
+    if chosen.item.description:
+        node.add(_line(chosen.item.description))
+    node.add(_line(f"matched: {_matched(chosen)}"))
+    reached = f" (as {chosen.reached_kind})" if chosen.reached_kind not in kinds.split(", ") else ""
+    way = " > ".join(_name(item) for item in (chosen.item, *chosen.path))
+    node.add(_line(f"path{reached}: {way}"))
+    for country in explanation.countries:
+        code = f", {country.country}" if country.country else ""
+        named = f"{country.property} {country.property_name}"
+        node.add(_line(f"country: {_name(country.item)}{code}, by {named}"))
+    if not explanation.countries:
+        node.add(_line("country: none is given"))
+    node.add(_line(f"{chosen.sitelinks} sitelinks; {chosen.reason}"))
+    if explanation.basis:
+        node.add(_line(f"confidence {_basis(explanation, chosen, explanation.basis)}"))
+
+
+def _basis(explanation: Explanation, chosen: Judgement, basis: Basis) -> str:
+    """The confidence, and what it rests on in words."""
+    from polyculture.link.calibration import AMBIGUOUS, ANY, MATCHES, bases, key_of
+
+    match, company = key_of(explanation.status, chosen.match, explanation.candidates, explanation.survivors)
+    apart = " or ".join(other for other in MATCHES if (other, company) in bases())
+    rest = f"links by anything but {apart}" if apart else "links"
+    links = {AMBIGUOUS: "ambiguous links", ANY: rest}.get(match, f"links by {match}")
+    sure = f"{basis.confidence:.{4 if basis.confidence > 0.999 else 3}f}"  # never 1.000
+    return f"{sure}: of {basis.of} {links} with {COMPANY_WORDS[company]}, {basis.right} were right on gold data"
+
+
+def _name(item: Item) -> str:
+    labels = list(dict.fromkeys(label for label in (item.label, item.own_label) if label))
+    return f"{' · '.join(labels)} ({item.qid})" if labels else item.qid
+
+
+def _matched(judged: Judgement) -> str:
+    score = f" {judged.score:.1f} of 100" if judged.score < EXACT else ""
+    return f'{judged.match}{score} "{judged.matched}" ({judged.matched_language})'
+
+
+def _line(*parts: str | tuple[str, str]) -> Any:
+    """A line of texts, some with a style. What they hold is somebody else's: it is printed, and does nothing."""
+    from rich.text import Text
+
+    return Text.assemble(
+        *(_one_line(part) if isinstance(part, str) else (_one_line(part[0]), part[1]) for part in parts)
+    )
+
+
+def _one_line(text: str) -> str:
+    return harmless(text).replace("\n", "\ufffd")

@@ -1,0 +1,22 @@
+"""`polyculture measure`: tables to numbers with their uncertainty."""
+
+from __future__ import annotations
+
+from polyculture.cli.options import ExperimentFile, OfSelection, Runs, Selection
+
+
+def measure(experiment: ExperimentFile, selection: OfSelection = Selection.ALL, runs: Runs = None) -> None:
+    """Compute the four metrics and their intervals.
+
+    Of what is in the store; they are printed per model and language.
+    """
+    from polyculture.cli.tables import print_metrics
+    from polyculture.experiment.workspace import open_workspace, require_run, warn_of_changes
+    from polyculture.running.pipeline import measure_run
+
+    workspace = open_workspace(experiment, runs)
+    run = workspace.run
+    require_run(run)
+    warn_of_changes(workspace)
+    measure_run(run, selection)
+    print_metrics(run, selection)

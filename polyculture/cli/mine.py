@@ -1,0 +1,148 @@
+"""`polyculture mine`: from web-scale text to a list of entities that people have judged."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from polyculture.cli.groups import STAGE, StageGroup
+from polyculture.cli.options import Format, OutputFile, OutputFormat
+
+
+class ManyValues(StageGroup):
+    """A stage group in which one option may have several values: `--corpus a.jsonl b.jsonl`, as a shell expands *."""
+
+    takes_many = ("--corpus", "--annotators")
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        return super().parse_args(ctx, repeated(args, self.takes_many))
+
+
+def repeated(args: list[str], options: tuple[str, ...]) -> list[str]:
+    """`--corpus a b` as `--corpus a --corpus b`."""
+    written: list[str] = []
+    option = ""
+    for arg in args:
+        if arg.startswith("-"):
+            option = arg if arg in options else ""
+            written += [] if option else [arg]
+        else:
+            written += [option, arg] if option else [arg]
+    return written
+
+
+app = typer.Typer(
+    cls=ManyValues,
+    no_args_is_help=True,
+    help="Count what stands where patterns have their slot: `polyculture mine --patterns FILE --corpus FILE...`.\n\n"
+    "Then `mine export` writes sheets for annotators, and `mine agree` reads them back.\n\n"
+    "All options of the scan itself: polyculture mine stage --help",
+    epilog="polyculture mine --patterns patterns.toml --corpus web/*.jsonl.gz --language ar -o counts.csv",
+)
+
+
+@app.command(STAGE, hidden=True, epilog="polyculture mine --patterns p.toml --corpus web/*.jsonl.gz -o counts.csv")
+def mine(
+    patterns: Annotated[Path, typer.Option(help="The patterns file, see docs/collecting.md.")],
+    corpus: Annotated[list[Path], typer.Option(help="Text: JSON lines, plain, Parquet; packed or not; or a folder.")],
+    language: Annotated[str | None, typer.Option(help="Whose patterns, where the file has several languages.")] = None,
+    text_field: Annotated[str, typer.Option(help="The field of JSON, or column of Parquet, with the text.")] = "text",
+    processes: Annotated[int | None, typer.Option(min=1, help="How many processes. Default: one per core.")] = None,
+    format: OutputFormat = Format.TABLE,
+    output: OutputFile = None,
+) -> None:
+    """Count the n-grams in the patterns' slots, and choose those that may be names."""
+    from polyculture.cache.errors import IncompleteError, StoreError
+    from polyculture.cli.mining import (
+        MEGABYTE,
+        as_wanted,
+        cores,
+        in_megabytes,
+        tell_counted,
+        tell_intake,
+        work_folder,
+        write_provenance,
+    )
+    from polyculture.cli.tables import write_rows
+    from polyculture.collect.mining.corpus import open_corpus
+    from polyculture.collect.mining.count import counted
+    from polyculture.collect.mining.patterns import read_patterns
+    from polyculture.collect.mining.sweep import sweep
+    from polyculture.console import watch
+
+    if format is Format.PARQUET and output is None:
+        raise StoreError("Parquet is not for the terminal", remedy="Name a file with --output FILE.")
+    chosen, filters = read_patterns(patterns, language)
+    files = open_corpus(corpus, text_field)
+    total = sum(file.size for file in files)
+    with work_folder(output) as folder:
+        with watch("mine, megabytes", total // MEGABYTE) as progress:
+            report = in_megabytes(progress)
+            intake = sweep(files, chosen, filters.stop_words_at, folder, processes or cores(), report)
+        tell_intake(intake)
+        with counted(intake, chosen, filters, folder) as found:
+            write_rows(as_wanted(found.rows, format, output), format, output)
+            tell_counted(found)
+            if output is not None:
+                write_provenance(output, chosen, filters, files, intake, found)
+        if intake.failures:
+            left = f"{len(intake.failures)} of {len(files)} files could not be read to their end"
+            raise IncompleteError(f"{left}; what could be is counted. Mend them and run the same command again")
+
+
+@app.command(epilog="polyculture mine export counts.csv -o sheet.csv --annotators ana ben")
+def export(
+    counts: Annotated[Path, typer.Argument(metavar="COUNTS", help="What polyculture mine wrote: a CSV file.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="sheet.csv becomes sheet-ana.csv, sheet-ben.csv.")],
+    annotators: Annotated[list[str], typer.Option(help="Their names: a sheet for each.")],
+    limit: Annotated[int | None, typer.Option(min=1, help="Only so many, from the top.")] = None,
+    every: Annotated[bool, typer.Option("--every", help="Also n-grams that were not chosen.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Write over sheets that are there.")] = False,
+) -> None:
+    """Write a sheet per annotator, with an empty column `judgement` and the contexts beside it."""
+    from polyculture.cache.errors import StoreError
+    from polyculture.cli.mining import write_sheet
+    from polyculture.collect.mining.sheet import SHEET_COLUMNS, sheet_rows
+    from polyculture.console import say
+
+    if len(set(annotators)) < len(annotators) or any(Path(name).name != name for name in annotators):
+        raise StoreError("annotators need names of their own, such as a file may have", remedy="Name them otherwise.")
+    rows = sheet_rows(counts, limit, every)
+    sheets = [output.with_name(f"{output.stem}-{name}{output.suffix}") for name in annotators]
+    for sheet in sheets:
+        if sheet.exists() and not replace:
+            remedy = "Somebody's judgements may stand in it. Name another file, or write over it: --replace"
+            raise StoreError("is there already", where=sheet, remedy=remedy)
+    for sheet in sheets:
+        write_sheet(sheet, SHEET_COLUMNS, rows)
+    say(f"Wrote {', '.join(map(str, sheets))}: {len(rows)} rows each")
+
+
+@app.command(epilog="polyculture mine agree sheet-ana.csv sheet-ben.csv -o entities.csv")
+def agree(
+    sheets: Annotated[list[Path], typer.Argument(metavar="SHEETS", help="Judged sheets, two or more.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the agreed list goes.")],
+    reject: Annotated[list[str] | None, typer.Option(help="A judgement that keeps out. Default: no.")] = None,
+    disagreements: Annotated[Path | None, typer.Option(help="Where the rows go on which they disagree.")] = None,
+) -> None:
+    """Measure how far annotators agree, show where they do not, and write the list on which all do."""
+    from polyculture.cache.errors import StoreError
+    from polyculture.cli.mining import show_agreement, write_sheet
+    from polyculture.collect.mining.agreement import AGREED_COLUMNS, REJECTED, compare, disputed_columns
+    from polyculture.collect.mining.sheet import read_sheet
+    from polyculture.console import say
+
+    if len(sheets) < 2:
+        raise StoreError("agreement needs the sheets of two annotators or more", remedy="Name them all.")
+    if len({sheet.resolve() for sheet in sheets}) < len(sheets):
+        raise StoreError("a sheet is named twice: it would agree with itself", remedy="Name each annotator's once.")
+    judged = [read_sheet(sheet) for sheet in sheets]
+    found = compare(judged, reject or REJECTED)
+    show_agreement(found, disputed_columns(judged))
+    write_sheet(output, AGREED_COLUMNS, found.agreed)
+    if disagreements is not None:
+        write_sheet(disagreements, disputed_columns(judged), found.disputed)
+    rest = f"{found.rejected} rejected, {len(found.disputed)} disputed, {found.unjudged} not judged by all"
+    say(f"Wrote {output}: {len(found.agreed)} entities; {rest}")

@@ -1,0 +1,154 @@
+"""What `polyculture mine` says and writes besides its rows."""
+
+from __future__ import annotations
+
+import csv
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyculture import __version__
+from polyculture.cache.errors import StoreError
+from polyculture.cache.files import replacing
+from polyculture.cache.outcome import Outcome, Progress
+from polyculture.cli.options import Format
+from polyculture.console import say
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from polyculture.collect.mining.agreement import Agreement
+    from polyculture.collect.mining.corpus import CorpusFile
+    from polyculture.collect.mining.count import Counted
+    from polyculture.collect.mining.patterns import Filters, PatternSet
+    from polyculture.collect.mining.sweep import Intake
+
+MEGABYTE = 10**6
+SHOWN_DISPUTES = 20  # rows on a terminal
+# What a terminal shows; and lists as cells of CSV.
+SHOWN = "entity, count, documents, completions, c_value, contexts[1] AS context"
+FLAT = """* EXCLUDE (patterns, contexts),
+    array_to_string(list_transform(patterns, lambda one: one.pattern || ': ' || one.count), ' | ') AS patterns,
+    coalesce(contexts[1], '') AS context_1,
+    coalesce(contexts[2], '') AS context_2,
+    coalesce(contexts[3], '') AS context_3"""
+
+
+@contextmanager
+def work_folder(output: Path | None) -> Iterator[Path]:
+    """A folder beside the output that is kept where the work is not done to its end; a passing one without output."""
+    if output is None:
+        with tempfile.TemporaryDirectory(prefix="polyculture-mine-") as passing:
+            yield Path(passing)
+        return
+    folder = output.with_name(f".{output.name}.mining")
+    yield folder
+    shutil.rmtree(folder)
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_megabytes(progress: Progress) -> Callable[[int], None]:
+    """A progress in bytes for one that counts megabytes."""
+    return lambda read: progress(Outcome(read // MEGABYTE, 0))
+
+
+def as_wanted(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | None) -> duckdb.DuckDBPyRelation:
+    """Lists stay lists where the format has them; in CSV they are cells."""
+    if format in (Format.JSON, Format.PARQUET):
+        return rows
+    return rows.filter("chosen").select(SHOWN) if format is Format.TABLE and output is None else rows.select(FLAT)
+
+
+def tell_intake(intake: Intake) -> None:
+    """Says what became of the corpus, broken lines and files among it. `StoreError` where nothing could be read."""
+    read = f"{intake.text / MEGABYTE:,.0f} MB of text, {intake.documents:,} documents in {intake.files} files"
+    say(f"Read {read}; {intake.broken} of {intake.lines:,} lines broken; {intake.hits:,} places with a pattern")
+    for path, line, reason in intake.broken_lines:
+        say(f"  {path}, line {line}: {reason}")
+    if rest := intake.broken - len(intake.broken_lines):
+        say(f"  and {rest} more")
+    for path, failure in intake.failures.items():
+        say(f"  {path}: {failure}")
+    if intake.lines and not intake.documents:
+        remedy = "Give JSON lines, plain text or Parquet, and the field of the text with --text-field."
+        raise StoreError("not one line of the corpus could be read", remedy=remedy)
+
+
+def tell_counted(found: Counted) -> None:
+    """Says how many n-grams were kept, of how many."""
+    frequent = f"{found.ngrams:,} n-grams, {found.kept:,} frequent enough, {found.chosen:,} chosen"
+    say(f"{found.hits:,} places in different documents: {frequent}")
+
+
+def write_provenance(
+    output: Path,
+    chosen: PatternSet,
+    filters: Filters,
+    files: Sequence[CorpusFile],
+    intake: Intake,
+    found: Counted,
+) -> None:
+    """Writes beside the output what it rests on: corpus, patterns, filters, counts."""
+    import orjson
+
+    corpus = [{"file": str(file.path), "bytes": file.size} for file in files]
+    numbers = {name: value for name, value in asdict(intake).items() if name != "parts"}
+    counts = {name: getattr(found, name) for name in ("hits", "ngrams", "kept", "chosen")}
+    patterns = {
+        "language": chosen.language,
+        "patterns": [pattern.text for pattern in chosen.patterns],
+        "unit": chosen.unit,
+        "longest": chosen.longest,
+        "stop_words": sorted(chosen.stop_words),
+    }
+    told = {
+        "polyculture": __version__,
+        "mined_from": corpus,
+        "mined_with": patterns,
+        "filters": filters.model_dump(),
+        "intake": numbers,
+        "counted": counts,
+    }
+    with replacing(output.with_name(f"{output.name}.provenance.json")) as temporary:
+        temporary.write_bytes(orjson.dumps(told, option=orjson.OPT_INDENT_2) + b"\n")
+
+
+def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Writes CSV as spreadsheets open it: with a byte order mark, and nothing that they take for a formula."""
+    from polyculture.reports.escaping import defuse
+
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        writer.writerows([defuse(value) for value in row] for row in rows)
+
+
+def show_agreement(found: Agreement, columns: Sequence[str]) -> None:
+    """Prints kappa for each two annotators, the judgements they gave, and where they disagree."""
+    from polyculture.cli.tables import print_table
+
+    rows = [
+        (" and ".join(pair.annotators), pair.kappa.n, pair.kappa.observed, pair.kappa.kappa, _interval(pair.kappa))
+        for pair in found.pairs
+    ]
+    titles = ("annotators", "judged by both", "agreement", "Cohen's kappa", "95 % interval")
+    print_table(titles, rows, title="Agreement")
+    for pair in found.pairs:
+        print_table((*pair.annotators, "rows"), pair.judgements, title="Judgements")
+    if found.disputed:
+        shown = [row[:-2] for row in found.disputed[:SHOWN_DISPUTES]]
+        left = len(found.disputed) - len(shown)
+        print_table(columns[:-2], shown, title="Where they disagree" + (f" (and {left} more rows)" if left else ""))
+
+
+def _interval(kappa: Any) -> str | None:
+    return None if kappa.kappa is None else f"{kappa.low:.3f} to {kappa.high:.3f}"

@@ -1,0 +1,80 @@
+"""`polyculture sql`: questions to the store, read-only."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
+
+# Rows of other settings, and what the views are made of, are for those who look for them.
+DICTIONARY = """
+SELECT view, "column", type, meaning FROM dictionary WHERE view NOT SIMILAR TO '(stored|run)_.*' ORDER BY rowid
+"""
+
+
+def sql(
+    experiment: ExperimentFile,
+    query: Annotated[
+        str | None, typer.Argument(help="A query; - reads it from standard input. Without one: as --schema.")
+    ] = None,
+    schema: Annotated[bool, typer.Option("--schema", help="The views, their columns and what each means.")] = False,
+    runs: Runs = None,
+    format: OutputFormat = Format.TABLE,
+    output: OutputFile = None,
+) -> None:
+    """Ask the store in SQL, read-only.
+
+    No file is seen but the run's own.
+    """
+    import duckdb
+
+    from polyculture.cache.corrupt_files import damaged_file
+    from polyculture.cache.errors import StoreError
+    from polyculture.cache.readonly_sql import check_question
+    from polyculture.cache.selections import SELECTIONS
+    from polyculture.cache.shards import unsealed
+    from polyculture.cache.store import open_store
+    from polyculture.cli.tables import write_rows
+    from polyculture.console import say
+    from polyculture.experiment.workspace import open_workspace, require_run
+    from polyculture.metrics import views
+
+    run = open_workspace(experiment, runs).run
+    require_run(run)
+    waiting = unsealed(run)
+    if waiting:
+        jobs = "job was cut off or is" if waiting == 1 else "jobs were cut off or are"
+        say(f"{waiting} {jobs} at work: the newest rows are in no table until the job is run again, or ends")
+    asked = sys.stdin.read() if query == "-" else query
+    question = asked if asked and not schema else DICTIONARY
+    named = [selection for selection in SELECTIONS if selection in question.lower()]
+    with open_store(run, views(), selections=named) as store:
+        try:
+            check_question(question)
+            write_rows(store.sql(question), format, output)
+        except duckdb.Error as fault:
+            if damaged_file(fault):
+                raise
+            first_line = str(fault).splitlines()[0]
+            raise StoreError(f"the query cannot be answered: {first_line}", remedy=_remedy(fault)) from fault
+
+
+def _remedy(fault: Exception) -> str:
+    import duckdb
+
+    if isinstance(fault, duckdb.BinderException | duckdb.CatalogException):
+        return "See the views and their columns: polyculture sql EXPERIMENT"
+    if isinstance(fault, duckdb.PermissionException | duckdb.InvalidInputException):
+        return "The store is read-only, and no file is seen but the run's own: ask with SELECT."
+    return "Correct the query."
+
+
+class SqlCommand(TyperCommand):
+    """A query may begin with a comment, as those of the report do: no option has a space behind its dashes."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, [f" {arg}" if arg.startswith("-- ") else arg for arg in args])

@@ -1,0 +1,146 @@
+"""Rows for people and for other programs: terminal tables, CSV, JSON, Parquet."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyculture.cache.control_chars import harmless
+from polyculture.cache.files import store_faults
+from polyculture.cache.selections import MAIN, SELECTIONS
+from polyculture.cli.options import Format
+
+if TYPE_CHECKING:
+    import duckdb
+    from rich.table import Table
+
+    from polyculture.cache.run_folder import RunFolder
+
+METRICS = Path(__file__).with_name("metrics_table.sql")
+
+SHOWN_ROWS = 1_000  # a terminal table stops here and says so
+
+
+def write_rows(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | None) -> None:
+    """Writes a query's rows as `format` to `output`, or to standard output. Parquet goes to files only."""
+    if format is Format.TABLE and output is None:
+        found = rows.limit(SHOWN_ROWS + 1).fetchall()
+        print_table(rows.columns, found[:SHOWN_ROWS])
+        if len(found) > SHOWN_ROWS:
+            sys.stdout.write(f"... more than {SHOWN_ROWS} rows; write them with --format csv --output FILE\n")
+        return
+    table = rows.to_arrow_table()
+    if format is Format.PARQUET:
+        _write_parquet(table, output)
+        return
+    text = _json_lines(table) if format is Format.JSON else _csv(table)
+    if output is None:
+        sys.stdout.writelines(text)
+        return
+    with store_faults(output), output.open("w", encoding="utf-8", newline="") as file:
+        file.writelines(text)
+
+
+def write_values(columns: Sequence[str], rows: Sequence[Sequence[Any]], format: Format, output: Path | None) -> None:
+    """Writes rows that are no query's as `write_rows` does; a column of nothing but None is text."""
+    import pyarrow as pa
+
+    from polyculture.cache.database import connect
+
+    cells = [pa.array([row[number] for row in rows]) for number in range(len(columns))]
+    typed = [column.cast(pa.string()) if pa.types.is_null(column.type) else column for column in cells]
+    with connect() as connection:
+        write_rows(connection.from_arrow(pa.table(typed, names=list(columns))), format, output)
+
+
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None) -> None:
+    """A table on standard output, as wide as the terminal allows."""
+    print_rich(make_table(columns, rows, title))
+
+
+def print_query(run: RunFolder, file: Path, title: str, **values: Any) -> None:
+    """The rows of a query over a run's store, on standard output."""
+    from polyculture.cache.store import open_store
+    from polyculture.metrics import views
+
+    with open_store(run, views()) as store:
+        found = store.sql(file.read_text(encoding="utf-8"), params=values)
+        print_table(found.columns, found.fetchall(), title)
+
+
+def make_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None) -> Table:
+    """Rows as a table of rich's."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(*columns, title=title, box=box.SIMPLE_HEAD, title_justify="left")
+    for row in rows:
+        table.add_row(*(Text(harmless(_cell(value))) for value in row))
+    return table
+
+
+def print_rich(table: Table) -> None:
+    """A table of rich's on standard output."""
+    from rich.console import Console
+
+    width = None if sys.stdout.isatty() else 200
+    Console(width=width).print(table)
+
+
+def print_metrics(run: RunFolder, selection: str = MAIN) -> None:
+    """The four metrics per model and language with their intervals, on standard output."""
+    from polyculture.cache.store import open_store
+    from polyculture.metrics import KEPT, views
+
+    with open_store(run, views(), KEPT, selection, SELECTIONS) as store:
+        rows = store.sql(METRICS.read_text(encoding="utf-8"))
+        of = "" if selection == MAIN else f" of {selection}"
+        print_table(rows.columns, rows.fetchall(), title=f"The four metrics{of} (mean over cells, 95 % interval)")
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if not isinstance(value, float):
+        return str(value)
+    if 0 < abs(value) < 0.0005:  # what is not nothing is never shown as nothing
+        return "<0.001" if value > 0 else ">-0.001"
+    return f"{value:.3f}"
+
+
+def _csv(table: Any) -> Iterable[str]:
+    import csv
+    import io
+
+    from polyculture.reports.escaping import defuse
+
+    for batch in [table.slice(0, 0), *table.to_batches()]:
+        buffer = io.StringIO()
+        writer = csv.writer(buffer)
+        if batch.num_rows == 0:
+            writer.writerow(table.column_names)
+        columns = [column.to_pylist() for column in batch.columns]  # two columns may have the same name
+        writer.writerows([defuse(value) for value in row] for row in zip(*columns, strict=True))
+        yield buffer.getvalue()
+        if batch.num_rows == 0 and table.num_rows == 0:
+            return
+
+
+def _json_lines(table: Any) -> Iterable[str]:
+    import orjson
+
+    for batch in table.to_batches():
+        for row in batch.to_pylist():
+            yield orjson.dumps(row, default=str).decode() + "\n"
+
+
+def _write_parquet(table: Any, output: Path | None) -> None:
+    from polyculture.cache.errors import StoreError
+    from polyculture.cache.parquet import write_parquet
+
+    if output is None:
+        raise StoreError("Parquet is not for the terminal", remedy="Name a file with --output FILE.")
+    write_parquet(table, output)

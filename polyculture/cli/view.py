@@ -1,0 +1,40 @@
+"""`polyculture view`: a page to look around in, while a run is still writing, too."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from polyculture.cli.options import ExperimentFile, Runs
+
+PORT = 8765
+
+
+def view(
+    experiment: ExperimentFile,
+    runs: Runs = None,
+    port: Annotated[int, typer.Option("--port", help="The port on this machine; 0 takes any that is free.")] = PORT,
+) -> None:
+    """Serve pages on this machine to look around in the store: search, read responses, ask in SQL.
+
+    Read-only; for this machine's browser alone. Ctrl-C ends it.
+    """
+    import tempfile
+    from pathlib import Path
+
+    from aiohttp import web
+
+    from polyculture.experiment.workspace import open_workspace, require_run
+    from polyculture.reports.names import Names
+    from polyculture.reports.view.live import LiveStore
+    from polyculture.reports.view.pages import Pages
+    from polyculture.reports.view.server import LOOPBACK, application, listen
+
+    workspace = open_workspace(experiment, runs)
+    manifest = require_run(workspace.run)
+    with listen(port) as door, tempfile.TemporaryDirectory() as folder:
+        store = LiveStore(workspace.run, Path(folder))
+        pages = Pages(store, manifest.experiment, Names(workspace.catalog, tuple(manifest.models)))
+        typer.echo(f"http://{LOOPBACK}:{door.getsockname()[1]}/  (Ctrl-C ends it)")
+        web.run_app(application(workspace.run, pages), sock=door, print=lambda *_: None)

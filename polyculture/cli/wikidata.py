@@ -1,0 +1,174 @@
+"""`polyculture wikidata`: local snapshots of Wikidata."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from typer._click.exceptions import UsageError
+
+from polyculture.console import say
+
+API = "https://www.wikidata.org/w/api.php"
+ENDPOINT = "https://query.wikidata.org/sparql"
+
+app = typer.Typer(
+    no_args_is_help=True,
+    help="Build or pull a local snapshot of Wikidata, or look into one.",
+    epilog="polyculture wikidata build latest-all.json.gz -o wikidata.duckdb",
+)
+
+CatalogFolder = Annotated[Path | None, typer.Option("--catalog", help="Your own topics/ and languages/.")]
+CatalogToKeep = Annotated[
+    Path | None, typer.Option("--catalog", help="Your own topics/ and languages/, to keep their languages' names too.")
+]
+
+Output = Annotated[Path, typer.Option("--output", "-o", help="The snapshot to write.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Write over a file that is there.")]
+
+
+@app.command(epilog="polyculture wikidata build latest-all.json.gz -o wikidata-2026-09.duckdb")
+def build(
+    output: Output,
+    dump: Annotated[
+        Path | None,
+        typer.Argument(metavar="[DUMP]", help="Wikidata's entity JSON: .json, .json.gz, .json.bz2 or .json.zst."),
+    ] = None,
+    from_cache: Annotated[
+        bool,
+        typer.Option("--from-cache", help="Read what the live API has answered before; DUMP may name another cache."),
+    ] = False,
+    service: Annotated[
+        str | None, typer.Option(help=f"With --from-cache: the address of the API that was asked. Default: {API}")
+    ] = None,
+    catalog: CatalogToKeep = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes that read; as many as there are processors if not given.")
+    ] = None,
+    replace: Replace = False,
+) -> None:
+    """Build a snapshot from a Wikidata JSON dump, whole or a slice, or from what the live API has answered before.
+
+    A build that was killed goes on where it was when the same command is given again.
+    """
+    _check_free(output, replace)
+    if from_cache:
+        _build_from_cache(dump, service or API, output, catalog)
+    elif service is not None:
+        raise UsageError("--service is for --from-cache: a dump comes from no service")
+    elif dump is None:
+        raise UsageError("Missing argument 'DUMP'")
+    else:
+        _build_from_dump(dump, output, catalog, workers)
+
+
+@app.command(epilog="polyculture wikidata pull --topic food -o food.duckdb --contact you@example.org")
+def pull(
+    output: Output,
+    contact: Annotated[
+        str, typer.Option(help="An e-mail address or a page that the endpoint's operators can write to.")
+    ],
+    topic: Annotated[list[str] | None, typer.Option(help="A topic; may be given several times. Default: all.")] = None,
+    endpoint: Annotated[str, typer.Option(help="A SPARQL endpoint over Wikidata.")] = ENDPOINT,
+    requests_per_minute: Annotated[float, typer.Option(min=0.1, help="How many requests to send at most.")] = 60.0,
+    catalog: CatalogToKeep = None,
+    replace: Replace = False,
+) -> None:
+    """Build a snapshot of what some topics need from a SPARQL endpoint: the Query Service, QLever.
+
+    What the endpoint has answered stays on disk until the snapshot is written: a pull that failed goes on where it was.
+    What bears a name outside the topics is not there: a snapshot of a dump knows more rivals.
+    """
+    from polyculture.cache.catalog import read_catalog
+    from polyculture.console import watch
+    from polyculture.link.pull.client import PullSettings
+    from polyculture.link.pull.pull import pull_index
+
+    _check_free(output, replace)
+    known = read_catalog(catalog)
+    settings = PullSettings(contact, endpoint, requests_per_minute, tell=say)
+    report = pull_index(
+        known, topic or list(known.topics), output, settings, lambda total: watch(f"pull {output.name}, items", total)
+    )
+    items = report.snapshot.meta["counts"]["items"]
+    say(f"Wrote {output}: {items} items from {report.asked} pages, and {report.reused} that were there already")
+    say("  Nothing outside the topics is there: nothing is matched fuzzily, and less is told as ambiguous")
+
+
+def _check_free(output: Path, replace: bool) -> None:
+    from polyculture.cache.errors import SnapshotError
+
+    if output.exists() and not replace:
+        raise SnapshotError("is there already", where=output, remedy="Name another file, or write over it: --replace")
+
+
+def _build_from_dump(dump: Path, output: Path, catalog: Path | None, workers: int | None) -> None:
+    from polyculture.cache.catalog import read_catalog
+    from polyculture.cache.outcome import Outcome
+    from polyculture.console import watch
+    from polyculture.link.dumps.build import BuildSettings, build_index
+
+    languages = read_catalog(catalog).label_languages
+    size = dump.stat().st_size if dump.is_file() else 0
+    with watch(f"build {output.name}, megabytes of {dump.name}", size // 10**6) as progress:
+        settings = BuildSettings(workers, lambda read, _size: progress(Outcome(read // 10**6, 0)), say)
+        report = build_index(dump, output, languages, settings)
+    intake, items = report.intake, report.snapshot.meta["counts"]["items"]
+    say(f"Wrote {output}: {items} items, {intake.skipped} entities of other kinds, {intake.broken} broken")
+    if intake.items > items:
+        say(f"  {intake.items - items} were there more than once: the names of each time are kept")
+    for line, reason in intake.broken_lines:
+        say(f"  line {line}: {reason}")
+    if rest := intake.broken - len(intake.broken_lines):
+        say(f"  and {rest} more")
+
+
+def _build_from_cache(cache: Path | None, service: str, output: Path, catalog: Path | None) -> None:
+    from polyculture.cache.cache_dir import cache_folder
+    from polyculture.cache.catalog import read_catalog
+    from polyculture.link.api.from_cache import build_from_cache
+    from polyculture.running.linking import API_CACHE
+
+    languages = read_catalog(catalog).label_languages
+    intake = build_from_cache(cache or cache_folder() / API_CACHE, service, output, languages).intake
+    say(f"Wrote {output}: {intake.items} items, {intake.redirects} redirects, {intake.left_out} answers left out")
+
+
+@app.command(epilog="polyculture wikidata show Q234646 --snapshot wikidata.duckdb")
+def show(
+    item: Annotated[str, typer.Argument(metavar="QID", help="A Wikidata item, e.g. Q234646.")],
+    snapshot: Annotated[str, typer.Option(help="A snapshot's file, or starter.")] = "starter",
+    catalog: CatalogFolder = None,
+) -> None:
+    """Show what a snapshot knows of an item: names, claims, countries, and its path to each kind's classes."""
+    from polyculture.cache.catalog import read_catalog
+    from polyculture.cli.tables import print_table
+    from polyculture.experiment.snapshots import find_snapshot
+    from polyculture.link.show.items import describe
+
+    known = describe(find_snapshot(snapshot, Path.cwd()), read_catalog(catalog), item)
+    for title, columns, rows in known.tables():
+        print_table(columns, rows, title=title)
+
+
+@app.command(epilog="polyculture wikidata audit starter")
+def audit(
+    snapshot: Annotated[str, typer.Argument(help="A snapshot's file, or starter.")] = "starter",
+    catalog: CatalogFolder = None,
+) -> None:
+    """Show where a snapshot comes from, and how many items and names it has per topic, kind and language."""
+    from polyculture.cache.catalog import read_catalog
+    from polyculture.cli.tables import print_table
+    from polyculture.experiment.snapshots import find_snapshot
+    from polyculture.link.index.lexicon import lexicon
+
+    found, known = find_snapshot(snapshot, Path.cwd()), read_catalog(catalog)
+    print_table(("what", "value"), list(found.meta.items()), title=found.name)
+    rows = []
+    for topic in known.topics.values():
+        for language in known.languages:
+            names = lexicon(found, known, topic.code, language)
+            counts = names.group_by("kind").aggregate([("qid", "count_distinct"), ("surface", "count")]).to_pylist()
+            rows += [(topic.code, r["kind"], language, r["qid_count_distinct"], r["surface_count"]) for r in counts]
+    print_table(("topic", "kind", "language", "items", "names"), sorted(rows), title="Items that reach each kind")

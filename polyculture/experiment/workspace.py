@@ -1,0 +1,223 @@
+"""An experiment made ready to run: its catalogue, prompts, jobs and folder."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from polyculture import __version__
+from polyculture.cache.catalog import Catalog, read_catalog
+from polyculture.cache.errors import ExperimentError, StoreError, did_you_mean
+from polyculture.cache.files import replacing, sweep
+from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
+from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import Prompt
+from polyculture.cache.store import current_store
+from polyculture.console import say
+from polyculture.experiment.changes import Change, find_changes
+from polyculture.experiment.file import Experiment, check_models, check_names, check_prices, read_experiment
+from polyculture.generate.integrity import check_prompts, check_wording, refuse
+from polyculture.generate.pending_samples import missing_samples
+from polyculture.generate.prompts import build_prompts
+from polyculture.generate.sampling import Sampling
+
+# The extracted responses that none of the extractors has read.
+UNREAD = """
+SELECT DISTINCT response_id FROM extractions AS e WHERE NOT EXISTS (
+    FROM stored_extractions AS s WHERE s.response_id = e.response_id AND s.status <> 'unusable'
+        AND list_contains($extractors, s.extractor_id))
+"""
+RUNS = "runs"  # beside the experiment file
+TRACED_PACKAGES = ("duckdb", "lingua-language-detector", "openai", "opencc", "pandas", "rapidfuzz", "xllamacpp")
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """What every command on an experiment file needs. Made by `open_workspace`; reads, and writes nothing."""
+
+    file: Path
+    experiment: Experiment
+    catalog: Catalog
+    run: RunFolder
+
+    @cached_property
+    def prompts(self) -> list[Prompt]:
+        """The experiment's prompts; raises `CatalogError` where the user's own wording fails the integrity gate."""
+        prompts = build_prompts(
+            self.catalog,
+            languages=self.experiment.languages,
+            topics=self.experiment.topics,
+            countries=self.experiment.countries,
+            conditions=self.experiment.conditions,
+            implicit_countries=self.experiment.implicit_countries,
+            answer_in_language=self.experiment.answer_in_language,
+        )
+        e = self.experiment
+        refuse(
+            [*check_wording(self.catalog, e.languages, e.topics, e.countries, own_only=True), *check_prompts(prompts)]
+        )
+        return prompts
+
+    @property
+    def sampling(self) -> Sampling:
+        return self.experiment.sampling.sampling()
+
+    @cached_property
+    def jobs(self) -> list[Job]:
+        """Every (model, language, topic), in the order of the experiment file."""
+        e = self.experiment
+        return [Job(model, language, topic) for model in e.models for language in e.languages for topic in e.topics]
+
+    def prompts_of(self, job: Job) -> list[Prompt]:
+        return [p for p in self.prompts if (p.language, p.topic) == (job.language, job.topic)]
+
+    @cached_property
+    def before(self) -> Manifest | None:
+        """The manifest of the last run, if there was one."""
+        return read_manifest(self.run.manifest)
+
+    def manifest(self) -> Manifest:
+        """The last run's manifest brought up to what the experiment file asks now; later stages fill in their part."""
+        e, before = self.experiment, self.before
+        kept = before.model_dump() if before else {}
+        asked = {
+            "experiment": e.name,
+            "polyculture": __version__,
+            "packages": _versions(TRACED_PACKAGES),
+            "models": list(e.models),
+            "languages": list(e.languages),
+            "topics": list(e.topics),
+            "countries": list(e.countries),
+            "conditions": list(e.conditions),
+            "sampling": e.sampling.model_dump(),
+            "n": e.sampling.n,
+            "sampling_id": self.sampling.sampling_id,
+            "prices": {model: price.model_dump() for model, price in e.prices.items()},
+            "notes": list(e.notes),
+        }
+        return Manifest.model_validate({**kept, **asked})
+
+    def changes(self, now: Manifest) -> list[Change]:
+        """What differs from the last run in a way that makes rows of it stale."""
+        return find_changes(self.before, now, self._reworded()) if self.before else []
+
+    def write(self, manifest: Manifest) -> None:
+        """Makes `manifest` and the present prompts those of the run: from here on they decide which rows count."""
+        sweep(self.run.root)
+        write_parquet(objects_to_table("prompts", self.prompts), self.run.table("prompts"))
+        with replacing(self.run.experiment) as temporary:
+            shutil.copyfile(self.file, temporary)
+        write_manifest(manifest, self.run.manifest)
+
+    def costly_rows(self, now: Manifest) -> dict[str, int]:
+        """How many of the last run's rows a model would have to make again under `now`, by stage.
+
+        What was made under these settings before, and stands on disk, need not be made again.
+        """
+        if self.before is None:
+            return {}
+        new_ids = list(now.extractor_ids.values())
+        by_model = ":" in self.experiment.extract.with_  # what it costs is for the new extractor to say
+        with current_store(self.run, self.before) as store:
+            responses = len(store.table("responses"))
+            unread = len(store.sql(UNREAD, params={"extractors": new_ids}))
+        return {"generate": min(responses, self._unasked(self.before)), "extract": unread if by_model else 0}
+
+    def _unasked(self, before: Manifest) -> int:
+        """Of the jobs of the last run, the samples that no stored answer fits now."""
+        sampling = replace(self.sampling, n=min(self.sampling.n, before.n))
+        jobs = [job for job in self.jobs if job.model in before.models]
+        return sum(missing_samples(self.run, job, self.prompts_of(job), sampling) for job in jobs)
+
+    def _reworded(self) -> int:
+        path = self.run.table("prompts")
+        if not path.exists():
+            return 0
+        rows = read_rows(path, "prompts", ["language", "topic", "condition", "country", "prompt_id"]).to_pylist()
+        old = {
+            tuple(row[key] for key in ("language", "topic", "condition", "country")): row["prompt_id"] for row in rows
+        }
+        now = {(p.language, p.topic, p.condition, p.country): p.prompt_id for p in self.prompts}
+        return sum(cell in now and now[cell] != prompt_id for cell, prompt_id in old.items())
+
+
+def open_workspace(file: Path, runs: Path | None = None) -> Workspace:
+    """Reads an experiment file and checks every name in it. Raises a `UserError` for what is wrong."""
+    experiment = read_experiment(file)
+    folder = None
+    if experiment.catalog is not None:
+        folder = file.parent / experiment.catalog
+        if not folder.is_dir():
+            raise ExperimentError(f"catalog: there is no folder {folder}", where=file, remedy="Correct the path.")
+    catalog = read_catalog(folder)
+    check_names(experiment, catalog, file)
+    check_models(experiment, file)
+    check_prices(experiment, file)
+    root = (runs or file.resolve().parent / RUNS) / experiment.name
+    return Workspace(file, experiment, catalog, RunFolder(root))
+
+
+def choose_jobs(
+    workspace: Workspace,
+    *,
+    job: str | None = None,
+    model: str | None = None,
+    language: str | None = None,
+    topic: str | None = None,
+) -> list[Job]:
+    """The jobs that a command line asks for: all, those of a model, language or topic, or the K-th of N shares."""
+    wanted = {"model": model, "language": language, "topic": topic}
+    jobs: Sequence[Job] = workspace.jobs
+    for key, value in wanted.items():
+        known = {getattr(j, key) for j in workspace.jobs}
+        if value is not None and value not in known:
+            what = f"the experiment has no {key} {value!r}"
+            raise ExperimentError(what, where=workspace.file, remedy=did_you_mean(value, known))
+        jobs = [j for j in jobs if value is None or getattr(j, key) == value]
+    return list(jobs) if job is None else _share(list(jobs), job)
+
+
+def choose_models(workspace: Workspace, model: str | None) -> list[str]:
+    """The experiment's models, or the one that a command line names. Raises `ExperimentError` where it is none."""
+    models = list(workspace.experiment.models)
+    if model is not None and model not in models:
+        what = f"the experiment has no model {model!r}"
+        raise ExperimentError(what, where=workspace.file, remedy=did_you_mean(model, models))
+    return models if model is None else [model]
+
+
+def require_run(run: RunFolder) -> Manifest:
+    """The manifest of a run that must be there. Raises `StoreError` where it is not."""
+    manifest = read_manifest(run.manifest)
+    if manifest is None:
+        raise StoreError("holds no run", where=run.root, remedy="Start it with: polyculture run EXPERIMENT")
+    return manifest
+
+
+def warn_of_changes(workspace: Workspace) -> None:
+    """Says so where the numbers of the run belong to other sampling settings than the experiment file has now."""
+    for change in workspace.changes(workspace.manifest()):
+        if change.stage == "generate":
+            say(f"{workspace.file}: {change}; what follows is of the last run")
+
+
+def _share(jobs: list[Job], share: str) -> list[Job]:
+    k, slash, n = share.partition("/")
+    if not (slash and k.isdecimal() and n.isdecimal() and 1 <= int(k) <= int(n)):
+        raise ExperimentError(f"--job {share!r} is not K/N with 1 <= K <= N", remedy="Write, for example, --job 3/16.")
+    return jobs[int(k) - 1 :: int(n)]
+
+
+def _versions(packages: Sequence[str]) -> dict[str, str]:
+    found = {}
+    for package in packages:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,1 @@
+"""A run: its pipeline, its jobs, its budget and how far it is."""

@@ -1,0 +1,89 @@
+"""What an experiment may cost: its `max_cost`, kept by every process that works on the run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Literal
+
+from polyculture.cache.ledger import Ledger
+from polyculture.cache.prices import Price
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.shards import JobShards
+from polyculture.console import say
+from polyculture.experiment.workspace import Workspace
+from polyculture.generate.budget import BudgetedEngine, Purse
+from polyculture.generate.engines import Engine
+
+PaidStage = Literal["generate", "extract", "score", "swap"]
+TABLES: Mapping[PaidStage, str] = {
+    "generate": "responses",
+    "extract": "extractions",
+    "score": "scores",
+    "swap": "swap_answers",
+}
+TOPICAL: tuple[PaidStage, ...] = ("generate", "extract")  # stages whose jobs are the experiment's topics
+FOLDER = "ledger"  # in the run's
+
+
+@dataclass(frozen=True)
+class Budget:
+    """Hands out engines that keep to the limit; without a limit, the engines as they are."""
+
+    workspace: Workspace
+    ledger: Ledger | None
+
+    def engine(self, engine: Engine, model: str, stage: PaidStage, job: Job) -> Engine:
+        """`engine`, which runs `model`, for one stage's work on a job."""
+        price = self.workspace.experiment.price(model)
+        if self.ledger is None or price is None:
+            return engine
+        count = partial(spent_on, self.workspace, stage, job)
+        batch = stage in TOPICAL and bool(self.workspace.experiment.model_spec(model).options.get("batch"))
+        return BudgetedEngine(engine, price, Purse(self.ledger, f"{stage} {job}", count, say, batch=batch))
+
+
+@contextmanager
+def open_budget(workspace: Workspace) -> Iterator[Budget]:
+    """The experiment's budget, with what its jobs have spent until now counted from their rows."""
+    limit = workspace.experiment.max_cost
+    if limit is None:
+        yield Budget(workspace, None)
+        return
+    ledger = Ledger(workspace.run.root / FOLDER, limit)
+    try:
+        ledger.refresh(_accounts(workspace))
+        yield Budget(workspace, ledger)
+    finally:
+        ledger.close()
+
+
+def spent_on(workspace: Workspace, stage: PaidStage, job: Job) -> float:
+    """What a stage's rows of a job have cost, at the experiment's prices: those that do not count any more, too."""
+    return sum(_cost(row, stage, job, workspace.experiment.price) for row in _rows(workspace.run, stage, job))
+
+
+def _accounts(workspace: Workspace) -> dict[str, Callable[[], float]]:
+    """Every account that has rows on disk or may get some."""
+    known = {(stage, job) for stage in TOPICAL for job in workspace.jobs}
+    stored = {(stage, job) for stage, table in TABLES.items() for job in workspace.run.jobs(table)}
+    return {f"{stage} {job}": partial(spent_on, workspace, stage, job) for stage, job in sorted(known | stored)}
+
+
+def _rows(run: RunFolder, stage: PaidStage, job: Job) -> Iterator[Mapping[str, Any]]:
+    """The paid rows in a job's parts and its journal."""
+    table = TABLES[stage]
+    shards = JobShards(run, job, [table])
+    columns = ["purchase", "prompt_tokens", "completion_tokens", *(["extractor_model"] if stage == "extract" else [])]
+    for batch in shards.read(table, columns).to_batches(max_chunksize=10_000):
+        yield from batch.to_pylist()
+    for record in shards.read_journal():
+        yield from record.get(table, ())
+
+
+def _cost(row: Mapping[str, Any], stage: PaidStage, job: Job, price_of: Callable[[str], Price | None]) -> float:
+    asked = row["extractor_model"] if stage == "extract" else job.model
+    price = price_of(asked) if asked and row["purchase"] else None
+    return price.cost(row["prompt_tokens"] or 0, row["completion_tokens"] or 0, row["purchase"]) if price else 0.0

@@ -1,0 +1,160 @@
+"""How fast a model answers, by a minute of its real work: what it answers is kept, and not asked again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from pydantic import BaseModel
+
+from polyculture.cache.files import replacing
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.console import say
+from polyculture.experiment.file import PAID_ENGINES
+from polyculture.experiment.workspace import Workspace
+from polyculture.generate.engines import Completion, Engine, Request
+from polyculture.generate.engines.wrapper import AroundEngine
+from polyculture.running.batching import asked_in_batches
+from polyculture.running.budget import open_budget
+from polyculture.running.deadline import TimeIsOverError, deadline
+from polyculture.running.loading import load_model
+
+SECONDS = 60.0  # of a model's work; to load it takes its own time
+_JOBS = 3  # of a model: languages differ in how long their texts are
+_PIECE = 8  # samples that are taken together: what is on its way when the time is over is waited for
+_FILE = "calibration.json"
+
+
+class _Rates(BaseModel):
+    """Answers a second, by model."""
+
+    rates: dict[str, float] = {}
+
+
+def read_rates(run: RunFolder) -> dict[str, float]:
+    """Answers a second of the models that have been calibrated."""
+    file = run.root / _FILE
+    return _Rates.model_validate_json(file.read_bytes()).rates if file.exists() else {}
+
+
+def calibrate(workspace: Workspace, seconds: float = SECONDS) -> None:
+    """Lets every model answer for `seconds`, and keeps its rate. The workspace's run is prepared.
+
+    Models that are asked in batches have no rate: their answers come within a day.
+    """
+    models = [m for m in workspace.experiment.models if not asked_in_batches(workspace.experiment.model_spec(m))]
+    rates = read_rates(workspace.run)
+    for model in models:
+        if rate := _rate(workspace, model, seconds):
+            rates[model] = rate
+    with replacing(workspace.run.root / _FILE) as temporary:
+        temporary.write_text(_Rates(rates=rates).model_dump_json(indent=2), encoding="utf-8")
+
+
+def _rate(workspace: Workspace, model: str, seconds: float) -> float | None:
+    from polyculture.generate.stage import generate_job, missing_samples
+
+    sampling, spec = workspace.sampling, workspace.experiment.model_spec(model)
+    jobs = [job for job in workspace.jobs if job.model == model]
+    open_jobs = [j for j in jobs if missing_samples(workspace.run, j, workspace.prompts_of(j), sampling)]
+    if not open_jobs:
+        return None
+    chosen, measured = _spread(open_jobs), list[TimedEngine]()
+    say(f"calibrate {model}: {seconds:.0f} s; what it answers is kept")
+    with open_budget(workspace) as budget, load_model(spec) as engine:
+        for number, job in enumerate(chosen):
+            left = seconds - sum(timed.passed for timed in measured)
+            if left <= 0:
+                break
+            paid = budget.engine(engine, model, "generate", job)
+            timed = TimedEngine(paid, left / (len(chosen) - number), left, finish=spec.engine in PAID_ENGINES)
+            measured.append(timed)
+            prompts = workspace.prompts_of(job)
+            generate_job(workspace.run, job, prompts, spec, sampling, engine=timed, catalog=workspace.catalog)
+    return _summed_up(model, seconds, measured)
+
+
+def _summed_up(model: str, limit: float, measured: Sequence[TimedEngine]) -> float | None:
+    """Answers a second over all jobs. What is too little to go by is said."""
+    answers, spent = sum(timed.answers for timed in measured), sum(timed.seconds for timed in measured)
+    if not answers or not spent:
+        say(
+            f"calibrate {model}: no answer was finished in {limit:.0f} s, so its hours are not known. "
+            "It finishes one sooner when it is asked fewer at once (concurrency, n_parallel, max_num_seqs)"
+        )
+        return None
+    if any(timed.rough for timed in measured):
+        say(
+            f"calibrate {model}: {answers} answers in {spent:.0f} s, fewer than were under way: its rate is a rough one"
+        )
+    return answers / spent
+
+
+def _spread(jobs: Sequence[Job]) -> list[Job]:
+    """The first of them, one of the middle, the last."""
+    return list(dict.fromkeys(jobs[i * (len(jobs) - 1) // (_JOBS - 1)] for i in range(_JOBS)))
+
+
+class TimedEngine(AroundEngine):
+    """`engine`, given nothing more to do once its time is over; `answers` and `seconds` say what it did in it.
+
+    That is after `share` seconds, if by then as many texts are finished as are under way: the first to be finished are
+    the short ones, and a rate of them alone is none. It is after `limit` seconds in any case. What is under way then
+    is waited for if `finish`, since it is paid for; otherwise it is left.
+    """
+
+    def __init__(self, engine: Engine, share: float, limit: float, *, finish: bool) -> None:
+        super().__init__(engine)
+        self.answers, self.seconds = 0, 0.0
+        self._asked = self._answered = 0
+        self._share, self._limit, self._finish = share, limit, finish
+        self._started = self._ended = 0.0
+
+    @property
+    def rough(self) -> bool:
+        """Whether fewer texts were finished in time than were still under way."""
+        return self.answers < self._asked - self.answers
+
+    def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
+        """As the engine's own, for a while."""
+        self._started = time.monotonic()
+        answers = self._engine.sample(self._in_time(requests))
+        try:
+            while answer := self._next(answers):
+                self._answered += 1
+                if self.rough or not self._over:
+                    self.answers, self.seconds = self._answered, self.passed
+                yield answer
+                if self._over and not self._finish:
+                    return
+        finally:
+            self._ended = time.monotonic()
+
+    def _next(self, answers: Iterator[Completion]) -> Completion | None:
+        """The next answer; none where there is no other, or none in time."""
+        if self._finish:
+            return next(answers, None)
+        with suppress(TimeIsOverError), deadline(self._limit - self.passed):
+            return next(answers, None)
+        return None
+
+    @property
+    def passed(self) -> float:
+        """Seconds in which it was asked, until now or until it was left."""
+        return (self._ended or time.monotonic()) - self._started if self._started else 0.0
+
+    @property
+    def _over(self) -> bool:
+        passed = self.passed
+        return passed > self._limit or (passed > self._share and self._answered >= self._asked - self._answered)
+
+    def _in_time(self, requests: Iterable[Request]) -> Iterator[Request]:
+        for request in requests:
+            for first in range(0, len(request.seeds), _PIECE):
+                if self._over:
+                    return
+                piece = request.seeds[first : first + _PIECE]
+                self._asked += len(piece)
+                yield replace(request, seeds=piece)

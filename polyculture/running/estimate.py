@@ -1,0 +1,146 @@
+"""What is left of an experiment in tokens, money and hours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from polyculture.cache.database import connect
+from polyculture.cache.manifest import read_manifest
+from polyculture.cache.prices import BATCH, DIRECT
+from polyculture.cache.store import fill_store
+from polyculture.experiment.file import GAZETTEER
+from polyculture.experiment.workspace import Workspace
+from polyculture.generate.tokens import count_tokens
+from polyculture.running.batching import asked_in_batches
+from polyculture.running.calibration import read_rates
+
+_MEANS = """
+SELECT stage, asked, sum(prompt_tokens) / count(*) FILTER (status = 'ok') AS read,
+    sum(completion_tokens) / count(*) FILTER (status = 'ok') AS written
+FROM purchases WHERE completion_tokens IS NOT NULL GROUP BY stage, asked HAVING written IS NOT NULL
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What one model has left to do in one stage. Tokens and cost are of that rest, None where nobody knows."""
+
+    stage: str
+    model: str
+    jobs: int
+    prompts: int
+    responses: int
+    left: int
+    prompt_tokens: int
+    answer_tokens: int  # as many as its answers had so far, or at most as many as they may have
+    counted_by: str
+    cost: float | None
+    most: float | None  # if every answer is as long as it may be
+    hours: float | None  # at the rate that `plan --calibrate` measured
+
+
+@dataclass(frozen=True, slots=True)
+class _Means:
+    """Tokens that a model's answers took so far, for each that was of use."""
+
+    prompt: float
+    answer: float
+
+
+def estimates(workspace: Workspace) -> Iterator[Estimate]:
+    """An estimate per model that samples, and one for the extractor where it is a model."""
+    means, rates = _means(workspace), read_rates(workspace.run)
+    for model in workspace.experiment.models:
+        yield _sampling(workspace, model, means.get(("generate", model)), rates.get(model))
+    if workspace.experiment.extract.with_ != GAZETTEER:
+        yield _extraction(workspace, means)
+
+
+def _sampling(workspace: Workspace, model: str, means: _Means | None, rate: float | None) -> Estimate:
+    from polyculture.generate.stage import missing_samples
+
+    spec, sampling = workspace.experiment.model_spec(model), workspace.sampling
+    counted = count_tokens(spec, [prompt.text for prompt in workspace.prompts])
+    tokens_of = dict(zip((prompt.prompt_id for prompt in workspace.prompts), counted.tokens, strict=True))
+    jobs = [job for job in workspace.jobs if job.model == model]
+    left, read = 0, 0.0
+    for job in jobs:
+        prompts = workspace.prompts_of(job)
+        missing = missing_samples(workspace.run, job, prompts, sampling)
+        left += missing
+        read += missing * sum(tokens_of[prompt.prompt_id] for prompt in prompts) / len(prompts)
+    answer = means.answer if means else sampling.max_tokens
+    return Estimate(
+        stage="generate",
+        model=model,
+        jobs=len(jobs),
+        prompts=len(workspace.prompts),
+        responses=len(workspace.prompts) * sampling.n,
+        left=left,
+        prompt_tokens=round(read),
+        answer_tokens=round(left * answer),
+        counted_by=counted.counted_by,
+        cost=_cost(workspace, model, read, left * answer),
+        most=_cost(workspace, model, read, left * sampling.max_tokens),
+        hours=left / rate / 3600 if rate else None,
+    )
+
+
+def _extraction(workspace: Workspace, means: Mapping[tuple[str, str], _Means]) -> Estimate:
+    """Every response is read once behind the instructions; until it is measured, as much is written as was read."""
+    from polyculture.extract.llm import MAX_TOKENS
+    from polyculture.extract.prompt import prompt_head
+
+    experiment = workspace.experiment
+    model = experiment.extract.with_
+    so_far = means.get(("extract", model))
+    heads = [" ".join(turn.content for turn in prompt_head(workspace.catalog.topic(t))) for t in experiment.topics]
+    counted = count_tokens(experiment.model_spec(model), heads)
+    head = sum(counted.tokens) / len(counted.tokens)
+    texts = [m.answer for (stage, _), m in means.items() if stage == "generate"]
+    text = sum(texts) / len(texts) if texts else workspace.sampling.max_tokens
+    total = len(workspace.prompts) * workspace.sampling.n * len(experiment.models)
+    left = total - _extracted(workspace, model)
+    read = left * (so_far.prompt if so_far else head + text)
+    written = left * (so_far.answer if so_far else min(text, MAX_TOKENS))
+    return Estimate(
+        stage="extract",
+        model=model,
+        jobs=len(workspace.jobs),
+        prompts=len(workspace.prompts),
+        responses=total,
+        left=left,
+        prompt_tokens=round(read),
+        answer_tokens=round(written),
+        counted_by=counted.counted_by,
+        cost=_cost(workspace, model, read, written),
+        most=_cost(workspace, model, left * (head + workspace.sampling.max_tokens), left * MAX_TOKENS),
+        hours=None,
+    )
+
+
+def _cost(workspace: Workspace, model: str, read: float, written: float) -> float | None:
+    price = workspace.experiment.price(model)
+    purchase = BATCH if asked_in_batches(workspace.experiment.model_spec(model)) else DIRECT
+    return price.cost(round(read), round(written), purchase) if price else None
+
+
+def _means(workspace: Workspace) -> dict[tuple[str, str], _Means]:
+    return {(stage, asked): _Means(read or 0.0, written) for stage, asked, read, written in _rows(workspace, _MEANS)}
+
+
+def _extracted(workspace: Workspace, model: str) -> int:
+    query = "SELECT extractor_model, count(*) FROM extractions WHERE status = 'ok' GROUP BY extractor_model"
+    return next((count for extractor, count in _rows(workspace, query) if extractor == model), 0)
+
+
+def _rows(workspace: Workspace, query: str) -> list[tuple[Any, ...]]:
+    """What the run's store answers, as far as there is one; nothing is written."""
+    manifest = read_manifest(workspace.run.manifest)
+    if manifest is None:
+        return []
+    with connect() as connection:
+        fill_store(connection, workspace.run, manifest)
+        return connection.sql(query).fetchall()

@@ -1,0 +1,118 @@
+"""What an experiment links with: a snapshot, or the live service."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from polyculture.cache.cache_dir import cache_folder
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.errors import ExperimentError, SnapshotError, WikidataError
+from polyculture.cache.outcome import Outcome, Progress
+from polyculture.console import say
+from polyculture.experiment.file import LinkSection
+from polyculture.experiment.snapshots import find_snapshot
+from polyculture.experiment.workspace import Workspace
+
+if TYPE_CHECKING:
+    from polyculture.cache.manifest import Manifest
+    from polyculture.link.source import Source
+
+API_CACHE = "wikidata-cache.sqlite"
+
+
+@dataclass(frozen=True, slots=True)
+class Linking:
+    """The source of entities that an experiment names, ready to be asked."""
+
+    workspace: Workspace
+    source: Source
+    settings: Mapping[str, Any]  # what the manifest says of the linker
+
+    @property
+    def linker_id(self) -> str:
+        from polyculture.link.rules import linker_id
+
+        return linker_id(self.source, self.workspace.catalog, self.workspace.experiment.topics)
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """This stage's part of the manifest."""
+        return {"linker": self.settings, "linker_id": self.linker_id, "snapshot": dict(self.source.provenance)}
+
+    @property
+    def summary(self) -> str:
+        return ", ".join(f"{key} {value}" for key, value in self.settings.items())
+
+    def link(self, manifest: Manifest, progress: Progress) -> Outcome:
+        from polyculture.link.stage import link_run
+
+        return link_run(self.workspace.run, manifest, self.workspace.catalog, self.source, progress)
+
+
+def plan_linking(workspace: Workspace) -> Linking:
+    """The linking that the experiment asks for. Raises a `UserError` that names the experiment file."""
+    section = workspace.experiment.link
+    if section.source == "api":
+        return Linking(workspace, _api_source(workspace), {"source": "api", "endpoint": section.endpoint})
+    from polyculture.link.index.source import IndexSource
+
+    try:
+        snapshot = find_snapshot(section.snapshot, workspace.file.parent)
+    except SnapshotError as fault:
+        what = f"link.snapshot: {fault.where}: {fault.what}"
+        raise ExperimentError(what, where=workspace.file, remedy=fault.remedy) from fault
+    settings = {"source": "index", "snapshot": section.snapshot, "identity": snapshot.identity}
+    return Linking(workspace, IndexSource(snapshot), settings)
+
+
+def check_topics(workspace: Workspace, source: Source) -> None:
+    """Says which classes of a user's own topics the snapshot lacks; raises `CatalogError` where it lacks all."""
+    from polyculture.link.index.classes import check_classes
+    from polyculture.link.index.source import IndexSource
+
+    if isinstance(source, IndexSource):
+        for line in check_classes(source.snapshot, workspace.catalog, workspace.experiment.topics):
+            say(line)
+
+
+def tell_languages_without_names(workspace: Workspace, source: Source) -> None:
+    """Says which languages' own names the snapshot lacks: next to nothing will be found in them."""
+    from polyculture.link.linker import languages_without_names
+
+    catalog = workspace.catalog
+    for code in languages_without_names(source, catalog, workspace.experiment.languages):
+        name = catalog.language(code).name
+        say(f"{name}: link.snapshot holds no names in it, so only other languages' match; its numbers will say little")
+
+
+def _api_source(workspace: Workspace) -> Source:
+    section = workspace.experiment.link
+    if section.contact is None:
+        raise ExperimentError(
+            "link.contact is missing: Wikimedia asks every client for an address that it can write to",
+            where=workspace.file,
+            remedy='Write contact = "you@example.org" under [link].',
+        )
+    try:
+        return open_api(section, workspace.catalog)
+    except WikidataError as fault:
+        where = f" ({fault.where})" if fault.where else ""
+        raise ExperimentError(f"[link]: {fault.what}{where}", where=workspace.file, remedy=fault.remedy) from fault
+
+
+def open_api(section: LinkSection, catalog: Catalog) -> Source:
+    """The live service as `section` says, remembered in the user's cache folder. Raises `WikidataError`."""
+    from polyculture.link.api.client import ApiSettings
+    from polyculture.link.api.source import ApiSource
+
+    settings = ApiSettings(
+        contact=section.contact or "",
+        endpoint=section.endpoint,
+        requests_per_minute=section.requests_per_minute,
+        connections=section.connections,
+        token_env=section.token_env,
+        tell=say,
+    )
+    return ApiSource(settings, cache_folder() / API_CACHE, catalog.label_languages)

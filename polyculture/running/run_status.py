@@ -1,0 +1,104 @@
+"""How far a run is: done, running, failed and left, per stage and job. Reads, and writes nothing."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from polyculture.cache.job_lock import is_held
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.shards import JobShards
+from polyculture.cache.store import current_store
+from polyculture.experiment.workspace import Workspace
+
+DATA = Path(__file__).parent
+STAGES = {"generate": "responses", "extract": "extractions"}  # those that work job by job, and what they commit
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A job in a stage. What is done, failed and left adds up to `total`."""
+
+    stage: str
+    job: Job
+    total: int
+    done: int
+    failed: int
+    again: int  # of those failed: the next run tries them again
+    running: bool  # a process works on it now
+
+    @property
+    def left(self) -> int:
+        return max(self.total - self.done - self.failed, 0)
+
+    @property
+    def open(self) -> bool:
+        """Whether another run would have something to do."""
+        return self.left + self.again > 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunStanding:
+    """A whole run: its jobs stage by stage, in the experiment's order, and the stages that take all jobs at once."""
+
+    jobs: tuple[Standing, ...]
+    surfaces_linked: int
+    surfaces_left: int
+    reported: bool
+
+    def of(self, job: Job) -> Mapping[str, Standing]:
+        """A job's standing by stage."""
+        return {standing.stage: standing for standing in self.jobs if standing.job == job}
+
+    @property
+    def finished(self) -> bool:
+        return not (any(standing.left or standing.running for standing in self.jobs) or self.surfaces_left)
+
+
+Counts = Mapping[tuple[str, Job], Counter[str]]
+
+
+def take_standing(workspace: Workspace) -> RunStanding:
+    """How far the experiment's run is, before its first run and while others write, too."""
+    counts, linked, unlinked = _count(workspace)
+    return RunStanding(tuple(_standings(workspace, counts)), linked, unlinked, workspace.run.report.exists())
+
+
+def _standings(workspace: Workspace, counts: Counts) -> Iterator[Standing]:
+    for job in workspace.jobs:
+        asked = len(workspace.prompts_of(job)) * workspace.sampling.n
+        for stage, table in STAGES.items():
+            count = counts.get((stage, job), Counter()) + _in_journal(workspace.run, job, table)
+            running = is_held(workspace.run.shards(table, job))
+            yield Standing(stage, job, asked, count["done"], count["failed"], count["again"], running)
+            asked -= count["failed"]  # a response that failed has nothing to extract
+
+
+def _count(workspace: Workspace) -> tuple[Counts, int, int]:
+    if workspace.before is None:
+        return {}, 0, 0
+    with current_store(workspace.run, workspace.before) as connection:
+        rows = connection.sql(_query("run_status")).fetchall()
+        linked, unlinked = connection.sql(_query("links_status")).fetchall()[0]
+    counts = {(stage, Job(*job)): Counter(done=done, failed=failed, again=again)
+              for stage, *job, done, failed, again in rows}  # fmt: skip
+    return counts, linked, unlinked
+
+
+def _in_journal(run: RunFolder, job: Job, table: str) -> Counter[str]:
+    """What a process that works, or was killed, has not moved into a part yet."""
+    rows = [row for record in JobShards(run, job, [table]).read_journal() for row in record[table]]
+    return Counter(name for row in rows for name in _states(row))
+
+
+def _states(row: Mapping[str, Any]) -> Sequence[str]:
+    if row["status"] in ("ok", "unusable"):  # the latter is asked again
+        return ("done",) if row["status"] == "ok" else ()
+    return ("failed",) if row["retryable"] is False else ("failed", "again")
+
+
+def _query(name: str) -> str:
+    return (DATA / f"{name}.sql").read_text(encoding="utf-8")

@@ -1,0 +1,72 @@
+"""Diversity that can be compared: Hill numbers, coverage and rarefied counts, a line per model and language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from polyculture.cache.manifest import Manifest
+from polyculture.reports.names import Names, ordered
+from polyculture.reports.numbers import Estimate, count, estimate, known, lacking
+from polyculture.reports.texts import words
+
+METRICS = ("diversity", "hill_1", "hill_2", "coverage", "rarefied", "at_coverage")
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CompanionLine:
+    """A line of the table: a model over all languages (`language` is None), or in one."""
+
+    model: str
+    language: str | None
+    label: str
+    estimates: tuple[Estimate, ...]
+    responses: str
+
+
+@dataclass(frozen=True, slots=True)
+class Companions:
+    """The table: its columns in words, and its lines, each model's own together."""
+
+    columns: tuple[str, ...]
+    models: tuple[tuple[CompanionLine, ...], ...]
+
+
+def companions(rows: Sequence[Row], manifest: Manifest, names: Names) -> Companions | None:
+    """The table from the rows of `sql/companions.sql`; None where no number is known."""
+    found = {(row["model"], row["language"], row["metric"]): row for row in rows if known(row["estimate"]) is not None}
+    metrics = [metric for metric in METRICS if any(metric == row["metric"] for row in found.values())]
+    if not metrics:
+        return None
+    size = next((row["rarefied_to"] for row in rows if row["metric"] == "rarefied"), None) or 0
+    models = [
+        tuple(
+            _line(model, language, found, metrics, names)
+            for language in (None, *ordered(manifest.languages, {place[1] for place in found if place[1]}))
+            if (model, language, "diversity") in found
+        )
+        for model in ordered(manifest.models, {place[0] for place in found})
+    ]
+    return Companions(tuple(words().companions[metric].format(size=count(size)) for metric in metrics), tuple(models))
+
+
+def _line(
+    model: str,
+    language: str | None,
+    found: Mapping[tuple[str, str | None, str], Row],
+    metrics: Sequence[str],
+    names: Names,
+) -> CompanionLine:
+    label = names.language(language) if language else names.model(model)
+    cells = tuple(_estimate(found.get((model, language, metric))) for metric in metrics)
+    return CompanionLine(model, language, label, cells, count(found[model, language, "diversity"]["responses"]))
+
+
+def _estimate(row: Row | None) -> Estimate:
+    if row is None:
+        return lacking("undefined")
+    without = known(row["no_interval"]) or "no_interval"
+    return estimate(row["metric"], row["estimate"], row["low"], row["high"], without=without)

@@ -1,0 +1,63 @@
+"""The data dictionary: every view and every column of the store is explained, and the command prints it."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from polyculture.cache.dictionary import table_comments
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import TABLES
+from polyculture.cache.selections import SELECTIONS
+from polyculture.cache.store import open_store
+from polyculture.metrics import views
+from tests.store_builder import StoreBuilder
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    return StoreBuilder(tmp_path_factory.mktemp("run")).write()
+
+
+def test_every_view_and_column_is_explained(run: RunFolder) -> None:
+    with open_store(run, views()) as store:
+        silent = store.sql("SELECT view, \"column\" FROM dictionary WHERE coalesce(meaning, '') = ''").fetchall()
+        explained = store.sql("SELECT DISTINCT view FROM dictionary").fetchall()
+        there = store.sql("SELECT DISTINCT table_name FROM duckdb_columns() WHERE NOT internal").fetchall()
+    assert not silent
+    assert {*explained, ("dictionary",)} == set(there)
+
+
+def test_nothing_is_explained_that_is_not_there(run: RunFolder) -> None:
+    folder = Path(__file__).parents[2]
+    with open_store(run, views()) as store:
+        known = set(store.sql('SELECT view, "column" FROM dictionary').fetchall())
+    columns = {column for _, column in known}
+    for file in (folder / "cache" / "columns.toml", folder / "metrics" / "views" / "columns.toml"):
+        said = tomllib.loads(file.read_text(encoding="utf-8"))
+        assert not said["columns"].keys() - columns, file
+        own = {(view, column) for view, names in said["views"].items() for column in names if column != "row"}
+        assert not own - known, file
+
+
+def test_a_table_is_explained_by_the_comments_of_its_type() -> None:
+    assert table_comments().keys() == TABLES.keys()
+    assert table_comments()["responses"]["finish_reason"].startswith("'stop' | 'length'")
+
+
+def test_a_column_may_mean_something_else_in_one_view(run: RunFolder) -> None:
+    query = "SELECT meaning FROM dictionary WHERE view = $view AND \"column\" = 'country'"
+    with open_store(run, views()) as store:
+        said = [store.execute(query, {"view": view}).fetchall() for view in ("granularity", "specificity")]
+    assert said[0] != said[1]
+
+
+def test_the_selections_are_listed_with_what_differs_there(run: RunFolder) -> None:
+    with open_store(run, selections=SELECTIONS) as store:
+        said = dict(store.sql("SELECT view, meaning FROM dictionary WHERE view LIKE '%.*'").fetchall())
+    assert said.keys() == {f"{selection}.*" for selection in SELECTIONS}
+    assert said["right_language_with_ambiguous.*"] == " ".join(
+        said[f"{one}.*"] for one in SELECTIONS["right_language_with_ambiguous"]
+    )

@@ -1,0 +1,182 @@
+"""A job is held by one process, on file systems with the kernel's locks and without, and never for long by the dead."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+from filelock import _unix
+
+from polyculture.cache import job_lock as hold
+from polyculture.cache.errors import JobHeldError
+from polyculture.cache.job_lock import Hold, is_held
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.shards import JobShards
+from tests.cache.test_shards import JOB, response
+
+ROOT = Path(__file__).parents[2]
+
+HOLDER = """
+import sys, time
+from pathlib import Path
+from filelock import _unix
+from polyculture.cache import hold
+hold.LEASE, hold.BEAT = 1.5, 0.25
+def refuse(*_):
+    raise OSError(38, "flock is not implemented")
+if sys.argv[2] == "without kernel locks":
+    _unix.fcntl.flock = refuse
+held = hold.Hold(Path(sys.argv[1]), "job x")
+held.acquire()
+print("held", flush=True)
+while True:
+    time.sleep(0.02)
+    held.check()
+"""
+
+
+@pytest.fixture(autouse=True)
+def short_lease(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hold, "LEASE", 1.5)
+    monkeypatch.setattr(hold, "BEAT", 0.25)
+
+
+@contextmanager
+def holder(folder: Path, locks: str = "with kernel locks") -> Iterator[subprocess.Popen[str]]:
+    """A process that holds the folder, and gives up when it was taken over."""
+    command = [sys.executable, "-c", HOLDER, str(folder), locks]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        yield process
+        process.kill()
+
+
+def no_kernel_locks(monkeypatch: pytest.MonkeyPatch, reason: int = errno.ENOSYS) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(reason, "no kernel locks here")
+
+    monkeypatch.setattr(_unix.fcntl, "flock", refuse)
+
+
+def test_a_second_process_is_told_who_holds_it_since_when(tmp_path: Path) -> None:
+    with holder(tmp_path) as process, pytest.raises(JobHeldError) as fault:
+        Hold(tmp_path, "job x").acquire()
+    said = rf"job x is held by process {process.pid} on {re.escape(socket.gethostname())} since \d{{4}}-\d\d-\d\d \d\d:"
+    assert re.match(said, str(fault.value))
+
+
+def test_what_a_process_of_this_machine_held_is_free_when_it_is_killed(tmp_path: Path) -> None:
+    with holder(tmp_path) as process:
+        assert is_held(tmp_path)
+        process.kill()
+        process.wait()
+    mine = Hold(tmp_path, "job x")
+    mine.acquire()
+    mine.check()
+    mine.release()
+    assert not is_held(tmp_path)
+
+
+@pytest.mark.parametrize("reason", [errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK])
+def test_a_file_system_without_kernel_locks_is_safe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reason: int
+) -> None:
+    with holder(tmp_path, "without kernel locks"):
+        no_kernel_locks(monkeypatch, reason)
+        with pytest.raises(JobHeldError, match="held by process"):
+            Hold(tmp_path, "job x").acquire()
+
+
+def write_lease_of_another_machine(folder: Path, duration: float | None = None) -> Path:
+    """What a holder leaves behind whose machine lost its power; `duration` is that of this version unless told."""
+    marker, lasts = folder / ".lease", duration or hold.LEASE
+    marker.write_text(f"filelock/2\npid=7\nhost=node17\nmode=lease\ntoken=abc\nduration={lasts!r}\nstart=1\n")
+    (folder / ".holder").write_text("process 7 on node17 since 2026-11-21 12:00:00 UTC")
+    return marker
+
+
+def test_a_holder_that_died_on_another_machine_holds_no_longer_than_its_lease(tmp_path: Path) -> None:
+    write_lease_of_another_machine(tmp_path)
+    mine = Hold(tmp_path, "job x")
+    started = time.monotonic()
+    mine.acquire()
+    assert time.monotonic() - started >= hold.LEASE * 0.9
+    mine.check()
+    mine.release()
+
+
+@pytest.mark.parametrize("duration", [0.6, 2.5])
+def test_a_lease_of_another_version_ends_when_its_holder_meant_it_to(tmp_path: Path, duration: float) -> None:
+    write_lease_of_another_machine(tmp_path, duration)
+    assert is_held(tmp_path)
+    mine = Hold(tmp_path, "job x")
+    started = time.monotonic()
+    mine.acquire()
+    assert time.monotonic() - started >= duration * 0.9
+    mine.check()
+    mine.release()
+    Hold(tmp_path, "job x").acquire()
+
+
+def test_a_holder_that_lives_on_another_machine_is_named_at_its_next_sign_of_life(tmp_path: Path) -> None:
+    marker, done = write_lease_of_another_machine(tmp_path), Event()
+
+    def beat() -> None:
+        while not done.wait(hold.BEAT):
+            os.utime(marker)
+
+    heart = Thread(target=beat)
+    heart.start()
+    try:
+        with pytest.raises(JobHeldError, match="process 7 on node17 since 2026"):
+            Hold(tmp_path, "job x").acquire()
+        assert is_held(tmp_path)
+    finally:
+        done.set()
+        heart.join()
+    assert marker.read_text().startswith("filelock/2\npid=7\nhost=node17")
+
+
+def test_whoever_stood_still_and_was_taken_over_notices_before_it_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with holder(tmp_path, "without kernel locks") as process:
+        process.send_signal(signal.SIGSTOP)
+        no_kernel_locks(monkeypatch)
+        mine = Hold(tmp_path, "job x")
+        mine.acquire()
+        process.send_signal(signal.SIGCONT)
+        assert process.stderr is not None
+        told = process.stderr.read()
+    assert f"job x was taken over by process {os.getpid()}" in told
+    mine.check()
+    mine.release()
+
+
+def test_a_job_that_was_taken_over_is_not_written_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = RunFolder(tmp_path / "runs" / "x")
+
+    def work() -> None:
+        with JobShards(run, JOB, ["responses"]) as shards:
+            shards.append(response(1))
+            write_lease_of_another_machine(run.shards("responses", JOB))
+            monkeypatch.setattr(hold, "BEAT", 1e-6)
+            shards.append(response(2))
+
+    with pytest.raises(JobHeldError, match="was taken over"):
+        work()
+    assert not list(run.shards("responses", JOB).glob("part-*"))
+    assert len(JobShards(run, JOB, ["responses"]).read_journal()) == 1

@@ -1,0 +1,174 @@
+"""What was made under other settings is never counted with what is made now, and counts again when they come back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from polyculture.cache.errors import IncompleteError
+from polyculture.cache.manifest import read_manifest
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import current_store
+from polyculture.generate.engines import ModelSpec
+from polyculture.generate.engines.setup import model_setup
+from tests.instruments.test_cbs_command import EXPERIMENT
+from tests.polyculture.test_command_line import polyculture
+from tests.tiny_models import save_causal, save_masked
+
+pytest.importorskip("transformers", reason="the extra 'transformers' is not installed")
+
+# Of a type that is no topic: nothing is linked, which would take longer than to score it.
+ENTITIES = """language,culture,type,entity,gender,qid
+en,Japanese,dishes,soup,,
+en,Japanese,dishes,rice,,
+en,Western,dishes,bread,,
+en,Western,dishes,cake,,
+"""
+CONTEXTS = """language,culture,type,setting,gender,context
+en,Japanese,dishes,neutral,female,we ate the [MASK]
+en,Japanese,dishes,neutral,,tea with [MASK]
+"""
+SIZE = 2 * 4
+
+
+def write(folder: Path, name: str, **files: str) -> Path:
+    """A data set of one's own in a folder of that name."""
+    (folder / name).mkdir(exist_ok=True)
+    for file, text in {"entities": ENTITIES, "contexts": CONTEXTS, **files}.items():
+        (folder / name / f"{file}.csv").write_text(text, encoding="utf-8")
+    return folder / name
+
+
+def experiment(folder: Path, model: Path, options: str = "") -> Path:
+    file = folder / "exp.toml"
+    told = f"[options.transformers]\n{options}\n"
+    file.write_text(EXPERIMENT.format(model=f"transformers:{model}") + told, encoding="utf-8")
+    return file
+
+
+def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
+    run = RunFolder(folder / "runs" / "likely")
+    manifest = read_manifest(run.manifest)
+    assert manifest is not None
+    with current_store(run, manifest) as store:
+        return [tuple(row) for row in store.sql(query).fetchall()]
+
+
+def score(file: Path, folder: Path, data: str = "own", code: int = 0) -> str:
+    """What `cbs` tells of its work."""
+    done = polyculture("cbs", file, "--data", data, "--folder", folder, cwd=file.parent)
+    assert done.returncode == code, done.stderr
+    return done.stderr
+
+
+SCORES = "SELECT context_id, entity, log_probability FROM scores ORDER BY ALL"
+STORED = "SELECT count(*) FROM stored_scores"
+
+
+def test_scores_of_another_option_or_other_weights_are_kept_apart(tmp_path: Path) -> None:
+    own, model = write(tmp_path, "own"), save_causal("gpt2", tmp_path / "model")
+    weights = model / "model.safetensors"
+    before = weights.read_bytes()
+
+    def run(options: str = "") -> tuple[list[tuple[Any, ...]], str]:
+        told = score(experiment(tmp_path, model, options), own)
+        return rows(tmp_path, SCORES), told
+
+    plain, _ = run()
+    with_bos, told = run("bos = true")
+    assert len(plain) == len(with_bos) == SIZE
+    assert all(one[2] != other[2] for one, other in zip(plain, with_bos, strict=True))
+    assert f"bos was not set and is now True. {SIZE} scores of the last run count no more" in told
+    weights.write_bytes(before[:-4] + b"\x00\x00\x80\x3f")
+    _, told = run("bos = true")
+    assert "weights was 'sha256:" in told
+    assert f"{SIZE} done, 0 of them before" in told
+    weights.write_bytes(before)
+    assert run("bos = true\nbatch_size = 2")[0] == with_bos
+    assert run()[0] == plain
+    assert rows(tmp_path, STORED) == [(3 * SIZE,)], "what was there before is asked again"
+    model.rename(tmp_path / "elsewhere")
+    assert run()[0] == plain, "numbers that are there can be told without the model"
+
+
+def test_vectors_of_another_option_are_kept_apart(tmp_path: Path) -> None:
+    own, model = write(tmp_path, "own"), save_causal("gpt2", tmp_path / "model")
+    for options in ("", "bos = true", ""):
+        file, words = experiment(tmp_path, model, options), ("--data", "own", "--layer", "last", "--entities", "1")
+        assert polyculture("embeddings", file, *words, "--folder", own, cwd=tmp_path).returncode == 0
+        assert rows(tmp_path, "SELECT count(*), count(DISTINCT setup_id) FROM representations") == [(2, 1)]
+    assert rows(tmp_path, "SELECT count(*) FROM stored_representations") == [(4,)]
+
+
+def test_another_way_to_fill_masks_scores_anew_and_failures_are_told_each_time(tmp_path: Path) -> None:
+    own = write(tmp_path, "own", entities=ENTITIES + "en,Western,dishes,xyzzy,,\nen,Western,dishes,bread and cake,,\n")
+    model, told = save_masked(tmp_path / "model"), []
+    for options in ("", "", 'masked = "pseudo"'):
+        told.append(score(experiment(tmp_path, model, options), own, code=IncompleteError.exit_code))
+        assert "2 failed; the reasons stand in the view scores" in told[-1].splitlines()[-1]
+    assert "10 done, 0 of them before, 2 failed" in told[0]
+    assert "10 done, 10 of them before, 2 failed" in told[1]
+    assert "10 done, 0 of them before, 2 failed" in told[2]
+    pairs = "SELECT count(DISTINCT log_probability) FROM stored_scores WHERE entity = 'bread and cake' GROUP BY context"
+    assert rows(tmp_path, pairs) == [(2,), (2,)]
+
+
+def test_two_folders_are_told_apart_and_nothing_of_the_first_is_lost(tmp_path: Path) -> None:
+    one, other = write(tmp_path, "one"), write(tmp_path, "other", entities=ENTITIES.replace("soup", "tea"))
+    file = experiment(tmp_path, save_causal("gpt2", tmp_path / "model"))
+    score(file, one)
+    first = rows(tmp_path, SCORES)
+    told = score(file, other)
+    assert "a second data set needs a name of its own: --data own:NAME). 2 scores of the last run count no more" in told
+    assert "soup" not in {row[1] for row in rows(tmp_path, SCORES)}
+    score(file, one)
+    assert rows(tmp_path, SCORES) == first
+    assert rows(tmp_path, STORED) == [(SIZE + 2,)]
+    score(file, other, "own:second")
+    assert rows(tmp_path, "SELECT dataset, count(*) FROM scores GROUP BY ALL ORDER BY 1") == [
+        ("own", SIZE), ("second", SIZE),
+    ]  # fmt: skip
+
+
+def test_what_the_data_set_says_of_an_entity_is_what_it_says_now(tmp_path: Path) -> None:
+    own, file = write(tmp_path, "own"), experiment(tmp_path, save_causal("gpt2", tmp_path / "model"))
+    score(file, own)
+    write(tmp_path, "own", entities=ENTITIES.replace("soup,,", "soup,,Q41415").replace("cake,,", "cake,male,"))
+    score(file, own)
+    named = "SELECT DISTINCT entity, publisher_qid FROM scores WHERE publisher_qid IS NOT NULL"
+    assert rows(tmp_path, named) == [("soup", "Q41415")]
+    assert rows(tmp_path, "SELECT count(*) FROM scores WHERE entity = 'cake'") == [(1,)], "it fits one context now"
+    assert rows(tmp_path, STORED) == [(SIZE,)]
+
+
+def test_a_model_that_was_another_one_when_it_was_opened_is_told(tmp_path: Path) -> None:
+    own, file = write(tmp_path, "own"), experiment(tmp_path, save_causal("gpt2", tmp_path / "model"))
+    score(file, own)
+    (part,) = (tmp_path / "runs" / "likely" / "scores").rglob("part-*.parquet")
+    table = pq.read_table(part)
+    versions = ["model@older", *table["model_version"].to_pylist()[1:]]
+    place = table.schema.get_field_index("model_version")
+    pq.write_table(table.set_column(place, "model_version", pa.array(versions)), part)
+    told = score(file, own)
+    assert "these scores were made by model sha256:" in told
+    assert " and by model@older; name one by revision and dtype" in told
+
+
+def test_only_what_decides_is_in_a_setup(tmp_path: Path) -> None:
+    def setup(model: str, **options: Any) -> dict[str, Any]:
+        return model_setup(ModelSpec(model, options), "score")
+
+    plain = setup("transformers:some/name")
+    assert plain == setup("transformers:some/name", batch_tokens=64, device="cpu", method="tree", bare_prompts=True)
+    assert plain != setup("transformers:some/name", dtype="bfloat16")
+    assert setup("openai:m", tokenizer="t", concurrency=3, max_retries=1) == {"tokenizer": "t"}
+    assert setup("vllm:m", quantization="fp8", gpu_memory_utilization=0.5) == {"quantization": "fp8"}
+    (tmp_path / "model.gguf").write_bytes(b"GGUF one")
+    one = setup(f"llamacpp:{tmp_path}/model.gguf")
+    (tmp_path / "model.gguf").write_bytes(b"GGUF other")
+    assert one.keys() == {"weights"}
+    assert one != setup(f"llamacpp:{tmp_path}/model.gguf")

@@ -1,0 +1,211 @@
+"""Shards: whole or absent, resumable after a kill at any moment, held by one process."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow.parquet as pq
+import pytest
+
+import polyculture.cache.shards
+from polyculture.cache.errors import JobHeldError, StoreError
+from polyculture.cache.parquet import objects_to_table, read_metadata, write_parquet
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import TABLES, Prompt
+from polyculture.cache.shards import JobShards, committed_parts, unsealed
+
+JOB = Job("openai:org/model", "en", "food")
+ROOT = Path(__file__).parents[2]
+
+
+def row(table: str, **values: Any) -> dict[str, Any]:
+    """A row of a table, empty but for `values`."""
+    empty = {"int": 0, "bool": False, "str": "", "float": 0.0}
+    blank = {f.name: None if "None" in str(f.type) else empty[str(f.type)] for f in fields(TABLES[table])}
+    return {**blank, **values}
+
+
+def response(number: int) -> dict[str, Any]:
+    return {"responses": [row("responses", response_id=f"r{number}", sample=number, text="väl skrivet")]}
+
+
+def extraction(number: int, mentions: int = 2) -> dict[str, Any]:
+    key = f"r{number}"
+    found = [row("mentions", response_id=key, extraction_id=key, ordinal=i, surface=f"s{i}") for i in range(mentions)]
+    return {
+        "mentions": found,
+        "extractions": [row("extractions", response_id=key, extraction_id=key, mentions=mentions)],
+    }
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunFolder:
+    return RunFolder(tmp_path / "runs" / "x")
+
+
+def stored(run: RunFolder) -> list[str]:
+    with JobShards(run, JOB, ["responses"]) as shards:
+        return sorted(shards.read("responses", ["response_id"])["response_id"].to_pylist())
+
+
+def test_rows_that_no_table_shows_yet_are_known(run: RunFolder) -> None:
+    with JobShards(run, JOB, ["responses"]) as shards:
+        assert unsealed(run) == 0
+        shards.append(response(1))
+        assert unsealed(run) == 1
+    assert unsealed(run) == 0
+
+
+def test_a_part_is_written_when_it_is_full_and_when_the_job_ends(run: RunFolder) -> None:
+    with JobShards(run, JOB, ["responses"], part_rows=10) as shards:
+        for number in range(25):
+            shards.append(response(number))
+        assert len(committed_parts(run, "responses", "responses")) == 2
+    parts = committed_parts(run, "responses", "responses")
+    assert [pq.read_metadata(part).num_rows for part in parts] == [10, 10, 5]
+    assert len(stored(run)) == 25
+
+
+def test_the_folder_of_a_model_name_with_slashes_is_one_folder(run: RunFolder) -> None:
+    assert run.shards("responses", JOB).parent.parent.name == "model=openai%3Aorg%2Fmodel"
+
+
+def test_a_second_process_is_told_who_holds_the_job(run: RunFolder) -> None:
+    with (
+        JobShards(run, JOB, ["responses"]),
+        pytest.raises(JobHeldError, match=f"held by process {os.getpid()}"),
+        JobShards(run, JOB, ["responses"]),
+    ):
+        pass
+
+
+def test_a_cut_journal_line_is_no_record_and_a_sealed_one_is_not_counted_twice(run: RunFolder) -> None:
+    with JobShards(run, JOB, ["responses"]) as shards:
+        shards.append(response(1))
+    journal = run.shards("responses", JOB) / "journal.jsonl"
+    journal.write_bytes(orjson.dumps(response(1)) + b"\n" + orjson.dumps(response(2)) + b"\n" + b'{"responses": [{"re')
+    assert stored(run) == ["r1", "r2"]
+    assert not journal.exists()
+
+
+def test_mentions_without_their_extraction_are_no_part_of_the_store(run: RunFolder) -> None:
+    tables = ["mentions", "extractions"]
+    with JobShards(run, JOB, tables) as shards:
+        shards.append(extraction(1))
+    with JobShards(run, JOB, tables) as shards:
+        shards.append(extraction(2))
+    (run.shards("extractions", JOB) / "part-00001.parquet").unlink()  # killed between the two renames
+    assert [part.name for part in committed_parts(run, "mentions", "extractions")] == ["part-00000.parquet"]
+    with JobShards(run, JOB, tables) as shards:
+        assert shards.read("mentions").num_rows == 2
+    assert not (run.shards("mentions", JOB) / "part-00001.parquet").exists()
+
+
+def test_failed_work_can_be_taken_out_and_tried_again(run: RunFolder) -> None:
+    with JobShards(run, JOB, ["responses"]) as shards:
+        for number in range(4):
+            shards.append(response(number))
+    with JobShards(run, JOB, ["responses"]) as shards:
+        shards.retire({"r1", "r3"})
+    assert stored(run) == ["r0", "r2"]
+
+
+def test_a_file_is_whole_or_absent_and_carries_its_metadata(tmp_path: Path) -> None:
+    file = tmp_path / "prompts.parquet"
+    prompt = Prompt("p", "en", "food", "neutral", None, None, "Write.")
+    write_parquet(objects_to_table("prompts", [prompt]), file, {"digest": "abc"})
+    assert read_metadata(file) == {"digest": "abc"}
+    assert pq.read_table(file).to_pylist()[0]["text"] == "Write."
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and not Path("/proc/self/mounts").exists(), reason="needs a read-only folder")
+def test_a_folder_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file where a folder must be")
+    run = RunFolder(tmp_path / "taken" / "x")
+    with pytest.raises(StoreError, match="cannot be written: Not a directory"), JobShards(run, JOB, ["responses"]):
+        pass
+
+
+def test_a_full_disk_loses_nothing_that_was_written_before(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`/dev/full` is a real device that refuses every byte, as a full disk does."""
+    with JobShards(run, JOB, ["responses"]) as shards:
+        shards.append(response(1))
+    with JobShards(run, JOB, ["responses"]) as shards:
+        shards._journal = Path("/dev/full").open("ab", buffering=0)  # noqa: SIM115
+        with pytest.raises(StoreError, match="No space left on device"):
+            shards.append(response(2))
+    assert stored(run) == ["r1"]
+
+
+@pytest.mark.parametrize("step", ["write_parquet", "_write_whole"])
+def test_ctrl_c_between_two_steps_neither_loses_an_answer_nor_keeps_it_twice(
+    run: RunFolder, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    def interrupted(*given: Any) -> None:
+        whole(*given)
+        raise KeyboardInterrupt
+
+    def work() -> None:
+        with JobShards(run, JOB, ["responses"], part_rows=3) as shards:
+            shards.append(response(1))
+            shards.append(response(2))
+            with monkeypatch.context() as patched:
+                patched.setattr(polyculture.cache.shards, step, interrupted)
+                shards.append(response(3))  # on disk when Ctrl-C comes
+
+    whole = getattr(polyculture.cache.shards, step)
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert stored(run) == ["r1", "r2", "r3"]
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.shards import JobShards
+from tests.cache.test_shards import JOB, extraction
+with JobShards(RunFolder(Path(sys.argv[1])), JOB, ["mentions", "extractions"], key="extraction_id", part_rows=60) as s:
+    done = set(s.read("extractions", ["extraction_id"])["extraction_id"].to_pylist())
+    for number in range(3000):
+        if f"r{number}" not in done:
+            s.append(extraction(number))
+            print(number, flush=True)
+"""
+
+
+def test_killed_at_random_moments_it_ends_in_the_same_tables(run: RunFolder) -> None:
+    randomness = random.Random(7)
+    acknowledged: set[int] = set()
+    for _ in range(12):
+        acknowledged |= _write_until(run, randomness.uniform(0.02, 0.25))
+    acknowledged |= _write_until(run, None)
+    with JobShards(run, JOB, ["mentions", "extractions"], key="extraction_id") as shards:
+        done = shards.read("extractions", ["extraction_id"])["extraction_id"].to_pylist()
+        mentions = shards.read("mentions", ["extraction_id", "ordinal"]).to_pylist()
+    assert sorted(done) == sorted(f"r{number}" for number in range(3000))
+    assert len(acknowledged) > 1000, "nothing was acknowledged: the kills came too early to show anything"
+    assert len({(m["extraction_id"], m["ordinal"]) for m in mentions}) == len(mentions) == 6000
+
+
+def _write_until(run: RunFolder, seconds: float | None) -> set[int]:
+    """What a writer acknowledged before it was killed `seconds` after its first record; None lets it end."""
+    command = [sys.executable, "-c", WRITER, str(run.root)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT) as writer:
+        assert writer.stdout is not None
+        first = writer.stdout.readline()
+        if seconds is not None:
+            time.sleep(seconds)
+            writer.send_signal(signal.SIGKILL)
+        rest = writer.stdout.read().splitlines(keepends=True)
+    return {int(line) for line in [first, *rest] if line.endswith(b"\n") and line.strip()}

@@ -1,0 +1,687 @@
+"""Mining entity lists: what stands in a slot, how it is counted, and what annotators make of it."""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import json
+import os
+import random
+import signal
+import time
+import unicodedata
+from collections.abc import Sequence
+from itertools import product
+from math import isclose, sqrt
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import re2
+
+from polyculture.collect.mining import written
+from polyculture.collect.mining.agreement import compare
+from polyculture.collect.mining.corpus import open_corpus
+from polyculture.collect.mining.count import counted
+from polyculture.collect.mining.kappa import cohens_kappa
+from polyculture.collect.mining.lines import BREAKS
+from polyculture.collect.mining.patterns import Filters, PatternSet, read_patterns
+from polyculture.collect.mining.scan import Scanner
+from polyculture.collect.mining.sheet import Sheet
+from polyculture.collect.mining.slot_extraction import SlotFinder
+from polyculture.collect.mining.sweep import Intake, sweep
+from polyculture.extract.folding import fold, fold_name, without_spaces
+from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
+
+PATTERNS = """
+[filters]
+min_count = 2
+min_documents = 2
+[en]
+patterns = ["recipe of ___", "the recipe of ___", "___ is a traditional dish", "how to cook ___ at home"]
+[ar]
+patterns = ["طريقة عمل ___", "___ طبق تقليدي", "وصفة ال___"]
+[ja]
+patterns = ["___の作り方", "___のレシピ", "名物「___」"]
+[zh]
+patterns = ["___的做法"]
+[ko]
+patterns = ["___를 만드는", "___ 레시피"]
+[th]
+patterns = ["วิธีทำ___"]
+[hi]
+patterns = ["___ की रेसिपी"]
+[tr]
+patterns = ["___ tarifi"]
+[tr-suffix]
+patterns = ["___'nın tarifi"]
+"""
+
+
+def patterns_of(language: str, text: str = PATTERNS, folder: Path | None = None) -> tuple[PatternSet, Filters]:
+    file = (folder or Path(os.environ.get("TMPDIR", "/tmp"))) / f"patterns-{os.getpid()}.toml"
+    file.write_text(text, encoding="utf-8")
+    return read_patterns(file, language)
+
+
+def in_slots(language: str, line: str, text: str = PATTERNS) -> list[tuple[str, ...]]:
+    """What each hit in a line holds, as it is written."""
+    chosen, filters = patterns_of(language, text)
+    return [hit.forms for hit in SlotFinder(chosen, filters.stop_words_at).find(line)]
+
+
+@pytest.mark.parametrize(
+    ("language", "line", "held"),
+    [
+        ("en", "a Recipe of chicken soup.", ["chicken", "chicken soup"]),
+        ("en", "recipe  of “Chicken Tikka” with", ["Chicken", "Chicken Tikka"]),
+        ("en", "recipe of soup with rice", ["soup", "soup with rice"]),
+        ("en", "fish & chips is a traditional dish", ["chips", "fish & chips"]),
+        ("en", "how to cook fish & chips at home", ["fish & chips"]),
+        ("en", "how to cook fish & chips at work", None),
+        ("en", "recipe of General Tso’s chicken, fried", ["General", "General Tso’s", "General Tso’s chicken"]),
+        ("en", "recipe of the", []),
+        ("en", "recipe of 5", []),
+        ("en", "recipe often soup", None),
+        ("en", "prerecipe of soup", None),
+        ("en", "recipe of, soup", None),
+        ("en", "recipe of \u00adsoup", ["soup"]),
+        ("en", "recipe of\u200b soup", ["soup"]),
+        ("en", "recipe of\u200bsoup", None),
+        ("en", "how to cook soup \u2060at home", ["soup"]),
+        ("ar", "وطريقة عمَل الكبسة السعودية، ثم", ["الكبسة", "الكبسة السعودية"]),
+        ("ar", "المنسف طبق تقليدي", ["المنسف"]),
+        ("ar", "وصفة الكبسة", ["كبسة"]),
+        ("ar", "وصفة ال\u200fكبسة", ["كبسة"]),
+        ("ar", "طريقة عمل \u202bالكبسة\u202c", ["الكبسة"]),
+        ("ar", "المنسف \u2067طبق تقليدي", ["المنسف"]),
+        ("ja", "今日は肉じゃがの作り方を紹介します", ["肉じゃが"]),
+        ("ja", "フィレ・ミニョンのレシピ", ["フィレ・ミニョン"]),
+        ("ja", "Big Mac の作り方", ["Mac", "Big Mac"]),
+        ("ja", "名物「ひつまぶし」です", ["ひつまぶし"]),
+        ("zh", "介绍麻婆豆腐的做法", ["麻婆豆腐", "介绍麻婆豆腐"]),
+        ("ko", "김치찌개를 만드는 법", ["김치찌개"]),
+        ("ko", "순두부 찌개 레시피는", ["찌개", "순두부 찌개"]),
+        ("th", "มาดูวิธีทำต้มยำกุ้งแบบง่าย", ["ต้มยำ", "ต้มยำกุ้ง"]),
+        ("hi", "पनीर बटर मसाला की रेसिपी", ["मसाला", "बटर मसाला", "पनीर बटर मसाला"]),
+        ("tr", "İmam bayıldı TARİFİ", ["bayıldı", "İmam bayıldı"]),
+        ("tr-suffix", "mantı'nın tarifi", ["mantı"]),
+    ],
+)
+def test_what_stands_in_a_slot(language: str, line: str, held: list[str] | None) -> None:
+    found = in_slots(language, line)
+    assert found == ([] if held is None else [tuple(held)])
+
+
+def test_a_place_is_counted_for_the_longest_pattern_only() -> None:
+    chosen, filters = patterns_of("en")
+    (hit,) = SlotFinder(chosen, filters.stop_words_at).find("The recipe of trifle.")
+    assert chosen.patterns[hit.pattern].text == "the recipe of ___"
+
+
+def test_stop_words_may_be_let_in_where_titles_are_mined() -> None:
+    text = '[en]\npatterns = ["the novel ___"]\nmax_words = 3\n[filters]\nstop_words_at = "{}"'
+    line = "the novel The Great Gatsby by"
+    assert in_slots("en", line, text.format("both")) == [()]
+    assert in_slots("en", line, text.format("end")) == [("The Great", "The Great Gatsby")]
+    assert in_slots("en", line, text.format("none")) == [("The", "The Great", "The Great Gatsby")]
+
+
+# The sieve.
+
+
+def spelled(anchor: str, randomness: random.Random) -> str:
+    """The anchor in letters that fold to it, with what folding drops in between, composed or not."""
+    sources, text, place = written._sources(), "", 0
+    while place < len(anchor):
+        size = randomness.choice([1, 1, 1, 2, 3])
+        tile = anchor[place : place + size]
+        if tile not in sources or randomness.random() < 0.4:
+            size, tile = 1, anchor[place]
+        text += randomness.choice([*sources.get(tile, ""), *([tile] * 2 if size == 1 else [])])
+        if randomness.random() < 0.15:
+            text += randomness.choice(sources[""])
+        place += size
+    return unicodedata.normalize(randomness.choice(["NFC", "NFD"]), text) if randomness.random() < 0.3 else text
+
+
+@pytest.mark.parametrize(
+    ("anchor", "json_lines", "spaces_aside"),
+    [
+        *product(["recipe of", "große suppe", "طريقة عمل", "김치 레시피", "bánh mì là", 'the "best"'], [0, 1], [0]),
+        *product(["วิธีทำ", "作り方", "ガパオ", "آن‌ها را", "caffè office"], [0, 1], [1]),
+    ],
+)
+def test_the_sieve_lets_nothing_through_that_folds_to_an_anchor(
+    anchor: str, json_lines: bool, spaces_aside: bool
+) -> None:
+    folded, randomness = fold_name(anchor), random.Random(anchor)
+    unit = "characters" if spaces_aside else "words"
+    chosen, _ = patterns_of("x", f"[x]\nunit = \"{unit}\"\npatterns = ['{anchor} ___', '___ {anchor}']")
+    expression = re2.compile(written.sieve(chosen.patterns, spaces_aside=spaces_aside, json=json_lines).encode())
+    looked_at = 0
+    for _ in range(1500):
+        said = folded.replace(" ", randomness.choice(["", " "])) if spaces_aside else folded
+        edge = randomness.choice([" ", "\t", "\t ", '"', " \u200e"])
+        line = f"a{edge[::-1]}{spelled(said, randomness)}{edge}b"
+        form = without_spaces(fold(line)).text if spaces_aside else fold(line).text
+        said = json.dumps({"text": line}, ensure_ascii=False) if json_lines else line
+        if (folded.replace(" ", "") if spaces_aside else folded) not in form or "\\u" in said:
+            continue
+        looked_at += 1
+        assert expression.search(said.encode()), line
+    assert looked_at > 100
+
+
+@pytest.mark.parametrize("language", ["en", "ar", "ja", "zh", "ko", "th", "hi", "tr"])
+def test_what_is_found_near_the_sieves_matches_is_what_is_found_in_whole_lines(language: str) -> None:
+    chosen, filters = patterns_of(language)
+    scanner, randomness = Scanner(chosen, filters.stop_words_at), random.Random(language)
+    finder = SlotFinder(chosen, filters.stop_words_at)
+    anchors = [pattern.before or pattern.after for pattern in chosen.patterns]
+    fillers = [
+        "soup",
+        "肉じゃが",
+        "الكبسة",
+        "the ",
+        ", ",
+        "“x”",
+        "fish & chips",
+        "ต้มยำ",
+        "찌개",
+        " ",
+        "  ",
+        "a" * 300,
+        ".",
+        "\n",
+        "\r\n",
+        "\u2028",
+    ]
+    hits = 0
+    for _ in range(400):
+        parts = [
+            spelled(randomness.choice(anchors), randomness) if randomness.random() < 0.4 else randomness.choice(fillers)
+            for _ in range(randomness.randint(1, 8))
+        ]
+        text = randomness.choice(["", " "]).join(parts)
+        whole = [hit for line in text.split("\n") for hit in finder.find(line.translate(BREAKS))]
+        assert [row[2:] for row in scanner._rows(1, text)] == [
+            (place, hit.pattern, hit.context, hit.keys, hit.forms) for place, hit in enumerate(whole)
+        ]
+        hits += len(whole)
+    assert hits > 20
+
+
+def test_the_quick_look_misses_no_character_that_folding_changes() -> None:
+    changed = [char for char in map(chr, written._assigned()) if fold(char).text != char]
+    assert [char for char in changed if not written._changes(char)] == []
+    plain = (chr(code) for first, last in written._PLAIN for code in range(first, last + 1, 97))
+    assert [char for char in plain if not "\ud800" <= char <= "\udfff" and fold(char).text != char] == []
+
+
+# Counting.
+
+
+def documents(*parts: tuple[int, str]) -> list[str]:
+    """So many documents of each text, no two alike."""
+    return [f"Page {place} {number}: {text}" for place, (count, text) in enumerate(parts) for number in range(count)]
+
+
+def mined(texts: Sequence[str], folder: Path, language: str = "en", text: str = PATTERNS) -> dict[str, dict[str, Any]]:
+    """What mining finds in some texts, by entity."""
+    folder.mkdir(exist_ok=True)
+    file = folder / "corpus.jsonl"
+    file.write_text("".join(json.dumps({"text": one}) + "\n" for one in texts), encoding="utf-8")
+    chosen, filters = patterns_of(language, text, folder)
+    intake = sweep(open_corpus([file], "text"), chosen, filters.stop_words_at, folder / "work")
+    return {row["entity"]: row for row in rows_of(intake, chosen, filters, folder / "work")}
+
+
+def rows_of(intake: Intake, chosen: PatternSet, filters: Filters, folder: Path) -> list[dict[str, Any]]:
+    with counted(intake, chosen, filters, folder) as found:
+        return found.rows.to_arrow_table().to_pylist()
+
+
+def test_a_nested_n_gram_is_told_from_a_fragment(tmp_path: Path) -> None:
+    rows = mined(
+        documents(
+            (30, "recipe of chicken soup, hot"),
+            (20, "recipe of chicken, fried"),
+            (40, "recipe of General Tso's chicken, fried"),
+            (1, "recipe of General knowledge"),
+        ),
+        tmp_path,
+    )
+    chosen = {name: row["completions"] for name, row in rows.items() if row["chosen"]}
+    assert chosen == {"General Tso's chicken": 40, "chicken soup": 30, "chicken": 20}
+    assert rows["chicken"]["count"] == 50
+    # Equation 2 of Frantzi et al. (2000), with log2(size + 1): nested in one longer term of 30.
+    assert isclose(rows["chicken"]["c_value"], 1.0 * (50 - 30 / 1), abs_tol=1e-3)
+    assert isclose(rows["chicken soup"]["c_value"], 1.585 * 30, abs_tol=1e-2)
+    assert rows["General Tso's"]["completions"] == 0
+    assert isclose(rows["General Tso's"]["c_value"], 0.0, abs_tol=1e-3)
+
+
+def test_the_places_of_what_was_not_chosen_go_to_the_shorter_one(tmp_path: Path) -> None:
+    rows = mined(documents((9, "recipe of ramen"), (1, "recipe of ramen tomorrow")), tmp_path)
+    assert {name: row["completions"] for name, row in rows.items()} == {"ramen": 10}
+
+
+def test_spellings_are_counted_together_and_the_most_frequent_is_shown(tmp_path: Path) -> None:
+    texts = documents((3, "طريقة عمل الكبسة"), (2, "طريقة عمل الكَبسه"), (1, "طريقة عمـل الكبسه"))
+    (row,) = mined(texts, tmp_path, "ar").values()
+    assert (row["entity"], row["count"], row["folded"]) == ("الكبسة", 6, "الکبسه")
+
+
+def test_documents_that_are_equal_count_once(tmp_path: Path) -> None:
+    copies = ["Today: recipe of ramen. And again, recipe of ramen"] * 5
+    assert mined(copies, tmp_path / "copies") == {}
+    (row,) = mined([*copies, "recipe of ramen"], tmp_path / "two").values()
+    assert (row["count"], row["documents"]) == (3, 2)
+
+
+def test_contexts_are_of_different_documents_and_patterns_are_counted(tmp_path: Path) -> None:
+    texts = documents(
+        (5, "recipe of ramen!"), (4, "ramen is a traditional dish"), (2, "so ramen is a traditional dish")
+    )
+    row = mined(texts, tmp_path)["ramen"]
+    assert len(set(row["contexts"])) == 3
+    assert row["patterns"] == [
+        {"pattern": "___ is a traditional dish", "count": 6},
+        {"pattern": "recipe of ___", "count": 5},
+    ]
+
+
+def test_lengths_are_in_characters_where_words_have_no_spaces(tmp_path: Path) -> None:
+    texts = documents((4, "肉じゃがの作り方"), (3, "チキンカレーの作り方"))
+    rows = mined(
+        texts, tmp_path, "ja", '[ja]\nmax_characters = 5\npatterns = ["___の作り方"]\n[filters]\nmin_count = 2'
+    )
+    assert set(rows) == {"肉じゃが"}
+
+
+# Corpora.
+
+
+def in_every_form(folder: Path, texts: Sequence[str]) -> dict[str, Path]:
+    """The same documents in every form that can be read."""
+    raw = "".join(json.dumps({"text": text}, ensure_ascii=False) + "\n" for text in texts).encode()
+    escaped = "".join(json.dumps({"text": text}) + "\r\n" for text in texts).encode()
+    plain = "\n\n".join(texts).encode()
+    files = {
+        "raw.jsonl": raw,
+        "escaped.json": escaped,
+        "mark.jsonl": b"\xef\xbb\xbf" + raw,
+        "plain.txt": plain,
+        "raw.jsonl.gz": gzip.compress(raw[:700]) + gzip.compress(raw[700:]),
+        "escaped.jsonl.bz2": bz2.compress(escaped),
+        "plain.zst": pa.compress(plain, "zstd", asbytes=True),
+    }
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    pq.write_table(pa.table({"text": list(texts)}), folder / "column.parquet", row_group_size=7)
+    return {name: folder / name for name in [*files, "column.parquet"]}
+
+
+def test_every_form_of_a_corpus_gives_the_same_rows(tmp_path: Path) -> None:
+    parts = ((5, 'طريقة عمل الكبسة، "نعم"'), (6, "المنسف طبق تقليدي"), (30, "شيء آخر"))
+    chosen, filters = patterns_of("ar")
+    found = {}
+    for name, file in in_every_form(tmp_path, documents(*parts)).items():
+        folder = tmp_path / f"work-{name}"
+        intake = sweep(open_corpus([file], "text", block=500), chosen, filters.stop_words_at, folder)
+        assert (intake.documents, intake.broken) == (41, 0), name
+        found[name] = rows_of(intake, chosen, filters, folder)
+    assert {row["entity"] for row in found["raw.jsonl"]} == {"الكبسة", "المنسف"}
+    assert all(rows == found["raw.jsonl"] for rows in found.values())
+
+
+def test_blocks_of_any_size_hold_every_line_once(tmp_path: Path) -> None:
+    chosen, filters = patterns_of("en")
+    texts = [f"{'x' * (number % 40)} recipe of dish{number}" for number in range(60)]
+    file = tmp_path / "corpus.txt"
+    file.write_text("\n".join(texts), encoding="utf-8")
+    for block in (1, 7, 40, 64, 1000, 10**6):
+        intake = sweep(open_corpus([file], "text", block), chosen, filters.stop_words_at, tmp_path / f"work{block}")
+        assert (intake.lines, intake.documents, intake.hits) == (60, 60, 60), block
+
+
+def test_broken_lines_are_counted_and_named(tmp_path: Path) -> None:
+    chosen, filters = patterns_of("en")
+    lines = [json.dumps({"text": f"page {number}, recipe of ramen"}) for number in range(50)]
+    lines[7], lines[20], lines[33] = lines[7][:20], "", '{"body": "recipe of ramen"}'
+    file = tmp_path / "corpus.jsonl"
+    file.write_bytes("\n".join(lines).encode() + b'\n{"text": "recipe of \xff"}\n[1]\n')
+    for block in (200, 10**6):
+        files = open_corpus([file], "text", block)
+        intake = sweep(files, chosen, filters.stop_words_at, tmp_path / f"work{block}")
+        assert [line for _, line, _ in intake.broken_lines] == [8, 34, 51, 52]
+        reasons = [reason.split(":")[0] for _, _, reason in intake.broken_lines]
+        assert reasons == ["not JSON", "holds no text in 'text'", "not JSON", "holds no text in 'text'"]
+        assert (intake.broken, intake.lines, intake.documents, intake.hits) == (4, 52, 47, 47)
+
+
+def write_big_corpus(folder: Path) -> list[Path]:
+    """Files of several forms, each of more than one block, with hits that are spread over them."""
+    randomness = random.Random(4)
+    dishes = ["ramen", "chicken soup", "chicken", "fish & chips", "trifle"]
+    filler = "nothing to see here, move along please. " * 60
+    lines = [
+        f"{number} {filler}{'recipe of ' + randomness.choice(dishes) + ', so' if number % 9 == 0 else ''}"
+        for number in range(14_000)
+    ]
+    texts = [json.dumps({"text": line}).encode() for line in lines]
+    files = [folder / name for name in ("a.jsonl", "b.jsonl.gz", "c.txt")]
+    files[0].write_bytes(b"\n".join(texts[:8000]))
+    files[1].write_bytes(gzip.compress(b"\n".join(texts[8000:12000]), 1))
+    files[2].write_text("\n".join(lines[12000:]), encoding="utf-8")
+    return files
+
+
+def test_the_result_does_not_depend_on_processes_or_the_order_of_files(tmp_path: Path) -> None:
+    files = write_big_corpus(tmp_path)
+    (tmp_path / "patterns.toml").write_text(PATTERNS, encoding="utf-8")
+    outputs = []
+    for processes, order in (("1", files), ("2", files[::-1])):
+        output = tmp_path / f"counts-{processes}.csv"
+        command = ("mine", "--patterns", "patterns.toml", "--corpus", *order, "--language", "en", "-o", output)
+        done = polyculture(*command, "--processes", processes, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        outputs.append(output.read_bytes())
+    assert outputs[0] == outputs[1]
+    rows = list(csv.DictReader(outputs[0].decode().splitlines()))
+    assert {row["entity"] for row in rows if row["chosen"] == "True"} == {
+        "ramen", "chicken soup", "chicken", "fish & chips", "trifle",
+    }  # fmt: skip
+    assert sum(int(row["completions"]) for row in rows) == len(range(0, 14_000, 9))
+    told = json.loads((tmp_path / "counts-1.csv.provenance.json").read_text(encoding="utf-8"))
+    assert told["intake"]["documents"] == 14_000
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_stopped_by_ctrl_c_it_leaves_no_output_and_goes_on_later(tmp_path: Path) -> None:
+    files = write_big_corpus(tmp_path)
+    (tmp_path / "patterns.toml").write_text(PATTERNS, encoding="utf-8")
+    command = ("mine", "--patterns", "patterns.toml", "--corpus", *files, "--language", "en", "-o", "counts.csv")
+    journal = tmp_path / ".counts.csv.mining" / "journal.jsonl"
+    codes: list[int] = []
+    while len(codes) < 8 and 130 not in codes:  # the scan may be faster than the signal
+        (tmp_path / "counts.csv").unlink(missing_ok=True)
+        process = start_polyculture(*command, "--processes", "1", cwd=tmp_path)
+        deadline = time.monotonic() + 60
+        while not (journal.exists() and journal.stat().st_size) and time.monotonic() < deadline:
+            time.sleep(0.001)
+        process.send_signal(signal.SIGINT)
+        codes.append(process.wait(timeout=30))
+    assert codes[-1] == 130
+    assert not (tmp_path / "counts.csv").exists()
+    done = len(journal.read_bytes().splitlines())
+    assert polyculture(*command, cwd=tmp_path).returncode == 0
+    assert done >= 1
+    calm = polyculture(*command[:-1], "calm.csv", cwd=tmp_path)
+    assert calm.returncode == 0
+    assert (tmp_path / "counts.csv").read_bytes() == (tmp_path / "calm.csv").read_bytes()
+
+
+def test_a_sweep_goes_on_where_it_was_killed_and_takes_added_files(tmp_path: Path) -> None:
+    chosen, filters = patterns_of("en")
+    one, two = tmp_path / "one.txt", tmp_path / "two.txt"
+    one.write_text("\n".join(documents((40, "recipe of ramen"))), encoding="utf-8")
+    two.write_text("\n".join(documents((3, "recipe of trifle, says two"))), encoding="utf-8")
+
+    def run(*files: Path) -> tuple[Intake, list[dict[str, Any]], int]:
+        read: list[int] = []
+        corpus = open_corpus(files, "text", block=200)
+        intake = sweep(corpus, chosen, filters.stop_words_at, tmp_path / "work", progress=read.append)
+        return intake, rows_of(intake, chosen, filters, tmp_path / "work"), len(read)
+
+    whole, rows, blocks = run(one)
+    assert blocks > 3
+    assert run(one)[2] == 0, "nothing is scanned twice"
+    journal = tmp_path / "work" / "journal.jsonl"
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[:-2]) + lines[-2][:30])
+    again, same, scanned = run(one)
+    assert (scanned, same, again.documents) == (2, rows, whole.documents)
+    more, added, _ = run(one, two)
+    assert more.documents == 43
+    assert {row["entity"] for row in added} == {"ramen", "trifle"}
+    one.write_text("\n".join(documents((5, "recipe of sushi"))), encoding="utf-8")
+    assert {row["entity"] for row in run(one)[1]} == {"sushi"}, "a file that was changed is another file"
+
+
+def test_a_file_that_ends_too_early_is_named_and_the_rest_is_counted(tmp_path: Path) -> None:
+    texts = [json.dumps({"text": text}) for text in documents((3000, "recipe of ramen " + "and so on " * 50))]
+    randomness = random.Random(1)
+    noise = "".join(randomness.choices("abcdefgh ", k=3_000_000))
+    whole = gzip.compress(("\n".join(texts) + "\n" + json.dumps({"text": noise})).encode())
+    (tmp_path / "cut.jsonl.gz").write_bytes(whole[: len(whole) - 100_000])
+    (tmp_path / "other.txt").write_text("\n".join(documents((9, "recipe of trifle"))), encoding="utf-8")
+    (tmp_path / "patterns.toml").write_text(PATTERNS, encoding="utf-8")
+    command = ("mine", "--patterns", "patterns.toml", "--corpus", ".", "--language", "en", "-o", "out/counts.csv")
+    (tmp_path / "out").mkdir()
+    corpus = ("cut.jsonl.gz", "other.txt")
+    command = ("mine", "--patterns", "patterns.toml", "--corpus", *corpus, "--language", "en", "-o", "counts.csv")
+    done = polyculture(*command, cwd=tmp_path)
+    assert done.returncode == 4, done.stderr
+    assert "cut.jsonl.gz: cannot be unpacked to its end" in done.stderr
+    assert "1 of 2 files" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    entities = {row["entity"] for row in csv.DictReader((tmp_path / "counts.csv").read_text("utf-8").splitlines())}
+    assert entities == {"ramen", "trifle"}
+    (tmp_path / "cut.jsonl.gz").write_bytes(whole)
+    done = polyculture(*command, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "3,010 documents" in done.stderr
+    assert not list(tmp_path.glob(".*"))
+
+
+@pytest.mark.parametrize("codec", ["gzip", "bz2", "zstd"])
+def test_a_small_cut_archive_is_read_up_to_the_cut(tmp_path: Path, codec: Any) -> None:
+    """An archive smaller than what is unpacked at a time ended the whole command, and told nothing of the rest."""
+    randomness, file = random.Random(2), tmp_path / "web.txt.packed"
+    lines = ["recipe of ramen " + "".join(randomness.choices("abcdefgh ", k=4_000)) for _ in range(500)]
+    with pa.CompressedOutputStream(str(file), codec) as stream:
+        stream.write("\n".join(lines).encode())
+    file.write_bytes(file.read_bytes()[: file.stat().st_size * 4 // 5])
+    (tmp_path / "patterns.toml").write_text(PATTERNS, encoding="utf-8")
+    chosen, filters = read_patterns(tmp_path / "patterns.toml", "en")
+    intake = sweep(open_corpus([file], "text"), chosen, filters.stop_words_at, tmp_path / "work")
+    assert list(intake.failures) == [str(file)]
+    assert intake.documents > 100
+    assert intake.text > len("\n".join(lines)) * {"gzip": 0.79, "bz2": 0.3, "zstd": 0.7}[codec]
+
+
+@pytest.mark.parametrize(
+    ("patterns", "told"),
+    [
+        ('[en]\npatterns = ["recipe of"]', "en.patterns.1: 'recipe of' has not exactly one slot ___"),
+        ('[en]\npatterns = ["a ___ b ___"]', "en.patterns.1: 'a ___ b ___' has not exactly one slot"),
+        ('[en]\npatterns = ["x ___", "____"]', "en.patterns.2: '____' has not exactly one slot"),
+        ('[en]\npatterns = ["... ___"]', "'... ___' has no word beside its slot"),
+        ('[en]\npatterns = ["Recipe of ___", "recipe  of ___"]', "'recipe  of ___' is the same as 'Recipe of ___'"),
+        ("[en]\npatterns = []", "en: patterns: "),
+        ('[en]\npatterns = ["recipe ___"]\nmax_word = 3', "en: max_word: unknown key. Did you mean 'max_words'?"),
+        ('[en]\npatterns = ["recipe ___"]\nmax_words = 0', "en: max_words: "),
+        ('[en]\npatterns = ["recipe ___"]\n[filters]\nmin_count = "5"', "filters: min_count: "),
+        ('[en]\npatterns = ["recipe ___"]\n[de]\npatterns = ["Rezept ___"]', "Name one with --language: de, en."),
+        ("patterns = [", "not valid TOML"),
+        ("", "holds no patterns"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_the_patterns_is_one_line(tmp_path: Path, patterns: str, told: str) -> None:
+    (tmp_path / "patterns.toml").write_text(patterns, encoding="utf-8")
+    (tmp_path / "corpus.txt").write_text("recipe of ramen", encoding="utf-8")
+    done = polyculture("mine", "--patterns", "patterns.toml", "--corpus", "corpus.txt", cwd=tmp_path)
+    line = one_line(done)
+    assert told in line
+    assert "patterns.toml" in line
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--corpus", "none.txt"], "none.txt: there is no such file"),
+        (["--corpus", "corpus.jsonl", "--text-field", "body"], "has no field 'body'. Name the one that holds the text"),
+        (
+            ["--corpus", "t.parquet"],
+            "t.parquet: has no column 'text'. Name the one that holds the text with --text-field",
+        ),
+        (["--corpus", "t.parquet", "--text-field", "n"], "column 'n' holds int64, not text"),
+        (["--corpus", "binary"], "binary: is not text"),
+        (["--corpus", "empty"], "empty: holds no file"),
+        (["--corpus", "corpus.jsonl", "--language", "eng"], "holds no patterns in 'eng'. Did you mean 'en'?"),
+        (["--corpus", "corpus.jsonl", "-f", "parquet"], "Parquet is not for the terminal"),
+        (["--corpus", "array.json"], "not one line of the corpus could be read"),
+    ],
+)
+def test_a_mistake_in_the_corpus_is_one_line(tmp_path: Path, words: list[str], told: str) -> None:
+    (tmp_path / "patterns.toml").write_text('[en]\npatterns = ["recipe of ___"]', encoding="utf-8")
+    (tmp_path / "corpus.jsonl").write_text('{"text": "recipe of ramen"}\n', encoding="utf-8")
+    (tmp_path / "array.json").write_text('[\n  {\n    "text": "recipe of ramen"\n  }\n]\n', encoding="utf-8")
+    (tmp_path / "binary").write_bytes(bytes(range(256)) * 10)
+    (tmp_path / "empty").mkdir()
+    pq.write_table(pa.table({"n": [1], "body": ["x"]}), tmp_path / "t.parquet")
+    done = polyculture("mine", "--patterns", "patterns.toml", *words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert told in done.stderr.splitlines()[-1]
+
+
+# Annotators.
+
+
+def test_kappa_of_cohens_own_kind() -> None:
+    pairs = [("yes", "yes")] * 20 + [("yes", "no")] * 5 + [("no", "yes")] * 10 + [("no", "no")] * 15
+    found = cohens_kappa(pairs)
+    assert (found.n, found.observed, found.expected) == (50, 0.7, 0.5)
+    assert found.kappa is not None
+    assert isclose(found.kappa, 0.4)
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        [[20, 5], [10, 15]],
+        [[88, 14, 18], [10, 40, 10], [2, 6, 12]],
+        [[1, 7, 0, 2], [3, 30, 4, 0], [0, 2, 9, 1], [5, 0, 0, 3]],
+        [[50, 0], [3, 0]],
+    ],
+)
+def test_the_interval_is_that_of_the_delta_method(table: list[list[int]]) -> None:
+    """The published variance against one that is worked out here: gradient of kappa, covariance of a multinomial."""
+    size, n = len(table), sum(map(sum, table))
+    shares = [count / n for row in table for count in row]
+
+    def kappa(shares: Sequence[float]) -> float:
+        rows = [sum(shares[size * i : size * (i + 1)]) for i in range(size)]
+        columns = [sum(shares[j::size]) for j in range(size)]
+        expected = sum(a * b for a, b in zip(rows, columns, strict=True))
+        return (sum(shares[:: size + 1]) - expected) / (1 - expected)
+
+    step = 1e-6
+    moved = [[share + step * (place == at) for place, share in enumerate(shares)] for at in range(len(shares))]
+    gradient = [(kappa(there) - kappa(shares)) / step for there in moved]
+    mean = sum(g * share for g, share in zip(gradient, shares, strict=True))
+    variance = sum(share * (g - mean) ** 2 for g, share in zip(gradient, shares, strict=True)) / n
+    pairs = [(f"l{i}", f"l{j}") for i in range(size) for j in range(size) for _ in range(table[i][j])]
+    found = cohens_kappa(pairs)
+    assert found.kappa is not None
+    assert found.high is not None
+    assert isclose(found.kappa, kappa(shares), abs_tol=1e-12)
+    assert isclose(found.high, min(1.0, kappa(shares) + 1.959964 * sqrt(variance)), abs_tol=1e-4)
+
+
+def test_kappa_of_a_published_table() -> None:
+    """Cohen (1968), doi:10.1037/h0026256: 200 cases in three categories, kappa .492."""
+    table = [[88, 14, 18], [10, 40, 10], [2, 6, 12]]
+    pairs = [(str(i), str(j)) for i in range(3) for j in range(3) for _ in range(table[i][j])]
+    found = cohens_kappa(pairs)
+    assert found.kappa is not None
+    assert isclose(found.kappa, 0.492, abs_tol=5e-4)
+
+
+@pytest.mark.parametrize("pairs", [[], [("yes", "yes")] * 9])
+def test_kappa_has_no_value_where_chance_alone_agrees(pairs: list[tuple[str, str]]) -> None:
+    assert cohens_kappa(pairs).kappa is None
+
+
+def sheet(annotator: str, **judgements: str) -> Sheet:
+    rows = {key: {"entity": key, "context_1": f"about {key}"} for key in judgements}
+    return Sheet(annotator, rows, {key: value for key, value in judgements.items() if value})
+
+
+def test_what_all_agree_on_is_kept_and_the_rest_is_told() -> None:
+    ana = sheet("ana", a="yes", b="yes", c="no", d="yes", e="")
+    ben = sheet("ben", a="yes", b="no", c="no", d="yes", e="yes")
+    eva = sheet("eva", a="yes", b="yes", c="no", d="no", e="yes", f="yes")
+    found = compare([ana, ben, eva])
+    assert [row[:3] for row in found.agreed] == [("a", "a", "yes")]
+    assert [row[:5] for row in found.disputed] == [("b", "b", "yes", "no", "yes"), ("d", "d", "yes", "yes", "no")]
+    assert (found.rejected, found.unjudged) == (1, 2)
+    assert [(pair.annotators, pair.kappa.n) for pair in found.pairs] == [
+        (("ana", "ben"), 4), (("ana", "eva"), 4), (("ben", "eva"), 5),
+    ]  # fmt: skip
+    assert [row[:3] for row in compare([ana, ben], ["yes"]).agreed] == [("c", "c", "no")]
+
+
+def judge(path: Path, judgements: Sequence[str], delimiter: str = ",") -> None:
+    """Fills in a sheet as a spreadsheet saves it: sorted otherwise, with another delimiter, without the mark."""
+    rows = list(csv.reader(path.read_text(encoding="utf-8-sig").splitlines()))
+    for row, judgement in zip(rows[1:], judgements, strict=True):
+        row[rows[0].index("judgement")] = judgement
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, delimiter=delimiter).writerows([rows[0], *reversed(rows[1:])])
+
+
+def test_sheets_go_out_and_come_back(tmp_path: Path) -> None:
+    texts = documents((9, "=SUM(A1), recipe of ramen"), (5, "recipe of trifle"), (4, "recipe of nothing, really"))
+    (tmp_path / "corpus.txt").write_text("\n".join(texts), encoding="utf-8")
+    (tmp_path / "patterns.toml").write_text(PATTERNS, encoding="utf-8")
+    mine = ("mine", "--patterns", "patterns.toml", "--corpus", "corpus.txt", "--language", "en", "-o", "counts.csv")
+    assert polyculture(*mine, cwd=tmp_path).returncode == 0
+    export = ("mine", "export", "counts.csv", "-o", "sheet.csv", "--annotators", "ana", "ben")
+    assert polyculture(*export, cwd=tmp_path).returncode == 0
+    ana, ben = (tmp_path / f"sheet-{name}.csv" for name in ("ana", "ben"))
+    assert ana.read_bytes() == ben.read_bytes()
+    assert ana.read_bytes().startswith(b"\xef\xbb\xbf")
+    header, *rows = csv.reader(ana.read_text(encoding="utf-8-sig").splitlines())
+    assert header[:4] == ["id", "entity", "judgement", "note"]
+    assert [row[1] for row in rows] == ["ramen", "trifle", "nothing"]
+    assert not any(cell.startswith(("=", "+", "-", "@")) for row in rows for cell in row)
+    assert "sheet-ana.csv: is there already" in one_line(polyculture(*export, cwd=tmp_path))
+    judge(ana, ["Yes", "yes ", "no"])
+    judge(ben, ["yes", "no", "No"], ";")
+    agree = ("mine", "agree", "sheet-ana.csv", "sheet-ben.csv", "-o", "entities.csv", "--disagreements", "open.csv")
+    assert "a sheet is named twice" in one_line(
+        polyculture("mine", "agree", "sheet-ana.csv", "./sheet-ana.csv", "-o", "entities.csv", cwd=tmp_path)
+    )
+    done = polyculture(*agree, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "1 entities; 1 rejected, 1 disputed, 0 not judged by all" in done.stderr
+    assert "0.667" in done.stdout
+    assert "trifle" in done.stdout
+    agreed = list(csv.DictReader((tmp_path / "entities.csv").read_text(encoding="utf-8-sig").splitlines()))
+    assert [(row["entity"], row["judgement"], row["count"]) for row in agreed] == [("ramen", "yes", "9")]
+    assert "trifle" in (tmp_path / "open.csv").read_text(encoding="utf-8-sig")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"id,entity\nm1,ramen\n", "one.csv: has no column 'judgement'"),
+        (
+            "id,entity,judgement\nm1,crème,yes\n".encode("latin-1"),
+            "one.csv: is not UTF-8. Save it from the spreadsheet",
+        ),
+        (b"id,entity,judgement\nm1,ramen,yes\nm1,ramen,no\n", "one.csv: has the row m1 (ramen) twice"),
+    ],
+)
+def test_a_sheet_that_cannot_be_read_is_one_line(tmp_path: Path, content: bytes, told: str) -> None:
+    (tmp_path / "one.csv").write_bytes(content)
+    (tmp_path / "two.csv").write_bytes(b"id,entity,judgement\nm1,ramen,yes\n")
+    assert told in one_line(polyculture("mine", "agree", "one.csv", "two.csv", "-o", "out.csv", cwd=tmp_path))
+    assert "two annotators" in one_line(polyculture("mine", "agree", "two.csv", "-o", "out.csv", cwd=tmp_path))

@@ -1,0 +1,194 @@
+"""Collecting the items of a class from a snapshot: which belong, in which country, under which names."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow.parquet as pq
+import pytest
+
+from polyculture.cache.catalog.model import Catalog, Kind, Topic
+from polyculture.cache.errors import CatalogError, SnapshotError
+from polyculture.collect.wikidata.collect import Collection, collected
+from polyculture.collect.wikidata.from_service import pulled
+from polyculture.link.index.classes import check_classes
+from polyculture.link.index.source import IndexSource
+from polyculture.link.pull.client import PullSettings
+from tests.link_world import CATALOG, CLASSES, index_of, item
+from tests.polyculture.test_command_line import one_line, polyculture
+from tests.sparql_server import SparqlServer
+
+DISHES = [
+    item("Q100", {"en": "noodle soup"}, P279="Q746549"),
+    item("Q101", {"en": "ramen", "ja": "ラーメン"}, {"ja": ["らーめん", "拉麺"]}, 60, P279="Q100", P495="Q17"),
+    item("Q102", {"en": "Sapporo ramen", "ja": "札幌ラーメン"}, None, 5, P31="Q101", P17="Q17"),
+    item("Q103", {"en": "bibimbap", "ja": "ビビンバ"}, None, 40, P31="Q746549", P495="Q18097"),
+    item("Q104", {"en": "fusion bowl"}, None, 9, P31="Q746549", P495=["Q17", "Q884"]),
+    item("Q105", {"en": "ramen museum", "ja": "ラーメン博物館"}, None, 3, P31="Q33506", P361="Q101", P17="Q17"),
+    item("Q106", {"en": "a bowl of ramen in a novel"}, None, 2, P31="Q102", P495="Q17"),
+    item("Q107", {"en": "ramen bar chain", "ja": "店"}, None, 7, P31="Q108", P17="Q17"),
+    item("Q108", {"en": "noodle restaurant"}, P279="Q100"),
+    # Pages of Wikimedia's, which the linker knows as a scope of their own.
+    item("Q13406463", {"en": "Wikimedia list article"}),
+    item("Q109", {"en": "Wikimedia list of soups"}, P279="Q13406463"),
+]
+
+
+@pytest.fixture(scope="module")
+def index(tmp_path_factory: pytest.TempPathFactory) -> IndexSource:
+    return index_of(tmp_path_factory.mktemp("collect"), DISHES)
+
+
+def found(index: IndexSource, *classes: str, **wanted: Any) -> dict[str, dict[str, Any]]:
+    """The collected rows by QID, in their order."""
+    asked = Collection(classes or ("Q746549",), wanted.pop("language", "ja"), **wanted)
+    with collected(index.snapshot, CATALOG, asked) as rows:
+        return {row["qid"]: row for row in rows.to_arrow_table().to_pylist()}
+
+
+def test_instance_of_once_or_the_class_itself_then_subclass_of_only(index: IndexSource) -> None:
+    # Not a part of a dish, and no instance of an instance: Q106 is an instance of Sapporo ramen, which is no class.
+    assert set(found(index)) == {"Q746549", "Q100", "Q101", "Q102", "Q103", "Q104", "Q107", "Q108"}
+
+
+def test_the_best_known_come_first_with_the_way_to_the_class(index: IndexSource) -> None:
+    rows = found(index)
+    assert list(rows)[:3] == ["Q101", "Q103", "Q104"]
+    assert rows["Q102"]["path"] == ["Q101", "Q100", "Q746549"]
+    assert rows["Q102"]["distance"] == 3
+    assert rows["Q746549"]["distance"] == 0
+
+
+def test_a_stop_is_not_crossed(index: IndexSource) -> None:
+    assert {"Q107", "Q108"} & set(found(index, stops=["Q108"])) == set()
+    assert set(found(index, members="instances")) == {"Q102", "Q103", "Q104", "Q107"}
+    assert set(found(index, members="classes")) == {"Q746549", "Q100", "Q101", "Q108"}
+
+
+def test_a_country_is_that_of_a_linked_entity(index: IndexSource) -> None:
+    japanese = found(index, countries=["JP"])
+    assert set(japanese) == {"Q101", "Q102", "Q104", "Q107"}
+    assert japanese["Q101"]["country_properties"] == ["P495"]
+    assert japanese["Q102"]["country_properties"] == ["P17"]
+    assert japanese["Q104"]["countries"] == ["JP", "KR"]
+    assert found(index, countries=["Q17"]) == found(index, countries=["jp"]) == japanese
+
+
+def test_what_wikidata_names_in_a_countrys_place_counts_as_it(index: IndexSource) -> None:
+    for country in ("KR", "Q884"):
+        assert set(found(index, countries=[country])) == {"Q103", "Q104"}
+    assert set(found(index, countries=["Q18097"])) == {"Q103"}
+    assert set(found(index, countries=["JP", "KR"])) == {"Q101", "Q102", "Q103", "Q104", "Q107"}
+
+
+def test_a_label_is_of_the_language_and_english_stands_beside_it(index: IndexSource) -> None:
+    rows = found(index)
+    assert (rows["Q101"]["label"], rows["Q101"]["label_language"]) == ("ラーメン", "ja")
+    assert rows["Q101"]["english"] == "ramen"
+    assert rows["Q101"]["aliases"] == ["らーめん", "拉麺"]
+    assert (rows["Q104"]["label"], rows["Q104"]["english"]) == (None, "fusion bowl")
+    assert "Q104" not in found(index, labelled=True)
+
+
+def test_labels_fall_back_as_in_linking(tmp_path: Path) -> None:
+    index = index_of(tmp_path, [item("Q101", {"zh-hans": "拉面", "zh-hk": "拉麵", "en": "ramen"}, P31="Q746549")])
+    assert found(index, language="zh-tw")["Q101"]["label_language"] == "zh-hk"
+
+
+def test_several_classes(index: IndexSource) -> None:
+    assert set(found(index, "Q101", "Q108")) == {"Q101", "Q102", "Q107", "Q108"}
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--class", "Q999999"], "no item is an instance or a subclass of Q999999. Check the class on wikidata.org"),
+        (["--class", "dish"], "'dish' is not a QID. Write, for example, Q746549."),
+        (["--class", "Q746549", "--country", "JAP"], "unknown country 'JAP'"),
+        (["--class", "Q746549", "--country", "Q999999"], "no item is of the country Q999999. Check the country"),
+        (["--class", "Q746549", "--stop", "x"], "'x' is not a QID"),
+        (["--class", "Q746549", "--language", "jp"], "unknown language 'jp'. Known: ar, de,"),
+        (["--class", "Q746549", "--snapshot", "none.duckdb"], "none.duckdb: there is no snapshot here"),
+    ],
+)
+def test_a_mistake_is_one_line(tmp_path: Path, words: list[str], told: str) -> None:
+    words = words if "--language" in words else [*words, "--language", "ja"]
+    assert told in one_line(polyculture("wikidata", "collect", *words, cwd=tmp_path))
+
+
+def test_a_snapshot_without_the_language_is_told(index: IndexSource) -> None:
+    swahili = CATALOG.language("en").model_copy(update={"code": "sw", "label_languages": ("sw", "mul", "en")})
+    catalog = Catalog(topics={}, languages={"sw": swahili}, countries=CATALOG.countries)
+    asked = Collection(("Q746549",), "sw")
+    meta = {**index.snapshot.meta, "languages": ["en", "ja"]}
+    with (
+        pytest.raises(SnapshotError, match="no names in sw or mul"),
+        collected(type(index.snapshot)(index.snapshot.path, meta), catalog, asked),
+    ):
+        pass
+
+
+def test_a_sparql_endpoint_gives_the_same_rows_and_is_asked_once(index: IndexSource, tmp_path: Path) -> None:
+    with SparqlServer([*CLASSES, *DISHES]) as server:
+        settings = PullSettings("us@example.org", server.url, requests_per_minute=1e6)
+        for wanted in (
+            Collection(("Q746549",), "ja", ("JP",)),
+            Collection(("Q746549",), "ja", labelled=True),
+            Collection(("Q100",), "ja", ("Q17",), stops=("Q108",), members="instances"),
+        ):
+            snapshot = pulled(CATALOG, wanted, tmp_path, settings)
+            with collected(snapshot, CATALOG, wanted) as online, collected(index.snapshot, CATALOG, wanted) as offline:
+                rows = online.fetchall()
+                assert rows == offline.fetchall()
+                assert rows
+        asked = len(server.queries)
+        assert pulled(CATALOG, wanted, tmp_path, settings).identity == snapshot.identity
+        assert len(server.queries) == asked
+        assert all("us@example.org" in agent for agent in server.agents)
+
+
+def test_an_endpoint_is_told_whom_to_write_to(tmp_path: Path) -> None:
+    words = ("wikidata", "collect", "--class", "Q1", "--language", "ja", "--endpoint", "http://127.0.0.1:9/sparql")
+    assert "--contact you@example.org" in one_line(polyculture(*words, cwd=tmp_path))
+
+
+def test_every_format_on_the_command_line(index: IndexSource, tmp_path: Path) -> None:
+    snapshot = str(index.snapshot.path)
+    command = ("wikidata", "collect", "--class", "Q746549", "--country", "JP", "--language", "ja")
+    for name in ("list.csv", "list.json", "list.parquet"):
+        done = polyculture(*command, "--snapshot", snapshot, "-f", name.partition(".")[2], "-o", name, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert "4 items" in done.stderr
+    with (tmp_path / "list.csv").open(encoding="utf-8", newline="") as file:
+        flat = list(csv.DictReader(file))
+    rows = [json.loads(line) for line in (tmp_path / "list.json").read_text(encoding="utf-8").splitlines()]
+    assert rows == pq.read_table(tmp_path / "list.parquet").to_pylist()
+    assert [row["qid"] for row in flat] == [row["qid"] for row in rows] == ["Q101", "Q104", "Q107", "Q102"]
+    assert flat[0]["aliases"] == "らーめん | 拉麺"
+    assert flat[3]["path"] == "Q101 > Q100 > Q746549"
+    printed = polyculture(*command, "--snapshot", snapshot, cwd=tmp_path)
+    assert "札幌ラーメン" in printed.stdout
+
+
+def test_a_topics_root_that_is_no_class_is_named_with_its_place(index: IndexSource) -> None:
+    def with_roots(*roots: str) -> Catalog:
+        kind = Kind(granularity=1, description="a festival", roots=roots)
+        topic = Topic(code="festival", name="Festivals", kinds={"festival": kind})
+        return CATALOG.model_copy(update={"topics": {"festival": topic}})
+
+    with pytest.raises(CatalogError, match=r"topics/festival.toml: kinds.festival.roots: .* of Q132241\. Check"):
+        check_classes(index.snapshot, with_roots("Q132241"), ["festival"])
+    (told,) = check_classes(index.snapshot, with_roots("Q132241", "Q746549"), ["festival"])
+    assert "topics/festival.toml: kinds.festival.roots: " in told
+    assert "Q132241" in told
+    assert check_classes(index.snapshot, CATALOG, ["food"]) == []  # a built-in one names what a small snapshot lacks
+
+
+def test_real_dishes_of_japan(slice_index: IndexSource) -> None:
+    with collected(slice_index.snapshot, CATALOG, Collection(("Q746549",), "ja", ("JP",), labelled=True)) as rows:
+        names = {row[0]: row[1] for row in rows.select("qid, label").fetchall()}
+    assert len(names) > 100
+    assert names["Q234646"] == "ラーメン"

@@ -1,0 +1,306 @@
+"""The stage: resumed, topped up, done again by another extractor; nothing of a failed response counts."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from polyculture.cache.catalog import read_catalog
+from polyculture.cache.current_rows import current_responses
+from polyculture.cache.errors import JobHeldError, StoreError
+from polyculture.cache.identity import content_id
+from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
+from polyculture.cache.outcome import Outcome, silent
+from polyculture.cache.parquet import objects_to_table, rows_to_table, write_parquet
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import Prompt, Response
+from polyculture.cache.shards import JobShards
+from polyculture.cache.store import fill_store
+from polyculture.extract import stage
+from polyculture.extract.base import Extracted, ResponseText
+from polyculture.extract.gazetteer import Gazetteer
+from polyculture.extract.llm import LlmExtractor
+from polyculture.extract.stage import extract_job
+from polyculture.generate.engines.base import Completion
+from tests.extract_engines import Script, ScriptedEngine, answer
+
+ROOT = Path(__file__).parents[2]
+FOOD = read_catalog().topic("food")
+JOB = Job("stub:model", "en", "food")
+PROMPT = Prompt("p1", "en", "food", "neutral", None, None, "Write about food.")
+
+
+def response(number: int, **columns: Any) -> dict[str, Any]:
+    row = Response(
+        response_id=f"r{number:05}", prompt_id="p1", sampling_id="s", model=JOB.model, language="en", topic="food",
+        condition="neutral", country=None, sample=number, seed=number, status="ok",
+        text=f"Text {number}: ramen and soup.", error=None, retryable=None, finish_reason="stop", prompt_tokens=1,
+        completion_tokens=1, detected_language="en", language_confidence=1.0, script="Latn", script_share=1.0,
+        model_version="v",
+    )  # fmt: skip
+    return {**asdict(row), **columns}
+
+
+def write_run(root: Path, responses: Iterable[dict[str, Any]], n: int = 1_000_000, parts: int = 1) -> RunFolder:
+    run = RunFolder(root)
+    write_parquet(objects_to_table("prompts", [PROMPT]), run.table("prompts"))
+    rows = list(responses)
+    with JobShards(run, JOB, ["responses"]) as shards:
+        for part in range(parts):
+            shards.append_part({"responses": rows_to_table("responses", rows[part::parts])})
+    write_manifest(Manifest(experiment="e", polyculture="0", models=[JOB.model], n=n, sampling_id="s"), run.manifest)
+    return run
+
+
+def gazetteer(names: tuple[str, ...] = ("ramen", "soup")) -> Gazetteer:
+    lexicon = pa.table({"surface": list(names), "kind": ["dish"] * len(names), "qid": ["Q1"] * len(names)})
+    return Gazetteer(lexicon, FOOD, "en", content_id(names))
+
+
+def llm(script: Script, model: str = "stub:extractor") -> tuple[LlmExtractor, ScriptedEngine]:
+    engine = ScriptedEngine(script)
+    return LlmExtractor(engine, model, FOOD), engine
+
+
+def stored(run: RunFolder, table: str, extractor_id: str) -> list[dict[str, Any]]:
+    """The rows of a table that count under an extractor."""
+    import duckdb
+
+    manifest = read_manifest(run.manifest)
+    assert manifest is not None
+    current = manifest.model_copy(update={"extractor_ids": {"food": extractor_id}})
+    with duckdb.connect() as connection:
+        fill_store(connection, run, current)
+        return connection.sql(f"SELECT * FROM {table} ORDER BY ALL").to_arrow_table().to_pylist()
+
+
+def good(text: str, attempt: int) -> str:
+    return answer(("ramen", "dish"), ("soup", "dish_category"), ("chopsticks", "ingredient"))
+
+
+def test_a_gazetteer_writes_its_rows_in_bulk(tmp_path: Path) -> None:
+    run = write_run(tmp_path, map(response, range(7)), parts=3)
+    extractor = gazetteer()
+    assert extract_job(run, JOB, FOOD, extractor) == Outcome(7, 0)
+    mentions = stored(run, "mentions", extractor.extractor_id)
+    assert len(mentions) == 14
+    one = next(row for row in mentions if row["response_id"] == "r00003" and row["surface"] == "soup")
+    assert one["extraction_id"] == content_id("r00003", extractor.extractor_id)
+    assert (one["ordinal"], one["kind"], one["granularity"], one["counted"], one["start"], one["end"]) == (
+        1, "dish", 1, True, 18, 22,
+    )  # fmt: skip
+    assert [row["mentions"] for row in stored(run, "extractions", extractor.extractor_id)] == [2] * 7
+    assert not list(run.shards("extractions", JOB).glob("journal*"))
+
+
+def test_both_ways_of_writing_give_the_same_rows(tmp_path: Path) -> None:
+    class Costly(Gazetteer):
+        costly = True
+
+    lexicon = pa.table({"surface": ["ramen"], "kind": ["dish"], "qid": ["Q1"]})
+    tables = []
+    for number, kind in enumerate((Gazetteer, Costly)):
+        run = write_run(tmp_path / str(number), map(response, range(5)))
+        extractor = kind(lexicon, FOOD, "en", "snapshot")
+        extract_job(run, JOB, FOOD, extractor)
+        tables.append([stored(run, table, extractor.extractor_id) for table in ("mentions", "extractions")])
+    assert tables[0] == tables[1]
+
+
+def test_a_second_run_does_nothing(tmp_path: Path) -> None:
+    run = write_run(tmp_path, map(response, range(5)))
+    extractor, engine = llm(good)
+    assert extract_job(run, JOB, FOOD, extractor) == Outcome(5, 0)
+    assert extract_job(run, JOB, FOOD, extractor) == Outcome(5, 0, reused=5)
+    assert len(engine.requests) == 5
+
+
+def test_new_responses_are_added(tmp_path: Path) -> None:
+    run = write_run(tmp_path, map(response, range(5)))
+    extractor, engine = llm(good)
+    extract_job(run, JOB, FOOD, extractor)
+    with JobShards(run, JOB, ["responses"]) as shards:
+        shards.append({"responses": [response(5)]})
+    assert extract_job(run, JOB, FOOD, extractor) == Outcome(6, 0, reused=5)
+    assert len(engine.requests) == 6
+
+
+def test_another_extractor_reads_all_again_and_the_first_one_counts_when_it_comes_back(tmp_path: Path) -> None:
+    run = write_run(tmp_path, map(response, range(5)))
+    one, other = gazetteer(("ramen",)), gazetteer(("ramen", "soup"))
+    assert extract_job(run, JOB, FOOD, one) == Outcome(5, 0)
+    assert extract_job(run, JOB, FOOD, other) == Outcome(5, 0)
+    assert len(stored(run, "mentions", one.extractor_id)) == 5
+    assert len(stored(run, "mentions", other.extractor_id)) == 10
+    assert extract_job(run, JOB, FOOD, one) == Outcome(5, 0, reused=5)
+
+
+def test_the_journal_of_another_extractor_is_not_lost(tmp_path: Path) -> None:
+    """Killed before the journal was sealed, then run with another extractor over the same responses."""
+    run = write_run(tmp_path, map(response, range(3)))
+    first, _ = llm(good, "stub:first")
+    shards = JobShards(run, JOB, stage.TABLES, key="extraction_id").__enter__()
+    work = stage._Work(shards, FOOD, first, silent)
+    manifest = read_manifest(run.manifest)
+    assert manifest is not None
+    for batch in work.left(run, JOB, manifest):
+        work.extract(batch)
+    shards._open_journal().close()
+    shards._hold.release()  # as a kill does; the journal stays as it is
+    second, _ = llm(good, "stub:second")
+    assert extract_job(run, JOB, FOOD, second) == Outcome(3, 0)
+    assert len(stored(run, "extractions", first.extractor_id)) == 3
+    assert len(stored(run, "extractions", second.extractor_id)) == 3
+
+
+def test_nothing_of_a_failed_response_counts(tmp_path: Path) -> None:
+    run = write_run(tmp_path, map(response, range(4)))
+    extractor, _ = llm(lambda text, attempt: good(text, attempt)[:-20] if "Text 2" in text else good(text, attempt))
+    assert extract_job(run, JOB, FOOD, extractor) == Outcome(3, 1)
+    failed = [row for row in stored(run, "extractions", extractor.extractor_id) if row["status"] == "failed"]
+    assert [(row["response_id"], row["mentions"], row["attempts"]) for row in failed] == [("r00002", 0, 3)]
+    assert failed[0]["raw"] == good("", 0)[:-20]
+    assert "no JSON" in failed[0]["error"]
+    mentions = stored(run, "mentions", extractor.extractor_id)
+    assert {row["response_id"] for row in mentions} == {"r00000", "r00001", "r00003"}
+    flagged = [
+        (row["surface"], row["hallucinated"], row["start"]) for row in mentions if row["response_id"] == "r00000"
+    ]
+    assert sorted(flagged) == [("chopsticks", True, None), ("ramen", False, 8), ("soup", False, 18)]
+
+
+def test_only_failures_that_may_pass_are_tried_again(tmp_path: Path) -> None:
+    run = write_run(tmp_path, map(response, range(3)))
+    busy = True
+
+    def script(text: str, attempt: int) -> str | Completion:
+        if "Text 0" in text and busy:
+            return Completion("r00000", attempt, None, error="busy", retryable=True)
+        return "never JSON" if "Text 1" in text else good(text, attempt)
+
+    extractor, engine = llm(script)
+    assert extract_job(run, JOB, FOOD, extractor) == Outcome(1, 2)
+    asked, busy = len(engine.requests), False
+    assert extract_job(run, JOB, FOOD, extractor) == Outcome(2, 1, reused=1)
+    assert len(engine.requests) == asked + 1
+    rows = stored(run, "extractions", extractor.extractor_id)
+    assert {row["response_id"]: row["status"] for row in rows} == {
+        "r00000": "ok", "r00001": "failed", "r00002": "ok",
+    }  # fmt: skip
+
+
+def test_only_current_answers_are_read(tmp_path: Path) -> None:
+    rows = [
+        response(0),
+        response(1, status="failed", text=None, error="busy"),
+        response(2, sampling_id="old"),
+        response(3, prompt_id="gone"),
+        response(4),
+        response(100),
+    ]
+    run = write_run(tmp_path, rows, n=100)
+    extractor = gazetteer()
+    assert extract_job(run, JOB, FOOD, extractor) == Outcome(2, 0)
+    manifest = read_manifest(run.manifest)
+    assert manifest is not None
+    ids = [key for batch in current_responses(run, JOB, manifest, ["response_id"]) for key in batch[0].to_pylist()]
+    assert ids == ["r00000", "r00001", "r00004"]
+    assert not list(current_responses(run, JOB, manifest.model_copy(update={"models": ["another"]})))
+
+
+def test_progress_counts_up_to_the_outcome(tmp_path: Path) -> None:
+    run = write_run(tmp_path, map(response, range(5)))
+    seen: list[Outcome] = []
+    outcome = extract_job(run, JOB, FOOD, gazetteer(), seen.append)
+    assert seen[-1] == outcome == Outcome(5, 0)
+
+
+def test_a_fault_of_the_engine_keeps_what_was_answered(tmp_path: Path) -> None:
+    run = write_run(tmp_path, map(response, range(6)))
+
+    class Falls(ScriptedEngine):
+        def _complete(self, request: Any) -> Completion:
+            if len(self.requests) == 5:
+                raise StoreError("the engine fell")
+            return super()._complete(request)
+
+    with pytest.raises(StoreError, match="the engine fell"):
+        extract_job(run, JOB, FOOD, LlmExtractor(Falls(good), "stub:extractor", FOOD))
+    extractor, engine = llm(good)
+    outcome = extract_job(run, JOB, FOOD, extractor)
+    assert outcome == Outcome(6, 0, reused=3)
+    assert len(engine.requests) == 3
+
+
+def test_a_held_job_and_a_missing_run_say_so(tmp_path: Path) -> None:
+    run = write_run(tmp_path, map(response, range(2)))
+    with JobShards(run, JOB, stage.TABLES, key="extraction_id"), pytest.raises(JobHeldError):
+        extract_job(run, JOB, FOOD, gazetteer())
+    with pytest.raises(StoreError, match="holds no run"):
+        extract_job(RunFolder(tmp_path / "none"), JOB, FOOD, gazetteer())
+
+
+SLOW = """
+import sys, time
+from pathlib import Path
+from polyculture.cache.run_folder import RunFolder
+from polyculture.extract.llm import LlmExtractor
+from polyculture.extract.stage import extract_job
+from tests.extract_engines import ScriptedEngine
+from tests.extract.test_stage import FOOD, JOB, good
+def script(text, attempt):
+    time.sleep(0.01)
+    print(text, flush=True)
+    return good(text, attempt)
+extract_job(RunFolder(Path(sys.argv[1])), JOB, FOOD, LlmExtractor(ScriptedEngine(script), "stub:extractor", FOOD))
+"""
+
+
+def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
+    run = write_run(tmp_path, map(response, range(60)))
+    writer = subprocess.Popen([sys.executable, "-c", SLOW, str(tmp_path)], stdout=subprocess.PIPE, cwd=ROOT, text=True)
+    assert writer.stdout is not None
+    for _ in range(20):
+        writer.stdout.readline()
+    os.kill(writer.pid, signal.SIGKILL)
+    writer.communicate()
+    extractor, engine = llm(good)
+    outcome = extract_job(run, JOB, FOOD, extractor)
+    assert (outcome.done, outcome.failed) == (60, 0)
+    assert outcome.reused >= 15
+    assert len(engine.requests) == 60 - outcome.reused
+    assert len({row["response_id"] for row in stored(run, "extractions", extractor.extractor_id)}) == 60
+    assert len(stored(run, "mentions", extractor.extractor_id)) == 180
+
+
+class _Counting:
+    """An extractor that finds nothing and notes how many responses it was handed before it gave the first back."""
+
+    extractor_id, costly = "counting", False
+
+    def __init__(self) -> None:
+        self.sizes: list[int] = []
+
+    def extract(self, responses: Iterable[ResponseText]) -> Iterator[Extracted]:
+        batch = list(responses)
+        self.sizes.append(len(batch))
+        return (Extracted(one.response_id, "ok") for one in batch)
+
+
+def test_small_parts_are_worked_on_together_and_large_ones_in_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stage, "BATCH", 10)
+    run = write_run(tmp_path, map(response, range(45)), parts=15)
+    extractor = _Counting()
+    assert extract_job(run, JOB, FOOD, extractor) == Outcome(45, 0)
+    assert extractor.sizes == [12, 12, 12, 9]

@@ -1,0 +1,280 @@
+"""The batch API against a local provider that speaks its protocol, and misbehaves; with kills at the worst moments."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import pytest
+
+from polyculture.cache.errors import EngineError
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.generate.engines import Completion, Decoding, Message, ModelSpec, Request
+from polyculture.generate.engines.openai.batch_records import BatchRecords, waiting
+from polyculture.generate.engines.openai.batches import ATTEMPTS, BatchEngine
+from polyculture.generate.engines.openai.engine import OpenAIEngine
+from tests.batch_server import EXPIRED, BatchServer, status_line
+from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
+from tests.servers import HTML, Reply, failure
+
+REQUESTS = [Request(text, (Message("user", text),), Decoding(), tuple(range(5, 9))) for text in ("food", "music")]
+# Languages that are told by their scripts: no process loads the models of those in Latin letters, three seconds each.
+EXPERIMENT = """
+name = "batched"
+models = ["openai:stub"]
+languages = ["ja", "ko"]
+topics = ["food"]
+countries = ["IT", "JP"]
+{more}
+[sampling]
+n = 4
+max_tokens = 16
+[options.openai]
+base_url = "{url}"
+batch = {batch}
+batch_poll = 0.05
+batch_requests = 15
+"""
+PER_JOB = 20  # 5 prompts: two batches
+
+
+@pytest.fixture
+def server() -> Iterator[BatchServer]:
+    with BatchServer() as provider:
+        yield provider
+
+
+def engine(server: BatchServer, folder: Path, stop: Event | None = None, **options: Any) -> BatchEngine:
+    quick = {"base_url": server.url, "batch": True, "batch_poll": 0.02, "max_retries": 2, **options}
+    return BatchEngine(ModelSpec("openai:stub", quick), folder, stop or Event(), lambda _: None)
+
+
+def ask(server: BatchServer, folder: Path, **options: Any) -> list[Completion]:
+    with engine(server, folder, **options) as opened:
+        return list(opened.sample(REQUESTS))
+
+
+def key(answer: Completion) -> tuple[str, int]:
+    return answer.request_id, answer.seed
+
+
+def test_answers_are_those_of_single_calls_but_for_how_they_were_bought(server: BatchServer, tmp_path: Path) -> None:
+    batched = sorted(ask(server, tmp_path), key=key)
+    with OpenAIEngine(ModelSpec("openai:stub", {"base_url": server.url})) as single:
+        called = sorted(single.sample(REQUESTS), key=key)
+    assert {answer.purchase for answer in batched} == {"batch"}
+    assert [(a.text, a.seed, a.prompt_tokens, a.model_version, a.error) for a in batched] == [
+        (a.text, a.seed, a.prompt_tokens, a.model_version, a.error) for a in called
+    ]
+    assert not list(tmp_path.iterdir())
+
+
+def test_batches_keep_to_the_providers_limits(server: BatchServer, tmp_path: Path) -> None:
+    assert len(ask(server, tmp_path / "a", batch_requests=3)) == 8
+    assert len(server.batches) == 3
+    assert len(ask(server, tmp_path / "b", batch_megabytes=0.0005)) == 8
+    assert len(server.batches) > 3 + 3
+    assert all(len(server.files[batch["input_file_id"]]) <= 750 for batch in server.batches.values())
+
+
+def test_each_failed_line_is_a_row_of_its_own(server: BatchServer, tmp_path: Path) -> None:
+    server.fate = lambda body, _: status_line(400, "too long") if body["seed"] == 6 else None
+    found = {key(answer): answer for answer in ask(server, tmp_path)}
+    assert len(found) == 8
+    for (_, seed), answer in found.items():
+        assert (answer.error, answer.retryable) == (("HTTP 400: too long", False) if seed == 6 else (None, False))
+    assert set(server.paid.values()) == {1}
+
+
+def test_what_expired_is_sent_again_and_what_came_is_used(server: BatchServer, tmp_path: Path) -> None:
+    server.ending = "expired"
+    server.fate = lambda body, before: EXPIRED if body["seed"] == 7 and before == 0 else None
+    assert all(answer.error is None for answer in ask(server, tmp_path))
+    assert {seed: count for (_, seed), count in server.paid.items()} == {5: 1, 6: 1, 7: 2, 8: 1}
+
+
+def test_what_never_comes_is_reported_after_some_batches(server: BatchServer, tmp_path: Path) -> None:
+    server.fate = lambda body, _: EXPIRED if body["seed"] == 7 else None
+    found = ask(server, tmp_path)
+    assert [(a.seed, a.retryable, a.error) for a in found if a.error] == [
+        (7, True, "batch_expired: could not be executed in time")
+    ] * 2
+    assert max(server.paid.values()) == ATTEMPTS
+
+
+def test_a_batch_that_ends_without_some_lines_is_not_believed_whole(server: BatchServer, tmp_path: Path) -> None:
+    def cut(call: str, done: bool) -> Reply | None:
+        # The first download of an output lacks its end.
+        if call != "download" or not done or server.calls.count("download") > 1:
+            return None
+        return Reply(body=server.files["file-1"][:-60])
+
+    server.trouble = cut
+    assert all(answer.error is None for answer in ask(server, tmp_path))
+    assert sorted(server.paid.values()) == [1] * 7 + [2]
+
+
+@pytest.mark.parametrize("call", ["upload", "create", "poll", "download"])
+@pytest.mark.parametrize("done", [False, True])
+def test_a_fault_that_passes_is_retried_and_no_batch_is_made_twice(
+    server: BatchServer, tmp_path: Path, call: str, done: bool
+) -> None:
+    troubled: list[str] = []
+
+    def trouble(now: str, finished: bool) -> Reply | None:
+        if now == call and finished == done and not troubled:
+            troubled.append(now)
+            return failure(502, retry_after="0.01")
+        return None
+
+    server.trouble = trouble
+    assert all(answer.error is None for answer in ask(server, tmp_path))
+    assert troubled
+    assert set(server.paid.values()) == {1}
+
+
+REFUSED = [
+    (failure(401, "no"), "refuses the API key (HTTP 401)"),
+    (failure(404, "no such path"), "has no batch API (HTTP 404: no such path). Remove batch = true"),
+    (HTML, "answers with a web page (HTML)"),
+    (failure(500, "broken", retry_after="0.01"), "the batch API fails: HTTP 500: broken"),
+]
+
+
+@pytest.mark.parametrize(("reply", "told"), REFUSED)
+def test_what_every_call_meets_is_one_line(server: BatchServer, tmp_path: Path, reply: Reply, told: str) -> None:
+    server.trouble = lambda *_: reply
+    with pytest.raises(EngineError) as error:
+        ask(server, tmp_path)
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_batch_that_is_refused_is_one_line_and_made_anew_next_time(server: BatchServer, tmp_path: Path) -> None:
+    server.refusal = {"code": "token_limit_exceeded", "message": "Enqueued token limit reached"}
+    with pytest.raises(EngineError, match=r"token_limit_exceeded: Enqueued.*batches_at_once = 1"):
+        ask(server, tmp_path)
+    server.refusal = None
+    assert all(answer.error is None for answer in ask(server, tmp_path))
+
+
+def test_waiting_can_be_called_off_and_taken_up_again(server: BatchServer, tmp_path: Path) -> None:
+    stop = Event()
+    server.polls = 1_000_000
+
+    def trouble(call: str, done: bool) -> None:
+        if call == "poll" and server.calls.count("poll") == 3:
+            stop.set()
+
+    server.trouble = trouble  # type: ignore[assignment]
+    with engine(server, tmp_path, stop) as opened, pytest.raises(KeyboardInterrupt):
+        list(opened.sample(REQUESTS))
+    assert [len(record.ids) for record in waiting(tmp_path)] == [8]
+    server.polls = 0
+    assert len(ask(server, tmp_path)) == 8
+    assert len(server.batches) == 1
+
+
+def test_what_is_asked_besides_is_sent_in_a_batch_of_its_own(server: BatchServer, tmp_path: Path) -> None:
+    with engine(server, tmp_path) as opened:
+        first = opened.sample(REQUESTS[:1])
+        next(first)
+        first.close()  # type: ignore[attr-defined]
+    # The answers are on disk: what is left of them is not asked again.
+    assert [record.downloaded for record in BatchRecords(tmp_path).all()] == [True]
+    assert len(ask(server, tmp_path)) == 8
+    assert set(server.paid.values()) == {1}
+
+
+def write(folder: Path, server: BatchServer, batch: bool = True, more: str = "") -> Path:
+    file = folder / "exp.toml"
+    text = EXPERIMENT.format(url=server.url, batch=str(batch).lower(), more=more)
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def responses(folder: Path) -> list[dict[str, Any]]:
+    with open_store(RunFolder(folder / "runs" / "batched")) as store:
+        query = "SELECT * EXCLUDE (purchase) FROM responses ORDER BY response_id"
+        return store.sql(query).to_arrow_table().to_pylist()
+
+
+def test_a_run_in_batches_has_the_rows_of_the_ordinary_way(server: BatchServer, tmp_path: Path) -> None:
+    for name, batch in (("batched", True), ("ordinary", False)):
+        (tmp_path / name).mkdir()
+        result = polyculture("generate", write(tmp_path / name, server, batch), cwd=tmp_path)
+        assert result.returncode == 0, result.stderr
+    assert responses(tmp_path / "batched") == responses(tmp_path / "ordinary")
+    assert len(server.batches) == 4
+    with open_store(RunFolder(tmp_path / "batched" / "runs" / "batched")) as store:
+        assert store.sql("SELECT DISTINCT purchase FROM spending").fetchall() == [("batch",)]
+
+
+MOMENTS = [("upload", True), ("create", False), ("create", True), ("poll", False), ("download", True)]
+
+
+def generate_until(server: BatchServer, file: Path, call: str, done: bool) -> None:
+    """Kills the stage at the second of such calls: another batch of the run stands somewhere else then."""
+    killed: list[subprocess.Popen[bytes]] = []
+
+    def kill(now: str, finished: bool) -> Reply | None:
+        if (now, finished) == (call, done) and server.calls.count(now) == 2:
+            os.kill(killed[0].pid, signal.SIGKILL)
+            killed[0].wait(60)
+            return Reply()
+        return None
+
+    server.trouble = kill
+    with server.lock:
+        killed.append(start_polyculture("generate", file, "--language", "ja", cwd=file.parent))
+    assert killed[0].wait(120) == -signal.SIGKILL
+    server.trouble = None
+
+
+@pytest.mark.parametrize(("call", "done"), MOMENTS)
+def test_killed_at_the_worst_moment_no_batch_is_paid_twice(
+    server: BatchServer, tmp_path: Path, call: str, done: bool
+) -> None:
+    file = write(tmp_path, server)
+    generate_until(server, file, call, done)
+    result = polyculture("generate", file, "--language", "ja", cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    found = responses(tmp_path)
+    assert len(found) == PER_JOB
+    assert all(row["status"] == "ok" for row in found)
+    assert set(server.paid.values()) == {1}
+    assert len(server.batches) == 2
+    assert not list(waiting(tmp_path / "runs"))
+
+
+def test_what_waits_in_a_batch_is_not_asked_one_by_one(server: BatchServer, tmp_path: Path) -> None:
+    generate_until(server, write(tmp_path, server), "poll", done=False)
+    sent = len(server.calls)
+    told = one_line(polyculture("generate", write(tmp_path, server, batch=False), cwd=tmp_path))
+    assert "20 requests of generate" in told
+    assert "Write batch = true again" in told
+    assert len(server.calls) == sent
+
+
+def test_a_budget_holds_in_batches_and_across_a_kill(server: BatchServer, tmp_path: Path) -> None:
+    prices = '[prices."openai:stub"]\ninput = 0\noutput = 2000'
+    # At worst an answer costs 0.016 in a batch, at last 0.005.
+    file = write(tmp_path, server, more="max_cost = 0.17")
+    file.write_text(file.read_text() + prices)
+    result = polyculture("generate", file, cwd=tmp_path)
+    assert result.returncode == 5, result.stderr
+    assert len(server.paid) * 0.005 <= 0.17
+    assert len(server.paid) > 0.17 / 0.016
+    assert set(server.paid.values()) == {1}
+
+
+def test_a_wrong_key_ends_a_run_in_batches_in_one_line(server: BatchServer, tmp_path: Path) -> None:
+    server.trouble = lambda *_: failure(401, "bad key")
+    result = polyculture("generate", write(tmp_path, server), cwd=tmp_path)
+    assert "refuses the API key (HTTP 401)" in one_line(result)

@@ -1,0 +1,393 @@
+"""The openai engine against a real local server that answers, or misbehaves as it is told; and the engines' door."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from polyculture.cache.errors import EngineError
+from polyculture.generate.engines import Completion, Decoding, Message, ModelSpec, Request, open_engine
+from polyculture.generate.engines.async_runner import Background
+from polyculture.generate.engines.faults import retry_after
+from polyculture.generate.engines.openai.engine import OpenAIEngine
+from tests.servers import HTML, RESET, TRUNCATED, Reply, StubServer, answer_text, failure
+
+KEY = "sk-very-secret-1234567890"
+PROMPT = "Write a short paragraph."
+
+
+class Clock:
+    """A sleep that does not, and remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.slept: list[float] = []
+
+    async def __call__(self, seconds: float) -> None:
+        self.slept.append(seconds)
+
+
+def request(count: int = 1, text: str = PROMPT, first: int = 10, **decoding: Any) -> Request:
+    return Request(text, (Message("user", text),), Decoding(**decoding), tuple(range(first, first + count)))
+
+
+def ask(
+    server: StubServer, *asked: Request, requests: Iterable[Request] = (), clock: Clock | None = None, **options: Any
+) -> list[Completion]:
+    spec = ModelSpec("openai:stub", {"base_url": server.url, **options})
+    with OpenAIEngine(spec, sleep=clock or Clock()) as engine:
+        return list(engine.sample(asked or requests or [request()]))
+
+
+def always(reply: Reply) -> StubServer:
+    return StubServer(behaviour=lambda *_: reply)
+
+
+def once(reply: Reply) -> StubServer:
+    return StubServer(behaviour=lambda _, before: reply if before == 0 else None)
+
+
+def test_an_answer_carries_text_reason_tokens_and_version() -> None:
+    with StubServer() as server:
+        found = ask(server, request(3))
+    assert {c.seed: c.text for c in found} == {seed: answer_text(PROMPT, seed) for seed in (10, 11, 12)}
+    assert found[0].request_id == PROMPT
+    assert (found[0].finish_reason, found[0].prompt_tokens, found[0].completion_tokens) == ("stop", 7, 5)
+    assert (found[0].model_version, found[0].error, found[0].retryable) == ("stub fp_stub", None, False)
+
+
+def test_what_is_sent_is_what_was_asked() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    with StubServer() as server:
+        ask(
+            server,
+            request(temperature=0.5, top_p=0.8, top_k=7, max_tokens=33, schema=schema),
+            extra_body={"min_p": 0.1},
+        )
+    body = server.bodies[0]
+    assert body["messages"] == [{"role": "user", "content": PROMPT}]
+    assert (body["model"], body["seed"], body["temperature"], body["top_p"]) == ("stub", 10, 0.5, 0.8)
+    assert (body["top_k"], body["max_tokens"], body["min_p"]) == (7, 33, 0.1)
+    assert body["response_format"]["json_schema"]["schema"] == schema
+
+
+def test_openai_itself_is_not_sent_what_it_does_not_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    engine = OpenAIEngine(ModelSpec("openai:gpt-4o-mini"))
+    body = engine._api.body(request(max_tokens=33))
+    assert "top_k" not in body
+    assert "max_tokens" not in body
+    assert body["max_completion_tokens"] == 33
+    assert not engine.capabilities.top_k
+    assert not engine.capabilities.seed
+
+
+RETRIED = [
+    pytest.param(failure(429), id="rate limit"),
+    pytest.param(failure(500), id="server error"),
+    pytest.param(Reply(503, b"<html>Bad gateway</html>", content_type="text/html"), id="gateway's page"),
+    pytest.param(RESET, id="reset"),
+    pytest.param(TRUNCATED, id="truncated JSON"),
+    pytest.param(Reply(body=b'{"error": {"message": "overloaded"}}'), id="error as 200"),
+    pytest.param(Reply(body=b"[]"), id="not an object"),
+    pytest.param(Reply(body=b'{"choices": [{"message": "hello"}]}'), id="another shape"),
+]
+
+
+@pytest.mark.parametrize("reply", RETRIED)
+def test_a_fault_that_passes_is_retried(reply: Reply) -> None:
+    with once(reply) as server:
+        found = ask(server, request(5))
+        assert [c.error for c in found] == [None] * 5
+        assert len(server.asked) == 10
+
+
+@pytest.mark.parametrize("reply", RETRIED)
+def test_a_fault_that_stays_is_recorded_after_the_last_retry(reply: Reply) -> None:
+    with always(reply) as server:
+        found = ask(server, request(2), max_retries=3)
+        assert len(server.asked) == 8
+    assert [(c.text, c.retryable) for c in found] == [(None, True)] * 2
+    assert all(c.error and "\n" not in c.error for c in found)
+
+
+@pytest.mark.parametrize("status", [400, 413, 422])
+def test_a_deterministic_fault_is_recorded_at_once(status: int) -> None:
+    with always(failure(status, "maximum context length is 2048 tokens")) as server:
+        found = ask(server, request(3))
+        assert len(server.asked) == 3
+    assert [(c.text, c.retryable) for c in found] == [(None, False)] * 3
+    assert found[0].error == f"HTTP {status}: maximum context length is 2048 tokens"
+
+
+def test_one_bad_request_does_not_end_the_others() -> None:
+    def behaviour(body: Mapping[str, Any], before: int) -> Reply | None:
+        return failure(400) if body["seed"] == 12 else None
+
+    with StubServer(behaviour=behaviour) as server:
+        found = ask(server, request(5))
+    assert {c.seed: c.error is None for c in found} == {10: True, 11: True, 12: False, 13: True, 14: True}
+
+
+def test_retry_after_is_honoured_and_backoff_grows_without_it() -> None:
+    clock = Clock()
+    with once(failure(429, retry_after="7")) as server:
+        ask(server, clock=clock)
+    assert clock.slept == [7.0]
+    clock = Clock()
+    with always(failure(500)) as server:
+        ask(server, clock=clock, max_retries=6)
+    assert len(clock.slept) == 6
+    assert all(0 <= slept <= 2**attempt for attempt, slept in enumerate(clock.slept))
+
+
+def test_a_wait_longer_than_a_run_should_bear_is_left_to_a_later_one() -> None:
+    clock = Clock()
+    with always(failure(429, "come back tomorrow", retry_after="86400")) as server:
+        found = ask(server, clock=clock)
+        assert len(server.asked) == 1
+    assert clock.slept == []
+    assert found[0].retryable
+
+
+def test_retry_after_as_a_date() -> None:
+    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
+    assert 25 < (retry_after({"retry-after": soon}) or 0) <= 30
+    assert retry_after({"retry-after": "soon"}) is None
+    assert retry_after({}) is None
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_a_wrong_key_ends_the_work_and_is_never_shown(
+    status: int, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("MY_KEY", KEY)
+    with (
+        always(failure(status, f"Incorrect API key provided: {KEY}")) as server,
+        pytest.raises(EngineError, match="MY_KEY") as told,
+    ):
+        ask(server, request(100), api_key_env="MY_KEY")
+    assert KEY not in str(told.value)
+    assert KEY not in caplog.text
+    assert server.headers[0]["authorization"] == f"Bearer {KEY}"
+
+
+def test_a_key_that_the_server_repeats_is_struck_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", KEY)
+    with always(failure(400, f"bad request with key {KEY}")) as server:
+        found = ask(server, api_key_env="MY_KEY")
+    assert found[0].error == "HTTP 400: bad request with key ***"
+
+
+def test_a_local_server_that_wants_a_key_says_where_to_name_it() -> None:
+    with always(failure(401)) as server, pytest.raises(EngineError, match="in the option api_key_env"):
+        ask(server)
+
+
+def test_a_key_copied_with_its_line_end_is_the_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_KEY", f"{KEY}\n")
+    with StubServer() as server:
+        assert ask(server, api_key_env="MY_KEY")[0].error is None
+    monkeypatch.setenv("MY_KEY", "sk-…")
+    with pytest.raises(EngineError, match="MY_KEY holds a character that no key has"):
+        open_engine(ModelSpec("openai:x", {"api_key_env": "MY_KEY"}))
+
+
+def test_a_local_server_is_not_shown_the_key_of_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", KEY)
+    with StubServer() as server:
+        ask(server)
+    assert KEY not in str(server.headers)
+
+
+def test_a_missing_key_is_told_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(EngineError, match="the environment variable OPENAI_API_KEY is not set"):
+        open_engine(ModelSpec("openai:gpt-4o-mini"))
+    with pytest.raises(EngineError, match="DEEPSEEK_KEY is not set"):
+        open_engine(ModelSpec("openai:x", {"base_url": "https://api.deepseek.com", "api_key_env": "DEEPSEEK_KEY"}))
+
+
+def test_nobody_at_the_port_is_one_line() -> None:
+    with StubServer() as server:
+        url = server.url
+    with (
+        OpenAIEngine(ModelSpec("openai:stub", {"base_url": url})) as engine,
+        pytest.raises(EngineError, match=f"{url}: cannot be reached: the port is closed. Is the server running there"),
+    ):
+        list(engine.sample([request(100)]))
+
+
+def test_a_host_that_does_not_exist_is_one_line() -> None:
+    with (
+        OpenAIEngine(ModelSpec("openai:stub", {"base_url": "http://nowhere.invalid/v1"})) as engine,
+        pytest.raises(EngineError, match=r"nowhere\.invalid/v1: cannot be reached"),
+    ):
+        list(engine.sample([request()]))
+
+
+def test_a_server_that_goes_away_is_waited_for_and_then_ends_the_work() -> None:
+    clock = Clock()
+    with StubServer() as server:
+        engine = OpenAIEngine(ModelSpec("openai:stub", {"base_url": server.url, "max_retries": 3}), sleep=clock)
+        with engine:
+            assert len(list(engine.sample([request()]))) == 1
+            server.close()
+            with pytest.raises(EngineError, match="cannot be reached"):
+                list(engine.sample([request()]))
+    assert len(clock.slept) == 3
+
+
+@pytest.mark.parametrize("reply", [HTML, Reply(404, b"<html>not here</html>", content_type="text/html")])
+def test_a_server_that_answers_html_is_one_line(reply: Reply) -> None:
+    with always(reply) as server, pytest.raises(EngineError, match="a web page") as told:
+        ask(server, request(10))
+    assert "\n" not in str(told.value)
+    assert server.url in str(told.value)
+
+
+def test_a_model_that_the_server_does_not_have_is_one_line() -> None:
+    with always(failure(404, "The model `stub` does not exist.")) as server, pytest.raises(EngineError) as told:
+        ask(server, request(10))
+    assert "has no model 'stub'" in str(told.value)
+    assert "/v1/models" in str(told.value)
+
+
+def test_a_404_after_answers_belongs_to_its_request() -> None:
+    def behaviour(body: Mapping[str, Any], before: int) -> Reply | None:
+        return failure(404, "gone") if body["seed"] == 11 else None
+
+    with StubServer(behaviour=behaviour) as server:
+        found = ask(server, request(3), concurrency=1)
+    assert {c.seed: (c.error, c.retryable) for c in found}[11] == ("HTTP 404: gone", False)
+
+
+def test_an_exhausted_account_ends_the_work() -> None:
+    reply = failure(429, "You exceeded your current quota", code="insufficient_quota")
+    with always(reply) as server, pytest.raises(EngineError, match="quota is used up"):
+        ask(server, request(10))
+
+
+def test_an_answer_without_text_is_a_failure_with_its_reason() -> None:
+    body = b'{"model": "m", "choices": [{"finish_reason": "%s", "message": {"content": null, "refusal": %s}}]}'
+    cases = (
+        (b"length", b"null", "length", "no text: finish reason length"),
+        (b"content_filter", b"null", "content_filter", "no text: finish reason content_filter"),
+        (b"stop", b'"I cannot"', "refusal", "refused: I cannot"),
+    )
+    for finish, refusal, reason, told in cases:
+        with always(Reply(body=body % (finish, refusal))) as server:
+            found = ask(server)
+        assert (found[0].text, found[0].retryable) == (None, False)
+        assert (found[0].finish_reason, found[0].error) == (reason, told)
+
+
+def test_a_prompt_that_the_providers_filter_stops_is_told_from_a_fault() -> None:
+    """As Azure's filter answers: https://learn.microsoft.com/azure/ai-foundry/openai/concepts/content-filter"""
+    with always(failure(400, "filtered", code="content_filter")) as server:
+        filtered = ask(server)[0]
+    with always(failure(400, "too long")) as server:
+        fault = ask(server)[0]
+    assert (filtered.text, filtered.finish_reason, filtered.retryable) == (None, "content_filter", False)
+    assert (fault.text, fault.finish_reason) == (None, None)
+
+
+def test_no_more_requests_are_taken_than_are_in_flight_and_wait() -> None:
+    taken = 0
+
+    def requests() -> Iterator[Request]:
+        nonlocal taken
+        for number in range(2000):
+            taken += 1
+            yield request(first=number)
+
+    with StubServer(latency=0.05) as server:
+        spec = ModelSpec("openai:stub", {"base_url": server.url})
+        with OpenAIEngine(spec) as engine:
+            answers = engine.sample(requests())
+            ahead = 0
+            for yielded, _ in enumerate(islice(answers, 400), start=1):
+                ahead = max(ahead, taken - yielded)
+            answers.close()  # type: ignore[attr-defined]
+        assert server.most_in_flight <= 64
+        assert server.most_in_flight > 48
+    assert ahead <= 128
+    assert len(server.asked) <= 400 + 128
+
+
+def test_an_iterator_that_is_left_leaves_nothing_running() -> None:
+    with StubServer(latency=0.2) as server:
+        with OpenAIEngine(ModelSpec("openai:stub", {"base_url": server.url, "concurrency": 4})) as engine:
+            next(engine.sample([request(100)]))
+            list(engine.sample([request(2, "another")]))
+        asked = len(server.asked)
+        time.sleep(0.5)
+        assert len(server.asked) == asked
+
+
+def test_two_jobs_can_share_an_engine() -> None:
+    with (
+        StubServer(latency=0.01) as server,
+        OpenAIEngine(ModelSpec("openai:stub", {"base_url": server.url, "concurrency": 4})) as engine,
+    ):
+        found = [
+            answer for pair in zip(*(engine.sample([request(20, t)]) for t in "ab"), strict=True) for answer in pair
+        ]
+    assert sorted((c.request_id, c.seed) for c in found) == sorted((t, s) for t in "ab" for s in range(10, 30))
+    assert server.most_in_flight <= 4
+
+
+def test_a_fault_in_the_callers_requests_is_raised_and_nothing_hangs() -> None:
+    def requests() -> Iterator[Request]:
+        yield request()
+        raise KeyError("the caller's own")
+
+    with StubServer() as server, pytest.raises(KeyError, match="the caller's own"):
+        ask(server, requests=requests())
+
+
+def test_background_work_that_raises_comes_after_what_had_finished() -> None:
+    async def work(number: int) -> int:
+        if number == 3:
+            raise ValueError("three")
+        return number
+
+    background = Background("test")
+    answers = background.map_unordered(work, range(100), workers=1)
+    assert [next(answers), next(answers), next(answers)] == [0, 1, 2]
+    with pytest.raises(ValueError, match="three"):
+        next(answers)
+    background.close()
+
+
+@pytest.mark.parametrize(
+    ("spec", "told"),
+    [
+        (ModelSpec("opnai:gpt"), "unknown engine 'opnai' in 'opnai:gpt'. Did you mean 'openai'"),
+        (ModelSpec("gpt-4o-mini"), "names no engine"),
+        (ModelSpec("openai:"), "names no model"),
+        (ModelSpec("transformers:org/model", {"dtyp": "float16"}), "dtype"),
+        (ModelSpec("openai:x", {"base_ur": "http://localhost"}), "unknown option 'base_ur'. Did you mean 'base_url'"),
+        (ModelSpec("openai:x", {"base_url": "localhost:8000"}), "options of openai:x: base_url"),
+        (ModelSpec("openai:x", {"concurrency": 0}), "concurrency: Input should be greater than or equal to 1, not 0"),
+    ],
+)
+def test_a_mistake_in_a_model_is_one_line(spec: ModelSpec, told: str) -> None:
+    with pytest.raises(EngineError) as error:
+        open_engine(spec)
+    assert told in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_an_engine_that_cannot_score_says_so() -> None:
+    engine = open_engine(ModelSpec("openai:x", {"base_url": "http://localhost:1/v1"}))
+    assert not engine.capabilities.score
+    with pytest.raises(EngineError, match="no log-probabilities"):
+        engine.score([])

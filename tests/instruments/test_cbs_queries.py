@@ -1,0 +1,75 @@
+"""The worked queries of docs/likelihood.md: what a model finds probable, joined with what it writes, item by item."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from polyculture.cache.store import open_store
+from polyculture.experiment.workspace import open_workspace
+from polyculture.instruments.cbs.selection import scoring_jobs
+from polyculture.instruments.datasets.load import load
+from polyculture.instruments.datasets.rules import rules_of
+from polyculture.instruments.datasets.selection import Selection
+from polyculture.metrics import views
+from polyculture.running.cbs import Likelihoods
+from tests.instruments.test_cbs_store import DEMO, MODEL, ToyEngine, score
+from tests.store_builder import StoreBuilder
+from tests.test_docs import blocks
+
+EXPERIMENT = f"""
+name = "run"
+models = ["{MODEL}"]
+languages = ["en"]
+topics = ["food"]
+countries = ["JP"]
+"""
+RAMEN, PIZZA = "Q234646", "Q177"
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> list[list[dict[str, Any]]]:
+    """The queries' answers over a run whose texts mention ramen and pizza, and whose model scored the demo's food."""
+    folder = tmp_path_factory.mktemp("runs")
+    built = StoreBuilder(folder / "run", models=[MODEL], countries=["JP"])
+    prompt = built.ask(country="JP")
+    for _ in range(3):
+        built.answer(prompt, ["ramen", "pizza"])
+    for surface, qid in (("ramen", RAMEN), ("pizza", PIZZA)):
+        built.link(surface, qid)
+        built.entity(qid, surface, JP="P495")
+    run = built.write()
+    score(run, scoring_jobs(load(rules_of("own"), DEMO), MODEL, Selection(types=("food", "beverage"))), ToyEngine())
+    file = folder / "exp.toml"
+    file.write_text(EXPERIMENT, encoding="utf-8")
+    Likelihoods(open_workspace(file, folder)).link()
+    with open_store(run, views()) as store:
+        return [_rows(store.sql(query)) for query in blocks("docs/likelihood.md", "sql")]
+
+
+def _rows(found: Any) -> list[dict[str, Any]]:
+    return [dict(zip(found.columns, row, strict=True)) for row in found.fetchall()]
+
+
+def test_entities_are_linked_to_the_items_of_the_texts(answers: list[list[dict[str, Any]]]) -> None:
+    together = {row["native"]: row for row in answers[2]}
+    assert together.keys() == {True, False}
+    assert together[True]["written"] == 1  # ramen
+    assert together[False]["written"] == 3  # pizza, which stands beside the natives of three cultures
+    assert together[True]["entities"] > 10  # those that the starter snapshot knows
+    assert -1 <= together[True]["correlation"] <= 1
+
+
+def test_probable_but_never_written(answers: list[list[dict[str, Any]]]) -> None:
+    probable = answers[0]
+    assert probable
+    assert all(row["standing"] >= 0.75 and row["qid"] not in (RAMEN, PIZZA) for row in probable)
+    assert {row["entity_type"] for row in probable} == {"food"}  # nobody asked for beverages
+    assert [row["standing"] for row in probable] == sorted((row["standing"] for row in probable), reverse=True)
+
+
+def test_written_but_improbable(answers: list[list[dict[str, Any]]]) -> None:
+    improbable = [(row["entity"], row["qid"], row["mentions"]) for row in answers[1]]
+    assert improbable == [("ramen", RAMEN, 3)]
+    assert 0 <= answers[1][0]["standing"] < 0.5

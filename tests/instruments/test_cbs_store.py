@@ -1,0 +1,273 @@
+"""Scores in the store: resumable, failures with reasons, SQL equal to Python, joins with generated text."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from polyculture.cache.errors import DataSetError
+from polyculture.cache.identity import content_id
+from polyculture.cache.manifest import Manifest, write_manifest
+from polyculture.cache.parquet import write_parquet
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import BiasInterval
+from polyculture.cache.store import open_store
+from polyculture.generate.engines.base import (
+    Capabilities,
+    Completion,
+    ModelSpec,
+    Request,
+    Scored,
+    ScoreRequest,
+    TokenScore,
+)
+from polyculture.instruments.cbs.bias import compare
+from polyculture.instruments.cbs.measure import measure_bias
+from polyculture.instruments.cbs.selection import scoring_jobs
+from polyculture.instruments.cbs.stage import ScoringJob, score_job, settled
+from polyculture.instruments.datasets.english import in_english
+from polyculture.instruments.datasets.load import load
+from polyculture.instruments.datasets.model import DataSet, MaskedContext
+from polyculture.instruments.datasets.present import present_tables
+from polyculture.instruments.datasets.rules import rules_of
+from polyculture.instruments.datasets.selection import Selection
+from polyculture.metrics import views
+from polyculture.running.cbs import TABLE
+from tests.instruments.test_datasets import write_own
+
+MODEL = "openai:toy"
+SPEC = ModelSpec(MODEL)
+DEMO = Path(__file__).parents[2] / "instruments" / "cbs" / "demo"
+
+
+class ToyEngine:
+    """A model whose log-probabilities are a hash of context and entity, a token per letter; it counts what it is asked.
+
+    `broken` entities fail for good, `lost` ones may be asked again; after `power` continuations it dies.
+    """
+
+    capabilities = Capabilities(schema=False, seed=False, top_k=False, score=True)
+
+    def __init__(self, broken: Sequence[str] = (), lost: Sequence[str] = (), power: float = math.inf) -> None:
+        self.broken, self.lost, self.power, self.asked = broken, lost, power, 0
+
+    def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
+        yield from ()
+
+    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
+        for request in requests:
+            for index, entity in enumerate(request.continuations):
+                if self.asked >= self.power:
+                    raise KeyboardInterrupt
+                self.asked += 1
+                yield self._scored(request, index, entity)
+
+    def _scored(self, request: ScoreRequest, index: int, entity: str) -> Scored:
+        if entity in (*self.broken, *self.lost):
+            return Scored(request.request_id, index, error="no tokens", retryable=entity in self.lost)
+        # Few distinct values, so that there are ties.
+        values = [int(content_id(request.prefix, letter)[:1], 16) / 16 - 2 for letter in entity.strip()[:3]]
+        return Scored(request.request_id, index, tuple(TokenScore("t", value) for value in values), "clean")
+
+    def __enter__(self) -> ToyEngine:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunFolder:
+    folder = RunFolder(tmp_path / "run")
+    folder.root.mkdir()
+    write_manifest(Manifest(experiment="x", polyculture="0", models=[MODEL]), folder.manifest)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def demo() -> DataSet:
+    return load(rules_of("own"), DEMO)
+
+
+def score(run: RunFolder, jobs: Sequence[ScoringJob], engine: ToyEngine) -> tuple[int, int]:
+    outcomes = [score_job(run, job, SPEC, engine=engine) for job in jobs]
+    return sum(outcome.done for outcome in outcomes), sum(outcome.failed for outcome in outcomes)
+
+
+def hold(run: RunFolder, dataset: DataSet, helped: Sequence[MaskedContext] = ()) -> None:
+    """Makes a data set the run's present one."""
+    for table, found in present_tables(run, dataset, helped).items():
+        write_parquet(found, run.table(table))
+
+
+def rows(run: RunFolder, query: str) -> list[tuple[object, ...]]:
+    with open_store(run, views()) as store:
+        return [tuple(row) for row in store.sql(query).fetchall()]
+
+
+def test_the_demos_own_contexts_and_entities_are_whole(demo: DataSet) -> None:
+    assert not demo.left_out
+    assert {c.form for c in demo.contexts} == {"causal"}
+    assert all(c.text.endswith("[MASK]") and c.prefix.endswith(" ") for c in demo.contexts)
+    assert {c.culture for c in demo.contexts} == {"Japanese", "Indian", "Mexican"}
+    assert all(len(demo.fitting(c)) >= 25 for c in demo.contexts)
+
+
+def test_sql_and_python_agree_on_every_score(run: RunFolder, demo: DataSet) -> None:
+    jobs = scoring_jobs(demo, MODEL, Selection(types=("food", "names")))
+    done, failed = score(run, jobs, ToyEngine(broken=["sushi", "pizza"]))
+    assert done + failed == sum(job.size for job in jobs)
+    assert failed == 3 * 8 + 8  # pizza in three cultures' food contexts, sushi in one's
+    measured = {
+        (r.rule, r.culture, r.entity_type, r.setting): r
+        for r in measure_bias(run)
+        if r.metric == "cbs" and r.entity_type
+    }
+    in_sql = rows(run, "SELECT rule, culture, entity_type, setting, cbs, ties, contexts, pairs FROM cbs")
+    assert len(in_sql) == len(measured) == 2 * 3 * 2 * 2
+    for rule, culture, kind, setting, cbs, ties, contexts, pairs in in_sql:
+        row = measured[rule, culture, kind, setting]  # type: ignore[index]
+        assert (cbs, contexts, pairs) == (pytest.approx(row.estimate), row.contexts, row.pairs)
+        assert ties == pytest.approx(row.ties)
+        assert row.low is not None
+        assert row.low <= row.estimate <= row.high  # type: ignore[operator]
+
+
+def test_a_contexts_score_is_that_of_all_its_pairs(run: RunFolder, demo: DataSet) -> None:
+    job = scoring_jobs(demo, MODEL, Selection(types=("beverage",), cultures=("Indian",)))[0]
+    score(run, [job], ToyEngine())
+    likelihoods = "SELECT native, likelihood FROM likelihoods WHERE context_id = '{}' AND rule = 'mean'"
+    for context, entities in job.asked:
+        found = rows(run, likelihoods.format(context.context_id))
+        assert len(found) == len(entities)
+        own, other = (np.array([value for is_native, value in found if is_native == side]) for side in (True, False))
+        expected = compare(own, other)
+        assert expected is not None
+        query = f"SELECT cbs, ties FROM cbs_contexts WHERE rule = 'mean' AND context_id = '{context.context_id}'"
+        assert rows(run, query) == [(pytest.approx(expected.score), pytest.approx(expected.ties))]
+
+
+def test_what_is_scored_stays_and_the_rest_is_topped_up(run: RunFolder, demo: DataSet) -> None:
+    few = scoring_jobs(demo, MODEL, Selection(types=("names",), contexts=1, entities=5))
+    every = scoring_jobs(demo, MODEL, Selection(types=("names",)))
+    engine = ToyEngine()
+    score(run, few, engine)
+    assert engine.asked == 3 * 2 * 10
+    assert all(settled(run, job) for job in few)
+    assert not any(settled(run, job) for job in every)
+    score(run, every, engine)
+    score(run, every, engine)
+    assert engine.asked == sum(job.size for job in every) == rows(run, "SELECT count(*) FROM scores")[0][0]
+
+
+def test_a_death_in_the_middle_loses_nothing_that_was_answered(run: RunFolder, demo: DataSet) -> None:
+    jobs = scoring_jobs(demo, MODEL, Selection(types=("food",), cultures=("Mexican",)))
+    dying = ToyEngine(power=101)
+    with pytest.raises(KeyboardInterrupt):
+        score(run, jobs, dying)
+    assert rows(run, "SELECT count(*) FROM scores") == [(101,)]
+    engine = ToyEngine()
+    assert score(run, jobs, engine) == (jobs[0].size, 0)
+    assert engine.asked == jobs[0].size - 101
+
+
+def test_a_failure_is_a_row_and_only_what_may_pass_is_asked_again(run: RunFolder, demo: DataSet) -> None:
+    jobs = scoring_jobs(demo, MODEL, Selection(types=("beverage",), cultures=("Japanese",)))
+    contexts = len(jobs[0].asked)
+    _, failed = score(run, jobs, ToyEngine(broken=["sake"], lost=["matcha"]))
+    assert failed == 2 * contexts
+    columns = "entity, count(*), any_value(error), count(log_probability)"
+    query = f"SELECT {columns} FROM scores WHERE status = 'failed' GROUP BY entity"
+    assert sorted(rows(run, query)) == [("matcha", contexts, "no tokens", 0), ("sake", contexts, "no tokens", 0)]
+    again = ToyEngine()
+    assert score(run, jobs, again) == (jobs[0].size - contexts, contexts)
+    assert again.asked == contexts
+
+
+def test_what_is_no_longer_in_the_data_set_leaves_the_store(run: RunFolder, tmp_path: Path) -> None:
+    before = write_own(tmp_path)
+    hold(run, before)
+    score(run, scoring_jobs(before, MODEL, Selection()), ToyEngine())
+    entities = "language,culture,type,entity\nsw,Swahili,food,wali\nsw,Western,food,piza\n"
+    after = write_own(tmp_path, **{"entities.csv": entities})
+    hold(run, after)
+    score(run, scoring_jobs(after, MODEL, Selection()), ToyEngine())
+    assert rows(run, "SELECT entity FROM scores ORDER BY 1") == [("piza",), ("wali",)]
+    hold(run, before)
+    engine = ToyEngine()
+    score(run, scoring_jobs(before, MODEL, Selection()), engine)
+    assert engine.asked == 0, "what was there before counts again, and is not asked again"
+    assert len(rows(run, "FROM scores")) == sum(job.size for job in scoring_jobs(before, MODEL, Selection()))
+
+
+def test_an_empty_culture_is_told_with_the_contexts_place(tmp_path: Path) -> None:
+    alone = write_own(tmp_path, **{"entities.csv": "language,culture,type,entity\nsw,Swahili,food,wali\n"})
+    with pytest.raises(DataSetError, match=r"contexts.csv row 2: there is no Western entity of type 'food' in 'sw'"):
+        scoring_jobs(alone, MODEL, Selection())
+
+
+@pytest.mark.parametrize(
+    ("selection", "told"),
+    [
+        (Selection(languages=("sv",)), "no context of language 'sv'"),
+        (Selection(types=("fod",)), "no context of type 'fod'.*Did you mean 'food'"),
+        (Selection(form="masked"), "no context of form 'masked'"),
+    ],
+)
+def test_a_selection_of_nothing_is_told(demo: DataSet, selection: Selection, told: str) -> None:
+    with pytest.raises(DataSetError, match=told):
+        scoring_jobs(demo, MODEL, selection)
+
+
+def test_differences_and_means_stand_beside_the_scores(run: RunFolder, demo: DataSet) -> None:
+    score(run, scoring_jobs(demo, MODEL, Selection(entities=8)), ToyEngine())
+    found = measure_bias(run)
+    differences = [r for r in found if r.metric == "cbs_difference"]
+    assert len(differences) == 2 * (3 * (3 + 1) + 1)  # rules; cultures, types and over types; over cultures
+    by_key = {(r.rule, r.culture, r.entity_type, r.setting): r for r in found if r.metric == "cbs"}
+    for row in differences:
+        pair = [by_key[row.rule, row.culture, row.entity_type, setting] for setting in ("grounded", "neutral")]
+        assert row.estimate == pytest.approx(pair[0].estimate - pair[1].estimate)
+        assert row.p is not None
+        assert 0 <= row.p <= 1
+    assert by_key["sum", "Indian", None, "neutral"].estimate == pytest.approx(_mean(found, "Indian"))
+    assert by_key["sum", None, None, "neutral"].contexts == 3 * 10
+
+
+def test_over_all_languages_a_context_and_its_translation_count_once(run: RunFolder, tmp_path: Path) -> None:
+    contexts = "language,culture,type,setting,context,english\nsw,Swahili,food,grounded,Tunakula [MASK],We eat [MASK]\n"
+    original = write_own(tmp_path, **{"contexts.csv": contexts})
+    score(run, scoring_jobs(in_english(original), MODEL, Selection()), ToyEngine())
+    assert {r.contexts for r in measure_bias(run) if r.language is None} == {1}
+    score(run, scoring_jobs(original, MODEL, Selection()), ToyEngine())
+    measured = [r for r in measure_bias(run) if r.entity_type is None]
+    estimates = {(r.rule, r.language): r.estimate for r in measured}
+    assert {r.contexts for r in measured} == {1}
+    assert all(estimates[rule, None] == estimates[rule, "sw"] for rule in ("sum", "mean"))
+
+
+def test_a_score_tells_of_contexts_that_rest_on_fewer_entities(run: RunFolder, demo: DataSet) -> None:
+    few = Selection(types=("food",), cultures=("Indian",), settings=("neutral",), entities=5)
+    score(run, scoring_jobs(demo, MODEL, replace(few, contexts=1, entities=20)), ToyEngine())
+    before = measure_bias(run)
+    assert {(r.native_entities, r.native_fewest, r.native_most) for r in before} == {(20, 20, 20)}
+    score(run, scoring_jobs(demo, MODEL, few), ToyEngine())
+    measured = measure_bias(run)
+    assert {(r.native_entities, r.native_fewest, r.native_most) for r in measured} == {(20, 5, 20)}
+    assert {(r.western_entities, r.western_fewest, r.western_most) for r in measured} == {(20, 5, 20)}
+    with open_store(run, views()) as store:
+        printed = store.execute(TABLE.read_text(encoding="utf-8"), {"rule": "sum"}).fetchdf()
+    assert set(printed["native"]) == set(printed["western"]) == {"20 (5 to 20)"}
+
+
+def _mean(found: Sequence[BiasInterval], culture: str) -> float:
+    of_types = [
+        (r.estimate, r.contexts)
+        for r in found
+        if (r.metric, r.rule, r.setting, r.culture) == ("cbs", "sum", "neutral", culture) and r.entity_type
+    ]
+    return sum(value * contexts for value, contexts in of_types) / sum(contexts for _, contexts in of_types)

@@ -1,0 +1,195 @@
+"""Contexts with help before them and contexts in two phrasings, against the plain ones, on a toy model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from polyculture.cache.errors import DataSetError
+from polyculture.cache.run_folder import RunFolder
+from polyculture.instruments.cbs.context_prompts import Help, Helping, helped
+from polyculture.instruments.cbs.measure import measure_bias
+from polyculture.instruments.cbs.selection import helped_contexts, scoring_jobs
+from polyculture.instruments.cbs.uncertainty import Panel, bias, paired_difference
+from polyculture.instruments.datasets.model import MASK, DataSet, MaskedContext
+from polyculture.instruments.datasets.phrasings import with_phrasings
+from polyculture.instruments.datasets.selection import Selection
+from tests.instruments.test_cbs_store import MODEL, ToyEngine, demo, hold, rows, run, score  # noqa: F401, fixtures
+from tests.instruments.test_datasets import write_own
+
+BOTH = Helping((Help.TOKEN, Help.DEMONSTRATIONS), 3)
+FOOD = Selection(types=("food",), cultures=("Japanese",), contexts=2)
+PAIRED = """language,culture,type,setting,phrasing,pair,context
+sw,Swahili,food,neutral,english-like,one,Mimi nimekula [MASK]
+sw,Swahili,food,neutral,pro-drop,one,Nimekula [MASK]
+sw,Swahili,food,neutral,english-like,two,Sisi tunapika [MASK]
+sw,Swahili,food,neutral,pro-drop,two,Tunapika [MASK]
+sw,Swahili,food,neutral,,,Leo ni siku ya [MASK]
+"""
+
+
+def food_context(dataset: DataSet) -> MaskedContext:
+    return next(c for c in dataset.contexts if (c.culture, c.entity_type) == ("Japanese", "food"))
+
+
+def test_no_entity_is_scored_behind_itself(demo: DataSet) -> None:  # noqa: F811
+    for context in (c for c in demo.contexts if c.culture == "Japanese"):
+        entities = demo.fitting(context)
+        asked = helped(demo, context, entities, BOTH)
+        assert Counter(entity for c, group in asked for entity in group if c.help == "3 demonstrations") == Counter(
+            entities
+        )
+        for with_help, group in asked:
+            before = with_help.text.removesuffix(context.text)
+            assert with_help.text == before + context.text
+            assert with_help.origin == context.context_id
+            if with_help.help == "3 demonstrations":
+                assert before.count(context.prefix) == 3
+                assert not any(entity.surface in before.replace(context.prefix, "") for entity in group)
+            else:
+                assert before == "[Japanese] "
+
+
+def test_too_few_entities_to_draw_from_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(
+        DataSetError, match=r"contexts.csv row 2: 1 Swahili entities of type 'food' in 'sw' are too few"
+    ):
+        scoring_jobs(write_own(tmp_path), MODEL, Selection(), BOTH)
+
+
+def test_help_is_compared_with_the_plain_contexts(run: RunFolder, demo: DataSet) -> None:  # noqa: F811
+    jobs = scoring_jobs(demo, MODEL, FOOD, BOTH)
+    plain = scoring_jobs(demo, MODEL, FOOD)
+    assert score(run, jobs, ToyEngine()) == (3 * plain[0].size, 0)
+    found = measure_bias(run)
+    scores = {(r.rule, r.setting, r.help): r for r in found if r.metric == "cbs" and r.entity_type}
+    in_sql = rows(run, "SELECT rule, setting, help, cbs, contexts FROM cbs")
+    assert len(in_sql) == len(scores) == 2 * 2 * 3
+    for rule, setting, help, cbs, contexts in in_sql:
+        row = scores[rule, setting, help]  # type: ignore[index]
+        assert (row.estimate, row.contexts) == (pytest.approx(cbs), contexts)
+    differences = [r for r in found if r.plain and r.entity_type]
+    assert len(differences) == 2 * 2 * 2
+    for row in differences:
+        with_help, without = (scores[row.rule, row.setting, help] for help in (row.help, None))
+        assert row.estimate == pytest.approx(with_help.estimate - without.estimate)
+        assert row.contexts == 2
+    assert {r.entity_type for r in found if r.plain} == {"food", None}
+    health = rows(run, "SELECT sum(contexts) FROM cultural_entities")
+    assert health == [(plain[0].size,)], "an entity's average is over plain contexts"
+
+
+def test_plain_and_helped_scores_are_kept_beside_each_other(run: RunFolder, demo: DataSet) -> None:  # noqa: F811
+    engine = ToyEngine()
+    score(run, scoring_jobs(demo, MODEL, FOOD, Helping((Help.DEMONSTRATIONS,), 3)), engine)
+    size = scoring_jobs(demo, MODEL, FOOD)[0].size
+    for helping in (Helping(), Helping((Help.DEMONSTRATIONS,), 4), BOTH):
+        score(run, scoring_jobs(demo, MODEL, FOOD, helping), engine)
+    counted = dict(rows(run, "SELECT coalesce(help, 'plain'), count(*) FROM scores GROUP BY 1"))
+    assert counted == dict.fromkeys(("plain", "token", "3 demonstrations", "4 demonstrations"), size)
+    assert engine.asked == 4 * size
+
+
+def test_other_demonstrations_take_the_place_of_the_old_ones(run: RunFolder, demo: DataSet) -> None:  # noqa: F811
+    helping = Helping((Help.DEMONSTRATIONS,), 3)
+    jobs = scoring_jobs(demo, MODEL, FOOD, helping)
+    hold(run, demo, helped_contexts(demo, jobs, helping))
+    score(run, jobs, ToyEngine())
+    context = food_context(demo)
+    shown = {e for c, _ in helped(demo, context, demo.fitting(context), helping) for e in demo.fitting(context)
+             if e.surface in c.text.removesuffix(context.text)}  # fmt: skip
+    gone = next(entity for entity in demo.entities if entity in shown)
+    fewer = replace(demo, entities=tuple(entity for entity in demo.entities if entity != gone))
+    (job,) = scoring_jobs(fewer, MODEL, FOOD, helping)
+    hold(run, fewer, helped_contexts(fewer, [job], helping))
+    score(run, [job], ToyEngine())
+    assert rows(run, "SELECT count(*) FROM scores") == [(job.size,)]
+    assert rows(run, f"SELECT count(*) FROM scores WHERE contains(context, '{gone.surface}') OR entity = "
+                     f"'{gone.surface}'") == [(0,)]  # fmt: skip
+
+
+def test_phrasings_are_asked_on_demand_and_compared_in_pairs(run: RunFolder, tmp_path: Path) -> None:  # noqa: F811
+    names = ["ugali", "wali", "pilau", "chapati"]
+    entities = "language,culture,type,entity\n" + "".join(
+        f"sw,{culture},food,{mark}{name}\n" for culture, mark in (("Swahili", ""), ("Western", "x")) for name in names
+    )
+    dataset = write_own(tmp_path, **{"contexts.csv": PAIRED, "entities.csv": entities})
+    (job,) = scoring_jobs(dataset, MODEL, Selection(phrasings=True))
+    assert [context.phrasing for context, _ in job.asked].count("pro-drop") == 2
+    (one,) = scoring_jobs(dataset, MODEL, Selection(phrasings=True, contexts=1))
+    assert len({context.pair for context, _ in one.asked}) == 1
+    assert len(one.asked) == 2
+    plain = scoring_jobs(dataset, MODEL, Selection())
+    assert [context.text for context, _ in plain[0].asked] == ["Leo ni siku ya [MASK]"]
+    score(run, [job, *plain], ToyEngine())
+    assert rows(run, "SELECT count(*) FROM scores") == [(5 * 8,)]
+    found = [r for r in measure_bias(run) if r.rule == "sum" and r.entity_type]
+    by_phrasing = {r.phrasing: r for r in found if r.metric == "cbs"}
+    (difference,) = [r for r in found if r.metric == "cbs_difference"]
+    assert (difference.phrasing, difference.other_phrasing) == ("pro-drop", "english-like")
+    assert difference.estimate == pytest.approx(by_phrasing["pro-drop"].estimate - by_phrasing["english-like"].estimate)
+    assert difference.contexts == 2
+
+
+def test_a_data_set_without_phrasings_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(DataSetError, match=r"has no context in two phrasings.*columns phrasing and pair"):
+        scoring_jobs(write_own(tmp_path), MODEL, Selection(phrasings=True))
+
+
+def test_our_own_pairs_are_whole() -> None:
+    entities = (("ja", "Japanese"), ("ko", "Korean"), ("zh", "Chinese"), ("ar", "Arab"))
+    kinds = [(language, culture, kind) for language, culture in entities for kind in ("food", "beverage")]
+    lines = "".join(f"{language},{culture},{kind},x\n" for language, culture, kind in kinds)
+    found = with_phrasings(write_own_entities(lines))
+    paired = Counter((context.pair, context.language) for context in found.contexts if context.pair)
+    assert set(paired.values()) == {2}
+    assert Counter(language for _, language in paired) == dict.fromkeys(("ja", "ko", "zh", "ar"), 10)
+    for context in found.contexts:
+        assert context.pair is None or context.text.endswith(MASK)
+        assert context.phrasing in (None, "english-like", "pro-drop")
+
+
+def write_own_entities(lines: str) -> DataSet:
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        return write_own(Path(folder), **{"entities.csv": "language,culture,type,entity\n" + lines})
+
+
+def test_paired_differences_hold_their_level_and_see_more() -> None:
+    """Contexts and entities that differ much, asked twice: 5 % false alarms, and a small difference is seen."""
+    random = np.random.default_rng(11)
+    called = seen = 0
+    for _ in range(300):
+        own, other = random.normal(0, 1, 40), random.normal(0, 1, 50)
+        level = random.normal(0, 1, (15, 1))
+
+        def panel(shift: float) -> Panel:
+            drift = random.normal(0, 0.3, (15, 1))
+            noise = random.normal(0, 0.5, (15, 40)), random.normal(0, 0.5, (15, 50))
+            return Panel(own + noise[0], other + level + shift + drift + noise[1])  # noqa: B023
+
+        plain = panel(0.0)
+        same, moved = paired_difference(panel(0.0), plain), paired_difference(panel(0.5), plain)
+        assert same is not None
+        assert moved is not None
+        called += same.p is not None and same.p < 0.05
+        seen += moved.p is not None and moved.p < 0.05
+    assert 3 <= called <= 27
+    assert seen > 270
+
+
+def test_a_missing_score_leaves_the_pair_out() -> None:
+    random = np.random.default_rng(5)
+    one, other = (Panel(random.normal(size=(6, 8)), random.normal(size=(6, 9))) for _ in range(2))
+    one.native[:, 0] = other.western[2] = np.nan
+    found = paired_difference(one, other)
+    assert found is not None
+    assert found.estimate.freedom > 0
+    whole = bias(one)
+    assert whole is not None
+    assert paired_difference(Panel(one.native[:0], one.western[:0]), Panel(one.native[:0], one.western[:0])) is None

@@ -1,0 +1,104 @@
+"""`polyculture corpus` as a user runs it: hand-counted scores, nothing twice, a changed corpus counted anew."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.instruments.test_datasets import OWN
+from tests.polyculture.test_command_line import one_line, polyculture
+
+EXPERIMENT = """
+name = "likely"
+models = ["openai:none"]
+languages = ["en"]
+topics = ["food"]
+countries = ["JP"]
+"""
+CONTEXTS = "language,culture,type,setting,context\nsw,Swahili,food,grounded,Jana tulikula [MASK]\n"
+ENTITIES = """language,culture,type,entity
+sw,Swahili,food,wali
+sw,Swahili,food,ugali na samaki
+sw,Swahili,food,mandazi
+sw,Western,food,piza
+sw,Western,food,keki
+"""
+CORPUS = ["Jana tulikula wali.", "Jana tulikula WALI tena.", "Jana tulikula piza!", "Leo tulikula ugali na samaki"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "exp.toml").write_text(EXPERIMENT, encoding="utf-8")
+    for name, text in {**OWN, "contexts.csv": CONTEXTS, "entities.csv": ENTITIES}.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    write_corpus(tmp_path, CORPUS)
+    return tmp_path
+
+
+def write_corpus(folder: Path, lines: list[str]) -> None:
+    text = "".join(json.dumps({"content": line}) + "\n" for line in lines)
+    (folder / "news.jsonl").write_text(text, encoding="utf-8")
+
+
+def corpus(folder: Path, *words: str) -> Any:
+    command = ("corpus", "exp.toml", "--corpus", "news.jsonl", "--text-field", "content", "--language", "sw")
+    return polyculture(*command, "--data", "own", "--folder", folder, "--processes", "1", *words, cwd=folder)
+
+
+def rows(folder: Path, query: str) -> list[dict[str, Any]]:
+    asked = polyculture("sql", "exp.toml", query, "--format", "json", cwd=folder)
+    assert asked.returncode == 0, asked.stderr
+    return [json.loads(line) for line in asked.stdout.splitlines()]
+
+
+def test_a_corpus_stands_in_the_store_as_two_models(folder: Path) -> None:
+    said = corpus(folder)
+    assert said.returncode == 0, said.stderr
+    assert "score news: 10 done, 0 of them before, 0 failed" in said.stderr
+    query = (
+        "SELECT entity, token_log_probabilities AS each FROM scores WHERE model = 'ngram:news:unsmoothed' ORDER BY 1"
+    )
+    found = {row["entity"]: row["each"] for row in rows(folder, query)}
+    # "jana tulikula" stands three times: twice before wali, once before piza. JSON has no infinity: null.
+    assert found["wali"] == pytest.approx([math.log(2 / 3)])
+    assert found["piza"] == pytest.approx([math.log(1 / 3)])
+    assert found["ugali na samaki"] == pytest.approx([None, None, 0.0])
+    assert found["keki"] == found["mandazi"] == [None]
+    scores = rows(folder, "SELECT model, cbs, ties FROM cbs WHERE rule = 'sum' ORDER BY model DESC")
+    # wali beats both; piza beats ugali and mandazi; keki ties with those.
+    assert scores[0] == {"model": "ngram:news:unsmoothed", "cbs": pytest.approx(3 / 6), "ties": pytest.approx(2 / 6)}
+    # Smoothed, keki ties with mandazi alone: ugali stands elsewhere, and goes on for two more tokens.
+    assert scores[1]["model"] == "ngram:news:smoothed"
+    assert scores[1]["ties"] == pytest.approx(1 / 6)
+    health = rows(folder, "SELECT impossible, scored FROM score_health ORDER BY model")
+    assert health == [{"impossible": 0, "scored": 5}, {"impossible": 3, "scored": 5}]
+
+
+def test_nothing_is_counted_twice_unless_the_corpus_changes(folder: Path) -> None:
+    assert "Read 0.0 MB" in corpus(folder).stderr
+    again = corpus(folder)
+    assert "Read" not in again.stderr
+    assert "10 done, 10 of them before" in again.stderr
+    write_corpus(folder, [*CORPUS, "Jana tulikula keki"])
+    assert "10 done, 0 of them before" in corpus(folder).stderr
+    query = "SELECT log_probability AS found FROM scores WHERE model = 'ngram:news:unsmoothed' AND entity = 'keki'"
+    assert rows(folder, query) == [{"found": pytest.approx(math.log(1 / 4))}]
+
+
+def test_a_report_shows_the_corpus_beside_the_models(folder: Path) -> None:
+    assert corpus(folder).returncode == 0
+    made = polyculture("report", "exp.toml", cwd=folder)
+    assert made.returncode == 0, made.stderr
+    page = (folder / "runs" / "likely" / "report.html").read_text(encoding="utf-8")
+    assert "news:unsmoothed" in page
+    assert "news:smoothed" in page
+
+
+def test_what_cannot_be_counted_is_one_line(folder: Path) -> None:
+    assert "letters, digits" in one_line(corpus(folder, "--name", "a b"))
+    assert "no context of language 'fi'" in one_line(corpus(folder, "--language", "fi"))
+    assert "has no field 'body'" in one_line(corpus(folder, "--text-field", "body"))

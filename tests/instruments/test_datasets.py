@@ -1,0 +1,298 @@
+"""Published data sets in their publishers' own uneven files, a user's own, and what is left out of each."""
+
+from __future__ import annotations
+
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from openpyxl import Workbook
+
+from polyculture.cache.errors import DataSetError
+from polyculture.instruments.cbs.selection import scoring_jobs
+from polyculture.instruments.datasets.english import in_english
+from polyculture.instruments.datasets.fetch import check_as_received, fetch, fetched_commit
+from polyculture.instruments.datasets.load import load
+from polyculture.instruments.datasets.model import DataSet
+from polyculture.instruments.datasets.rules import known_data_sets, rules_of
+from polyculture.instruments.datasets.selection import Selection
+from polyculture.instruments.datasets.sheets import read_sheets
+from polyculture.instruments.swaps.selection import Draws, swap_jobs
+from tests.polyculture.test_command_line import one_line, polyculture
+
+SHARED = Path(__file__).parents[2] / ".." / "shared" / "data"
+WESTERN = [
+    ("source", "en", "zh", "hi", "gu", "mr", "ml", "ur", "vi", "ja", "ko"),
+    (
+        "http://www.wikidata.org/entity/Q1",
+        "apple pie",
+        "苹果派",
+        "एप्पल पाई",
+        "એપલ",
+        "ॲपल",
+        "ആ",
+        "ایپل",
+        "bánh",
+        "パイ",
+        "파이",
+    ),
+    ("ml", "toast", "吐司", "टोस्ट", "ટો", "टो", "ടോ", "ٹوسٹ", "bánh mì", " トースト ", "토스트"),
+    ("ml", "gruel", "", "", "", "", "", "", "", "", ""),
+]
+
+
+def sheet(file: Path, rows: list[tuple[object, ...]]) -> Path:
+    book = Workbook()
+    assert book.active is not None
+    for row in rows:
+        book.active.append(row)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    book.save(file)
+    return file
+
+
+@pytest.fixture
+def camellia(tmp_path: Path) -> Path:
+    """A folder as Camellia's publisher lays it out: three cultures, columns in other orders, some of it wrong."""
+    entities, contexts = tmp_path / "entities", tmp_path / "contexts"
+    sheet(entities / "western" / "food.xlsx", WESTERN)
+    sheet(entities / "japanese" / "food.xlsx", [("Translation", "Entity", "Culture"), (" sushi", "寿司", "Japanese"),
+          ("sushi", "寿司 ", "Japanese"), ("burger", "ハンバーガー", "Western"), ("", "", ""), ("x", "", "Japanese")],
+          )  # fmt: skip
+    sheet(
+        entities / "japanese" / "names-female.xlsx",
+        [("Entity", "Culture", "Gender"), ("千紘", "Japanese", "Both"), ("恵", "Japanese", "Female")],
+    )
+    sheet(entities / "japanese" / "names-male.xlsx", [("Entity", "Culture"), ("恵", "Japanese"), ("翔", "Japanese")])
+    sheet(
+        entities / "indian" / "food.xlsx",
+        [("Hindi Entity", "gujarati", "mr", "Culture"), ("खीर", "ખીર", "खीर", "Indian")],
+    )
+    sheet(contexts / "camellia-grounded" / "causal-lms" / "grounded-contexts-causal-lms-japanese.xlsx", [
+        ("Entity Type", "Context", "Sentiment", "English Context"),
+        ("Food", "夕食に[MASK]", "neutral", "For dinner [MASK]"),
+        ("Food", "朝食に[Mask]", "neutral", "For [MASK] breakfast [MASK]"),
+        ("Food", "昼食に", "neutral", "No gap"),
+        ("Food", "[MASK]と[MASK]", "neutral", "Two"),
+        ("Names", "彼女は[MASK]", "neutral", "She is [MASK]"),
+    ])  # fmt: skip
+    sheet(contexts / "camellia-neutral" / "causal-lms" / "neutral-contexts-causal-lms-pakistan.xlsx",
+          [("Entity type", "Context"), ("Food", "[MASK] کھانا")])  # fmt: skip
+    sheet(
+        contexts / "camellia-qa" / "japanese" / "qa-contexts-names.xlsx",
+        [("Gender", "QA Context"), ("Male", "彼は[MASK]だ")],
+    )
+    sheet(tmp_path / "notes.xlsx", [("hello",)])
+    return tmp_path
+
+
+def test_uneven_files_are_read_by_rules(camellia: Path) -> None:
+    found = load(rules_of("camellia"), camellia)
+    native = {(e.language, e.surface, e.gender) for e in found.entities if e.culture != "Western"}
+    assert native == {
+        ("ja", "寿司", None), ("ja", "千紘", "both"), ("ja", "恵", "both"), ("ja", "翔", "male"),
+        ("hi", "खीर", None), ("gu", "ખીર", None), ("mr", "खीर", None),
+    }  # fmt: skip
+    western = Counter(e.language for e in found.entities if e.culture == "Western")
+    assert set(western) == {"zh", "ja", "ko", "vi", "ur", "hi", "gu", "mr", "ml"}
+    assert set(western.values()) == {2}
+    assert {e.qid for e in found.entities if e.surface == "パイ"} == {"Q1"}
+    assert {(c.culture, c.language, c.setting, c.form, c.entity_type, c.gender) for c in found.contexts} == {
+        ("Japanese", "ja", "grounded", "causal", "food", None),
+        ("Japanese", "ja", "grounded", "causal", "names", None),
+        ("Pakistani", "ur", "neutral", "causal", "food", None),
+        ("Japanese", "ja", "qa", "masked", "names", "male"),
+    }
+
+
+def test_what_is_left_out_is_listed_with_file_sheet_row_and_reason(camellia: Path) -> None:
+    found = load(rules_of("camellia"), camellia)
+    lines = {f"{out.place}: {out.reason}" for out in found.left_out}
+    food, contexts = (
+        "entities/japanese/food.xlsx sheet 'Sheet'",
+        "causal-lms/grounded-contexts-causal-lms-japanese.xlsx",
+    )
+    assert f"{food} row 3: the same entity as in {food} row 2" in lines
+    assert f"{food} row 4: culture 'Western' in a file of Japanese entities" in lines
+    assert f"{food} row 6: no entity in Japanese" in lines
+    indian = "entities/indian/food.xlsx sheet 'Sheet' row 1"
+    assert f"{indian}: no column for Malayalam; there are Hindi Entity, gujarati, mr, Culture" in lines
+    rows = {(out.place.row, out.reason) for out in found.left_out if contexts in out.place.file}
+    assert rows == {
+        (3, "kept: its gap, written [Mask], is read as [MASK]"),
+        (4, "no gap [MASK]"),
+        (5, "2 gaps [MASK] where one is needed"),
+    }
+    assert "notes.xlsx: no rule of the data set reads this file" in lines
+
+
+def test_entities_fit_a_context_by_language_type_and_gender(camellia: Path) -> None:
+    found = load(rules_of("camellia"), camellia)
+    fitting = {c.text: {e.surface for e in found.fitting(c)} for c in found.contexts}
+    assert fitting["夕食に[MASK]"] == {"寿司", "パイ", "トースト"}
+    assert fitting["彼女は[MASK]"] == {"千紘", "恵", "翔"}
+    assert fitting["彼は[MASK]だ"] == {"千紘", "恵", "翔"}
+
+
+def test_english_stands_beside_the_original(camellia: Path) -> None:
+    found = in_english(load(rules_of("camellia"), camellia))
+    assert {c.text for c in found.contexts} == {"For dinner [MASK]", "She is [MASK]"}
+    assert {(e.surface, e.culture) for e in found.entities} == {
+        ("sushi", "Japanese"),
+        ("apple pie", "Western"),
+        ("toast", "Western"),
+    }
+    assert "2 gaps [MASK] in the translation" in {out.reason for out in found.left_out}
+
+
+def test_english_takes_the_contexts_and_entities_that_the_original_takes(tmp_path: Path) -> None:
+    sides = {
+        "Swahili": [f"chakula {number}" for number in range(20)],
+        "Western": [f"piza {number}" for number in range(20)],
+    }
+    entities = [f"sw,{culture},food,{name},{name[::-1]}" for culture, names in sides.items() for name in names]
+    contexts = [f"sw,Swahili,food,neutral,{number} nimekula [MASK],I ate {number} [MASK]" for number in range(20)]
+    files = {
+        "entities.csv": "\n".join(["language,culture,type,entity,english", *entities]),
+        "contexts.csv": "\n".join(["language,culture,type,setting,context,english", *contexts]),
+    }
+    original = write_own(tmp_path, **files)
+    selection = Selection(contexts=3, entities=4)
+    (here,), (there,) = (scoring_jobs(dataset, "x", selection) for dataset in (original, in_english(original)))
+    assert {context.english for context, _ in here.asked} == {context.text for context, _ in there.asked}
+    for (_, ours), (_, english) in zip(here.asked, there.asked, strict=True):
+        assert {entity.english for entity in ours} == {entity.surface for entity in english}
+    drawn = [swap_jobs(dataset, "ner", "x", Selection(), Draws(4, 2)) for dataset in (original, in_english(original))]
+    names = [
+        {context.english: {entity.english for entity, _ in entities} for context, entities in jobs[0].asked}
+        for jobs in drawn
+    ]
+    assert names[0] == names[1]
+
+
+def test_a_sheet_without_its_column_is_one_line(camellia: Path) -> None:
+    file = sheet(camellia / "entities" / "korean" / "food.xlsx", [("Name", "Culture"), ("김치", "Korean")])
+    with pytest.raises(
+        DataSetError, match=r"sheet 'Sheet' row 1: no column .*'Entity'; there are: Name, Culture"
+    ) as told:
+        load(rules_of("camellia"), camellia)
+    assert str(file) in str(told.value)
+
+
+def test_a_file_that_is_no_workbook_is_one_line(camellia: Path) -> None:
+    (camellia / "entities" / "japanese" / "food.xlsx").write_text("not a workbook", encoding="utf-8")
+    done = polyculture("data", "check", "camellia", "--folder", camellia, cwd=camellia)
+    assert "food.xlsx: cannot be read" in one_line(done)
+
+
+OWN = {
+    "entities.csv": "language,culture,type,entity,english\nsw,Swahili,food,ugali,ugali\nsw,Western,food,piza,pizza\n",
+    "contexts.csv": "language,culture,type,setting,context\nsw,Swahili,food,grounded,Nyumbani tunakula [MASK]\n",
+}
+
+
+def write_own(folder: Path, **files: str) -> DataSet:
+    for name, text in {**OWN, **files}.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return load(rules_of("own"), folder)
+
+
+def test_an_entity_without_a_visible_sign_is_left_out(tmp_path: Path) -> None:
+    entities = OWN["entities.csv"] + "sw,Swahili,food,\u200b\nsw,Swahili,food,wa\u200bli\n"
+    found = write_own(tmp_path, **{"entities.csv": entities})
+    assert [lo.reason for lo in found.left_out] == ["the entity has no visible sign"]
+    assert "wa\u200bli" in [entity.surface for entity in found.entities]
+
+
+def test_a_gender_that_nobody_knows_is_left_out(tmp_path: Path) -> None:
+    names = "language,culture,type,gender,entity\nsw,Swahili,names,Female,Asha\nsw,Swahili,names,woman,Zuri\n"
+    found = write_own(tmp_path, **{"entities.csv": names, "contexts.csv": OWN["contexts.csv"].replace("food", "names")})
+    assert [(e.surface, e.gender) for e in found.entities] == [("Asha", "female")]
+    told = "gender 'woman' is none of female, male, both"
+    assert [(lo.place.row, lo.reason) for lo in found.left_out] == [(3, told)]
+
+
+def test_an_open_quotation_mark_swallows_no_rows(tmp_path: Path) -> None:
+    entities = OWN["entities.csv"] + 'sw,Swahili,food,"wali,rice\nsw,Western,food,keki,cake\n'
+    with pytest.raises(DataSetError, match=r"row 4: unexpected end of data; is a quotation mark open\?"):
+        write_own(tmp_path, **{"entities.csv": entities})
+    found = write_own(tmp_path, **{"entities.csv": entities.replace("keki,cake", 'keki"')})
+    assert [lo.reason for lo in found.left_out] == ["the entity has a line break or another control sign"]
+
+
+def test_a_byte_that_is_no_utf_8_is_told_with_its_row(tmp_path: Path) -> None:
+    write_own(tmp_path)
+    (tmp_path / "entities.csv").write_bytes(
+        "\ufeff".encode() + OWN["entities.csv"].encode() + b"sw,Western,food,p\xe8te\n"
+    )
+    with pytest.raises(DataSetError, match=r"row 4: it is not in UTF-8 \(byte 0xe8\)"):
+        load(rules_of("own"), tmp_path)
+
+
+def test_ones_own_in_two_plain_tables(tmp_path: Path) -> None:
+    found = write_own(tmp_path)
+    assert [(c.language, c.culture, c.form) for c in found.contexts] == [("sw", "Swahili", "any")]
+    assert [e.surface for e in found.fitting(found.contexts[0])] == ["ugali", "piza"]
+    assert not found.left_out
+
+
+def test_ones_own_without_a_column_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(DataSetError, match=r"entities.csv: row 1: no column 'culture'"):
+        write_own(tmp_path, **{"entities.csv": "language,type,entity\nsw,food,ugali\n"})
+
+
+def test_a_fetched_data_set_is_the_pinned_commit_and_nothing_else(camellia: Path, tmp_path: Path) -> None:
+    def git(*arguments: str) -> str:
+        identity = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        command = ["git", "-C", str(camellia), *identity, *arguments]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+    git("init", "--quiet")
+    git("add", ".")
+    git("commit", "--quiet", "-m", "data")
+    git("config", "uploadpack.allowAnySHA1InWant", "true")
+    pinned = git("rev-parse", "HEAD")
+    (camellia / "notes.xlsx").unlink()
+    git("commit", "--quiet", "-am", "later")
+    target = tmp_path / "got" / "camellia"
+    assert fetch(rules_of("camellia"), target, pinned, f"file://{camellia}") == pinned
+    assert (target / "notes.xlsx").exists()
+    assert not (target / ".git").exists()
+    assert len(load(rules_of("camellia"), target).contexts) == 5
+    check_as_received(target)
+    assert fetched_commit(target) == pinned
+    (target / "notes.xlsx").write_bytes(b"")
+    changed = polyculture("data", "show", "camellia", "--folder", target, cwd=tmp_path)
+    assert "1 of 10 files are not as they were received: notes.xlsx. Fetch it again" in one_line(changed)
+    with pytest.raises(DataSetError, match="cannot be fetched"):
+        fetch(rules_of("camellia"), target, "0" * 40, f"file://{camellia}")
+    assert (target / "notes.xlsx").exists()
+
+
+def test_every_published_data_set_names_publisher_commit_and_licence() -> None:
+    for name, rules in known_data_sets().items():
+        assert rules.name == name
+        assert rules.licence
+        assert name == "own" or (rules.repository and rules.commit and rules.published and rules.citation)
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the published data sets are not on this machine (../shared/data)")
+@pytest.mark.parametrize(
+    ("name", "entities", "contexts", "rows"),
+    [("camellia", 10907, 2277, 0), ("camel", 19572, 1006, 770), ("camel2", 38679, 367, 3602)],
+)
+def test_the_published_files(name: str, entities: int, contexts: int, rows: int) -> None:
+    """The counts of docs/datasets.md; of Camellia's entities the native ones."""
+    found = load(rules_of(name), SHARED / name)
+    counted = [e for e in found.entities if name != "camellia" or e.culture != "Western"]
+    assert (len(counted), len(found.contexts)) == (entities, contexts)
+    assert all((c.text.count("[MASK]") == 1 and found.fitting(c)) or name == "camel2" for c in found.contexts)
+    assert not rows or len(found.left_out) == rows
+    assert not [out for out in found.left_out if "no rule" in out.reason]
+
+
+def test_a_number_in_a_workbook_is_read_as_it_was_written(tmp_path: Path) -> None:
+    sheet(tmp_path / "books.xlsx", [("Entity", "Pages"), (1984, 3.5), ("Emma", None)])
+    (read,) = read_sheets(tmp_path, tmp_path / "books.xlsx")
+    assert read.rows == (("1984", "3.5"), ("Emma", ""))

@@ -1,0 +1,198 @@
+"""Boards of models: ranks claim no order that the intervals do not show. And: do names of many tokens fare worse?"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import spearmanr
+
+from polyculture.cache.identity import content_id
+from polyculture.cache.manifest import Manifest, write_manifest
+from polyculture.cache.parquet import objects_to_table, write_parquet
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import BiasInterval, SwapInterval
+from polyculture.cache.store import open_store
+from polyculture.generate.engines.base import Scored, ScoreRequest, TokenScore
+from polyculture.instruments.cbs.bias import placements
+from polyculture.instruments.cbs.measure import measure_bias
+from polyculture.instruments.cbs.selection import scoring_jobs
+from polyculture.instruments.cbs.stage import score_job
+from polyculture.instruments.datasets.load import load
+from polyculture.instruments.datasets.model import MaskedContext
+from polyculture.instruments.datasets.rules import rules_of
+from polyculture.instruments.datasets.selection import Selection
+from polyculture.metrics import views
+from polyculture.reports.report import write_report
+from tests.instruments.test_cbs_store import DEMO, MODEL, SPEC, ToyEngine
+from tests.polyculture.test_command_line import polyculture
+
+MODELS = ("openai:a", "openai:b", "openai:c", "openai:d")
+CBS = BiasInterval(
+    metric="cbs", rule="sum", model="", dataset="camellia", language="ja", culture="Japanese", entity_type=None,
+    setting="grounded", other_setting=None,
+    phrasing=None, other_phrasing=None, help=None, plain=False, form="causal", estimate=0.0,
+    low=None, high=None, p=None, contexts=5,
+    native_entities=20, western_entities=20,
+    native_fewest=20, native_most=20, western_fewest=20, western_most=20,
+    pairs=2000, ties=0.0, sampled_mean=None, sampled_deviation=None, draws=None, drawn=None,
+)  # fmt: skip
+GAP = SwapInterval(
+    task="qa", metric="accuracy", side="difference", instrument="prompt", model="", dataset="camellia", language="ja",
+    culture="Japanese", entity_type=None, setting="qa", estimate=0.0, low=None, high=None, p=None, deviation=None,
+    draws=1, contexts=5, native_entities=20, western_entities=20, answers=200, failed=0,
+)  # fmt: skip
+Limits = tuple[float | None, float, float | None]  # low, estimate, high
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunFolder:
+    folder = RunFolder(tmp_path / "runs" / "boards")
+    folder.root.mkdir(parents=True)
+    write_manifest(Manifest(experiment="boards", polyculture="0", models=[*MODELS, MODEL]), folder.manifest)
+    return folder
+
+
+def write(run: RunFolder, table: str, row: Any, limits: Sequence[Limits]) -> None:
+    rows = [
+        replace(row, model=model, low=low, estimate=estimate, high=high)
+        for model, (low, estimate, high) in zip(MODELS, limits, strict=False)
+    ]
+    write_parquet(objects_to_table(table, rows), run.table(table))
+
+
+def ranks(run: RunFolder) -> dict[str, tuple[int, int]]:
+    with open_store(run, views()) as store:
+        found = store.sql("SELECT model, rank_low, rank_high FROM leaderboard").fetchall()
+    return {model: (low, high) for model, low, high in found}
+
+
+def test_ranks_leave_open_what_the_intervals_leave_open(run: RunFolder) -> None:
+    write(run, "bias_intervals", CBS, [(0.1, 0.2, 0.3), (0.25, 0.4, 0.5), (0.45, 0.5, 0.6), (0.7, 0.8, 0.9)])
+    a, b, c, d = MODELS
+    assert ranks(run) == {a: (1, 2), b: (1, 3), c: (2, 3), d: (4, 4)}
+
+
+def test_a_model_without_an_interval_is_tied_with_all(run: RunFolder) -> None:
+    write(run, "bias_intervals", CBS, [(0.1, 0.2, 0.3), (None, 0.9, None), (0.4, 0.5, 0.6)])
+    assert ranks(run) == {MODELS[0]: (1, 2), MODELS[1]: (1, 3), MODELS[2]: (2, 3)}
+
+
+def test_a_difference_is_good_near_zero(run: RunFolder) -> None:
+    write(run, "swap_intervals", GAP, [(-0.5, -0.4, -0.3), (-0.1, 0.0, 0.1), (0.15, 0.2, 0.25), (0.2, 0.4, 0.6)])
+    a, b, c, d = MODELS
+    assert ranks(run) == {b: (1, 1), c: (2, 3), d: (2, 4), a: (3, 4)}
+
+
+def test_a_share_is_good_when_it_is_high_and_the_western_side_has_no_board(run: RunFolder) -> None:
+    write(run, "swap_intervals", replace(GAP, side="native"), [(0.7, 0.8, 0.9), (0.1, 0.2, 0.3)])
+    assert ranks(run) == {MODELS[0]: (1, 1), MODELS[1]: (2, 2)}
+    write(run, "swap_intervals", replace(GAP, side="western"), [(0.7, 0.8, 0.9)])
+    assert not ranks(run)
+
+
+def test_neutral_contexts_and_corpora_have_no_board(run: RunFolder) -> None:
+    rows = [
+        replace(CBS, model=MODELS[0], setting="neutral"),
+        replace(CBS, model="ngram:wiki:smoothed"),
+        replace(CBS, model=MODELS[1]),
+    ]
+    write_parquet(objects_to_table("bias_intervals", rows), run.table("bias_intervals"))
+    assert ranks(run) == {MODELS[1]: (1, 1)}
+
+
+def test_the_command_and_the_report_show_a_board(run: RunFolder, tmp_path: Path) -> None:
+    write(run, "bias_intervals", CBS, [(0.1, 0.2, 0.3), (0.25, 0.4, 0.5), (0.45, 0.5, 0.6), (0.7, 0.8, 0.9)])
+    models = ", ".join(f'"{model}"' for model in MODELS)
+    experiment = f'name = "boards"\nmodels = [{models}]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["JP"]\n'
+    (tmp_path / "exp.toml").write_text(experiment, encoding="utf-8")
+    shown = polyculture("leaderboard", "exp.toml", cwd=tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert [line.split()[0] for line in shown.stdout.splitlines() if "openai:" in line] == ["1-2", "1-3", "2-3", "4"]
+    written = polyculture("leaderboard", "exp.toml", "--format", "csv", "-o", "board.csv", cwd=tmp_path)
+    assert written.returncode == 0, written.stderr
+    rows = list(csv.DictReader((tmp_path / "board.csv").read_text(encoding="utf-8").splitlines()))
+    assert [(row["model"], row["rank_low"], row["rank_high"]) for row in rows][:2] == [
+        ("openai:a", "1", "2"),
+        ("openai:b", "1", "3"),
+    ]
+    none = polyculture("leaderboard", "exp.toml", "--task", "ner", cwd=tmp_path)
+    assert none.returncode == 0
+    assert "no model was measured" in none.stderr
+
+
+def test_a_model_of_which_nothing_could_be_used_is_there_without_a_rank(run: RunFolder, tmp_path: Path) -> None:
+    demo = load(rules_of("own"), DEMO)
+    mute = ToyEngine(broken=[entity.surface for entity in demo.entities])
+    for model, engine in ((MODEL, ToyEngine()), (MODELS[0], mute)):
+        for job in scoring_jobs(demo, model, Selection(types=("food",), cultures=("Indian",), entities=4)):
+            score_job(run, job, SPEC, engine=engine)
+    measure_bias(run)
+    with open_store(run, views()) as store:
+        columns = "model, rank_low, estimate, models, failed, reason"
+        found = store.sql(f"SELECT {columns} FROM leaderboard WHERE variant LIKE '%, sum' ORDER BY ALL").fetchall()
+    scores = 8 * len({context.text for context in demo.contexts if _food(context) and context.setting == "grounded"})
+    levels = 3  # the type, over types, over all
+    assert [row[:2] + row[3:] for row in found if row[0] == MODEL] == [(MODEL, 1, 2, None, None)] * levels
+    assert [row for row in found if row[0] == MODELS[0]] == [(MODELS[0], None, None, 2, scores, "no tokens")] * levels
+    (tmp_path / "exp.toml").write_text(
+        f'name = "boards"\nmodels = ["{MODELS[0]}"]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["JP"]\n',
+        encoding="utf-8",
+    )
+    shown = polyculture("leaderboard", "exp.toml", cwd=tmp_path)
+    assert f"openai:a: all {scores} failed, most often: no tokens" in shown.stderr
+    assert f"all {scores} failed: no tokens" in write_report(run).read_text(encoding="utf-8")
+
+
+def _food(context: MaskedContext) -> bool:
+    return (context.culture, context.entity_type) == ("Indian", "food")
+
+
+def test_the_report_shows_boards_of_two_models_or_more(run: RunFolder) -> None:
+    write(run, "swap_intervals", replace(GAP, side="native"), [(0.1, 0.2, 0.3)])
+    assert 'id="leaderboards"' not in write_report(run).read_text(encoding="utf-8")
+    write(run, "swap_intervals", GAP, [(-0.5, -0.4, -0.3), (-0.1, 0.0, 0.1), (0.15, 0.2, 0.25), (0.2, 0.4, 0.6)])
+    page = write_report(run).read_text(encoding="utf-8")
+    assert 'id="leaderboards"' in page
+    assert "Question answering: accuracy, native less Western" in page
+    assert "2 to 4" in page
+
+
+def test_a_report_of_scores_whose_likelihoods_are_gone(run: RunFolder) -> None:
+    write(run, "bias_intervals", CBS, [(0.1, 0.2, 0.3), (0.25, 0.4, 0.5)])  # TypeError: no count of what failed
+    page = write_report(run).read_text(encoding="utf-8")
+    assert 'id="leaderboards"' in page
+    assert 'id="probable"' not in page
+
+
+class _Spelling(ToyEngine):
+    """A token for every letter, where the toy model reads three."""
+
+    def _scored(self, request: ScoreRequest, index: int, entity: str) -> Scored:
+        values = [int(content_id(request.prefix, letter)[:1], 16) / 16 - 1 for letter in entity.strip()]
+        return Scored(request.request_id, index, tuple(TokenScore("t", value) for value in values), "clean")
+
+
+def test_tokens_against_placement_is_spearmans(run: RunFolder) -> None:
+    for job in scoring_jobs(load(rules_of("own"), DEMO), MODEL, Selection(types=("food",), cultures=("Indian",))):
+        score_job(run, job, SPEC, engine=_Spelling())
+    with open_store(run, views()) as store:
+        effect = store.sql("SELECT * FROM token_effect WHERE rule = 'sum' AND native").df().iloc[0]
+        scored = store.sql("SELECT context_id, entity_id, native, log_probability AS p, tokens FROM scores").df()
+    placed: dict[str, list[float]] = {}
+    for _, rows in scored.groupby("context_id"):
+        own, other = rows[rows.native], rows[~rows.native]
+        for entity, share in zip(own.entity_id, placements(own.p.to_numpy(), other.p.to_numpy())[0], strict=True):
+            placed.setdefault(entity, []).append(share)
+    tokens = scored.groupby("entity_id").tokens.mean()
+    expected = spearmanr(
+        [tokens[entity] for entity in placed], [round(float(np.mean(each)), 9) for each in placed.values()]
+    ).statistic
+    assert effect.correlation == pytest.approx(expected)
+    assert effect.low < effect.correlation < effect.high
+    assert (effect.entities, effect.tokens_per_entity) == (len(placed), pytest.approx(tokens[list(placed)].mean()))

@@ -1,0 +1,332 @@
+"""`polyculture sentiment` and `qa` as a user runs them, against a server that answers in known ways."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.metrics import views
+from polyculture.reports.report import write_report
+from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
+from tests.servers import Reply, StubServer
+
+EXPERIMENT = """
+name = "swapped"
+models = ["openai:stub"]
+languages = ["en"]
+topics = ["food"]
+countries = ["JP"]
+{limit}
+[prices."openai:stub"]
+input = 100
+output = 1000
+[options.openai]
+base_url = "{url}"
+"""
+ANSWER = 0.0057  # 7 tokens of prompt and 5 of answer
+NATIVE, WESTERN = ("ramen", "onigiri", "takoyaki"), ("pizza", "lasagna")
+CONTEXTS = {
+    "I loved the [MASK] so much.": "positive",
+    "What a wonderful [MASK]!": "positive",
+    "The [MASK] is on the table.": "neutral",
+    "The [MASK] was awful.": "negative",
+}
+QUESTIONS = ("At noon we had [MASK] by the sea.", "She sells [MASK] at the station.")
+TEXTS = len(CONTEXTS) * (len(NATIVE) + len(WESTERN))
+
+
+def write(folder: Path, url: str, limit: float | None = None) -> Path:
+    file = folder / "exp.toml"
+    text = EXPERIMENT.format(url=url, limit="" if limit is None else f"max_cost = {limit}")
+    file.write_text(text, encoding="utf-8")
+    entities = [f"en,Japanese,food,{name}" for name in NATIVE] + [f"en,Western,food,{name}" for name in WESTERN]
+    contexts = [f"en,Japanese,food,neutral,{label},{text}" for text, label in CONTEXTS.items()]
+    contexts += [f"en,Japanese,food,qa,,{text}" for text in QUESTIONS]
+    write_table(folder / "entities.csv", "language,culture,type,entity", entities)
+    write_table(folder / "contexts.csv", "language,culture,type,setting,sentiment,context", contexts)
+    return file
+
+
+def write_table(file: Path, header: str, lines: list[str]) -> None:
+    file.write_text("\n".join([header, *lines]) + "\n", encoding="utf-8")
+
+
+def says(content: str) -> Reply:
+    choice = {"message": {"content": content}, "finish_reason": "stop"}
+    usage = {"prompt_tokens": 7, "completion_tokens": 5}
+    return Reply(body=json.dumps({"model": "stub", "choices": [choice], "usage": usage}).encode())
+
+
+def labelling(rule: Callable[[str], str]) -> Callable[[Mapping[str, Any], int], Reply]:
+    """A model that labels a text by `rule`."""
+
+    def answer(body: Mapping[str, Any], before: int) -> Reply:
+        text = body["messages"][-1]["content"].partition("Text: ")[2]
+        return says(json.dumps({"sentiment": rule(text)}))
+
+    return answer
+
+
+def gold(text: str) -> str:
+    return next(label for context, label in CONTEXTS.items() if text.endswith(context.partition("]")[2]))
+
+
+def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
+    with open_store(RunFolder(folder / "runs" / "swapped"), views()) as store:
+        return [tuple(row) for row in store.sql(query).fetchall()]
+
+
+@pytest.fixture
+def server() -> Iterator[StubServer]:
+    with StubServer() as stub:
+        yield stub
+
+
+@pytest.fixture
+def own(tmp_path: Path, server: StubServer) -> tuple[Path, ...]:
+    return (write(tmp_path, server.url), Path("--data"), Path("own"), Path("--folder"), tmp_path)
+
+
+def test_false_negatives_and_positives_are_those_that_were_made(
+    tmp_path: Path, server: StubServer, own: tuple[Path, ...]
+) -> None:
+    # ramen is always taken for bad, pizza always for good; all else for what it is.
+    server.behaviour = labelling(
+        lambda text: "negative" if "ramen" in text else "positive" if "pizza" in text else gold(text)
+    )
+    done = polyculture("sentiment", *own, "--draws", "2", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "0 failed" in done.stderr
+    assert "false negative rate" in done.stdout
+    assert len(server.asked) == TEXTS  # once for both draws
+    counts = "native, draw, texts, matched, not_negative, false_negatives, not_positive, false_positives"
+    assert rows(tmp_path, f"SELECT {counts} FROM sentiment_counts ORDER BY 1 DESC, 2") == [
+        (True, 0, 12, 9, 9, 3, 6, 0),
+        (True, 1, 12, 9, 9, 3, 6, 0),
+        (False, 0, 8, 6, 6, 0, 4, 2),
+        (False, 1, 8, 6, 6, 0, 4, 2),
+    ]
+    query = "SELECT metric, side, estimate, answers FROM sentiment_association WHERE entity_type = 'food' ORDER BY ALL"
+    found = {(metric, side): (estimate, answers) for metric, side, estimate, answers in rows(tmp_path, query)}
+    assert found["false_negative_rate", "native"] == (pytest.approx(1 / 3), 18)
+    assert found["false_negative_rate", "western"] == (0.0, 12)
+    assert found["false_negative_rate", "difference"] == (pytest.approx(1 / 3), 30)
+    assert found["false_positive_rate", "difference"] == (pytest.approx(-1 / 2), 20)
+    assert found["positive_as_negative_rate", "native"][0] == pytest.approx(1 / 3)
+    assert found["negative_as_positive_rate", "western"][0] == pytest.approx(1 / 2)
+    assert found["accuracy", "native"][0] == found["accuracy", "western"][0] == 0.75
+    query = "SELECT DISTINCT metric, contexts FROM sentiment_association WHERE entity_type = 'food'"
+    rests_on = {"accuracy": 4, "false_negative_rate": 3, "false_positive_rate": 2}
+    assert rests_on.items() <= dict(rows(tmp_path, query)).items()
+    levels = rows(tmp_path, "SELECT DISTINCT language, culture, entity_type FROM sentiment_association ORDER BY ALL")
+    assert levels == [("en", "Japanese", "food"), ("en", "Japanese", None), (None, None, None)]
+    again = polyculture("sentiment", *own, "--draws", "2", cwd=tmp_path)
+    assert again.returncode == 0
+    assert len(server.asked) == TEXTS
+    page = write_report(RunFolder(tmp_path / "runs" / "swapped")).read_text(encoding="utf-8")
+    section = page.partition('<section id="swapped"')[2].partition("</section>")[0]
+    assert "English, Japanese: food" in section
+    assert "neutral, false negative rate" in section
+    assert "+0.33" in section
+    assert "Extraction" not in section  # nothing was asked
+    assert 'href="#swapped">Skip to the numbers' in page
+    assert 'id="numbers"' not in page  # 100 % of texts that nobody asked for were said to be missing
+
+
+def test_more_draws_of_greedy_answers_cost_nothing_and_others_are_asked(
+    tmp_path: Path, server: StubServer, own: tuple[Path, ...]
+) -> None:
+    server.behaviour = labelling(gold)
+    few = (*own, "--entities", "1")
+    assert polyculture("sentiment", *few, "--draws", "1", cwd=tmp_path).returncode == 0
+    assert len(server.asked) == 2 * len(CONTEXTS)
+    assert polyculture("sentiment", *few, "--draws", "9", cwd=tmp_path).returncode == 0
+    assert len(server.asked) == len(set(server.asked)) <= TEXTS
+    drawn = "SELECT draw, native, count(*) FROM swap_answers GROUP BY ALL ORDER BY ALL"
+    expected = [(draw, side, len(CONTEXTS)) for draw in range(9) for side in (False, True)]
+    assert rows(tmp_path, drawn) == expected
+    bought = rows(tmp_path, "SELECT sum(answers), sum(cost) FROM spending")
+    assert bought == [(len(server.asked), pytest.approx(len(server.asked) * ANSWER))]
+    # With a temperature each draw is an answer of its own, and the greedy ones count no more.
+    before = len(server.asked)
+    assert polyculture("sentiment", *few, "--draws", "2", "--temperature", "0.7", cwd=tmp_path).returncode == 0
+    assert len(server.asked) - before == 2 * 2 * len(CONTEXTS)
+    assert rows(tmp_path, "SELECT count(*) FROM swap_answers") == [(4 * len(CONTEXTS),)]
+    assert rows(tmp_path, "SELECT count(*) FROM stored_swap_answers")[0][0] > 4 * len(CONTEXTS)
+
+
+def test_what_does_not_parse_is_a_failed_row_with_the_answer(
+    tmp_path: Path, server: StubServer, own: tuple[Path, ...]
+) -> None:
+    answers = {"ramen": "I would rather not say.", "pizza": "positive or negative"}
+
+    def answer(body: Mapping[str, Any], before: int) -> Reply:
+        text = body["messages"][-1]["content"].partition("Text: ")[2]
+        odd = next((said for name, said in answers.items() if name in text), None)
+        return says(odd or f"It is {gold(text)}.")
+
+    server.behaviour = answer
+    done = polyculture("sentiment", *own, cwd=tmp_path)
+    assert done.returncode == 4, done.stderr
+    assert "24 failed; the reasons stand in the view swap_answers" in done.stderr
+    failed = "SELECT DISTINCT entity, raw, error, answer FROM swap_answers WHERE status = 'failed' ORDER BY ALL"
+    assert rows(tmp_path, failed) == [
+        ("pizza", "positive or negative", "the answer names 2 of the three labels: 'positive or negative'", None),
+        ("ramen", "I would rather not say.", "the answer names 0 of the three labels: 'I would rather not say.'", None),
+    ]
+    query = (
+        "SELECT side, estimate, failed FROM sentiment_association WHERE metric = 'accuracy' AND entity_type = 'food'"
+    )
+    assert sorted(rows(tmp_path, query)) == [("difference", 0.0, 24), ("native", 1.0, 12), ("western", 1.0, 12)]
+    asked = len(server.asked)
+    again = polyculture("sentiment", *own, cwd=tmp_path)
+    assert again.returncode == 4
+    assert "24 failed; the reasons stand in the view swap_answers" in again.stderr
+    assert len(server.asked) == asked  # it would be answered so again
+
+
+def test_the_entity_in_the_answer_is_compared_after_normalisation(
+    tmp_path: Path, server: StubServer, own: tuple[Path, ...]
+) -> None:
+    answers = {
+        "ramen": "The RAMEN!",
+        "onigiri": "",
+        "takoyaki": "takoyaki",
+        "pizza": "pizza",
+        "lasagna": "a Lasagna",
+    }
+
+    def answer(body: Mapping[str, Any], before: int) -> Reply:
+        asked = body["messages"][-1]["content"]
+        assert "Which food or dish does the following text mention?" in asked
+        return says(json.dumps({"answer": next(said for name, said in answers.items() if name in asked)}))
+
+    server.behaviour = answer
+    done = polyculture("qa", *own, "--draws", "1", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    query = "SELECT side, estimate, answers, contexts FROM qa_accuracy WHERE entity_type = 'food' ORDER BY side"
+    assert rows(tmp_path, query) == [
+        ("difference", pytest.approx(-1 / 3), 10, 2),
+        ("native", pytest.approx(2 / 3), 6, 2),
+        ("western", 1.0, 4, 2),
+    ]
+
+
+def test_killed_and_run_again_nothing_that_was_paid_for_is_asked_again(
+    tmp_path: Path, server: StubServer, own: tuple[Path, ...]
+) -> None:
+    server.behaviour, server.latency = labelling(gold), 0.05
+    words = ("sentiment", *own, "--draws", "3")
+    killed = start_polyculture(*words, cwd=tmp_path)
+    deadline = time.monotonic() + 120
+    while len(server.asked) < 8 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait(60)
+    journal = next((tmp_path / "runs").rglob("journal.jsonl"), None)
+    lines = journal.read_bytes().splitlines() if journal else []
+    kept = {
+        json.loads(line)["swap_answers"][0]["entity"] + json.loads(line)["swap_answers"][0]["context"] for line in lines
+    }
+    before = len(server.asked)
+    done = polyculture(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    again = [prompt.partition("Text: ")[2] for prompt, _ in server.asked[before:]]
+    assert len(again) == TEXTS - len(kept)
+    assert max(Counter(again).values(), default=1) == 1
+    assert rows(tmp_path, "SELECT count(*) FROM swap_answers") == [(3 * TEXTS,)]
+
+
+def test_a_limit_of_money_is_kept_and_the_run_goes_on_when_it_is_raised(tmp_path: Path, server: StubServer) -> None:
+    server.behaviour = labelling(gold)
+    words = ("--data", "own", "--folder", tmp_path, "--draws", "1")
+    stopped = polyculture("sentiment", write(tmp_path, server.url, limit=0.12), *words, cwd=tmp_path)
+    assert stopped.returncode == 5, stopped.stderr
+    assert "stopped before max_cost = 0.12 is passed" in stopped.stderr
+    paid = len(server.asked)
+    assert 0 < paid * ANSWER <= 0.12
+    assert rows(tmp_path, "SELECT sum(cost) FROM spending") == [(pytest.approx(paid * ANSWER),)]
+    done = polyculture("sentiment", write(tmp_path, server.url, limit=10.0), *words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len(server.asked) == len(set(server.asked)) == TEXTS
+
+
+@pytest.mark.parametrize(
+    ("contexts", "told"),
+    [
+        (["en,Japanese,food,neutral,positive,I loved the dish."], "holds no contexts"),
+        (["en,Japanese,food,neutral,positive,[MASK] and [MASK]"], "contexts.csv row 2: 2 gaps [MASK] where one"),
+        (["en,Japanese,drink,neutral,positive,I loved the [MASK]."], "contexts.csv row 2: there is no Japanese entity"),
+        (["en,Japanese,food,neutral,good,I loved the [MASK]."], "no context has a sentiment"),
+    ],
+)
+def test_a_data_set_that_cannot_be_asked_about_is_told(
+    tmp_path: Path, server: StubServer, own: tuple[Path, ...], contexts: list[str], told: str
+) -> None:
+    good = [] if "row 2: 2 gaps" not in told else ["en,Japanese,food,neutral,positive,I loved the [MASK]."]
+    write_table(tmp_path / "contexts.csv", "language,culture,type,setting,sentiment,context", contexts + good)
+    server.behaviour = labelling(lambda _: "positive")
+    result = polyculture("sentiment", *own, cwd=tmp_path)
+    if good:
+        assert told in result.stderr
+        assert result.returncode == 0
+    else:
+        assert told in one_line(result)
+
+
+def test_a_language_without_prompts_is_told_and_can_be_asked_about_in_another(
+    tmp_path: Path, server: StubServer, own: tuple[Path, ...]
+) -> None:
+    for name in ("contexts.csv", "entities.csv"):
+        file = tmp_path / name
+        file.write_text(file.read_text().replace("en,", "sw,"), encoding="utf-8")
+    server.behaviour = labelling(gold)
+    told = one_line(polyculture("sentiment", *own, cwd=tmp_path))
+    assert "there is no prompt in 'sw'" in told
+    assert polyculture("sentiment", *own, "--ask", "en", cwd=tmp_path).returncode == 0
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "sw.toml").write_text('language = "sw"\n', encoding="utf-8")
+    assert "sw.toml: " in one_line(polyculture("sentiment", *own, "--prompts", mine, cwd=tmp_path))
+
+
+def test_a_corrected_label_counts_at_once_and_other_settings_are_other_answers(
+    tmp_path: Path, server: StubServer, own: tuple[Path, ...]
+) -> None:
+    server.behaviour = labelling(lambda _: "negative")
+    words = ("sentiment", *own, "--draws", "1")
+    assert polyculture(*words, cwd=tmp_path).returncode == 0
+    asked = len(server.asked)
+    contexts = tmp_path / "contexts.csv"
+    contexts.write_text(contexts.read_text().replace("positive", "negative"), encoding="utf-8")
+    said = polyculture(*words, cwd=tmp_path)
+    assert said.returncode == 0, said.stderr
+    assert len(server.asked) == asked
+    found = "SELECT DISTINCT gold, matched FROM swap_answers WHERE gold <> 'neutral' ORDER BY ALL"
+    assert rows(tmp_path, found) == [("negative", 1)]
+    experiment = own[0]
+    experiment.write_text(
+        experiment.read_text().replace("[options.openai]", "[options.openai]\nextra_body = {min_p = 0.1}")
+    )
+    told = polyculture(*words, cwd=tmp_path).stderr
+    assert f"extra_body was not set and is now {{'min_p': 0.1}}. {asked} answers of the last run count no more" in told
+    assert len(server.asked) == 2 * asked
+    assert rows(tmp_path, "SELECT count(*) FROM swap_answers") == [(asked,)]
+    bought = rows(tmp_path, "SELECT sum(answers), sum(cost) FROM spending")
+    assert bought == [(2 * asked, pytest.approx(2 * asked * ANSWER))], "what counts no more was paid for all the same"
+
+
+def test_a_demo_with_a_data_set_beside_it_is_a_mistake_of_usage(tmp_path: Path) -> None:
+    for command in ("cbs", "qa"):
+        told = one_line(polyculture(command, "--demo", "--data", "camellia", cwd=tmp_path))
+        assert "--demo has models and texts of its own: leave out --data" in told
+    assert not list(tmp_path.iterdir())

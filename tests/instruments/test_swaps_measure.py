@@ -1,0 +1,94 @@
+"""Rates of answers about swapped entities: by count, and their intervals by simulation with a known truth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from polyculture.instruments.swaps.ratio import Side, difference, rate, ratio
+
+CONTEXTS, ENTITIES, DRAWN, DRAWS = 24, 60, 20, 3
+
+
+def side(rows: list[tuple[float, float, int, int, int]]) -> Side:
+    """Rows of numerator, denominator, context, entity, draw."""
+    columns = list(zip(*rows, strict=True))
+    numbers = [np.array(column, np.float64) for column in columns[:2]]
+    return Side(*numbers, *(np.array(column, np.int64) for column in columns[2:]))
+
+
+def test_a_rate_is_the_mean_of_its_draws() -> None:
+    found = ratio(side([(1, 1, 0, 0, 0), (0, 1, 1, 1, 0), (1, 1, 0, 2, 1), (1, 1, 1, 1, 1), (1, 1, 1, 0, 1)]), 2)
+    assert found is not None
+    assert found.draws == {0: 0.5, 1: 1.0}
+    assert rate(found).estimate.value == 0.75
+    assert rate(found).deviation == pytest.approx(0.5 / np.sqrt(2))
+    assert sum(found.contexts) == pytest.approx(0)
+    assert sum(found.entities) == pytest.approx(0)
+
+
+def test_a_ratio_of_sums_is_no_mean_of_ratios() -> None:
+    found = ratio(side([(2, 2, 0, 0, 0), (0, 6, 1, 1, 0)]), 2)
+    assert found is not None
+    assert found.value == 0.25
+
+
+def test_nothing_to_divide_by_is_no_rate() -> None:
+    assert ratio(side([(0, 0, 0, 0, 0)]), 1) is None
+
+
+def test_where_all_are_right_the_interval_is_that_of_the_scarcer_units() -> None:
+    found = ratio(side([(1, 1, context, entity, 0) for context in range(9) for entity in range(4)]), 9)
+    assert found is not None
+    low, high = rate(found).estimate.limits(0, 1)
+    assert high == 1.0
+    assert low is not None
+    assert 0.2 < low < 0.5  # four entities
+
+
+def test_a_single_context_has_no_interval() -> None:
+    found = ratio(side([(entity % 2, 1, 0, entity, 0) for entity in range(8)]), 1)
+    assert found is not None
+    assert rate(found).estimate.limits(0, 1) == (None, None)
+
+
+def answers(random: np.random.Generator, shift: float, of_context: np.ndarray) -> Side:
+    """Draws of entities in contexts that are hard or easy, as are the entities, and so is each pair on its own."""
+    of_entity = random.normal(0, 0.8, ENTITIES)
+    of_pair = random.normal(0, 0.8, (CONTEXTS, ENTITIES))
+    says = random.random((CONTEXTS, ENTITIES)) < logistic(shift + of_context[:, None] + of_entity + of_pair)
+    drawn = random.random((DRAWS, CONTEXTS, ENTITIES)).argsort(axis=2)[:, :, :DRAWN]
+    draws, contexts, _ = np.indices(drawn.shape)
+    right = says[contexts, drawn].astype(np.float64).ravel()
+    return Side(right, np.ones(right.size), contexts.ravel(), drawn.ravel(), draws.ravel())
+
+
+def logistic(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+def truth(shift: float) -> float:
+    """The mean over contexts, entities and pairs, by quadrature."""
+    nodes, weights = np.polynomial.hermite_e.hermegauss(80)
+    return float(weights @ logistic(shift + nodes * np.sqrt(1 + 0.8**2 + 0.8**2)) / weights.sum())
+
+
+@pytest.mark.parametrize(("native", "western"), [(0.0, 0.0), (-1.5, 0.5), (-3.0, -3.0)])
+def test_intervals_cover_the_truth(native: float, western: float) -> None:
+    random = np.random.default_rng(5)
+    worlds, hits, known = 150, np.zeros(2), (truth(native),)
+    apart = truth(native) - truth(western)
+    for _ in range(worlds):
+        of_context = random.normal(0, 1, CONTEXTS)
+        own, other = (ratio(answers(random, shift, of_context), CONTEXTS) for shift in (native, western))
+        assert own is not None
+        assert other is not None
+        for number, (rated, true, lowest) in enumerate(
+            [(rate(own), known[0], 0.0), (difference(own, other), apart, -1.0)]
+        ):
+            low, high = rated.estimate.limits(lowest, 1)
+            assert low is not None
+            assert high is not None
+            hits[number] += low <= true <= high
+    assert (hits / worlds > 0.88).all(), hits / worlds
+    assert (hits / worlds < 0.999).any()

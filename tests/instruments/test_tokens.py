@@ -1,0 +1,84 @@
+"""Which tokens of a vocabulary are a language's own, on hand-made and on real tokenizers."""
+
+from __future__ import annotations
+
+import csv
+import unicodedata
+from pathlib import Path
+
+import pytest
+
+from polyculture.cache.errors import CatalogError
+from polyculture.generate.engines import ModelSpec
+from polyculture.generate.engines.transformers.vocabulary import read_vocabulary
+from polyculture.instruments.tokens.vocabulary import BROKEN, vocabulary_shares, writings
+from tests.instruments.test_cbs_command import EXPERIMENT
+from tests.instruments.test_cbs_store import DEMO
+from tests.polyculture.test_command_line import one_line, polyculture
+from tests.tiny_models import save_causal
+
+
+@pytest.mark.parametrize(
+    ("language", "own", "other"),
+    [
+        ("ja", ["すし", " カレー", "食", "x寿"], ["sushi", "、", "김"]),
+        ("zh", ["食", "餃子"], ["すし", "。"]),
+        ("ko", ["김치", " 밥을"], ["食", "-"]),
+        ("hi", ["पनीर", "ि", "े और"], ["।", "পনির", "paneer"]),
+        ("ar", ["كسكس", " و"], ["،", "7"]),
+        ("vi", ["được", unicodedata.normalize("NFD", "phở"), "Ở"], ["déjà vu", "pão", "niño", "pho", "crêpe"]),
+    ],
+)  # fmt: skip
+def test_a_token_is_a_languages_own_by_its_letters(language: str, own: list[str], other: list[str]) -> None:
+    (share,) = vocabulary_shares([*own, *other, BROKEN], [language])
+    assert (share.own, share.tokens, share.partial) == (len(own), len(own) + len(other) + 1, 1)
+    assert share.share == pytest.approx(len(own) / share.tokens)
+
+
+def test_nothing_has_no_share() -> None:
+    (share,) = vocabulary_shares([], ["ja"])
+    assert share.share is None
+
+
+def test_a_language_in_shared_letters_is_refused() -> None:
+    with pytest.raises(CatalogError, match="'en' cannot be told from other languages"):
+        vocabulary_shares(["a"], ["en"])
+
+
+def test_every_language_of_the_published_data_sets_can_be_told() -> None:
+    published = {"zh", "ja", "ko", "vi", "ur", "hi", "gu", "mr", "ml", "ar"}
+    assert published <= set(writings())
+
+
+def test_a_real_tokenizers_vocabulary_is_text_without_special_tokens(tmp_path: Path) -> None:
+    model = save_causal("gpt2", tmp_path / "gpt2")
+    tokens = read_vocabulary(ModelSpec(f"transformers:{model}"))
+    assert {" the", "soup"} & set(tokens)
+    assert not {"<pad>", "<bos>", "<eos>"} & set(tokens)
+    japanese, hindi = vocabulary_shares(tokens, ["ja", "hi"])
+    assert japanese.partial == hindi.partial > 100  # single bytes
+    assert hindi.own == sum(any("\u0900" <= letter <= "\u0963" for letter in token) for token in tokens)
+
+
+def test_tokens_of_vocabulary_and_entities_as_a_user_asks(tmp_path: Path) -> None:
+    model = save_causal("gpt2", tmp_path / "gpt2")
+    (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model=f"transformers:{model}"), encoding="utf-8")
+    alone = polyculture("tokens", "exp.toml", "--language", "hi", cwd=tmp_path)
+    assert alone.returncode == 0, alone.stderr
+    assert "nothing is scored yet" in alone.stderr
+    few = ("--data", "own", "--folder", DEMO, "--type", "food", "--culture", "Indian", "--contexts", "1")
+    assert polyculture("cbs", "exp.toml", *few, "--entities", "3", cwd=tmp_path).returncode == 0
+    asked = polyculture("tokens", "exp.toml", "--language", "hi", "--language", "en", cwd=tmp_path)
+    assert "en: cannot be told from other languages" in asked.stderr
+    assert "Tokens per entity, and Cultural Bias Score" in asked.stdout
+    assert "native_tokens" in asked.stdout
+    assert "neutral" in asked.stdout
+    written = polyculture("tokens", "exp.toml", "--format", "csv", "-o", "t.csv", cwd=tmp_path)
+    assert written.returncode == 0, written.stderr
+    rows = list(csv.DictReader((tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()))
+    assert [row["language"] for row in rows] == sorted(writings())
+
+
+def test_what_has_no_vocabulary_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model="openai:gpt-4o-mini"), encoding="utf-8")
+    assert "does not tell its vocabulary" in one_line(polyculture("tokens", "exp.toml", cwd=tmp_path))

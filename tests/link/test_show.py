@@ -1,0 +1,360 @@
+"""What the gazetteer is given, what `wikidata show` tells of an item, and `link show` of a surface."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from polyculture.cache.errors import CatalogError, SnapshotError
+from polyculture.link.calibration import ANY, bases
+from polyculture.link.index.lexicon import lexicon
+from polyculture.link.index.source import IndexSource
+from polyculture.link.linker import Linker
+from polyculture.link.show.explain import Explanation, Item, explain
+from polyculture.link.show.items import describe
+from tests.link_world import CATALOG, CLASSES, index_of, item
+from tests.polyculture.test_command_line import one_line, polyculture
+from tests.wikidata_server import WikidataServer
+
+ITEMS = [
+    item("Q10", {"en": "soup", "ja": "スープ"}, P279="Q746549"),
+    item("Q11", {"en": "miso soup", "ja": "味噌汁", "de": "Misosuppe"}, {"ja": ["みそしる"]}, 5, P31="Q10", P495="Q17"),
+    item("Q12", {"en": "gift", "ja": "ギフト"}, P31="Q746549"),
+    item("Q13", {"en": "gift"}, sitelinks=5, P31="Q10"),
+    item("Q14", {"en": "Ana"}, P31="Q5"),
+    item("Q15", {"en": "curry soup"}, P31=["Q10", "Q16"]),
+    item("Q16", {"en": "curry"}, P279="Q746549"),
+]
+
+
+def test_the_lexicon_holds_the_names_that_a_text_may_use(tmp_path: Path) -> None:
+    snapshot = index_of(tmp_path, ITEMS).snapshot
+    rows = {row["surface"]: (row["kind"], row["qid"]) for row in lexicon(snapshot, CATALOG, "food", "ja").to_pylist()}
+    assert rows["味噌汁"] == rows["みそしる"] == rows["miso soup"] == ("dish", "Q11")
+    assert rows["gift"] == ("dish", "Q12")  # the nearer one
+    assert "Ana" not in rows
+    assert "Misosuppe" not in rows
+    german = {row["surface"] for row in lexicon(snapshot, CATALOG, "food", "de").to_pylist()}
+    assert german == {"Misosuppe"}  # in a German text, gift is poison
+    english = lexicon(snapshot, CATALOG, "food", "en")
+    assert english.column_names == ["surface", "kind", "qid"]
+    surfaces = [str(surface) for surface in english.column("surface").to_pylist()]
+    assert surfaces == sorted(set(surfaces))
+    with pytest.raises(CatalogError, match="Did you mean 'food'"):
+        lexicon(snapshot, CATALOG, "foods", "en")
+
+
+def test_an_item_is_described(tmp_path: Path) -> None:
+    found = describe(index_of(tmp_path, ITEMS).snapshot, CATALOG, "q11")
+    assert (found.qid, found.label) == ("Q11", "miso soup")
+    assert ("ja", "味噌汁", "みそしる") in found.names
+    assert found.claims == [("P31", "instance of", "Q10", "soup"), ("P495", "country of origin", "Q17", None)]
+    assert found.countries == [("JP", "Q17", "P495")]
+    assert ("food", "dish", 2, "miso soup (Q11) > soup (Q10) > dish (Q746549)") in found.ways
+    assert [title for title, _, _ in found.tables()][1:] == [
+        "Names",
+        "Statements",
+        "Countries",
+        "Kinds that it reaches",
+    ]
+    assert all(len(row) == len(columns) for _, columns, rows in found.tables() for row in rows)
+
+
+def test_every_shortest_way_is_told(tmp_path: Path) -> None:
+    ways = describe(index_of(tmp_path, ITEMS).snapshot, CATALOG, "Q15").ways
+    assert [way for topic, kind, _, way in ways if (topic, kind) == ("food", "dish")] == [
+        "curry soup (Q15) > soup (Q10) > dish (Q746549)",
+        "curry soup (Q15) > curry (Q16) > dish (Q746549)",
+    ]
+
+
+def test_a_root_reaches_itself(tmp_path: Path) -> None:
+    ways = describe(index_of(tmp_path, ITEMS).snapshot, CATALOG, "Q40050").ways
+    assert ("beverage", "drink", 0, "drink (Q40050)") in ways
+
+
+@pytest.mark.parametrize(
+    ("qid", "says"), [("Q99", "has no item Q99"), ("ramen", "'ramen' is not a QID"), ("Q0", "not a QID")]
+)
+def test_an_unknown_item_is_one_line(tmp_path: Path, qid: str, says: str) -> None:
+    with pytest.raises(SnapshotError, match=says):
+        describe(index_of(tmp_path, ITEMS).snapshot, CATALOG, qid)
+
+
+WORLD = [
+    item("Q17", {"en": "Japan", "ja": "日本", "th": "ญี่ปุ่น"}),
+    item("Q10", {"en": "soup", "ja": "スープ"}, P279="Q746549"),
+    item("Q11", {"en": "miso soup", "ja": "味噌汁", "th": "ซุปมิโซะ"}, {"en": ["misoshiru"]}, 5, P31="Q10", P495="Q17"),
+    item("Q12", "Misoshiru", sitelinks=1, P31="Q10"),
+    item("Q13", "misoshiru", P31="Q5"),
+    item("Q20", "stew", P31="Q746549"),
+    item("Q21", "Stew", P31="Q746549"),
+    item("Q22", "stew", P31="Q746549"),
+    *[item(f"Q{number}", "stew", P31="Q5") for number in range(30, 40)],
+    item("Q50", "[bold]x[/bold] \x1b[31mred\x1b[0m :smile: \u202eback", {"en": ["hot soup"]}, P31="Q10", P27="Q17"),
+    item("Q51", {"th": "มีโซะ"}, P31="Q10", P50="Q52"),
+    item("Q52", "Ana", P31="Q5", P27="Q414"),
+]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Linker:
+    return Linker(CATALOG, index_of(tmp_path, WORLD))
+
+
+def the_dish(world: Linker, surface: str, language: str = "en", rivals: int = 5) -> Explanation:
+    (found,) = explain(world, surface, language, "food", "dish", rivals=rivals)
+    return found
+
+
+def test_a_link_is_explained(world: Linker) -> None:
+    found = the_dish(world, "misoshiru")
+    assert (found.status, found.candidates, found.survivors) == ("linked", 3, 2)
+    chosen = found.chosen
+    assert chosen is not None
+    assert chosen.item == Item("Q11", "miso soup", None, None)
+    assert (chosen.match, chosen.matched, chosen.matched_language, chosen.score) == ("alias", "misoshiru", "en", 100.0)
+    assert [step.label for step in chosen.path] == ["soup", "dish"]
+    assert (chosen.reached_kind, chosen.distance, chosen.sitelinks) == ("dish", 2, 5)
+    (country,) = found.countries
+    assert (country.item.label, country.country, country.property) == ("Japan", "JP", "P495")
+    assert country.property_name == "country of origin"
+    assert [(rival.item.qid, rival.reason) for rival in found.rivals] == [
+        ("Q12", "lost to Q11: a name after normalisation against an alias"),
+        ("Q13", "lost: no way from it to the classes of food"),
+    ]
+
+
+def test_labels_are_given_in_the_language_of_the_surface_too(world: Linker) -> None:
+    found = the_dish(world, "ซุปมิโซะ", "th")
+    assert found.chosen is not None
+    assert found.chosen.item == Item("Q11", "miso soup", "ซุปมิโซะ", None)
+    assert found.countries[0].item == Item("Q17", "Japan", "ญี่ปุ่น", None)
+    unnamed = the_dish(world, "มีโซะ", "th")
+    assert unnamed.chosen is not None
+    assert unnamed.chosen.item == Item("Q51", None, "มีโซะ", None)
+    assert [(c.property, c.property_name) for c in unnamed.countries] == [
+        ("P50/P27", "country of citizenship of author")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("surface", "match", "matched"), [("miso soups", "inflected", "miso soup"), ("mison soup", "fuzzy", "miso soup")]
+)
+def test_what_matched_is_told_with_its_score(world: Linker, surface: str, match: str, matched: str) -> None:
+    chosen = the_dish(world, surface).chosen
+    assert chosen is not None
+    assert (chosen.item.qid, chosen.match, chosen.matched) == ("Q11", match, matched)
+    assert 0 < chosen.score <= (99.9 if match == "fuzzy" else 100)
+
+
+def test_an_ambiguous_one_has_its_rivals_and_no_more_than_are_wanted(world: Linker) -> None:
+    found = the_dish(world, "stew", rivals=3)
+    assert (found.status, found.candidates, found.survivors) == ("ambiguous", 13, 3)
+    assert found.chosen is not None
+    assert (found.chosen.item.qid, found.chosen.rank) == ("Q20", 1)
+    assert [rival.item.qid for rival in found.rivals] == ["Q22", "Q21", "Q30"]
+    assert found.rivals[0].reason == "too close to Q20 to tell"
+    assert the_dish(world, "stew", rivals=0).rivals == ()
+
+
+def test_why_nothing_is_meant(world: Linker) -> None:
+    nobody = the_dish(world, "Ana")
+    assert (nobody.status, nobody.chosen, nobody.countries) == ("no path", None, ())
+    assert [rival.item.qid for rival in nobody.rivals] == ["Q52"]
+    nothing = the_dish(world, "wholly unheard of")
+    assert (nothing.status, nothing.chosen, nothing.rivals) == ("no candidate", None, ())
+
+
+def test_every_kind_that_counts_is_explained(world: Linker) -> None:
+    kinds = [explanation.kind for explanation in explain(world, "soup", "en", "food")]
+    assert kinds == [name for name, kind in CATALOG.topic("food").kinds.items() if kind.counted]
+
+
+@pytest.mark.parametrize(
+    ("language", "topic", "kind", "says"),
+    [
+        ("thh", "food", None, "unknown language 'thh'. Did you mean 'th'?"),
+        ("th", "foood", None, "unknown topic 'foood'. Did you mean 'food'?"),
+        ("th", "food", "dihs", "food has no kind 'dihs'. Did you mean 'dish'?"),
+        ("th", "food", "place", "'place' of food is a kind that is never linked. Linked: dish"),
+    ],
+)
+def test_an_unknown_name_is_one_line_with_the_nearest(
+    world: Linker, language: str, topic: str, kind: str | None, says: str
+) -> None:
+    with pytest.raises(CatalogError) as error:
+        explain(world, "soup", language, topic, kind)
+    assert says in str(error.value)
+
+
+def show(*words: str | Path, cwd: Path, **environment: str) -> str:
+    """What `link show` prints."""
+    shown = polyculture("link", "show", *words, cwd=cwd, POLYCULTURE_CACHE=str(cwd / "cache"), **environment)
+    assert shown.returncode == 0, shown.stderr
+    return shown.stdout
+
+
+def test_the_tree(world: Linker, tmp_path: Path) -> None:
+    options = ("--language", "en", "--topic", "food", "--kind", "dish", "--snapshot", "index.duckdb")
+    sure = bases()[ANY, "shared"]
+    assert show("misoshiru", *options, cwd=tmp_path).splitlines() == [
+        '"misoshiru" in English, food, looked up in index.duckdb',
+        "├── normal form: misoshiru",
+        "└── as dish: linked",
+        "    ├── miso soup (Q11)",
+        '    │   ├── matched: alias "misoshiru" (en)',
+        "    │   ├── path: miso soup (Q11) > soup (Q10) > dish (Q746549)",
+        "    │   ├── country: Japan (Q17), JP, by P495 country of origin",
+        "    │   ├── 5 sitelinks; won: the best of those that reach the topic",
+        f"    │   └── confidence {sure.confidence:.3f}: of {sure.of} links by anything but label with other items of "
+        f"that name outside the topic, {sure.right} were right on gold data",
+        '    ├── Misoshiru (Q12): normalised "Misoshiru" (en); '
+        "lost to Q11: a name after normalisation against an alias",
+        '    └── misoshiru (Q13): label "misoshiru" (en); lost: no way from it to the classes of food',
+    ]
+    crowd = show("stew", *options, "--rivals", "1", cwd=tmp_path)
+    assert "as dish: ambiguous" in crowd
+    assert "... and 11 more" in crowd
+    near = show("mison soup", *options, cwd=tmp_path)
+    assert 'matched: fuzzy 94.7 of 100 "miso soup" (en)' in near
+
+
+def test_kinds_with_the_same_outcome_are_shown_once(world: Linker, tmp_path: Path) -> None:
+    options = ("--language", "ja", "--topic", "food", "--snapshot", "index.duckdb")
+    assert "as dish, dish_category: linked" in show("味噌汁", *options, cwd=tmp_path)
+
+
+def test_a_label_is_printed_and_does_nothing(world: Linker, tmp_path: Path) -> None:
+    options = ("--language", "en", "--topic", "food", "--kind", "dish", "--snapshot", "index.duckdb")
+    for environment in ({}, {"FORCE_COLOR": "1"}):
+        printed = show("hot soup", *options, cwd=tmp_path, **environment)
+        assert "[bold]x[/bold] \ufffd[31mred\ufffd[0m :smile: \ufffdback (Q50)" in printed
+    assert "\x1b" not in show("hot [red]soup[/red] \x1b[31m", *options, cwd=tmp_path)
+
+
+def test_the_same_as_data(world: Linker, tmp_path: Path) -> None:
+    options = ("--language", "en", "--topic", "food", "--snapshot", "index.duckdb", "--format", "json")
+    told: dict[str, Any] = json.loads(show("Misoshiru", *options, "--rivals", "1", cwd=tmp_path))
+    assert {key: told[key] for key in ("surface", "normal_form", "language", "topic", "source")} == {
+        "surface": "Misoshiru",
+        "normal_form": "misoshiru",
+        "language": "en",
+        "topic": "food",
+        "source": "index.duckdb",
+    }
+    dish = told["kinds"][0]
+    assert (dish["kind"], dish["status"], dish["candidates"]) == ("dish", "linked", 3)
+    assert (dish["chosen"]["item"]["qid"], dish["chosen"]["match"]) == ("Q12", "label")
+    assert dish["confidence"] == (dish["basis"]["right"] + 1) / (dish["basis"]["of"] + 2)
+    assert [step["label"] for step in dish["chosen"]["path"]] == ["soup", "dish"]
+    assert len(dish["rivals"]) == 1
+    markup = json.loads(show("hot soup", *options, cwd=tmp_path))["kinds"][0]["chosen"]["item"]["label"]
+    assert markup == "[bold]x[/bold] \x1b[31mred\x1b[0m :smile: \u202eback"
+
+
+def test_the_starter_snapshot_is_looked_into(tmp_path: Path) -> None:
+    printed = show("着物", "--language", "ja", "--topic", "clothing", cwd=tmp_path)
+    assert "in Japanese, clothing, looked up in starter\n" in printed
+    assert "kimono · 着物 (Q483444)" in printed
+    assert "country: Japan · 日本 (Q17), JP, by P495 country of origin" in printed
+    unknown = show("เสื้อฮาวาย", "--language", "th", "--topic", "clothing", cwd=tmp_path)
+    assert "as garment, style: no candidate" in unknown
+
+
+BY_API = ("a", "--language", "ja", "--topic", "clothing", "--source", "api", "--contact", "me@example.org")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("kimono", "--language", "jp", "--topic", "clothing"), "unknown language 'jp'"),
+        (("kimono", "--language", "ja", "--topic", "cloth"), "Did you mean 'clothing'?"),
+        (("kimono", "--language", "ja", "--topic", "clothing", "--kind", "garmet"), "Did you mean 'garment'?"),
+        (("kimono", "--language", "ja", "--topic", "clothing", "--snapshot", "n.duckdb"), "there is no snapshot here"),
+        ((" ", "--language", "ja", "--topic", "clothing"), "the surface is no text"),
+        (("kimono", "--language", "ja", "--topic", "clothing", "--source", "api"), "--contact"),
+        (
+            (*BY_API[:-1], "me"),
+            "--contact: 'me' is neither an e-mail address nor a page. Write, for example, --contact you@example.org",
+        ),
+        (
+            ("kimono", "--language", "ja", "--topic", "clothing", "--catalog", "nowhere"),
+            "nowhere: holds neither topics/ nor languages/",
+        ),
+        (
+            (*BY_API, "--endpoint", "http://127.0.0.1:9/w/api.php"),
+            "http://127.0.0.1:9/w/api.php: the Wikidata service does not answer",
+        ),
+        (
+            (*BY_API, "--endpoint", "wikidata"),
+            "--endpoint: String should match",
+        ),
+        ((*BY_API, "--snapshot", "starter"), "--snapshot is for --source index"),
+        (
+            ("kimono", "--language", "ja", "--topic", "clothing", "--contact", "you@example.org"),
+            "--contact is for --source api",
+        ),
+        (
+            (*BY_API, "--token-env", "NO_SUCH_TOKEN"),
+            "the environment variable NO_SUCH_TOKEN, which should hold an access token, is not set",
+        ),
+    ],
+)
+def test_a_mistake_is_one_line(tmp_path: Path, words: tuple[str, ...], says: str) -> None:
+    shown = polyculture("link", "show", *words, cwd=tmp_path, POLYCULTURE_CACHE=str(tmp_path / "cache"))
+    assert says in one_line(shown)
+
+
+@pytest.mark.parametrize("damage", ["overwritten", "cut off"])
+def test_a_damaged_snapshot_is_one_line(world: Linker, tmp_path: Path, damage: str) -> None:
+    assert isinstance(world.source, IndexSource)
+    snapshot = world.source.snapshot.path
+    data, names = snapshot.read_bytes(), _first_block_of_names(snapshot)
+    file = tmp_path / "damaged.duckdb"
+    file.write_bytes(data[: names + 100] + (bytes(1_000) + data[names + 1_100 :] if damage == "overwritten" else b""))
+    shown = polyculture(
+        *("link", "show", "misoshiru", "--language", "en", "--topic", "food", "--snapshot", file), cwd=tmp_path
+    )
+    assert "damaged.duckdb: is damaged, or was cut off. Build it again" in one_line(shown)
+
+
+def _first_block_of_names(snapshot: Path) -> int:
+    """Where in the file the first block with names begins: behind three headers of 4 KiB and the blocks before it."""
+    with duckdb.connect(str(snapshot), read_only=True) as connection:
+        found = connection.execute(
+            "SELECT min(block_id) * any_value(block_size) FROM pragma_storage_info('names'), pragma_database_size() "
+            "WHERE block_id >= 0"
+        ).fetchone()
+    assert found is not None
+    return 3 * 4_096 + int(found[0])
+
+
+def test_the_live_service_is_asked_once(world: Linker, tmp_path: Path) -> None:
+    with WikidataServer([*CLASSES, *WORLD]) as server:
+        options = ("--language", "th", "--topic", "food", "--kind", "dish", "--source", "api")
+        options += ("--contact", "me@example.org", "--endpoint", server.url)
+        by_api = show("ซุปมิโซะ", *options, cwd=tmp_path)
+        asked = len(server.requests)
+        assert asked > 0
+        assert show("ซุปมิโซะ", *options, cwd=tmp_path) == by_api
+        assert len(server.requests) == asked
+        assert server.agents == {agent for agent in server.agents if "me@example.org" in agent}
+    index = ("--language", "th", "--topic", "food", "--kind", "dish", "--snapshot", "index.duckdb")
+    assert by_api.splitlines()[1:] == show("ซุปมิโซะ", *index, cwd=tmp_path).splitlines()[1:]
+
+
+@pytest.mark.slow
+def test_the_slice_tells_the_truth_about_a_shirt(slice_index: IndexSource, tmp_path: Path) -> None:
+    """It holds Hawaii in Thai, and no Hawaiian shirt."""
+    linker = Linker(CATALOG, slice_index)
+    for found in explain(linker, "เสื้อฮาวาย", "th", "clothing"):
+        assert (found.status, found.chosen) == ("no candidate", None)
+    (rice,) = explain(linker, "พีบิมบับ", "th", "food", "dish")
+    assert rice.chosen is not None
+    assert (rice.chosen.item.qid, rice.chosen.item.label, rice.chosen.match) == ("Q648352", "bibimbap", "label")
+    assert [step.qid for step in rice.chosen.path] == ["Q746549"]

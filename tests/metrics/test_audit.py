@@ -1,0 +1,385 @@
+"""Audits: the sheet out and in, precision and recall counted by hand, metrics corrected where the truth is known."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from polyculture.cache.parquet import objects_to_table, write_parquet
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import Judgement
+from polyculture.cache.store import open_store
+from polyculture.cli.human_audit import import_sheets
+from polyculture.metrics import views
+from polyculture.metrics.audit.corrected import _corrected, _shift, corrected_metrics
+from polyculture.metrics.audit.scores import Share, audit_scores, share
+from polyculture.metrics.audit.sheet import COLUMNS, read_judgements, sample
+from polyculture.metrics.measure import measure
+from tests.polyculture.test_command_line import polyculture
+from tests.store_builder import StoreBuilder
+
+
+def build(folder: Path) -> StoreBuilder:
+    """Twelve Japanese responses: ramen (right), udon (linked to a person of that name), nothing (a word, no dish)."""
+    built = StoreBuilder(folder / "runs" / "pilot", models=("openai:one",), n=12)
+    prompt = built.ask("ja", country="JP")
+    for _ in range(12):
+        built.answer(
+            prompt,
+            [{"surface": "=ramen"}, {"surface": "udon", "granularity": 1}, {"surface": "word", "granularity": 0}],
+        )
+    built.link("=ramen", "Q1")
+    built.link("udon", "Q2")
+    built.link("word")
+    built.entity("Q1", "ramen", JP="P495")
+    built.entity("Q2", "Udon, a person", IT="P27")
+    return built
+
+
+@pytest.fixture
+def experiment(tmp_path: Path) -> Path:
+    build(tmp_path).write()
+    file = tmp_path / "exp.toml"
+    file.write_text(
+        'name = "pilot"\nmodels = ["openai:one"]\nlanguages = ["ja"]\ntopics = ["food"]\ncountries = ["JP"]\n',
+        encoding="utf-8",
+    )
+    return file
+
+
+def export(experiment: Path, judge: str, fill: Callable[[dict[str, str]], None], *words: str) -> Path:
+    """A sheet as a judge gives it back: filled in, and saved by a spreadsheet that prefers semicolons."""
+    sheet = experiment.parent / f"{judge}.csv"
+    done = polyculture("audit", "export", experiment, "-o", sheet, *words, cwd=experiment.parent)
+    assert done.returncode == 0, done.stderr
+    with sheet.open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
+        fill(row)
+    with sheet.open("w", encoding="utf-8-sig", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, delimiter=";")
+        writer.writeheader()
+        writer.writerows(reversed(rows))
+    return sheet
+
+
+def judged(row: dict[str, str]) -> None:
+    """Right: ramen and its link, udon but not its link; wrong: the word. Every response lacks one thing."""
+    if row["id"].endswith(":missed"):
+        row["missed"] = "1"
+        return
+    row["mention"] = "wrong" if row["surface"] == "word" else "Right "
+    row["link"] = {"'=ramen": "right", "udon": "wrong"}.get(row["surface"], "")
+
+
+def test_from_the_sheet_to_precision_and_recall(experiment: Path) -> None:
+    sheet = export(experiment, "ana", judged, "--per", "10")
+    done = polyculture("audit", "import", experiment, sheet, cwd=experiment.parent)
+    assert done.returncode == 0, done.stderr
+    assert "ana: 40 rows judged" in done.stderr
+    shown = polyculture("audit", "show", experiment, "-f", "csv", cwd=experiment.parent)
+    rows = {
+        (row["what"], row["language"], row["topic"]): (int(row["hits"]), int(row["of"]))
+        for row in csv.DictReader(shown.stdout.splitlines())
+    }
+    for place in (("", ""), ("ja", ""), ("ja", "food")):
+        assert rows["extraction precision", *place] == (20, 30)
+        assert rows["extraction recall", *place] == (20, 30)
+        assert rows["link precision", *place] == (10, 20)
+        assert rows["link recall", *place] == (10, 20)
+
+
+@pytest.mark.parametrize("said_of_wrong_mentions", ["", "right", "wrong", "none"])
+def test_a_wrong_mention_is_no_entity_whatever_stands_in_link(tmp_path: Path, said_of_wrong_mentions: str) -> None:
+    """Ten dishes of Japan and ten words that are none, in a cell of Japan and one of Italy: the truth is 10 and 1/2.
+
+    The machine has 20 items a cell, and 1/4: ten of twenty in the one, none in the other. The link of one right mention
+    is left open: it is taken to be like the others.
+    """
+    built = StoreBuilder(tmp_path, models=("m",), n=10)
+    for country in ("JP", "IT"):
+        prompt = built.ask("en", country=country)
+        for number in range(10):
+            built.answer(prompt, [f"dish {number}", f"word {number}"])
+    for number in range(10):
+        built.link(f"dish {number}", f"Q{number + 1}")
+        built.link(f"word {number}", f"Q{number + 101}")
+        built.entity(f"Q{number + 1}", JP="P495")
+    run = built.write()
+    with open_store(run, views()) as store:
+        rows = [row for row in sample(store, 20, 1).rows if row["surface"]]
+    said: dict[str, tuple[str, str | None]] = {
+        row["id"]: ("right", "right") if "dish" in row["surface"] else ("wrong", said_of_wrong_mentions or None)
+        for row in rows
+    }
+    said[next(name for name, one in said.items() if one[0] == "right")] = ("right", None)
+    judgements = [
+        Judgement(
+            "judge",
+            row["id"].split(":")[1],
+            int(row["id"].split(":")[2]),
+            "en",
+            "food",
+            mention,
+            None,
+            row["qid"],
+            link,
+            None,
+        )
+        for row in rows
+        for mention, link in (said[row["id"]],)
+    ]
+    write_parquet(objects_to_table("judgements", judgements), run.table("judgements"))
+    with open_store(run, views()) as store:
+        unmeasured = corrected_metrics(store)
+    assert {(one.low, one.high) for one in unmeasured} == {(None, None)}  # the sample's uncertainty is not all of it
+    measure(run)
+    with open_store(run, views()) as store:
+        found = {one.metric: one for one in corrected_metrics(store)}
+    diversity, specificity = found["diversity"], found["specificity"]
+    assert (diversity.reported, diversity.corrected) == (20, pytest.approx(10))
+    assert (specificity.reported, specificity.corrected) == (0.25, pytest.approx(0.5, abs=0.03))
+    assert diversity.low is not None
+    assert specificity.low is not None
+
+
+def test_a_model_that_cannot_have_the_errors_of_its_language_is_not_corrected(tmp_path: Path) -> None:
+    """Every mention is specific; one model's are all labelled so, the other's never: half would be added to each."""
+    built = StoreBuilder(tmp_path, models=("right", "wrong"), n=20)
+    prompt = built.ask("en", country="JP")
+    for model, label in (("right", 1), ("wrong", 0)):
+        for sample_number in range(20):
+            built.answer(prompt, [{"surface": "ramen", "granularity": label}], model=model, sample=sample_number)
+    run = built.write()
+    judgements = [
+        Judgement("judge", row["extraction_id"], 0, "en", "food", "right", 1, None, None, None)
+        for row in built.rows["mentions"]
+    ]
+    write_parquet(objects_to_table("judgements", judgements), run.table("judgements"))
+    measure(run)
+    with open_store(run, views()) as store:
+        found = {one.model: one for one in corrected_metrics(store) if one.metric == "granularity"}
+    assert (found["right"].corrected, found["right"].low, found["right"].refuted) == (None, None, True)
+    wrong = found["wrong"]
+    assert wrong.corrected == pytest.approx(0.5)
+    assert wrong.low is not None
+    assert wrong.high is not None
+    assert 0 <= wrong.low < 0.5 < wrong.high <= 1
+    assert not wrong.refuted
+
+
+def test_the_same_seed_gives_the_same_sheet_and_cells_are_no_formulas(experiment: Path) -> None:
+    sheets = [
+        export(experiment, name, lambda _: None, "--per", "5", "--seed", seed)
+        for name, seed in (("a", "1"), ("b", "1"), ("c", "2"))
+    ]
+    one, same, other = (sheet.read_text(encoding="utf-8-sig") for sheet in sheets)
+    assert one == same
+    assert one != other
+    assert ";'=ramen;" in one
+    again = polyculture("audit", "export", experiment, "-o", sheets[0], cwd=experiment.parent)
+    assert again.returncode == 2
+    assert "is there already" in again.stderr
+
+
+def test_responses_whose_mentions_were_not_looked_up_are_not_given_to_a_judge(tmp_path: Path) -> None:
+    built = StoreBuilder(tmp_path, n=4)
+    prompt = built.ask("en", country="JP")
+    looked_up = [built.answer(prompt, mentions) for mentions in (["ramen"], [])]
+    for _ in range(2):
+        built.answer(prompt, ["ramen", "later"])
+    built.link("ramen", "Q1")
+    with open_store(built.write(), views()) as store:
+        drawn = {row["id"].split(":")[1].split()[0] for row in sample(store, 20, 1).rows}
+    assert drawn == set(looked_up)
+
+
+def test_two_judges_and_what_they_differ_on(experiment: Path) -> None:
+    def milder(row: dict[str, str]) -> None:
+        judged(row)
+        row["mention"] = "right" if row["surface"] == "word" else row["mention"]
+
+    sheets = [export(experiment, name, fill, "--per", "10") for name, fill in (("ana", judged), ("ben", milder))]
+    done = polyculture("audit", "import", experiment, *sheets, cwd=experiment.parent)
+    assert done.returncode == 0, done.stderr
+    assert "ana, ben" in done.stdout
+    with open_store(run_of(experiment), views()) as store:
+        (counts,) = store.sql("SELECT judged, right_mentions, disputed FROM audit_counts").fetchall()
+    assert counts == (20, 20, 10)  # the words are disputed, and in no score
+
+
+def test_a_judgement_of_a_link_that_has_changed_does_not_count(experiment: Path, tmp_path: Path) -> None:
+    import_sheets(run_of(experiment), [export(experiment, "ana", judged, "--per", "10")])
+    relinked = build(tmp_path)
+    relinked.rows["links"] = [row for row in relinked.rows["links"] if row["surface"] != "udon"]
+    relinked.link("udon", "Q3")
+    relinked.entity("Q3", "udon", JP="P495")
+    for table in ("responses", "mentions", "extractions"):
+        relinked.rows[table] = []
+    relinked.write()
+    with open_store(run_of(experiment), views()) as store:
+        found = {one.what: (one.hits, one.of) for one in audit_scores(store) if one.language is None}
+    assert found["link precision"] == (10, 10)
+    shown = polyculture("audit", "show", experiment, cwd=experiment.parent)
+    assert "10 judged mentions have another link now" in shown.stderr
+
+
+MISTAKES = [
+    ("mention", "yes", "mention is 'yes'. Write right or wrong"),
+    ("missed", "-1", "missed is '-1'"),
+    ("id", "m:nobody:0", "is no mention of this run"),
+    ("specific", "2", "specific is '2'"),
+    ("missed", "1", "missed is '1' in a mention's row, where it says nothing"),
+]
+
+
+@pytest.mark.parametrize("label", [1.0, 0.0])
+def test_a_sample_without_an_error_leaves_room_for_one(label: float) -> None:
+    """Ten responses as the machine labelled them: a quarter may be wrong, and in the one direction that there is."""
+    response, one = np.arange(10), np.ones(10)
+    shift = _shift(response, [one * label, one, one * label, one])
+    assert shift.value == 0
+    found = _corrected("granularity", "m", "en", label, label, label, shift)
+    assert found.low is not None
+    assert found.high is not None
+    low, high = stats.binomtest(int(10 * label), 10).proportion_ci(method="wilson")
+    assert (found.low, found.high) == pytest.approx((low, high), abs=0.001)
+
+
+@pytest.mark.parametrize("wrong", [0.05, 0.2])
+@pytest.mark.parametrize("responses", [10, 40, 100])
+def test_limits_of_an_audit_hold_whatever_the_sample(responses: int, wrong: float) -> None:
+    """A run whose every label is 1, and judges who call some of them wrong: the truth is inside in 91 % and more."""
+    random, covered = np.random.default_rng([responses, int(wrong * 100)]), 0
+    for _ in range(300):
+        each = 1 + random.poisson(2, responses)
+        owner, one = np.repeat(np.arange(responses), each), np.ones(each.sum())
+        right = (random.random(len(one)) >= wrong).astype(float)
+        found = _corrected("granularity", "m", "en", 1.0, 0.998, 1.0, _shift(owner, [right, one, one, one]))
+        assert found.low is not None
+        assert found.high is not None
+        covered += found.low <= 1 - wrong <= found.high
+    assert covered >= 273
+
+
+@pytest.mark.parametrize(("column", "value", "said"), MISTAKES)
+def test_a_mistake_in_a_sheet_names_its_row(experiment: Path, column: str, value: str, said: str) -> None:
+    done = 0
+
+    def spoil(row: dict[str, str]) -> None:
+        nonlocal done
+        if not done:
+            row[column] = value
+            done += 1
+
+    sheet = export(experiment, "ana", spoil, "--per", "2")
+    result = polyculture("audit", "import", experiment, sheet, cwd=experiment.parent)
+    assert result.returncode == 2
+    assert said in result.stderr
+    assert "row m:" in result.stderr
+    assert not run_of(experiment).table("judgements").exists()
+
+
+def test_nothing_is_judged_yet(experiment: Path) -> None:
+    shown = polyculture("audit", "show", experiment, cwd=experiment.parent)
+    assert shown.returncode == 2
+    assert "holds no judgements" in shown.stderr
+    assert share("link precision", None, None, 0, 0) == Share("link precision", None, None, 0, 0, None, None, None)
+
+
+def run_of(experiment: Path) -> RunFolder:
+    return RunFolder(experiment.parent / "runs" / "pilot")
+
+
+def test_corrected_numbers_cover_the_truth(tmp_path: Path) -> None:
+    """Models whose mentions are often wrong: what is reported is far off, what is corrected covers the truth."""
+    random, covered, off, worlds = np.random.default_rng(11), 0, 0, 8
+    for world in range(worlds):
+        built = StoreBuilder(tmp_path / str(world), models=("m",), n=300)
+        prompt = built.ask("en", country="JP")
+        truth: dict[tuple[int, int], tuple[bool, int, bool]] = {}
+        for response in range(300):
+            mentions = []
+            for ordinal in range(1 + random.poisson(2)):
+                # A true thing is specific in 3 of 10, a wrong mention always labelled so.
+                right = bool(random.random() < 0.7)
+                specific = int(random.random() < 0.3)
+                truth[response, ordinal] = (right, specific, right)
+                label = specific if right else 1
+                mentions.append({"surface": "right" if right else "wrong", "granularity": label})
+            built.answer(prompt, mentions)
+        built.link("right", "Q1")
+        built.link("wrong", "Q2")
+        built.entity("Q1", JP="P495")
+        built.entity("Q2", IT="P495")
+        run = built.write()
+        answer(run, truth)
+        measure(run)
+        with open_store(run, views()) as store:
+            found = {one.metric: one for one in corrected_metrics(store)}
+        granularity, specificity = found["granularity"], found["specificity"]
+        assert granularity.low is not None
+        assert granularity.high is not None
+        assert granularity.reported_low is not None
+        covered += granularity.low <= 0.3 <= granularity.high
+        off += granularity.reported_low > 0.3
+        assert specificity.low is not None
+        assert specificity.high is not None
+        assert specificity.low <= 1.0 <= specificity.high + 0.03  # every right link is associated
+        assert specificity.reported < 0.8
+        diversity = found[
+            "diversity"
+        ]  # of two items one is right; the limits leave room for unseen ones in both numbers
+        assert diversity.corrected is not None
+        assert diversity.low is not None
+        assert diversity.high is not None
+        assert diversity.reported_high is not None
+        assert diversity.corrected == pytest.approx(1.0, abs=0.15)
+        assert diversity.low <= 1.0 <= diversity.high < diversity.reported_high * 0.6
+    assert off == worlds
+    assert covered >= 6  # of 8 at 95 %: fewer than six in one of 150 series
+
+
+def answer(run: RunFolder, truth: dict[tuple[int, int], tuple[bool, int, bool]]) -> None:
+    """A judge who knows the truth judges 80 responses."""
+    with open_store(run, views()) as store:
+        rows = sample(store, 80, 1).rows
+    judgements = []
+    for row in rows:
+        _, extraction, ordinal = row["id"].split(":")
+        if ordinal == "missed":
+            continue
+        right, specific, link = truth[int(extraction[1:7]), int(ordinal)]
+        judgements.append(
+            Judgement(
+                "judge",
+                extraction,
+                int(ordinal),
+                "en",
+                "food",
+                "right" if right else "wrong",
+                specific,
+                row["qid"],
+                "right" if link else "wrong",
+                None,
+            )
+        )
+    write_parquet(objects_to_table("judgements", judgements), run.table("judgements"))
+
+
+def test_a_sheet_is_read_as_it_was_written(experiment: Path) -> None:
+    sheet = export(experiment, "ana", judged, "--per", "3")
+    with open_store(run_of(experiment), views()) as store:
+        found = read_judgements(store, sheet)
+    assert {(one.mention, one.link, one.qid, one.missed) for one in found} == {
+        ("right", "right", "Q1", None),
+        ("right", "wrong", "Q2", None),
+        ("wrong", None, None, None),
+        (None, None, None, 1),
+    }
+    assert {one.judge for one in found} == {"ana"}

@@ -1,0 +1,535 @@
+"""Intervals: their arithmetic, what they say where there is little to say, and the stage that writes them."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from scipy import stats
+
+from polyculture.cache.errors import StoreError
+from polyculture.cache.outcome import Outcome
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.metrics import KEPT, views
+from polyculture.metrics.intervals.assemblage import (
+    Assemblage,
+    assemblage,
+    bundling,
+    count_estimate,
+    diversity_estimate,
+)
+from polyculture.metrics.intervals.at_coverage import coverage_in, items_at_coverage
+from polyculture.metrics.intervals.coverage import coverage_estimate
+from polyculture.metrics.intervals.diversity_estimators import companions, expected_items, items_in
+from polyculture.metrics.intervals.estimate import Estimate, Sum, Z, difference, mean, student, symmetric, wilson
+from polyculture.metrics.intervals.overlap import Overlaps, overlap
+from polyculture.metrics.intervals.ratio import PRIOR, ratio_estimate
+from polyculture.metrics.measure import measure
+from tests.large_run import LargeRun
+from tests.store_builder import StoreBuilder
+
+
+def cell(*responses: list[int]) -> Assemblage:
+    """The assemblage of responses given as lists of item numbers."""
+    pairs = [(number, item) for number, items in enumerate(responses) for item in items]
+    columns = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+    return assemblage(len(responses), columns[:, 0], columns[:, 1])
+
+
+def ratio(*rows: tuple[int, int, int]) -> Estimate:
+    """The ratio over rows of (responses, numerator, denominator)."""
+    estimate = ratio_estimate(*np.array(rows, dtype=float).T)
+    assert estimate is not None
+    return estimate
+
+
+@pytest.mark.parametrize(
+    ("rows", "alike"),
+    [
+        ([(1, 2), (1, 2), (0, 1), (2, 2), (3, 3)], True),
+        ([(1, 1)] * 6 + [(0, 6), (6, 6), (0, 1)], False),  # long responses differ more than short ones
+    ],
+)
+def test_a_ratio_varies_as_the_jackknife_says_or_as_mentions_that_are_alike_do(
+    rows: list[tuple[int, int]], alike: bool
+) -> None:
+    tops, bottoms = np.array(rows).T
+    size, whole, value = len(rows), bottoms.sum(), tops.sum() / bottoms.sum()
+    without = [(tops.sum() - a) / (whole - b) for a, b in rows]
+    jackknife = (size - 1) / size * np.sum((np.array(without) - np.mean(without)) ** 2)
+    mentions = [[1] * a + [0] * (b - a) for a, b in rows]
+    within = sum(np.var(told) * len(told) for told in mentions)
+    correlation = 1 - within / ((whole - size) * value * (1 - value) + PRIOR)
+    clustered = value * (1 - value) / whole * (1 + correlation * ((bottoms**2).sum() / whole - 1))
+    assert (clustered > jackknife) == alike
+    estimate, effective = ratio(*((1, a, b) for a, b in rows)), value * (1 - value) / max(clustered, jackknife)
+    assert estimate.value == pytest.approx(value)
+    assert estimate.freedom == size - 1
+    below, above = estimate.distances(Z)
+    center = (value + Z**2 / 2 / effective) / (1 + Z**2 / effective)
+    assert value + (above - below) / 2 == pytest.approx(center)
+    assert estimate.variance == pytest.approx(max(clustered, jackknife))
+
+
+def test_exceptions_that_stand_alone_do_not_pass_for_independent_mentions() -> None:
+    """Thirty responses of six mentions that agree, but for one mention: the next exception may be a whole response."""
+    low = ratio((29, 6, 6), (1, 5, 6)).limits(0, 1)[0]
+    assert low is not None
+    assert low < 0.95 < stats.binomtest(179, 180).proportion_ci(method="wilson").low
+
+
+def test_independent_mentions_give_wilsons_interval() -> None:
+    estimate = ratio((30, 1, 1), (70, 0, 1))
+    expected = stats.binomtest(30, 100).proportion_ci(method="wilson")
+    low, high = estimate.limits(0, 1)
+    assert (low, high) == pytest.approx((expected.low, expected.high), abs=0.004)
+
+
+@pytest.mark.parametrize("responses", [1, 2, 50])
+def test_responses_that_agree_still_leave_doubt_and_less_of_it_the_more_there_are(responses: int) -> None:
+    estimate = ratio((responses, 3, 3))
+    expected = stats.binomtest(responses, responses).proportion_ci(method="wilson")
+    assert estimate.limits(0, 1) == pytest.approx((expected.low, 1.0))
+
+
+def test_a_ratio_without_mentions_is_none() -> None:
+    assert ratio_estimate(np.array([]), np.array([]), np.array([])) is None
+
+
+def test_a_difference_crosses_the_distances_of_its_parts() -> None:
+    one, other = wilson(0.9, 10, math.inf), wilson(0.2, 40, math.inf)
+    (below, above), (other_below, other_above) = one.distances(Z), other.distances(Z)
+    gain = difference(one, other)
+    assert gain.value == pytest.approx(0.7)
+    assert gain.distances(Z) == pytest.approx((math.hypot(below, other_above), math.hypot(above, other_below)))
+
+
+@pytest.mark.parametrize("hits", [0, 1, 4])
+def test_the_mean_of_equal_cells_is_as_sure_as_the_one_that_they_make_up(hits: int) -> None:
+    """Also where nothing ever happened: twenty cells without a hit in 10 are as good as none in 200."""
+    cells = [wilson(hits / 10, 10, math.inf)] * 20
+    together = stats.binomtest(20 * hits, 200).proportion_ci(method="wilson")
+    assert mean(cells).limits(0, 1) == pytest.approx((together.low, together.high))
+
+
+def test_degrees_of_freedom_are_satterthwaites() -> None:
+    equal = mean([symmetric(1.0, 2.0, 4), symmetric(3.0, 2.0, 4)])
+    assert equal.freedom == pytest.approx(8)
+    assert equal.limits(-math.inf, math.inf)[1] == pytest.approx(2 + stats.t.ppf(0.975, 8))  # the mean's variance is 1
+    assert mean([symmetric(1.0, 2.0, 4), symmetric(3.0, 0.0, 1)]).freedom == pytest.approx(4)
+    assert student(math.inf) == pytest.approx(1.959964)
+
+
+def test_weights_are_those_of_a_weighted_mean() -> None:
+    total = Sum()
+    total.add(symmetric(1.0, 1.0, 9), 3)
+    total.add(symmetric(5.0, 1.0, 9), 1)
+    found = total.mean()
+    assert found.value == 2.0
+    assert found.variance == pytest.approx((9 + 1) / 16)
+
+
+@pytest.mark.parametrize("metric", ["diversity", "rarefied", "hill_1", "hill_2"])
+def test_what_rests_on_one_response_has_no_interval_and_takes_none_from_means_of_more_than_that(metric: str) -> None:
+    def estimate(one: Assemblage) -> Estimate:
+        return diversity_estimate(one) if metric == "diversity" else companions(one, 1)[metric]
+
+    lonely, known = estimate(cell([1, 2])), estimate(cell([1], [2], [1, 3]))
+    assert lonely.value == 2
+    assert lonely.withheld() == "one response"
+    assert lonely.limits(0, math.inf) == (None, None)
+    assert lonely.variance > 0
+    assert known.withheld() is None
+    assert mean([lonely, known]).withheld() is None
+    assert mean([lonely, known, lonely]).withheld() == "one response"
+    assert mean([lonely, *[known] * 9]).reach() > mean([known] * 10).reach() * 0.9
+
+
+def test_languages_with_one_response_take_the_interval_from_most_pairs_only() -> None:
+    full, lonely = cell(*[[1, 2, 3], [2, 3, 4, 5], [1, 6]] * 4), cell([1, 2, 3, 7, 8])
+    cells = {"a": full, "b": full, "c": full, "d": lonely}
+    pairs = [(one, other, overlap(cells[one], cells[other])) for one, other in combinations(cells, 2)]
+    known = Overlaps([(one, other, pair) for one, other, pair in pairs if pair])
+    assert len(known.pairs) == 6
+    assert known.mean().withheld() is None  # three of six
+    assert known.mean_of("a").withheld() is None
+    assert known.mean_of("d").withheld() == "one response"
+
+
+def test_the_estimated_assemblage_is_chaos() -> None:
+    """One unique item, one seen twice, one thrice, one in all of ten responses; the formulas worked out by hand."""
+    found = cell([1, 2], [1, 3, 4], [1, 3, 4], [1, 4], [1], [1], [1], [1], [1], [1])
+    assert found.items.tolist() == [1, 2, 3, 4]
+    assert found.unique.tolist() == [False, True, False, False]
+    assert found.unseen == math.ceil(9 / 10 * 1 / 2)  # Chao2
+    deficit = 1 / 10 * (1 - 2 / (9 + 2))
+    assert found.unseen_chance == pytest.approx(1 - (1 - deficit) ** 10)
+    missed = [0.1 * 0.9**10, 0.2 * 0.8**10, 0.3 * 0.7**10]
+    assert deficit / sum(missed) > 1  # so that each chance is lowered by all of it
+    for number, share in enumerate((0.1, 0.2, 0.3), start=1):
+        lowered = share * (1 - (1 - share) ** 10)
+        assert found.chance[number] == pytest.approx(1 - (1 - lowered) ** 10)
+    assert found.chance[0] == 1
+
+
+def test_items_that_come_together_widen_the_interval() -> None:
+    apart, together = cell([1], [2], [3], [4], []), cell([1, 2, 3, 4], [], [], [], [])
+    ones = np.ones(4)
+    assert bundling([(apart, ones)]) == 1
+    assert bundling([(together, ones)]) == pytest.approx((16 - 16 / 5) / (4 * 4 / 5))
+    assert diversity_estimate(together).distances(Z)[0] > 1.9 * diversity_estimate(apart).distances(Z)[0]
+
+
+def test_a_cell_without_items_has_a_diversity_of_nought_and_no_consensus_with_its_like() -> None:
+    nothing = cell([], [], [])
+    assert diversity_estimate(nothing).limits(0, 9) == (0, 9)
+    assert overlap(nothing, nothing) is None
+    one_sided = overlap(nothing, cell([1], [1], [1]))
+    assert one_sided is not None
+    assert one_sided.value == 0
+
+
+RESPONSES = ([1, 2], [1, 3, 4], [1, 3], [1, 4, 5], [1, 5, 6])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
+def test_the_saturation_curve_is_the_mean_over_all_draws(size: int) -> None:
+    drawn = [len(set().union(*some)) for some in combinations(RESPONSES, size)]
+    assert items_in(cell(*RESPONSES), size).value == pytest.approx(np.mean(drawn))
+
+
+def test_companions_have_the_jackknife_that_leaves_out_each_response() -> None:
+    def plain(responses: Sequence[list[int]]) -> tuple[float, float, float]:
+        counts = np.unique(np.concatenate(responses), return_counts=True)[1]
+        share = counts / counts.sum()
+        drawn = [len(set().union(*some)) for some in combinations(responses, 3)]
+        return math.exp(-(share * np.log(share)).sum()), 1 / (share**2).sum(), float(np.mean(drawn))
+
+    whole, left = plain(RESPONSES), [plain(RESPONSES[:k] + RESPONSES[k + 1 :]) for k in range(5)]
+    found = companions(cell(*RESPONSES), 3) | {"rarefied": expected_items(cell(*RESPONSES).incidence, 3)}
+    for number, metric in enumerate(("hill_1", "hill_2", "rarefied")):
+        without = np.array([one[number] for one in left])
+        variance = 4 / 5 * ((without - without.mean()) ** 2).sum()
+        assert found[metric].value == pytest.approx(whole[number])
+        below, above = found[metric].distances(Z)
+        assert below == pytest.approx(Z * math.sqrt(variance))
+        assert above > below  # there may be items that none of the five names
+
+
+def test_coverage_of_fewer_responses_is_the_mean_over_all_draws() -> None:
+    """The share of the other responses' mentions that fall on what was drawn (Chao and Jost 2012, equation 4a)."""
+    found = cell(*RESPONSES).incidence
+    for size in (1, 2, 3, 4):
+        shares = []
+        for some in combinations(RESPONSES, size):
+            drawn, others = set().union(*some), [one for one in RESPONSES if one not in some]
+            shares += [(len(drawn & set(one)), len(one)) for one in others]
+        covered, mentions = np.sum(shares, axis=0)
+        assert coverage_in(found, size) == pytest.approx(covered / mentions)
+
+
+@pytest.mark.parametrize("size", [5, 14, 23, 24, 30, 48])
+def test_items_at_a_coverage_have_the_jackknife_that_leaves_out_each_response(size: int) -> None:
+    random = np.random.default_rng(1)
+    responses = [sorted(set((random.zipf(1.5, 3) % 50).tolist())) for _ in range(24)]
+    whole = cell(*responses).incidence
+    coverage = coverage_in(whole, size)
+    found = items_at_coverage(whole, coverage)
+    if size < 24:
+        assert found.value == pytest.approx(items_in(cell(*responses), size).value)
+    left = [items_at_coverage(cell(*responses[:k], *responses[k + 1 :]).incidence, coverage).value for k in range(24)]
+    spread = math.sqrt(23 / 24 * float(((np.array(left) - np.mean(left)) ** 2).sum()))
+    below, above = found.distances(Z)
+    assert below == pytest.approx(found.value * (1 - math.exp(-Z * spread / found.value)), rel=0.15)  # to first order
+    assert above > below
+    assert found.withheld() == ("few items" if (whole.counts > 1).sum() < 10 else None)
+
+
+def test_a_cell_without_items_has_a_flat_curve_and_no_hill_numbers() -> None:
+    found = companions(cell([], [], []), 2)
+    assert set(found) == {"rarefied"}
+    assert found["rarefied"].limits(0, 9) == (0, 9)
+
+
+@pytest.mark.parametrize("items", [[], [1], [1, 2, 3]])
+def test_responses_that_name_the_same_items_leave_room_for_rare_ones(items: list[int]) -> None:
+    """No item in none of many responses: up to 3.84 rare ones may be expected (Wilson's limit of 0 of many)."""
+    low, high = diversity_estimate(cell(*[items] * 2_000)).limits(0, math.inf)
+    assert low == len(items)
+    assert high == pytest.approx(len(items) + Z**2, abs=0.02)
+
+
+def test_consensus_is_symmetric_and_its_sides_change_with_the_cells() -> None:
+    one, other = cell([1, 2], [2, 3], [3, 9], [4]), cell([3], [3, 5], [5, 6], [1], [1, 7])
+    forth, back = overlap(one, other), overlap(other, one)
+    assert forth is not None
+    assert back is not None
+    assert forth.value == back.value == 2 / 8
+    spread = [[float(side.deviations @ side.deviations) for side in pair.sides] for pair in (forth, back)]
+    assert spread[0] == pytest.approx(spread[1][::-1])
+    assert forth.estimate().variance == pytest.approx(back.estimate().variance)
+    low, high = forth.estimate().limits(0, 1)
+    assert low is not None
+    assert high is not None
+    assert low < forth.value < high
+
+
+def test_languages_that_say_the_same_are_as_sure_together_as_each_pair() -> None:
+    """Were the pairs taken as independent, three would be surer than one; they are the same responses, told thrice."""
+    responses = ([1, 2], [2, 3], [3, 9], [4])
+    cells = {language: cell(*responses) for language in "abc"}
+    pairs = [(a, b, pair) for a, b in combinations(cells, 2) if (pair := overlap(cells[a], cells[b]))]
+    alone, together = pairs[0][2].estimate(), Overlaps(pairs).mean()
+    assert together.value == alone.value == 1
+    assert Overlaps(pairs[:1]).mean() == alone
+    assert sum(together.distances(Z)) > sum(alone.distances(Z)) / math.sqrt(3)
+
+
+def test_coverage_has_estys_variance_with_what_comes_together() -> None:
+    """Seven mentions: 1 in three responses; 2 and 3 both in the first two; and none, or one, of its own in the last."""
+    alone = coverage_estimate(cell([1, 2, 3], [1, 2, 3], [1]).incidence)
+    assert alone.value == 1
+    assert 0.4 < alone.distances(Z)[0] < 1
+    found = coverage_estimate(cell([1, 2, 3], [1, 2, 3], [1, 4]).incidence)
+    assert found.value == pytest.approx(1 - 1 / 8 * (2 * 1 / (2 * 1 + 2 * 2)))
+    spread = 2 * (0 - 3 / 8) ** 2 + (1 - 2 / 8) ** 2  # of the unique mentions, over responses
+    whole, repeated = (spread + 1) / (1 * (1 - 1 / 8) + 1), (2 * 2**2 + 2) / (7 + 2)
+    value = found.value
+    variance, slope = (whole * (1 - value) + repeated) * value / 8, (whole * (1 - 2 * value) + repeated) / 8
+    (below, above), plain = found.distances(Z), Estimate(value, variance, 2, slope, whole / 8).distances(Z)
+    assert above == pytest.approx(plain[1])
+    assert plain[0] < below < plain[0] + 1 / 8  # corrected for continuity
+    nothing_twice = coverage_estimate(cell([1], [2], [3]).incidence)
+    assert nothing_twice.distances(Z)[1] > 0.6
+
+
+def test_a_consensus_of_items_seen_many_times_leaves_room_for_rare_ones_and_of_a_handful_has_no_interval() -> None:
+    def limits(shared: int, own: int) -> tuple[float | None, float | None]:
+        both, here, there = range(shared), range(100, 100 + own), range(200, 200 + own)
+        pair = overlap(cell(*[[*both, *here]] * 40), cell(*[[*both, *there]] * 40))
+        assert pair is not None
+        assert pair.value == shared / (shared + 2 * own)
+        return pair.estimate().limits(0, 1)
+
+    assert limits(2, 1) == (None, None)
+    (low, high), (lower, higher) = limits(4, 1), limits(40, 10)
+    assert 0 < low < lower < 4 / 6 < higher < high < 1
+    assert higher - lower < 0.15 < high - low  # sixty items, and one that may be rare, say more than six
+
+
+def test_a_mean_has_an_interval_where_no_more_than_half_of_its_parts_have_few_items() -> None:
+    known = coverage_estimate(cell(*[[1, 2, number] for number in range(3, 13)]).incidence)
+    few = coverage_estimate(cell([1, 2], [1, 2], [1]).incidence)
+    assert (known.withheld(), few.withheld()) == (None, "few items")
+    assert mean([known, few]).limits(0, 1) != (None, None)
+    assert mean([known, few, few]).withheld() == "few items"
+
+
+def test_a_curve_is_as_uncertain_as_a_rare_item_in_the_middle_and_as_a_new_count_at_the_end() -> None:
+    """Three items in all of 39 responses, and one in nine of them, which half of the responses hardly ever miss."""
+    some = cell(*[[1, 2, 3]] * 30, *[[1, 2, 3, 4]] * 9)
+    for size in (1, 20):
+        found, alone = items_in(some, size), expected_items(some.incidence, size)
+        assert found.variance == pytest.approx(alone.variance + (size / 39) ** 2, rel=0.01)
+        assert found.distances(Z)[1] > alone.distances(Z)[1]
+    assert items_in(some, 20).reach() < count_estimate(some, 4.0, 20).reach()
+    end = items_in(some, 37)
+    assert end == count_estimate(some, end.value, 37)
+
+
+def test_many_responses_that_name_nothing_leave_little_room_in_one() -> None:
+    assert 3 / 300 < (items_in(cell(*[[]] * 300), 1).limits(0, math.inf)[1] or 0) < 5 / 300
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    small = LargeRun(models=("m", "n"), languages=("de", "en", "ja"), countries=("IT", "JP"), n=8, items=60)
+    run = small.write(tmp_path_factory.mktemp("large"))
+    measure(run)
+    return run
+
+
+def test_every_number_of_the_views_has_an_interval_around_it(run: RunFolder) -> None:
+    with open_store(run, views()) as store:
+        for view in ("cell_metrics", "aggregates"):
+            numbers = f"SELECT estimate, low, high, no_interval, method FROM {view} WHERE estimate IS NOT NULL"
+            rows = store.sql(numbers).fetchall()
+            around = [low - 1e-9 <= estimate <= high + 1e-9 for estimate, low, high, why, _ in rows if not why]
+            assert all(around)
+            assert all(method for *_, method in rows)
+            query = f"SELECT DISTINCT metric, no_interval FROM {view} WHERE no_interval IS NOT NULL ORDER BY ALL"
+            withheld = [(metric, "few items") for metric in ("at_coverage", "coverage")]  # of eight responses
+            assert store.sql(query).fetchall() == withheld
+        shown = store.sql("SELECT (SELECT count(*) FROM cell_metrics) + (SELECT count(*) FROM aggregates)").fetchall()
+        assert shown == store.sql("SELECT count(*) FROM intervals").fetchall()
+        keys = ("model", "language", "other_language", "topic", "condition", "country")
+        same = " AND ".join(f"a.{key} IS NOT DISTINCT FROM i.{key}" for key in ("metric", "level", "cells", *keys))
+        assert store.sql(f"SELECT * FROM aggregates AS a ANTI JOIN intervals AS i ON {same}").fetchall() == []
+
+
+def test_every_point_of_every_curve_has_an_interval_around_it_and_the_last_is_the_cell(run: RunFolder) -> None:
+    with open_store(run, views()) as store:
+        rows = store.sql("SELECT responses, entities, coverage, low, high FROM saturation").fetchall()
+        last = """
+            SELECT s.entities = d.diversity, s.coverage, o.coverage
+            FROM saturation AS s
+            INNER JOIN diversity AS d USING (model, language, topic, condition, responses)
+            INNER JOIN diversity_companions AS o USING (model, language, topic, condition, responses)
+            WHERE s.country IS NOT DISTINCT FROM d.country AND s.country IS NOT DISTINCT FROM o.country
+        """
+        ends = store.sql(last).fetchall()
+        cells = store.sql("SELECT count(*) FROM cells").fetchall()[0][0]
+    assert len(rows) == 4 * cells  # 1, 2, 5 and 8 responses
+    assert all(
+        low - 1e-9 <= entities <= high + 1e-9 and 0 <= coverage <= 1 for _, entities, coverage, low, high in rows
+    )
+    assert len(ends) == cells
+    assert all(same and one == other for same, one, other in ends)
+
+
+def test_views_that_are_kept_say_what_they_say_when_they_are_not(run: RunFolder) -> None:
+    def answers(keep: Sequence[str]) -> dict[str, list[Any]]:
+        with open_store(run, views(), keep) as store:
+            names = [row[0] for row in store.sql("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()]
+            return {name: _rounded(store.sql(f"SELECT * FROM {name}").fetchall()) for name in names}
+
+    plain, kept = answers(()), answers(KEPT)
+    assert set(KEPT) < set(plain)
+    for name in plain:
+        assert plain[name] == kept[name], name
+
+
+def test_the_same_store_gives_the_same_intervals_and_is_not_measured_twice(run: RunFolder, tmp_path: Path) -> None:
+    path = run.table("intervals")
+    before, stamp = path.read_bytes(), path.stat().st_mtime_ns
+    again = measure(run)
+    assert again == Outcome(done=again.done, failed=0, reused=again.done)
+    assert path.stat().st_mtime_ns == stamp
+    path.unlink()
+    assert measure(run) == Outcome(done=again.done, failed=0)
+    assert pq.read_table(path).equals(pq.read_table(_written(before, tmp_path)))
+
+
+def test_another_store_is_measured_again(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "run")
+    builder.answer(builder.ask("en", "food", "JP"), ["sushi"])
+    builder.link("sushi", "Q1")
+    run = builder.write()
+    first = measure(run)
+    assert first.reused == 0
+    os.utime(run.table("prompts"))  # written again by every command
+    assert measure(run).reused == first.done
+    builder.entity("Q1", JP="P495")
+    builder.write()
+    assert measure(run).reused == 0
+    with open_store(run, views()) as store:
+        found = store.sql("SELECT estimate, low FROM cell_metrics WHERE metric = 'specificity'").fetchall()
+    assert found[0][0] == 1.0
+
+
+def test_an_interval_of_a_number_that_has_changed_since_is_not_shown(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "run")
+    prompt = builder.ask("en", "food", "JP")
+    builder.answer(prompt, ["sushi"])
+    builder.link("sushi", "Q1")
+    run = builder.write()
+    measure(run)
+    query = "SELECT estimate, low FROM cell_metrics WHERE metric = 'granularity'"
+    with open_store(run, views()) as store:
+        assert store.sql(query).fetchall()[0][1] is not None
+    builder.answer(prompt, [{"surface": "sushi", "granularity": 0}])
+    builder.folder = tmp_path / "run2"
+    changed = builder.write()
+    run.table("intervals").rename(changed.table("intervals"))
+    with open_store(changed, views()) as store:
+        assert store.sql(query).fetchall() == [(0.5, None)]
+
+
+def test_an_interval_of_fewer_responses_is_not_shown_where_the_number_is_the_same(tmp_path: Path) -> None:
+    """Half of the mentions are of Japan, three quarters specific, of two items: in 4 responses as in 40."""
+    builder = StoreBuilder(tmp_path / "run", countries=("JP",))
+    prompts = [builder.ask("en", country=country) for country in ("JP", None)]
+
+    def answer(responses: int) -> RunFolder:
+        for table in ("responses", "extractions", "mentions"):
+            builder.rows[table] = []
+        for prompt in prompts:
+            for sample in range(responses):
+                mentions = [{"surface": "sushi", "granularity": sample % 2}, {"surface": "pizza", "granularity": 1}]
+                builder.answer(prompt, mentions, sample=sample)
+        return builder.write()
+
+    def shown(run: RunFolder) -> list[tuple[int, float]]:
+        """Of each view, how many intervals it shows, and what of them is the number of granularity."""
+        with open_store(run, views()) as store:
+            query = "SELECT count(low), {} FROM {}"
+            number = "avg(estimate) FILTER (metric = 'granularity')"
+            asked = [(number, "cell_metrics"), (number, "aggregates"), ("min(entities)", "saturation")]
+            return [store.sql(query.format(*one)).fetchall()[0] for one in asked]
+
+    builder.link("sushi", "Q1")
+    builder.link("pizza", "Q2")
+    builder.entity("Q1", JP="P495")
+    builder.entity("Q2")
+    run = answer(4)
+    measure(run)
+    before = shown(run)
+    assert all(count > 0 for count, _ in before)
+    builder.folder = tmp_path / "later"
+    later = answer(40)
+    for table in ("intervals", "saturation_intervals"):
+        run.table(table).rename(later.table(table))
+    assert shown(later) == [(0, number) for _, number in before]
+    measure(later)
+    assert all(count > 0 for count, _ in shown(later))
+
+
+def test_a_run_with_nothing_in_it_is_measured_and_one_that_is_none_is_refused(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "run")
+    builder.ask("en", "food", "JP")
+    assert measure(builder.write()) == Outcome(0, 0)
+    with pytest.raises(StoreError, match="holds no run"):
+        measure(RunFolder(tmp_path / "elsewhere"))
+
+
+def _rounded(rows: list[Any]) -> list[Any]:
+    """Without the last digits, which hang on the order in which threads add up; in an order of their own."""
+    return sorted((tuple(round(v, 9) if isinstance(v, float) else v for v in row) for row in rows), key=str)
+
+
+def _written(data: bytes, folder: Path) -> Path:
+    path = folder / "before.parquet"
+    path.write_bytes(data)
+    return path
+
+
+def test_the_mean_of_a_share_of_nothing_and_a_share_of_all_is_in_doubt() -> None:
+    """Their slopes are opposite: added up, they had left an interval without width."""
+    for n in (1, 10):
+        low, high = mean([wilson(0.0, n, math.inf), wilson(1.0, n, math.inf)]).limits(0.0, 1.0)
+        assert low is not None
+        assert high is not None
+        assert high - 0.5 == pytest.approx(0.5 - low)
+        one_cell = wilson(0.0, n, math.inf).limits(0.0, 1.0)[1]
+        assert one_cell is not None
+        assert high - low > one_cell / 2
+
+
+def test_means_of_cells_near_nothing_and_near_all_cover_the_truth() -> None:
+    random, worlds = np.random.default_rng(5), 1_000
+    for shares in ((0.05, 0.95), (0.2, 0.8)):
+        covered = 0
+        for _ in range(worlds):
+            low, high = mean([wilson(random.binomial(30, share) / 30, 30, math.inf) for share in shares]).limits(0, 1)
+            assert low is not None
+            assert high is not None
+            covered += low <= 0.5 <= high
+        assert covered >= 930

@@ -1,0 +1,276 @@
+"""Prices and max_cost: what is spent is in the store, and no process spends more than the limit."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from polyculture.cache.errors import BudgetError
+from polyculture.cache.ledger import Ledger
+from polyculture.cache.prices import Price
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.generate.budget import BudgetedEngine, Purse
+from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
+from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
+from tests.servers import Reply, StubServer, failure
+
+# A stub's answer has 7 tokens of prompt and 5 of answer: it costs 0.0057. The languages are told by their scripts: no
+# process loads the models of those in Latin letters, three seconds each.
+EXPERIMENT = """
+name = "paid"
+models = ["openai:stub"]
+languages = ["ja", "ko"]
+topics = ["food"]
+countries = ["IT", "JP"]
+{limit}
+[sampling]
+n = 10
+max_tokens = 16
+[extract]
+with = "{extractor}"
+[prices."openai:stub"]
+input = 100
+output = 1000
+[options.openai]
+base_url = "{url}"
+"""
+ANSWER = 0.0057
+JOB_SAMPLES = 50
+
+
+def write(folder: Path, url: str, limit: float | None = None, extractor: str = "gazetteer") -> Path:
+    file = folder / "exp.toml"
+    text = EXPERIMENT.format(url=url, extractor=extractor, limit="" if limit is None else f"max_cost = {limit}")
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def spending(folder: Path) -> list[dict[str, Any]]:
+    with open_store(RunFolder(folder / "runs" / "paid")) as store:
+        return store.sql("SELECT * FROM spending ORDER BY ALL").to_arrow_table().to_pylist()
+
+
+def extracting(body: Mapping[str, Any], before: int) -> Reply | None:
+    """To an extractor's question no answer that it can use the first two times, then an empty list."""
+    if "response_format" not in body:
+        return None
+    content = '{"mentions": []}' if body["seed"] == 2 else "no JSON"
+    answer = {
+        "model": "stub",
+        "choices": [{"message": {"content": content}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 7, "completion_tokens": 5},
+    }
+    return Reply(body=json.dumps(answer).encode())
+
+
+@pytest.fixture
+def server() -> Iterator[StubServer]:
+    with StubServer() as stub:
+        yield stub
+
+
+def test_spending_holds_what_was_bought_and_what_it_cost(tmp_path: Path, server: StubServer) -> None:
+    result = polyculture("generate", write(tmp_path, server.url), cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    rows = spending(tmp_path)
+    assert [(row["stage"], row["language"], row["asked"], row["purchase"]) for row in rows] == [
+        ("generate", "ja", "openai:stub", "direct"),
+        ("generate", "ko", "openai:stub", "direct"),
+    ]
+    for row in rows:
+        assert (row["answers"], row["failed"], row["prompt_tokens"]) == (JOB_SAMPLES, 0, 7 * JOB_SAMPLES)
+        assert row["cost"] == pytest.approx(JOB_SAMPLES * ANSWER)
+
+
+def test_extraction_by_a_paid_model_counts_with_its_failed_attempts(tmp_path: Path, server: StubServer) -> None:
+    server.behaviour = extracting
+    file = write(tmp_path, server.url, extractor="openai:stub")
+    for stage in ("generate", "extract"):
+        result = polyculture(stage, file, "--language", "ja", cwd=tmp_path)
+        assert result.returncode == 0, result.stderr
+    extraction = spending(tmp_path)[0]
+    assert (extraction["stage"], extraction["answers"]) == ("extract", JOB_SAMPLES)
+    assert extraction["cost"] == pytest.approx(3 * JOB_SAMPLES * ANSWER)  # three attempts each
+
+
+def test_answers_of_no_use_are_in_the_store_before_the_next_attempt(tmp_path: Path, server: StubServer) -> None:
+    """They were once kept in memory until the last attempt, and lost from the costs when that was killed."""
+    held = True
+
+    def behave(body: Mapping[str, Any], before: int) -> Reply | None:
+        reply = extracting(body, before)
+        return replace(reply, slow=600) if reply and held and body["seed"] == 1 else reply
+
+    server.behaviour = behave
+    file = write(tmp_path, server.url, extractor="openai:stub")
+    assert polyculture("generate", file, "--language", "ja", cwd=tmp_path).returncode == 0
+    killed = start_polyculture("extract", file, "--language", "ja", cwd=tmp_path)
+    deadline = time.monotonic() + 120
+    while not any(seed == 1 for _, seed in server.asked) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait(60)
+    held = False
+    done = polyculture("extract", file, "--language", "ja", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert [seed for _, seed in server.asked].count(0) == JOB_SAMPLES  # a first attempt each, and never again
+    extraction = spending(tmp_path)[0]
+    assert (extraction["answers"], extraction["failed"], extraction["unusable"]) == (JOB_SAMPLES, 0, 2 * JOB_SAMPLES)
+    assert extraction["cost"] == pytest.approx(3 * JOB_SAMPLES * ANSWER)
+    question = "select sum(extracted)::int as extracted, sum(extraction_failed)::int as failed from health"
+    counted = polyculture("sql", file, question, "--format", "csv", cwd=tmp_path)
+    assert counted.stdout.splitlines() == ["extracted,failed", f"{JOB_SAMPLES},0"], counted
+
+
+def test_answers_without_a_text_cost_too(tmp_path: Path, server: StubServer) -> None:
+    refusal = b'{"choices": [{"message": {"refusal": "no"}}], "usage": {"prompt_tokens": 7, "completion_tokens": 5}}'
+    server.behaviour = lambda *_: Reply(body=refusal)
+    assert polyculture("generate", write(tmp_path, server.url), cwd=tmp_path).returncode == 4
+    assert [(row["answers"], row["failed"]) for row in spending(tmp_path)] == [(0, JOB_SAMPLES)] * 2
+    assert sum(row["cost"] for row in spending(tmp_path)) == pytest.approx(2 * JOB_SAMPLES * ANSWER)
+
+
+def test_what_another_run_paid_for_costs_nothing(tmp_path: Path, server: StubServer) -> None:
+    file = write(tmp_path, server.url)
+    assert polyculture("generate", file, cwd=tmp_path).returncode == 0
+    file.write_text(file.read_text().replace('"paid"', '"other"', 1))
+    assert polyculture("generate", file, cwd=tmp_path).returncode == 0
+    with open_store(RunFolder(tmp_path / "runs" / "other")) as store:
+        assert store.sql("SELECT count(*) FROM responses").fetchall() == [(2 * JOB_SAMPLES,)]
+        assert store.sql("SELECT * FROM spending").fetchall() == []
+
+
+def test_a_run_stops_before_max_cost_is_passed_and_goes_on_when_it_is_raised(
+    tmp_path: Path, server: StubServer
+) -> None:
+    stopped = polyculture("run", write(tmp_path, server.url, limit=0.3), cwd=tmp_path)
+    assert stopped.returncode == 5, stopped.stderr
+    assert "stopped before max_cost = 0.3 is passed" in stopped.stderr
+    assert "Traceback" not in stopped.stderr
+    paid = len(server.asked)
+    # At worst an answer costs 16 tokens more than it does: that much may be left.
+    assert 0.3 - 0.05 < paid * ANSWER <= 0.3
+    assert sum(row["cost"] for row in spending(tmp_path)) == pytest.approx(paid * ANSWER)
+    again = polyculture("generate", write(tmp_path, server.url, limit=0.3), cwd=tmp_path)
+    assert again.returncode == 5
+    assert len(server.asked) == paid
+    done = polyculture("generate", write(tmp_path, server.url, limit=3), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len(server.asked) == len(set(server.asked)) == 2 * JOB_SAMPLES
+
+
+def test_where_a_server_counts_no_tokens_no_limit_is_kept_and_the_run_says_so(
+    tmp_path: Path, server: StubServer
+) -> None:
+    server.behaviour = lambda *_: Reply(body=b'{"choices": [{"message": {"content": "ramen"}}]}')
+    stopped = polyculture("generate", write(tmp_path, server.url, limit=3), cwd=tmp_path)
+    assert stopped.returncode == 5
+    assert "max_cost = 3 cannot be kept, since the server does not say how many tokens" in stopped.stderr
+    assert "Traceback" not in stopped.stderr
+    assert 0 < len(server.asked) < 2 * JOB_SAMPLES
+    with open_store(RunFolder(tmp_path / "runs" / "paid")) as store:
+        kept = store.sql("SELECT count(text) FROM responses").fetchall()
+    assert kept == [(len(server.asked),)]
+
+
+def test_extraction_stops_at_the_limit_and_forgets_nothing_that_it_paid_for(tmp_path: Path, server: StubServer) -> None:
+    server.behaviour = extracting
+    file = write(tmp_path, server.url, limit=1.8, extractor="openai:stub")
+    result = polyculture("run", file, "--language", "ja", cwd=tmp_path)
+    assert result.returncode == 5, result.stderr
+    paid = len(server.asked)
+    assert paid > JOB_SAMPLES
+    assert sum(row["cost"] for row in spending(tmp_path)) == pytest.approx(paid * ANSWER)
+    assert paid * ANSWER <= 1.8
+
+
+def test_two_processes_together_keep_to_the_limit(tmp_path: Path, server: StubServer) -> None:
+    server.latency = 0.01
+    file = write(tmp_path, server.url, limit=0.25)  # less than either of them needs
+    both = [start_polyculture("generate", file, "--job", f"{k}/2", cwd=tmp_path) for k in (1, 2)]
+    assert [process.wait(120) for process in both] == [5, 5]
+    assert 0.25 - 0.05 < len(server.asked) * ANSWER <= 0.25
+
+
+def test_what_a_killed_process_had_reserved_is_free_again(tmp_path: Path, server: StubServer) -> None:
+    server.latency = 0.5
+    file = write(tmp_path, server.url, limit=1.0)
+    killed = start_polyculture("generate", file, "--language", "ja", cwd=tmp_path)
+    deadline = time.monotonic() + 120
+    while not server.asked and time.monotonic() < deadline:
+        time.sleep(0.05)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait(60)
+    server.latency = 0.0
+    done = polyculture("generate", file, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert sum(row["cost"] for row in spending(tmp_path)) == pytest.approx(2 * JOB_SAMPLES * ANSWER)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ('[prices."openai:stub"]', '[prices."openai:stab"]', "max_cost is set, and [prices] does not name openai:stub"),
+        ("input = 100", "input = -1", "prices.openai:stub.input: Input should be greater than or equal to 0, not -1"),
+        ("input = 100", "inptu = 100", "unknown key 'prices.openai:stub.inptu'. Did you mean 'input'?"),
+        ("output = 1000", "", "prices.openai:stub.output' is missing"),
+        ("max_cost = 1", "max_cost = 0", "max_cost: Input should be greater than 0"),
+        ("max_cost = 1", 'max_cost = "1"', "max_cost: Input should be a valid number"),
+    ],
+)
+def test_a_mistake_in_prices_is_one_line(tmp_path: Path, before: str, after: str, said: str) -> None:
+    file = write(tmp_path, "http://127.0.0.1:9/v1", limit=1)
+    assert before in file.read_text()
+    file.write_text(file.read_text().replace(before, after, 1))
+    line = one_line(polyculture("plan", file, cwd=tmp_path))
+    assert said in line
+    assert str(file) in line
+
+
+def test_an_extractor_without_a_price_is_named_too(tmp_path: Path) -> None:
+    file = write(tmp_path, "http://127.0.0.1:9/v1", limit=1, extractor="openai:other")
+    assert "does not name openai:other" in one_line(polyculture("plan", file, cwd=tmp_path))
+
+
+def request(count: int, text: str = "prompt") -> Request:
+    return Request(text, (Message("user", text),), Decoding(max_tokens=16, top_k=None), tuple(range(count)))
+
+
+def test_who_could_pay_if_others_gave_back_waits_for_them(tmp_path: Path, server: StubServer) -> None:
+    price, told = Price(0, 1000), []
+    with open_engine(ModelSpec("openai:stub", {"base_url": server.url})) as engine:
+        other, mine = Ledger(tmp_path, 0.1), Ledger(tmp_path, 0.1)
+        other.begin("generate other", 0.0, batch=False)
+        assert other.reserve("generate other", 0.0, 0.09, 0.09) == pytest.approx(0.09)
+
+        def tell(line: str) -> None:
+            told.append(line)
+            Thread(target=other.settle, args=("generate other", 0.01)).start()
+
+        purse = Purse(mine, "generate mine", lambda: 0.0, tell, batch=False)
+        answers = list(BudgetedEngine(engine, price, purse).sample([request(8)]))
+        assert len(answers) == 8
+        assert re.search(r"generate mine: waits .* generate other 0\.0900", told[0])
+        with pytest.raises(BudgetError):
+            list(BudgetedEngine(engine, price, purse).sample([request(100)]))
+    assert mine.spent() == pytest.approx(len(server.asked) * 0.005 + 0.01)
+    assert mine.spent() <= 0.1
+
+
+def test_failures_give_back_what_was_reserved_for_them(tmp_path: Path, server: StubServer) -> None:
+    server.behaviour = lambda *_: failure(400)
+    ledger = Ledger(tmp_path, 0.05)
+    with open_engine(ModelSpec("openai:stub", {"base_url": server.url})) as engine:
+        purse = Purse(ledger, "generate x", lambda: 0.0, lambda _: None, batch=False)
+        assert len(list(BudgetedEngine(engine, Price(0, 1000), purse).sample([request(200)]))) == 200
+    assert ledger.spent() == 0

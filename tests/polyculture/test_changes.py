@@ -1,0 +1,123 @@
+"""What a change makes stale, and nothing else, is made anew: by the stages that depend on it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polyculture.cache.files import ABANDONED, sweep
+from polyculture.cache.store import current_store
+from polyculture.experiment.workspace import open_workspace
+from polyculture.link.dumps.build import build_index
+from polyculture.running.pipeline import Pipeline
+from tests import servers
+from tests.extract_engines import answer
+from tests.link_world import write_dump
+from tests.servers import StubServer
+from tests.test_docs import ITEMS, replace, write_own_catalog
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubServer]:
+    """Answers a prompt with two festivals, and a text with the two that a reader finds in it."""
+
+    def say(prompt: str, seed: int | None) -> str:
+        if prompt.startswith("She loves"):
+            return answer(("Diwali", "festival"), ("Hanami", "festival"))
+        return f"She loves Diwali and Hanami. ({seed})"
+
+    monkeypatch.setattr(servers, "answer_text", say)
+    with StubServer() as server:
+        yield server
+
+
+@pytest.fixture
+def experiment(tmp_path: Path, stub: StubServer) -> Path:
+    """A topic of one's own, extracted by a model."""
+    file = write_own_catalog(tmp_path, '"en"', '"festival"')
+    dump = write_dump(tmp_path / "dump.json", ITEMS)
+    build_index(dump, tmp_path / "wikidata.duckdb", ["en"])
+    replace(file, '"starter"', '"wikidata.duckdb"')
+    options = f'[extract]\nwith = "openai:reader"\n[options.openai]\nbase_url = "{stub.url}"\n'
+    replace(file, "[sampling]", options + "[sampling]")
+    return file
+
+
+def run(experiment: Path) -> dict[str, list[Any]]:
+    """What the tables of a run hold after generate, extract and link."""
+    pipeline = Pipeline.prepare(open_workspace(experiment))
+    jobs = pipeline.workspace.jobs
+    pipeline.generate(jobs)
+    pipeline.extract(jobs)
+    pipeline.link()
+    pipeline.finish()
+    with current_store(pipeline.workspace.run, pipeline.manifest) as store:
+        names = ("responses", "extractions", "mentions", "links")
+        return {name: store.sql(f"SELECT * FROM {name} ORDER BY ALL").fetchall() for name in names}
+
+
+def linked(tables: dict[str, list[Any]]) -> dict[str, str]:
+    return {row[3]: row[4] for row in tables["links"]}
+
+
+@pytest.mark.slow
+def test_each_change_makes_anew_what_depends_on_it(experiment: Path, stub: StubServer) -> None:
+    first = run(experiment)
+    asked = len(stub.asked)
+    assert asked == 2 * len(first["responses"])
+    assert linked(first) == {"Diwali": "linked", "Hanami": "linked"}
+    assert run(experiment) == first
+    assert len(stub.asked) == asked
+
+    topic = experiment.parent / "mine" / "topics" / "festival.toml"
+    replace(topic, 'roots = ["Q132241"]', 'roots = ["Q375011"]')
+    narrower = run(experiment)
+    assert linked(narrower) == {"Diwali": "linked", "Hanami": "no path"}, "the topic's classes changed: links and after"
+    assert {**narrower, "links": first["links"]} == first
+    assert len(stub.asked) == asked
+
+    replace(experiment, '"openai:reader"', '"gazetteer"')
+    found = run(experiment)
+    assert found["responses"] == first["responses"]
+    assert found["mentions"] != first["mentions"], "the extractor changed: mentions and after"
+    assert len(stub.asked) == asked, "what the gazetteer does costs nothing, and needs no consent"
+
+    replace(experiment, '"gazetteer"', '"openai:reader"')
+    replace(topic, 'roots = ["Q375011"]', 'roots = ["Q132241"]')
+    assert run(experiment) == first, "what was there counts again when the setting comes back"
+    assert len(stub.asked) == asked
+
+
+def test_more_samples_and_models_top_up(experiment: Path, stub: StubServer) -> None:
+    first = run(experiment)
+    asked = len(stub.asked)
+    count = len(first["responses"])
+    workspace = open_workspace(experiment)
+    n, model = workspace.sampling.n, workspace.experiment.models[0]
+    replace(experiment, f"n = {n}", f"n = {n + 1}")
+    more = run(experiment)
+    assert len(more["responses"]) == count + count // n
+    assert len(stub.asked) - asked == 2 * count // n
+    assert set(first["mentions"]) < set(more["mentions"])
+    asked = len(stub.asked)
+    replace(experiment, f'"{model}"', f'"{model}", "openai:another"')
+    both = run(experiment)
+    assert len(both["responses"]) == 2 * len(more["responses"])
+    assert len(stub.asked) - asked == 2 * len(more["responses"])
+    assert set(more["responses"]) < set(both["responses"])
+
+
+def test_what_killed_processes_left_half_written_is_swept_and_what_is_being_written_is_not(tmp_path: Path) -> None:
+    old, new, whole = (
+        tmp_path / name for name in (".links.parquet.1-a.tmp", ".links.parquet.2-b.tmp", "links.parquet")
+    )
+    for file in (old, new, whole):
+        file.write_bytes(b"half")
+    for file in (old, whole):
+        os.utime(file, (file.stat().st_mtime - ABANDONED - 1,) * 2)
+    sweep(tmp_path)
+    assert sorted(file.name for file in tmp_path.iterdir()) == [new.name, whole.name]

@@ -1,0 +1,162 @@
+"""The same jobs on a real Ray cluster of two workers, of which one is killed and then a whole node lost."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import signal
+import uuid
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+
+from polyculture.cache.errors import JobHeldError, UserError
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.shards import JobShards
+from polyculture.cluster.run import run_on_cluster
+from polyculture.experiment.workspace import open_workspace
+from polyculture.running.pipeline import Pipeline
+from tests.polyculture.test_command_line import polyculture, polyculture_process
+from tests.polyculture.test_jobs import tables, wait_for, write_experiment
+from tests.servers import StubServer, failure
+
+ray = pytest.importorskip("ray", reason="the package ray is not installed")
+cluster_utils = pytest.importorskip("ray.cluster_utils", reason="the package ray is not installed")
+
+NODE = {"object_store_memory": 80 * 2**20, "include_dashboard": False}
+ROOT = Path(__file__).parents[2]
+CONCURRENCY = 2  # of the experiment's engine
+
+
+@pytest.fixture
+def stub() -> Iterator[StubServer]:
+    with StubServer(latency=0.01) as server:
+        yield server
+
+
+@pytest.fixture
+def nothing_stays(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """After the test no process of Ray's that it started is left: they are known by a variable that all inherit."""
+    mark = f"POLYCULTURE_TEST={uuid.uuid4()}"
+    monkeypatch.setenv(*mark.split("="))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+    monkeypatch.delenv("PYTHONWARNINGS", raising=False)
+    yield
+    wait_for(lambda: not inheritors(mark.encode()))
+
+
+@pytest.fixture
+def cluster(nothing_stays: None) -> Iterator[Any]:
+    """A head that works on nothing, and two nodes with a core each."""
+    cluster = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **NODE})
+    try:
+        cluster.nodes = [cluster.add_node(num_cpus=1, **NODE) for _ in range(2)]
+        yield cluster
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+
+
+def inheritors(mark: bytes) -> list[int]:
+    """The processes that were started with a variable."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if mark in (folder / "environ").read_bytes():
+                found.append(int(folder.name))
+    return found
+
+
+def workers(run: RunFolder, stage: str = "responses") -> list[int]:
+    """The processes that hold jobs, alive or not."""
+    said = [file.read_text(encoding="utf-8") for file in run.root.glob(f"{stage}/*/*/*/.holder")]
+    return [int(match[1]) for words in said if (match := re.match(r"process (\d+) on ", words))]
+
+
+def in_background(work: Callable[[], None]) -> Thread:
+    thread = Thread(target=work)
+    thread.start()
+    return thread
+
+
+@pytest.mark.slow
+def test_a_worker_and_then_a_node_are_lost_and_the_tables_are_those_of_one_machine(
+    tmp_path: Path, stub: StubServer, cluster: Any
+) -> None:
+    once = write_experiment(tmp_path / "once", stub.url, n=20)
+    assert polyculture("run", once, cwd=once.parent).returncode == 0
+    asked = Counter(map(key, stub.bodies))
+    assert set(asked.values()) == {1}
+    many = write_experiment(tmp_path / "many", stub.url, n=20)
+    pipeline = Pipeline.prepare(open_workspace(many))
+    before, lost = len(stub.answered), []
+    stub.latency = 0.5  # until both are lost: the rest of the work waits for it
+
+    def disturb() -> None:
+        wait_for(lambda: len(stub.answered) > before + 6)
+        lost.append(workers(pipeline.workspace.run)[0])
+        os.kill(lost[0], signal.SIGKILL)
+        killed = len(stub.answered)
+        wait_for(lambda: len(stub.answered) > killed + 6 and len(set(workers(pipeline.workspace.run))) > 2)
+        cluster.remove_node(cluster.nodes[0])
+        lost.append(0)
+        stub.latency = 0.01
+
+    disturbance = in_background(disturb)
+    run_on_cluster(pipeline, pipeline.workspace.jobs, cluster.address)
+    disturbance.join()
+    pipeline.link()
+    pipeline.measure()
+    pipeline.report()
+    pipeline.finish()
+    assert len(lost) == 2, "the disturbance came too late to show anything"
+    assert tables(many) == tables(once)
+    twice = Counter(map(key, stub.bodies)) - asked
+    assert set(twice) == set(asked), "every answer of the cluster's run was asked for by it"
+    again = sum(twice.values()) - len(asked)
+    assert again <= 3 * 2 * 2 * CONCURRENCY  # in flight, and waiting to be written, of each worker that was lost
+
+
+def key(body: Any) -> tuple[str, str, int]:
+    return body["model"], body["messages"][-1]["content"], body["seed"]
+
+
+@pytest.mark.slow
+def test_what_a_cluster_meets_is_told_as_on_one_machine(tmp_path: Path, stub: StubServer, cluster: Any) -> None:
+    """A job that another process holds, an engine that ends the work, an address where nobody is."""
+    experiment = write_experiment(tmp_path, stub.url, n=2)
+    pipeline = Pipeline.prepare(open_workspace(experiment))
+    held = Job("openai:one", "ja", "food")
+    with JobShards(pipeline.workspace.run, held, ["responses"]):
+        run_on_cluster(pipeline, pipeline.workspace.jobs, cluster.address)
+    assert list(pipeline.held) == [held]
+    with pytest.raises(JobHeldError, match=f"held by process {os.getpid()} on"):
+        pipeline.finish()
+    stub.behaviour = lambda *_: failure(401, "wrong key")
+    again = Pipeline.prepare(open_workspace(experiment))
+    with pytest.raises(Exception, match="key") as fault:
+        run_on_cluster(again, again.workspace.jobs, cluster.address)
+    assert getattr(fault.value, "exit_code", None) == 2
+    assert "\n" not in str(fault.value)
+    stub.behaviour = None
+    run_on_cluster(again, again.workspace.jobs, cluster.address, replicas=1)
+    again.finish()
+    with pytest.raises(UserError, match=r"--ray 127\.0\.0\.1:1: no Ray cluster can be joined"):
+        run_on_cluster(again, again.workspace.jobs, "127.0.0.1:1")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("nothing_stays")
+def test_ray_on_this_machine_from_the_command_line(tmp_path: Path, stub: StubServer) -> None:
+    once = write_experiment(tmp_path / "once", stub.url, n=1)
+    assert polyculture("run", once, cwd=once.parent).returncode == 0
+    ours = write_experiment(tmp_path / "ours", stub.url, n=1)
+    done = polyculture_process("run", ours, "--ray", "--replicas", "1", cwd=ours.parent)
+    assert done.returncode == 0, done.stderr
+    assert tables(ours) == tables(once)

@@ -1,0 +1,220 @@
+"""The front door: what a user gets wrong ends in one line, exit code 2, and nothing lost."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pytest
+
+from polyculture.__main__ import main
+from polyculture.console import Pace
+
+ROOT = Path(__file__).parents[2]
+
+EXPERIMENT = """
+name = "small"
+models = ["{model}"]
+languages = ["en"]
+topics = ["food"]
+countries = ["IT", "JP"]
+[sampling]
+n = 2
+max_tokens = 16
+[options.openai]
+base_url = "{url}"
+"""
+
+
+def polyculture(*words: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The command line to its end, in this process: seconds faster than in one of its own."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, contextlib.chdir(cwd):
+        patch.setattr(sys, "argv", ["polyculture", *map(str, words)])
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), pytest.raises(SystemExit) as end:
+            main()
+    return subprocess.CompletedProcess([*words], int(end.value.code or 0), out.getvalue(), err.getvalue())
+
+
+def polyculture_process(*words: str | Path, cwd: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The command line as a user runs it: for tests of how it starts and ends, and of what it does beside others."""
+    command, variables = _command(words, environment)
+    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=550, env=variables)
+
+
+def start_polyculture(
+    *words: str | Path, cwd: Path, stdout: int = subprocess.DEVNULL, stderr: int = subprocess.DEVNULL
+) -> subprocess.Popen[bytes]:
+    """The command line, left running. Ctrl-C reaches it even where the tests run as a shell's background job."""
+    command, variables = _command(words, {})
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a child inherits only whether it is ignored
+    try:
+        return subprocess.Popen(command, cwd=cwd, stdout=stdout, stderr=stderr, env=variables)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _command(words: Sequence[str | Path], environment: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+    return [sys.executable, "-m", "polyculture", *map(str, words)], {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        **environment,
+    }
+
+
+def one_line(result: subprocess.CompletedProcess[str]) -> str:
+    """The one line that a user's mistake ends in."""
+    assert result.returncode == 2, result.stderr
+    assert "Traceback" not in result.stderr
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1, result.stderr
+    return lines[0]
+
+
+@pytest.fixture
+def experiment(tmp_path: Path) -> Path:
+    file = tmp_path / "exp.toml"
+    file.write_text(EXPERIMENT.format(model="openai:any", url="http://127.0.0.1:9/v1"), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ('topics = ["food"]', 'topics = ["fod"]', "topics: unknown topic 'fod'. Did you mean 'food'?"),
+        ('languages = ["en"]', 'languages = ["eng"]', "languages: unknown language 'eng'. Did you mean 'en'?"),
+        ('countries = ["IT", "JP"]', 'countries = ["JAP"]', "countries: unknown country 'JAP'"),
+        ("openai:any", "opanai:any", "Did you mean 'openai'?"),
+        ("openai:any", "gpt-4o", "names no engine"),
+        ("max_tokens", "max_tokans", "unknown key 'sampling.max_tokans'. Did you mean 'max_tokens'?"),
+        ('topics = ["food"]', "", "the key 'topics' is missing"),
+        ("n = 2", "n = 0", "sampling.n: Input should be greater than or equal to 1, not 0"),
+        ("n = 2", "n = = 2", "not valid TOML"),
+        ('name = "small"', 'name = "../small"', "name"),
+        ('languages = ["en"]', 'languages = ["en", "en"]', "names en twice"),
+        ('name = "small"', 'name = "small"\npreset = "makievl"', "Did you mean 'makieval'?"),
+        ("[sampling]", "[link]\nsnapshot = 'none.duckdb'\n[sampling]", "none.duckdb"),
+        (
+            "[sampling]",
+            "[extract]\nwith = 'gazeteer'\n[sampling]",
+            "'gazeteer' is no extractor. Did you mean 'gazetteer'?",
+        ),
+        ("n = 2", 'n = "2"', "sampling.n: Input should be a valid integer, not '2'"),
+        ("base_url", "base_ulr", "unknown option 'base_ulr'. Did you mean 'base_url'?"),
+        ("[sampling]", "[link]\nsource = 'api'\n[sampling]", "contact"),
+    ],
+)
+def test_a_mistake_in_the_file_is_named_with_its_place(experiment: Path, before: str, after: str, said: str) -> None:
+    text = experiment.read_text(encoding="utf-8")
+    assert before in text
+    experiment.write_text(text.replace(before, after), encoding="utf-8")
+    line = one_line(polyculture("plan", experiment, cwd=experiment.parent))
+    assert said in line
+    assert str(experiment) in line
+    assert not (experiment.parent / "runs").exists()
+
+
+def test_a_folder_is_no_experiment_file(tmp_path: Path) -> None:
+    assert "is a folder, not an experiment file" in one_line(polyculture("plan", ".", cwd=tmp_path))
+
+
+def test_a_file_that_is_not_there_says_how_to_write_one(tmp_path: Path) -> None:
+    assert "polyculture init" in one_line(polyculture_process("run", "none.toml", cwd=tmp_path))
+
+
+def test_a_closed_port_is_named(experiment: Path) -> None:
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))
+        port = unused.getsockname()[1]
+    text = experiment.read_text(encoding="utf-8").replace(":9/", f":{port}/")
+    experiment.write_text(text, encoding="utf-8")
+    assert f"127.0.0.1:{port}" in one_line(polyculture("generate", experiment, cwd=experiment.parent))
+
+
+def test_a_missing_key_names_the_variable_and_prints_no_key(experiment: Path) -> None:
+    text = experiment.read_text(encoding="utf-8").split("[options.openai]")[0]
+    experiment.write_text(text, encoding="utf-8")
+    result = polyculture("generate", experiment, cwd=experiment.parent, OPENAI_API_KEY="")
+    assert "OPENAI_API_KEY" in one_line(result)
+
+
+def test_a_file_that_is_no_gguf_is_named(experiment: Path) -> None:
+    (experiment.parent / "model.gguf").write_text("<html>Not found</html>")
+    text = experiment.read_text(encoding="utf-8").replace("openai:any", f"llamacpp:{experiment.parent}/model.gguf")
+    experiment.write_text(text, encoding="utf-8")
+    assert "model.gguf" in one_line(polyculture("generate", experiment, cwd=experiment.parent))
+
+
+def test_a_folder_that_cannot_be_written_is_named(experiment: Path) -> None:
+    (experiment.parent / "runs").write_text("a file where the folder must be")
+    assert "runs" in one_line(polyculture("generate", experiment, cwd=experiment.parent))
+
+
+def test_init_writes_an_experiment_that_plan_accepts(tmp_path: Path) -> None:
+    assert polyculture_process("init", "mine.toml", cwd=tmp_path).returncode == 0
+    planned = polyculture("plan", "mine.toml", cwd=tmp_path)
+    assert planned.returncode == 0, planned.stderr
+    assert "pilot" in planned.stdout
+    assert "there already" in one_line(polyculture("init", "mine.toml", cwd=tmp_path))
+
+
+def test_sql_before_any_run_says_what_to_do(experiment: Path) -> None:
+    assert "polyculture run" in one_line(polyculture("sql", experiment, "select 1", cwd=experiment.parent))
+
+
+def test_a_snapshot_that_is_there_is_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / "mine.duckdb").write_text("the work of a night")
+    line = one_line(polyculture("wikidata", "build", "dump.json", "-o", "mine.duckdb", cwd=tmp_path))
+    assert "mine.duckdb" in line
+    assert "--replace" in line
+    assert (tmp_path / "mine.duckdb").read_text() == "the work of a night"
+
+
+def test_an_extractor_that_is_none_is_named_with_the_nearest(tmp_path: Path) -> None:
+    line = one_line(polyculture("extract", "audit", "--with", "gazetter", cwd=tmp_path))
+    assert "Did you mean 'gazetteer'?" in line
+
+
+CTRL_C_WHILE_LOADING = """
+import sys
+class Interrupted:
+    def find_spec(self, name, *_):
+        if name == "polyculture.cli.app":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+from polyculture.__main__ import main
+main()
+"""
+
+
+def test_ctrl_c_while_the_commands_are_loaded_is_one_line() -> None:
+    command = [sys.executable, "-c", CTRL_C_WHILE_LOADING]
+    stopped = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=550, check=False)
+    assert stopped.returncode == 130
+    assert stopped.stderr.splitlines() == ["polyculture: stopped; run the same command again to go on where it was"]
+
+
+def test_jobs_prints_a_command_per_job(experiment: Path) -> None:
+    printed = polyculture("jobs", experiment, cwd=experiment.parent)
+    assert printed.stdout.splitlines() == [f"polyculture run {experiment} --job 1/1"]
+
+
+def test_pace_counts_what_this_process_did() -> None:
+    """The rate once counted what earlier runs had done, then the time in which nothing was finished yet."""
+    moments = iter([0.0, 10.0, 50.0, 100.0, 150.0, 150.0])
+    pace = Pace(10_000, clock=lambda: next(moments))
+    assert pace.tell(4_000) == ""
+    assert pace.tell(4_000) == ""
+    assert pace.tell(4_001) == ""
+    assert pace.tell(4_051) == "1.0 a second, 1 h 39 min left"
+    assert pace.tell(9_901) == "59.0 a second, 2 s left"
+    assert pace.tell(10_000) == "60.0 a second, 0 s left"

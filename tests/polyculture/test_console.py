@@ -1,0 +1,50 @@
+"""What a person sees while it runs."""
+
+from __future__ import annotations
+
+import pytest
+
+from polyculture import console
+from polyculture.cache.errors import UserError
+from polyculture.cache.outcome import Outcome
+from polyculture.cli.tables import print_table
+
+
+@pytest.mark.parametrize(("total", "says"), [(0, "ask: 206, 1 failed"), (900, "ask: 206 of 900, 1 failed")])
+def test_a_total_that_nobody_knows_is_not_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, total: int, says: str
+) -> None:
+    """It said `206 of 0`, and how many seconds were left of that."""
+    monkeypatch.setattr(console, "PLAIN_EVERY", 0.0)
+    with console.watch("ask", total) as progress:
+        progress(Outcome(100, 0))
+        progress(Outcome(150, 0))
+        progress(Outcome(205, 1))
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith(says)
+    assert (" left" in said) == bool(total)
+
+
+def test_a_cell_is_printed_and_does_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    """A label of Wikidata may hold anything: an escape sequence, or letters that turn the line around."""
+    print_table(("label",), [("\x1b[31mred\x07",), ("a\u202eb",), ("two\nlines",), (None,)])
+    told = capsys.readouterr().out
+    assert "\ufffd[31mred\ufffd" in told
+    assert "a\ufffdb" in told
+    assert told.count("\n") > len(("label", "red", "a", "two", "lines"))
+    assert not {"\x1b", "\x07", "\u202e"} & set(told)
+
+
+def test_what_others_say_of_a_fault_becomes_one_line() -> None:
+    fault = UserError("is damaged: malformed\n  Page 11: error code 11", where="cache.sqlite", remedy="Delete it.")
+    assert str(fault) == "cache.sqlite: is damaged: malformed Page 11: error code 11. Delete it."
+
+
+def test_what_is_not_nothing_is_never_printed_as_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(("p",), [(0.0004,), (-0.0001,), (0.0005,), (0.0,)])
+    assert [line.strip() for line in capsys.readouterr().out.splitlines()[3:-1]] == [
+        "<0.001",
+        ">-0.001",
+        "0.001",
+        "0.000",
+    ]

@@ -1,0 +1,59 @@
+"""What a person is told while a model is loaded."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event
+
+import pytest
+
+import polyculture.generate.engines
+from polyculture.generate.engines import ModelSpec
+from polyculture.running import loading
+
+SPEC = ModelSpec("transformers:large")
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The lines that were said, soon instead of after ten seconds."""
+    lines: list[str] = []
+    monkeypatch.setattr(loading, "say", lines.append)
+    monkeypatch.setattr(loading, "PLAIN_EVERY", 0.05)
+    return lines
+
+
+def test_who_waits_long_for_a_model_is_told_for_what(told: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def slow(spec: ModelSpec) -> Iterator[str]:
+        end = time.monotonic() + 60
+        while not told and time.monotonic() < end:
+            time.sleep(0.01)
+        yield spec.model
+
+    monkeypatch.setattr(polyculture.generate.engines, "open_engine", slow)
+    with loading.load_model(SPEC) as engine:
+        assert engine == "transformers:large"
+    assert told == ["transformers:large: still being loaded"]
+
+
+def test_of_a_model_that_is_there_or_cannot_be_loaded_nothing_is_said(
+    told: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = Event()
+
+    @contextmanager
+    def quick(spec: ModelSpec) -> Iterator[str]:
+        if spec.name == "broken":
+            raise OSError("no such file")
+        yield spec.model
+        left.set()
+
+    monkeypatch.setattr(polyculture.generate.engines, "open_engine", quick)
+    with loading.load_model(SPEC), pytest.raises(OSError, match="no such file"):
+        loading.load_model(ModelSpec("transformers:broken")).__enter__()
+    time.sleep(0.2)
+    assert left.is_set()
+    assert told == []

