@@ -25,6 +25,8 @@ import numpy as np
 import pandas as pd
 import psutil
 
+from polyculture.cache.schema import EXTRACTIONS, MENTIONS, RESPONSES
+
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.store_in_pandas import CELL, read_pandas
@@ -33,7 +35,8 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.shards import JobShards
 from polyculture.cache.store import open_store
-from polyculture.metrics import KEPT, views
+from polyculture.metrics import KEPT
+from polyculture.running.layout import store_layout
 from tests.large_run import LargeRun, records
 
 IN_FLIGHT = 64
@@ -134,10 +137,10 @@ def write_records(size: LargeRun, root: Path) -> Written:
         answered = [answers[start : start + IN_FLIGHT] for start in range(0, len(answers), IN_FLIGHT)]
         extracted = list(records(tables, IN_FLIGHT))
         started = Seconds.now()
-        with JobShards(run, job, ["responses"]) as shards:
+        with JobShards(run, job, [RESPONSES]) as shards:
             for batch in answered:
                 shards.append_many(batch)
-        with JobShards(run, job, ["mentions", "extractions"], key="extraction_id") as shards:
+        with JobShards(run, job, [MENTIONS, EXTRACTIONS]) as shards:
             for batch in extracted:
                 shards.append_many(batch)
         done.took += Seconds.now() - started
@@ -155,7 +158,7 @@ def write_tables(size: LargeRun, root: Path) -> Written:
         tables = size.tables_of(job)
         started = Seconds.now()
         for names in (["responses"], ["mentions", "extractions"]):
-            with JobShards(run, job, names, key="extraction_id") as shards:
+            with JobShards(run, job, names) as shards:
                 shards.append_part({name: tables[name] for name in names})
         done.took += Seconds.now() - started
         done.responses += tables["responses"].num_rows
@@ -166,7 +169,7 @@ def write_tables(size: LargeRun, root: Path) -> Written:
 def read_views(root: Path) -> dict[str, Read]:
     """Every column and row of the views, from a cold connection; the first entry is what they all rest on."""
     started = Seconds.now()
-    with open_store(RunFolder(root), views(), KEPT) as store:
+    with open_store(RunFolder(root), store_layout(), KEPT) as store:
         found = {KEEPING: Read(Seconds.now() - started, len(KEPT))}
         for view in COMPARED:
             started = Seconds.now()

@@ -23,6 +23,7 @@ from typing import Any
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import JobShards
 from polyculture.extract import llm
 from polyculture.extract.base import ResponseText
@@ -147,7 +148,7 @@ def generate_rate(engine: Engine, requests: Sequence[Request], sampling: Samplin
         started = time.perf_counter()
         generate_job(run, job, prompts, ModelSpec(job.model), sampling, engine=engine, catalog=CATALOG)
         seconds = time.perf_counter() - started
-        rows = JobShards(run, job, ["responses"]).read("responses", ["completion_tokens"])
+        rows = JobShards(run, job, [RESPONSES]).read("responses", ["completion_tokens"])
     assert rows.num_rows == len(requests) * sampling.n
     return sum(rows["completion_tokens"].to_pylist()), seconds
 

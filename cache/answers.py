@@ -10,7 +10,7 @@ from polyculture.cache.database import connect
 from polyculture.cache.errors import StoreError
 from polyculture.cache.parquet import SUFFIX, missing_columns, rows_to_table
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import arrow_schema
+from polyculture.cache.schema import RESPONSES
 
 
 def find_answers(run: RunFolder, job: Job, wanted: pa.Table) -> pa.Table:
@@ -22,12 +22,12 @@ def find_answers(run: RunFolder, job: Job, wanted: pa.Table) -> pa.Table:
     """
     files = [str(file) for file in _sibling_parts(run, job)] if wanted.num_rows else []
     if not files:
-        return rows_to_table("responses", [])
-    schema = arrow_schema("responses")
+        return rows_to_table(RESPONSES, [])
+    schema = RESPONSES.schema
     query = Path(__file__).with_name("answers.sql").read_text(encoding="utf-8")
     with connect() as connection:
         connection.register("wanted", wanted)
-        connection.register("blank", rows_to_table("responses", []))
+        connection.register("blank", rows_to_table(RESPONSES, []))
         found: pa.Table = connection.sql(query, params={"files": files}).to_arrow_table()
     return found.select(schema.names).cast(schema)
 
@@ -41,7 +41,7 @@ def _sibling_parts(run: RunFolder, job: Job) -> list[Path]:
 
 def _readable(part: Path) -> bool:
     try:
-        missing_columns(part, "responses")
+        missing_columns(part, RESPONSES)
     except (OSError, pa.ArrowInvalid, StoreError):
         return False
     return True

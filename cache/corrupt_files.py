@@ -9,14 +9,15 @@ import duckdb
 import pyarrow as pa
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.store import SHARDED
+from polyculture.cache.layout import Layout
+from polyculture.cache.store import CORE
 
 _NAMED = re.compile(r"(/[^'\"\n]+\.parquet)")
 _NO_FILE = ("No files found", "Cannot open file")  # DuckDB of what is gone, or may not be read
 _JOB_DEPTH = 5  # folders of a part: table, model, language, topic, and the file itself
 
 
-def damaged_file(fault: Exception) -> StoreError | None:
+def damaged_file(fault: Exception, layout: Layout = CORE) -> StoreError | None:
     """What DuckDB or Arrow says of a Parquet file that it cannot read, as a user's error; None of any other fault."""
     named = _NAMED.search(str(fault)) if isinstance(fault, (duckdb.Error, pa.ArrowInvalid)) else None
     if named is None:
@@ -27,11 +28,12 @@ def damaged_file(fault: Exception) -> StoreError | None:
     return StoreError(
         "cannot be read as Parquet: something else than Polyculture cut or overwrote it",
         where=path,
-        remedy=f"Put it back from a copy, or delete {_commit(path)} and run again: what is missing is made anew.",
+        remedy=f"Put it back from a copy, or delete {_commit(path, layout)} and run again: it is made anew.",
     )
 
 
-def _commit(path: Path) -> Path:
+def _commit(path: Path, layout: Layout) -> Path:
     """The part that commits the rows of a file, which must go for these to be made again; of other files, itself."""
     above, inside = path.parts[:-_JOB_DEPTH], path.parts[-_JOB_DEPTH:]
-    return Path(*above, SHARDED.get(inside[0], inside[0]), *inside[1:])
+    commits = {table.name: table.commit for table in layout.tables if table.commit}
+    return Path(*above, commits.get(inside[0], inside[0]), *inside[1:])

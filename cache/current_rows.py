@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.parquet import SUFFIX, naming, read_rows
 from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import PROMPTS
 
 BATCH_ROWS = 10_000
 
@@ -25,7 +26,7 @@ def current_responses(
     """
     if job.model not in manifest.models:
         return
-    asked = read_rows(run.table("prompts"), "prompts", ["prompt_id"])["prompt_id"].combine_chunks()
+    asked = read_rows(run.table("prompts"), PROMPTS, ["prompt_id"])["prompt_id"].combine_chunks()
     current = (
         (pc.field("sampling_id") == manifest.sampling_id)
         & (pc.field("sample") < manifest.n)

@@ -1,10 +1,10 @@
 """The store's data dictionary: what a row of each view is, and what each of its columns means.
 
-    rows = describe(connection, [Path("store.sql"), *views])
+    rows = describe(connection, layout)
     rows[0]["meaning"]
 
 Nothing is written twice: a view is explained by the comment above it in its SQL file, a column of a table by the
-comment beside it in `cache.schema`, and what is left by the `columns.toml` beside the SQL file.
+comment beside it in its row type, and what is left by the `columns.toml` beside the SQL file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 import duckdb
 
-from polyculture.cache import schema
+from polyculture.cache.layout import Layout, Table
 from polyculture.cache.selections import selection_files
 
 COLUMNS = "columns.toml"
@@ -33,19 +33,17 @@ ORDER BY table_name, column_index
 """
 
 
-def describe(connection: duckdb.DuckDBPyConnection, files: Sequence[Path]) -> list[dict[str, str]]:
-    """A row per view (its `column` is empty), followed by a row per column of it: view, column, type, meaning.
-
-    `files` are the SQL files that made the views.
-    """
-    headers = dict(_headers(files))
-    meanings = _meanings(files)
+def describe(connection: duckdb.DuckDBPyConnection, layout: Layout) -> list[dict[str, str]]:
+    """A row per view (its `column` is empty), followed by a row per column of it: view, column, type, meaning."""
+    headers = dict(_headers(layout.files))
+    meanings = _meanings(layout.files)
+    declared = {table.name: table_comments(table) for table in layout.tables}
     rows: list[dict[str, str]] = []
     for view, column, type_name in connection.execute(_QUERY).fetchall():
         if not rows or rows[-1]["view"] != view:
-            meaning = headers.get(view) or meanings["views"].get(view, {}).get("row") or _stored(view)
+            meaning = headers.get(view) or meanings["views"].get(view, {}).get("row") or _stored(view, declared)
             rows.append({"view": view, "column": "", "type": "", "meaning": meaning})
-        meaning = _meaning(view, column, meanings)
+        meaning = _meaning(view, column, meanings, declared)
         rows.append({"view": view, "column": column, "type": type_name, "meaning": meaning})
     return rows
 
@@ -59,15 +57,15 @@ def describe_selections(selections: Collection[str]) -> list[dict[str, str]]:
     return rows
 
 
-def _meaning(view: str, column: str, meanings: Mapping[str, Any]) -> str:
+def _meaning(view: str, column: str, meanings: Mapping[str, Any], declared: Mapping[str, Mapping[str, str]]) -> str:
     own = meanings["views"].get(view, {})
-    declared = table_comments().get(view.removeprefix("stored_"), {})
-    return str(own.get(column) or declared.get(column) or meanings["columns"].get(column, ""))
+    of_table = declared.get(view.removeprefix("stored_"), {})
+    return str(own.get(column) or of_table.get(column) or meanings["columns"].get(column, ""))
 
 
-def _stored(view: str) -> str:
+def _stored(view: str, declared: Collection[str]) -> str:
     table = view.removeprefix("stored_")
-    return f"all rows of `{table}` on disk, also those made under other settings" if table in schema.TABLES else ""
+    return f"all rows of `{table}` on disk, also those made under other settings" if table in declared else ""
 
 
 def _headers(files: Sequence[Path]) -> Iterator[tuple[str, str]]:
@@ -88,9 +86,9 @@ def _meanings(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
 
 
 @cache
-def table_comments() -> dict[str, dict[str, str]]:
-    """Per table of `schema.TABLES`, the comments that stand beside its columns there."""
-    return {table: dict(_field_comments(row)) for table, row in schema.TABLES.items()}
+def table_comments(table: Table[Any]) -> dict[str, str]:
+    """The comments that stand beside the columns of a table's row type."""
+    return dict(_field_comments(table.row))
 
 
 def _field_comments(row: type[Any]) -> Iterator[tuple[str, str]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing
@@ -16,7 +16,7 @@ from polyculture.cache.identity import content_id
 class Manifest(BaseModel):
     """What makes a run's numbers traceable. A stage fills in its own part.
 
-    `sampling_id`, `n`, `extractor_ids`, `swap_prompts`, `setups` and `linker_id` say which rows are current: rows
+    `sampling_id`, `n`, `extractor_ids`, `asked`, `setups` and `linker_id` say which rows are current: rows
     made under other settings stay on disk, out of every view, and count again when the settings come back.
     """
 
@@ -36,13 +36,22 @@ class Manifest(BaseModel):
     sampling_id: str = ""
     extractor: dict[str, Any] = {}
     extractor_ids: dict[str, str] = {}  # topic -> id: a topic that is added leaves the others' mentions as they are
-    swap_prompts: dict[str, str] = {}  # 'task instrument language' -> the prompt_id of answers that count
+    asked: dict[str, dict[str, str]] = {}  # instrument -> what was asked -> the id that rows count under
     setups: dict[str, dict[str, Any]] = {}  # 'use model' -> which model, exactly, and what decides its numbers
     linker: dict[str, Any] = {}
     linker_id: str = ""
     snapshot: dict[str, Any] = {}  # provenance of the Wikidata snapshot, or of the live API
     prices: dict[str, dict[str, float]] = {}  # model -> per million tokens, as in the experiment file
     notes: list[str] = []  # what a reader of the report must know (the demo says here what is weak in it)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_older(cls, data: Any) -> Any:
+        """Manifests before version 0.2 hold the prompts of one instrument under a key of their own."""
+        if not isinstance(data, dict) or "swap_prompts" not in data:
+            return data
+        kept = {key: value for key, value in data.items() if key != "swap_prompts"}
+        return {**kept, "asked": {**kept.get("asked", {}), "swaps": data["swap_prompts"]}}
 
 
 def setup_id(setup: Mapping[str, Any]) -> str:

@@ -1,36 +1,35 @@
-"""Whole Parquet files with the columns of `cache.schema`."""
+"""Whole Parquet files with the columns of a `Table`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing
-from polyculture.cache.schema import TABLES, arrow_schema, later_columns
+from polyculture.cache.layout import Table
 
 SUFFIX = ".parquet"
+R = TypeVar("R")
 
 
-def rows_to_table(name: str, rows: Sequence[Mapping[str, Any]]) -> pa.Table:
-    """Rows as dictionaries, one per column of `cache.schema.TABLES[name]`, as an Arrow table."""
-    return pa.Table.from_pylist(list(rows), schema=arrow_schema(name))
+def rows_to_table(table: Table[Any], rows: Sequence[Mapping[str, Any]]) -> pa.Table:
+    """Rows as dictionaries, a key per column of `table`, as an Arrow table."""
+    return pa.Table.from_pylist(list(rows), schema=table.schema)
 
 
-def objects_to_table(name: str, objects: Sequence[Any]) -> pa.Table:
+def objects_to_table(table: Table[R], objects: Sequence[R]) -> pa.Table:
     """Row objects (`Prompt`, `Link`, ...) as an Arrow table, column by column."""
-    schema = arrow_schema(name)
     columns = [
-        pa.array((getattr(row, field.name) for row in objects), type=schema.field(field.name).type, size=len(objects))
-        for field in fields(TABLES[name])
+        pa.array((getattr(row, field.name) for row in objects), type=field.type, size=len(objects))
+        for field in table.schema
     ]
-    return pa.Table.from_arrays(columns, schema=schema)
+    return pa.Table.from_arrays(columns, schema=table.schema)
 
 
 def write_parquet(table: pa.Table, path: Path, metadata: Mapping[str, str] | None = None) -> None:
@@ -45,29 +44,41 @@ def write_parquet(table: pa.Table, path: Path, metadata: Mapping[str, str] | Non
         pq.write_table(table, temporary, compression="zstd")
 
 
-def read_rows(path: Path, table: str, columns: Sequence[str]) -> pa.Table:
-    """`columns` of a file of `cache.schema.TABLES[table]`; those that came later than the file are null.
+def read_rows(path: Path, table: Table[Any], columns: Sequence[str] = ()) -> pa.Table:
+    """`columns` of a file of `table`, or all of them; those that came later than the file are null.
 
-    Raises `StoreError` where others are missing, too.
+    A column that has another name in the file comes under its present one. Raises `StoreError` where others are
+    missing, too.
     """
-    missing = missing_columns(path, table)
+    wanted = list(columns or table.columns)
+    missing, there = missing_columns(path, table), frozenset(_footer(path).names)
+    stored = {name: name if name in there else table.renamed[name] for name in wanted if name not in missing}
     with pq.ParquetFile(path) as file:  # `pq.read_table` does the same, and loads pandas
-        rows = file.read([name for name in columns if name not in missing])
-    for name in missing.intersection(columns):
-        rows = rows.append_column(name, pa.nulls(rows.num_rows, arrow_schema(table).field(name).type))
-    return rows.select(list(columns))
+        rows = file.read(list(stored.values()))
+    rows = rows.rename_columns({before: now for now, before in stored.items()})
+    for name in missing.intersection(wanted):
+        rows = rows.append_column(name, pa.nulls(rows.num_rows, table.schema.field(name).type))
+    return rows.select(wanted)
 
 
-def missing_columns(path: Path, table: str) -> frozenset[str]:
+def missing_columns(path: Path, table: Table[Any]) -> frozenset[str]:
     """The columns that came later than a file. Raises `StoreError` where it lacks any other."""
-    missing = frozenset(arrow_schema(table).names).difference(_footer(path).names)
-    if unknown := sorted(missing - later_columns(table)):
+    there = frozenset(_footer(path).names)
+    missing = frozenset(name for name in table.columns if name not in there and table.renamed.get(name) not in there)
+    if unknown := sorted(missing - table.later_columns):
         raise StoreError(
             f"has no column {', '.join(unknown)}: another version of Polyculture wrote it",
             where=path,
             remedy="Read this run with that version, or begin a new one.",
         )
     return missing
+
+
+def is_older(path: Path, table: Table[Any]) -> bool:
+    """Whether a file lacks columns that came later, or holds some under former names. Raises as `missing_columns`."""
+    if not table.later_columns and not table.renamed:
+        return False
+    return bool(missing_columns(path, table)) or not frozenset(_footer(path).names).issuperset(table.columns)
 
 
 def read_metadata(path: Path) -> dict[str, str]:

@@ -2,7 +2,7 @@
 CREATE TABLE run (sampling_id VARCHAR, n BIGINT);
 CREATE TABLE run_extractors (extractor_id VARCHAR);
 CREATE TABLE run_models (model VARCHAR);
-CREATE TABLE run_swap_prompts (prompt_id VARCHAR);
+CREATE TABLE run_asked (instrument VARCHAR, "key" VARCHAR, id VARCHAR);
 CREATE TABLE run_setups ("use" VARCHAR, model VARCHAR, setup_id VARCHAR);
 CREATE TABLE run_prices (model VARCHAR, "input" DOUBLE, "output" DOUBLE, batch_discount DOUBLE);
 CREATE TABLE run_countries (country VARCHAR);

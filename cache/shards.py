@@ -23,30 +23,32 @@ import pyarrow.parquet as pq
 from polyculture.cache.errors import JobHeldError
 from polyculture.cache.files import store_faults
 from polyculture.cache.job_lock import Hold
-from polyculture.cache.parquet import SUFFIX, read_rows, rows_to_table, write_parquet
+from polyculture.cache.layout import Table
+from polyculture.cache.parquet import SUFFIX, objects_to_table, read_rows, rows_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import arrow_schema
 
 PART_ROWS = 20_000
 JOURNAL = "journal.jsonl"
 
-# One unit of work that is done or not done: table name -> rows, each a dictionary of all columns.
-Record = Mapping[str, Sequence[Mapping[str, Any]]]
+# One unit of work that is done or not done: table name -> rows, objects of the table's row type. What is read back from
+# a journal has dictionaries in their place.
+Record = Mapping[str, Sequence[Any]]
 
 
 class JobShards:
     """The shards of one job, held by this process while the `with` block lasts.
 
-    `tables` are written together; the last one is the commit and has `key`, the column that says which work is done.
+    `tables` are written together; the last one is the commit, whose key says which work is done.
     Raises `JobHeldError` where another process holds the job, `StoreError` where the folder cannot be written.
     """
 
-    def __init__(
-        self, run: RunFolder, job: Job, tables: Sequence[str], key: str = "response_id", part_rows: int = PART_ROWS
-    ) -> None:
-        self.job, self.tables, self.key, self.part_rows = job, tuple(tables), key, part_rows
-        self._folders = {table: run.shards(table, job) for table in tables}
-        self._commit = self._folders[self.tables[-1]]
+    def __init__(self, run: RunFolder, job: Job, tables: Sequence[Table[Any]], part_rows: int = PART_ROWS) -> None:
+        self.job, self.part_rows = job, part_rows
+        self.tables = {table.name: table for table in tables}
+        self.commit = tables[-1]
+        self._key = self.commit.key or ""
+        self._folders = {name: run.shards(name, job) for name in self.tables}
+        self._commit = self._folders[self.commit.name]
         self._journal_path = self._commit / JOURNAL
         self._hold = Hold(self._commit, f"job {job}")
         self._journal: BinaryIO | None = None
@@ -87,7 +89,7 @@ class JobShards:
     def append_many(self, records: Sequence[Record]) -> None:
         """Keeps many finished units of work with one write."""
         self._hold.check()
-        lines = b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)
+        lines = b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)  # rows, too
         with store_faults(self._journal_path):
             _write_whole(self._open_journal(), lines)
         self._pending.extend(records)
@@ -109,15 +111,16 @@ class JobShards:
         """Writes finished Arrow tables as a part of their own, past the journal: for work done in bulk."""
         self._hold.check()
         name = self._next_part()
-        for table in self.tables:
-            write_parquet(tables[table], self._folders[table] / name)
+        for table, folder in self._folders.items():
+            write_parquet(tables[table], folder / name)
 
     def read(self, table: str, columns: Sequence[str] | None = None) -> pa.Table:
         """All committed rows of a table of this job."""
         names = sorted(part.name for part in self._commit.glob(f"part-*{SUFFIX}"))
-        wanted = list(columns or arrow_schema(table).names)
-        parts = [read_rows(self._folders[table] / name, table, wanted) for name in names]
-        return pa.concat_tables(parts) if parts else rows_to_table(table, []).select(wanted)
+        kept = self.tables[table]
+        wanted = list(columns or kept.columns)
+        parts = [read_rows(self._folders[table] / name, kept, wanted) for name in names]
+        return pa.concat_tables(parts) if parts else rows_to_table(kept, []).select(wanted)
 
     def read_journal(self) -> list[Record]:
         """The records that stand in no part yet: of a process that was killed, or that works on the job now."""
@@ -134,7 +137,7 @@ class JobShards:
         for part in sorted(self._commit.glob(f"part-*{SUFFIX}")):
             with pq.ParquetFile(part) as file:
                 rows = file.read()
-            kept = rows.filter(pc.invert(pc.is_in(rows[self.key], value_set=doomed)))
+            kept = rows.filter(pc.invert(pc.is_in(rows[self._key], value_set=doomed)))
             if kept.num_rows < rows.num_rows:
                 write_parquet(kept, part)
 
@@ -146,18 +149,22 @@ class JobShards:
             for part in folder.glob(f"part-*{SUFFIX}"):
                 if not (self._commit / part.name).exists():
                     part.unlink()
-        done = set(self.read(self.tables[-1], [self.key])[self.key].to_pylist()) if self._journal_path.exists() else ()
+        there = self.read(self.commit.name, [self._key]) if self._journal_path.exists() else None
+        done = set() if there is None else set(there[self._key].to_pylist())
         left = [record for record in _read_journal(self._journal_path) if self._key_of(record) not in done]
         if left:
             self._write_part(left)
         self._journal_path.unlink(missing_ok=True)
 
     def _key_of(self, record: Record) -> Any:
-        return record[self.tables[-1]][0][self.key]
+        return value_of(record[self.commit.name][0], self._key)
 
     def _write_part(self, records: Sequence[Record]) -> None:
         self.append_part(
-            {t: rows_to_table(t, [row for record in records for row in record.get(t, ())]) for t in self.tables}
+            {
+                name: _to_table(table, [row for record in records for row in record.get(name, ())])
+                for name, table in self.tables.items()
+            }
         )
 
     def _next_part(self) -> str:
@@ -170,12 +177,17 @@ class JobShards:
         return self._journal
 
 
-def recover(run: RunFolder, job: Job, tables: Sequence[str], key: str = "response_id") -> None:
+def value_of(row: Any, column: str) -> Any:
+    """A value of a row: an object while its process lives, a dictionary when it comes back from a journal."""
+    return row[column] if isinstance(row, dict) else getattr(row, column)
+
+
+def recover(run: RunFolder, job: Job, tables: Sequence[Table[Any]]) -> None:
     """Commits what a killed process left in a job's journal; does nothing where there is none, or the job is held."""
-    if not (run.shards(tables[-1], job) / JOURNAL).exists():
+    if not (run.shards(tables[-1].name, job) / JOURNAL).exists():
         return
     try:
-        with JobShards(run, job, tables, key):
+        with JobShards(run, job, tables):
             pass
     except JobHeldError:
         return
@@ -203,10 +215,20 @@ def _read_journal(path: Path) -> list[Record]:
     return [orjson.loads(line) for line in lines[:-1]]
 
 
-def committed_parts(run: RunFolder, table: str, commit: str) -> list[Path]:
-    """The part files of a table that count: those whose part of the `commit` table is there, over all jobs."""
-    folder = run.root / table
+def _to_table(table: Table[Any], rows: Sequence[Any]) -> pa.Table:
+    whole = [row for row in rows if not isinstance(row, dict)]
+    if len(whole) == len(rows):
+        return objects_to_table(table, rows)
+    # Journals of an earlier version may lack columns that came later, or hold them under other names.
+    before = table.renamed
+    read = [{c: row.get(c, row.get(before.get(c, c))) for c in table.columns} for row in rows if isinstance(row, dict)]
+    return pa.concat_tables([rows_to_table(table, read), objects_to_table(table, whole)])
+
+
+def committed_parts(run: RunFolder, table: Table[Any]) -> list[Path]:
+    """The part files of a table that count: those whose part of the table that commits it is there, over all jobs."""
+    folder = run.root / table.name
     parts = sorted(folder.glob(f"model=*/language=*/topic=*/part-*{SUFFIX}"))
-    if table == commit:
+    if table.commit is None:
         return parts
-    return [part for part in parts if (run.root / commit / part.relative_to(folder)).exists()]
+    return [part for part in parts if (run.root / table.commit / part.relative_to(folder)).exists()]

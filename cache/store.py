@@ -14,30 +14,32 @@ import duckdb
 from polyculture.cache.database import connect
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing
+from polyculture.cache.layout import Layer, Layout, Table
 from polyculture.cache.manifest import Manifest, read_manifest, setup_id
-from polyculture.cache.parquet import missing_columns
+from polyculture.cache.parquet import is_older
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import TABLES, later_columns
+from polyculture.cache.schema import TABLES
 from polyculture.cache.selections import COMPUTED, MAIN, file_of
 from polyculture.cache.shards import committed_parts
-from polyculture.cache.view_template import create_views, open_blank_store
+from polyculture.cache.view_template import create_views, open_view_template
 
-# Tables that are written job by job, and the table whose part commits theirs.
-SHARDED = {
-    "responses": "responses",
-    "extractions": "extractions",
-    "mentions": "extractions",
-    "scores": "scores",
-    "representations": "representations",
-    "swap_answers": "swap_answers",
-}
+_OWN = Path(__file__).parent
+# The tables that every room knows, and which of their rows count.
+CORE = Layout(
+    TABLES,
+    Layer(
+        (_OWN / "store.sql",),
+        {"bought": ("bought_responses", "bought_extractions")},
+        (_OWN / "purchases.sql",),
+    ),
+)
 
 
 @contextmanager
-def _built(run: RunFolder, views: Sequence[Path], at: Path | None, selections: Collection[str]) -> Iterator[Path]:
-    """Writes `store.duckdb`, or `at`, afresh: views over the run's files, then the SQL files in `views`, in order.
+def _built(run: RunFolder, layout: Layout, at: Path | None, selections: Collection[str]) -> Iterator[Path]:
+    """Writes `store.duckdb`, or `at`, afresh: views over the run's files, then the layout's SQL.
 
-    All of them once more in a schema of its own for each of the `selections` (`cache.selections`).
+    All of it once more in a schema of its own for each of the `selections` (`cache.selections`).
 
     The file holds no data of its own and may be deleted at any time. During the block it stands under a passing
     name, then it takes the place of the one before. Raises `StoreError` where there is no run.
@@ -47,8 +49,8 @@ def _built(run: RunFolder, views: Sequence[Path], at: Path | None, selections: C
         raise StoreError("holds no run", where=run.root, remedy="Run `polyculture run` on an experiment file first.")
     path = at or run.store
     with replacing(path) as temporary, _disk_faults(path):
-        with open_blank_store(temporary, views, selections) as connection:
-            _put_rows(connection, run, manifest, selections)
+        with open_view_template(temporary, layout, selections) as connection:
+            _put_rows(connection, run, manifest, layout, selections)
             connection.execute("CHECKPOINT")  # closing writes, too, but says nothing where the disk is full
         yield temporary
 
@@ -66,21 +68,27 @@ def _disk_faults(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def current_store(run: RunFolder, manifest: Manifest) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The store's views in memory, under `manifest`: nothing is written, whoever else writes."""
+def current_store(run: RunFolder, manifest: Manifest, layout: Layout = CORE) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The rows that count under `manifest`, in memory: nothing is written, whoever else writes."""
     with connect() as connection:
-        fill_store(connection, run, manifest)
+        fill_store(connection, run, manifest, layout)
         yield connection
 
 
-def fill_store(connection: duckdb.DuckDBPyConnection, run: RunFolder, manifest: Manifest) -> None:
-    """Creates the store's views: `stored_<table>` over all rows, and the current ones of `store.sql`."""
-    create_views(connection)
-    _put_rows(connection, run, manifest)
+def fill_store(
+    connection: duckdb.DuckDBPyConnection, run: RunFolder, manifest: Manifest, layout: Layout = CORE
+) -> None:
+    """Creates `stored_<table>` over all rows of a layout, and the views that say which of them count."""
+    create_views(connection, layout.only_current)
+    _put_rows(connection, run, manifest, layout)
 
 
 def _put_rows(
-    connection: duckdb.DuckDBPyConnection, run: RunFolder, manifest: Manifest, selections: Collection[str] = ()
+    connection: duckdb.DuckDBPyConnection,
+    run: RunFolder,
+    manifest: Manifest,
+    layout: Layout,
+    selections: Collection[str] = (),
 ) -> None:
     """Fills a store that has its views over empty tables: the run's files take the place of these.
 
@@ -88,18 +96,19 @@ def _put_rows(
     files.
     """
     _put_run(connection, manifest)
-    for table in TABLES:
+    for table in layout.tables:
         _put_files(connection, run, table)
     for selection in selections:
         connection.execute(f"SET search_path = '{selection},{MAIN}'")
-        for table in COMPUTED:
-            _put_files(connection, run, table, selection)
+        for table in layout.tables:
+            if table.name in COMPUTED:
+                _put_files(connection, run, table, selection)
     connection.execute(f"SET search_path = '{MAIN}'")
 
 
 def open_store(
     run: RunFolder,
-    views: Sequence[Path] = (),
+    layout: Layout = CORE,
     keep: Sequence[str] = (),
     selection: str = MAIN,
     selections: Collection[str] = (),
@@ -115,7 +124,7 @@ def open_store(
     schemas to ask.
     """
     # Opened under its passing name: DuckDB takes a second file of a name that is open for the first.
-    with _built(run, views, at, {selection, *selections} - {MAIN}) as path:
+    with _built(run, layout, at, {selection, *selections} - {MAIN}) as path:
         connection = connect(path, read_only=True, memory=memory)
     connection.execute("SET allowed_directories = [$folder]", {"folder": str(run.root.resolve())})
     connection.execute("SET enable_external_access = false")
@@ -130,34 +139,41 @@ def open_store(
     return connection
 
 
-def _put_files(connection: duckdb.DuckDBPyConnection, run: RunFolder, table: str, selection: str = MAIN) -> None:
+def _put_files(connection: duckdb.DuckDBPyConnection, run: RunFolder, table: Table[Any], selection: str = MAIN) -> None:
     """Puts a view over the files of a table, where there are any, in the place of the empty table."""
-    if table in SHARDED:
-        files = committed_parts(run, table, SHARDED[table])
+    if table.sharded:
+        files = committed_parts(run, table)
     else:
-        files = [path for path in [run.table(file_of(table, selection))] if path.exists()]
+        files = [path for path in [run.table(file_of(table.name, selection))] if path.exists()]
     if files:
         _create_view(connection, table, files)
 
 
-def _create_view(connection: duckdb.DuckDBPyConnection, table: str, files: Sequence[Path]) -> None:
+def _create_view(connection: duckdb.DuckDBPyConnection, table: Table[Any], files: Sequence[Path]) -> None:
     """A view over the rows of `files`; columns that came later than some of them are null there."""
-    name = f"stored_{table}"
+    name = f"stored_{table.name}"
     blank = connection.table(name)
     types = dict(zip(blank.columns, blank.types, strict=True))
     connection.execute(f"DROP TABLE {name}")
     first = {path.parent: path for path in reversed(files)}  # of each job, the oldest
-    older = bool(later_columns(table)) and any(missing_columns(path, table) for path in first.values())
+    older = any(is_older(path, table) for path in first.values())
     paths = [str(path.resolve()) for path in files]
     rows = connection.read_parquet(paths, hive_partitioning=False, union_by_name=older)
     if older:
-        there = set(rows.columns)
-        rows = rows.select(*(_column(column, kind, there=column in there) for column, kind in types.items()))
+        there = frozenset(rows.columns)
+        rows = rows.select(*(_column(table, column, kind, there) for column, kind in types.items()))
     rows.create_view(name)
 
 
-def _column(name: str, kind: duckdb.sqltypes.DuckDBPyType, *, there: bool) -> duckdb.Expression:
-    return duckdb.ColumnExpression(name) if there else duckdb.ConstantExpression(None).cast(kind).alias(name)
+def _column(
+    table: Table[Any], name: str, kind: duckdb.sqltypes.DuckDBPyType, there: frozenset[str]
+) -> duckdb.Expression:
+    """A column under its present name; parts that hold it under its former one are read together with the others."""
+    names = [each for each in (name, table.renamed.get(name)) if each in there]
+    if not names:
+        return duckdb.ConstantExpression(None).cast(kind).alias(name)
+    found = [duckdb.ColumnExpression(each) for each in names]
+    return (found[0] if len(found) == 1 else duckdb.CoalesceOperator(*found)).alias(name)
 
 
 def _put_run(connection: duckdb.DuckDBPyConnection, manifest: Manifest) -> None:
@@ -172,7 +188,7 @@ def _run_rows(manifest: Manifest) -> dict[str, list[tuple[Any, ...]]]:
         "run": [(manifest.sampling_id, manifest.n)],
         "run_extractors": [(extractor,) for extractor in manifest.extractor_ids.values()],  # each is of one topic
         "run_models": [(model,) for model in manifest.models],
-        "run_swap_prompts": [(prompt,) for prompt in sorted(set(manifest.swap_prompts.values()))],
+        "run_asked": [(name, key, id_) for name, asked in manifest.asked.items() for key, id_ in asked.items()],
         "run_setups": [(*key.split(" ", 1), setup_id(setup)) for key, setup in manifest.setups.items()],
         "run_prices": [
             (model, *map(price.get, ("input", "output", "batch_discount"))) for model, price in manifest.prices.items()

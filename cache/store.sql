@@ -67,106 +67,15 @@ CREATE VIEW entities AS SELECT * FROM stored_entities;
 -- entity_countries: a row is a country of an entity, with the property that says so.
 CREATE VIEW entity_countries AS SELECT * FROM stored_entity_countries;
 
--- dataset_contexts: a row is a context of a data set as the run last read it, or one with help as it was last asked.
-CREATE VIEW dataset_contexts AS SELECT * FROM stored_dataset_contexts;
+-- bought_responses: a row is a response that this run bought, whether it still counts or not.
+CREATE VIEW bought_responses AS
+SELECT
+    'generate' AS stage, model, language, topic, model AS asked, purchase, status, prompt_tokens, completion_tokens
+FROM stored_responses WHERE purchase IS NOT NULL;
 
--- dataset_entities: a row is an entity of a data set as the run last read it.
-CREATE VIEW dataset_entities AS SELECT * FROM stored_dataset_entities;
-
--- is_of_gender: does an entity fit a context, by the genders that the data set gives them?
-CREATE MACRO is_of_gender(entity, context) AS
-    coalesce(context, 'both') = 'both' OR coalesce(entity, 'both') = 'both' OR entity = context;
-
--- datasets: a row is a data set of which the run knows what it holds now. Of others, in stores of earlier versions, all
--- rows count.
-CREATE VIEW datasets AS SELECT DISTINCT dataset FROM dataset_contexts;
-
--- scoring_models: a row is a model whose scores count, one of the run or the n-gram model of a corpus, and the setup
--- under which they do; NULL where the run knows none, as in stores of earlier versions.
-CREATE VIEW scoring_models AS
-WITH models AS (
-    SELECT model FROM run_models
-    UNION
-    SELECT model FROM stored_scores WHERE starts_with(model, 'ngram:')
-)
-SELECT model, setup_id FROM models LEFT JOIN (FROM run_setups WHERE use = 'score') USING (model);
-
--- scores: a row is how probable a model finds an entity in the gap of a context, or why that is not known: under the
--- model's present setup, of what the data set holds now. What the publisher says of an entity is what he says now.
-CREATE VIEW scores AS
-SELECT s.* REPLACE (
-    CASE WHEN d.dataset IS NULL THEN s.english ELSE e.translation END AS english,
-    CASE WHEN d.dataset IS NULL THEN s.publisher_qid ELSE e.publisher_qid END AS publisher_qid
-)
-FROM stored_scores AS s
-SEMI JOIN scoring_models AS m ON s.model = m.model AND s.setup_id IS NOT DISTINCT FROM m.setup_id
-LEFT JOIN datasets AS d ON s.dataset = d.dataset
-LEFT JOIN dataset_contexts AS c ON s.context_id = c.context_id
-LEFT JOIN dataset_entities AS e ON s.entity_id = e.entity_id
-WHERE d.dataset IS NULL OR (c.dataset IS NOT NULL AND e.dataset IS NOT NULL AND is_of_gender(e.gender, c.gender));
-
--- representations: a row is the vector of an entity at a layer of a model of the run, or why there is none.
-CREATE VIEW representations AS
-SELECT r.*
-FROM stored_representations AS r
-SEMI JOIN run_models AS m ON r.model = m.model
-LEFT JOIN run_setups AS u ON u.use = 'represent' AND r.model = u.model
-LEFT JOIN datasets AS d ON r.dataset = d.dataset
-LEFT JOIN dataset_entities AS e ON r.entity_id = e.entity_id
-WHERE r.setup_id IS NOT DISTINCT FROM u.setup_id AND (d.dataset IS NULL OR e.dataset IS NOT NULL);
-
--- cultural_links: a row is what an entity of a data set means in Wikidata, by the linker, or why nothing.
-CREATE VIEW cultural_links AS SELECT * FROM stored_cultural_links;
-
--- swap_answers: a row is what a model said of a context with an entity in its gap, under the run's present prompts and
--- the model's present setup, of what the data set holds now. The right sentiment is the one that the data set says now.
-CREATE VIEW swap_answers AS
-SELECT s.* REPLACE (
-    CASE WHEN s.task = 'sentiment' AND d.dataset IS NOT NULL THEN c.sentiment ELSE s.gold END AS gold,
-    CASE WHEN s.task = 'sentiment' AND d.dataset IS NOT NULL THEN (s.answer = c.sentiment)::BIGINT ELSE s.matched END
-        AS matched
-)
-FROM stored_swap_answers AS s
-LEFT JOIN run_setups AS u ON u.use = 'answer' AND s.model = u.model
-LEFT JOIN datasets AS d ON s.dataset = d.dataset
-LEFT JOIN dataset_contexts AS c ON s.context_id = c.context_id
-LEFT JOIN dataset_entities AS e ON s.entity_id = e.entity_id
-WHERE s.prompt_id IN (SELECT prompt_id FROM run_swap_prompts)
-    AND (s.instrument <> 'prompt' OR s.model IN (SELECT model FROM run_models))
-    AND s.setup_id IS NOT DISTINCT FROM u.setup_id
-    AND (d.dataset IS NULL OR (
-        c.dataset IS NOT NULL AND e.dataset IS NOT NULL AND is_of_gender(e.gender, c.gender)
-        AND (s.task <> 'sentiment' OR c.sentiment IS NOT NULL)
-    ));
-
--- purchases: a row is an answer that this run bought, whether it still counts or not, and whether it was of use or not.
-CREATE VIEW purchases AS
-WITH bought AS (
-    SELECT
-        'generate' AS stage, model, language, topic, model AS asked, purchase, status, prompt_tokens, completion_tokens
-    FROM stored_responses WHERE purchase IS NOT NULL
-    UNION ALL
-    SELECT 'extract', model, language, topic, extractor_model, purchase, status, prompt_tokens, completion_tokens
-    FROM stored_extractions WHERE purchase IS NOT NULL
-    UNION ALL
-    SELECT task, model, language, entity_type, model, purchase, status, prompt_tokens, completion_tokens
-    FROM stored_swap_answers WHERE purchase IS NOT NULL
-    UNION ALL
-    SELECT 'score', model, language, entity_type, model, purchase, status, prompt_tokens, completion_tokens
-    FROM stored_scores WHERE purchase IS NOT NULL
-)
-SELECT bought.*,
-    (coalesce(prompt_tokens, 0) * input + coalesce(completion_tokens, 0) * output) / 1e6
-        * CASE WHEN purchase = 'batch' THEN 1 - batch_discount ELSE 1 END AS cost
-FROM bought LEFT JOIN run_prices AS price ON price.model = bought.asked;
-
--- spending: a row is what a stage has bought for a job from a model, and what that cost.
-CREATE VIEW spending AS
-SELECT stage, model, language, topic, asked, purchase,
-    count(*) FILTER (WHERE status = 'ok') AS answers,
-    count(*) FILTER (WHERE status NOT IN ('ok', 'unusable')) AS failed,
-    count(*) FILTER (WHERE status = 'unusable') AS unusable,
-    coalesce(sum(prompt_tokens), 0)::BIGINT AS prompt_tokens,
-    coalesce(sum(completion_tokens), 0)::BIGINT AS completion_tokens,
-    sum(cost) AS cost
-FROM purchases GROUP BY ALL;
+-- bought_extractions: a row is an answer of an extractor that this run bought, of use or not.
+CREATE VIEW bought_extractions AS
+SELECT
+    'extract' AS stage, model, language, topic, extractor_model AS asked, purchase, status, prompt_tokens,
+    completion_tokens
+FROM stored_extractions WHERE purchase IS NOT NULL;

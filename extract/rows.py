@@ -9,7 +9,8 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import Topic
 from polyculture.cache.identity import content_id
-from polyculture.cache.schema import arrow_schema
+from polyculture.cache.layout import Table
+from polyculture.cache.schema import EXTRACTIONS, MENTIONS
 from polyculture.cache.shards import Record
 from polyculture.extract.base import Extracted, FoundMention
 
@@ -49,7 +50,7 @@ def extraction_tables(
         mentions[column] = [getattr(mention, column) for _, _, mention in every]
     mentions["granularity"] = [topic.kinds[mention.kind].granularity for _, _, mention in every]
     mentions["counted"] = [topic.kinds[mention.kind].counted for _, _, mention in every]
-    return {"mentions": _table("mentions", mentions), "extractions": _table("extractions", extractions)}
+    return {"mentions": _table(MENTIONS, mentions), "extractions": _table(EXTRACTIONS, extractions)}
 
 
 _RESULT = (
@@ -85,6 +86,6 @@ def _columns(cells: pa.Table, rows: list[int], extractor_id: str, ids: list[str]
     return {**shared, "extractor_id": [extractor_id] * len(rows), "extraction_id": ids}
 
 
-def _table(name: str, columns: Mapping[str, Any]) -> pa.Table:
-    schema = arrow_schema(name)
+def _table(table: Table[Any], columns: Mapping[str, Any]) -> pa.Table:
+    schema = table.schema
     return pa.table({field.name: columns[field.name] for field in schema}, schema=schema)

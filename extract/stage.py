@@ -17,11 +17,12 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.manifest import Manifest, read_manifest
 from polyculture.cache.outcome import Outcome, Progress, silent
 from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import EXTRACTIONS, MENTIONS
 from polyculture.cache.shards import JobShards
 from polyculture.extract.base import Extractor, ResponseText
 from polyculture.extract.rows import CELL, extraction_record, extraction_tables
 
-TABLES = ("mentions", "extractions")  # the last one commits
+TABLES = (MENTIONS, EXTRACTIONS)  # the last one commits
 BATCH = 8_192  # responses that are worked on together
 _EVERY = 0.25  # seconds between two words about the progress
 
@@ -35,7 +36,7 @@ def extract_job(run: RunFolder, job: Job, topic: Topic, extractor: Extractor, pr
     manifest = read_manifest(run.manifest)
     if manifest is None:
         raise StoreError("holds no run", where=run.root, remedy="Generate responses first.")
-    with JobShards(run, job, TABLES, key="extraction_id") as shards:
+    with JobShards(run, job, TABLES) as shards:
         work = _Work(shards, topic, extractor, progress)
         work.retire_retryable()
         work.count_reused(run, job, manifest)

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from polyculture.cache.answers import find_answers
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import Prompt
+from polyculture.cache.schema import RESPONSES, Prompt
 from polyculture.cache.shards import JobShards
 from polyculture.generate.sampling import Sampling, response_id
 
@@ -78,7 +78,7 @@ def answers_elsewhere(run: RunFolder, job: Job, missing: Sequence[Sample]) -> pa
 
 def missing_samples(run: RunFolder, job: Job, prompts: Sequence[Prompt], sampling: Sampling) -> int:
     """How many samples of a job `generate_job` would ask a model for. Takes no lock and changes nothing."""
-    missing = take_stock(JobShards(run, job, ["responses"]), prompts, sampling).missing
+    missing = take_stock(JobShards(run, job, [RESPONSES]), prompts, sampling).missing
     return len(missing) - answers_elsewhere(run, job, missing).num_rows
 
 

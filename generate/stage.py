@@ -12,7 +12,7 @@ from typing import Any
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.outcome import Outcome, Progress, silent
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import Prompt
+from polyculture.cache.schema import RESPONSES, Prompt
 from polyculture.cache.shards import JobShards
 from polyculture.generate.detection import Detection, detect
 from polyculture.generate.engines import open_engine
@@ -44,7 +44,7 @@ def generate_job(
 
     Raises `JobHeldError` where another process holds the job, and what the engine and the store raise.
     """
-    with JobShards(run, job, ["responses"]) as shards:
+    with JobShards(run, job, [RESPONSES]) as shards:
         stock = take_stock(shards, prompts, sampling)
         shards.retire(stock.again)
         adopted = answers_elsewhere(run, job, stock.missing)

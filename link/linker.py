@@ -23,7 +23,7 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.database import connect
 from polyculture.cache.errors import SnapshotError
 from polyculture.cache.outcome import Progress, silent
-from polyculture.cache.schema import arrow_schema
+from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS
 from polyculture.link.calibration import lay_out_confidences
 from polyculture.link.entity_json import number
 from polyculture.link.fuzzy import match_fuzzily
@@ -39,7 +39,8 @@ MEMORY = "1GB"  # what DuckDB may hold while it links; the rest goes to disk
 # So many asks are never all found as they stand: what the others need is made ready while surfaces are folded.
 MANY = 100_000
 AT_A_TIME = 2  # tables that are made: their last steps are one core's work
-TABLES = ("candidates", "entities", "entity_countries", "links")
+_TABLES = {table.name: table for table in (CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS)}
+TABLES = tuple(_TABLES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +178,7 @@ def _distinct(asks: pa.Table, column: str) -> list[str]:
 
 
 def _table(connection: duckdb.DuckDBPyConnection, name: str, params: dict[str, float] | None) -> pa.Table:
-    schema = arrow_schema(name)
+    schema = _TABLES[name].schema
     with connection.cursor() as cursor:
         found: pa.Table = cursor.sql(statement(name), params=params).to_arrow_table()
         return found.select(schema.names).cast(schema)

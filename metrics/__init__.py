@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from polyculture.cache.layout import Layer, Layout, compose
+from polyculture.cache.store import CORE
+
 # The cells and their prompts under numbers: what all reading of mentions begins with.
 CELLS = ("numbered_cells", "asked_prompts", "cell_prompts")
 # The views that others rest on, for `open_store(..., keep=KEPT)`: each reads mentions, responses or large sums once.
@@ -15,6 +18,11 @@ KEPT = (
 )
 
 
-def views() -> list[Path]:
-    """The SQL files of the metric views, in the order in which they build on one another."""
-    return sorted((Path(__file__).parent / "views").glob("*.sql"))
+_OWN = Path(__file__).parent
+# The views of the metrics, in the order in which they build on one another; instruments feed the boards of models.
+VIEWS = Layer(
+    (*sorted((_OWN / "views").glob("*.sql")), _OWN / "boards" / "no_boards.sql"),
+    {"board_entries": ("no_board_entries",), "board_failures": ("no_board_failures",)},
+    (_OWN / "boards" / "leaderboard.sql",),
+)
+METRICS = compose(CORE, Layout(views=VIEWS))

@@ -15,11 +15,19 @@ from polyculture.cache.manifest import read_manifest
 from polyculture.cache.outcome import Outcome, Progress, silent
 from polyculture.cache.parquet import objects_to_table, read_metadata, write_parquet
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import Interval, SaturationInterval
+from polyculture.cache.schema import (
+    EXTRACTIONS,
+    INTERVALS,
+    MENTIONS,
+    RESPONSES,
+    SATURATION_INTERVALS,
+    Interval,
+    SaturationInterval,
+)
 from polyculture.cache.selections import MAIN, file_of, selection_files
 from polyculture.cache.shards import committed_parts
-from polyculture.cache.store import SHARDED, open_store
-from polyculture.metrics import CELLS, views
+from polyculture.cache.store import open_store
+from polyculture.metrics import CELLS, METRICS
 from polyculture.metrics.cell_data import QUERIES, Reading
 from polyculture.metrics.intervals.levels import Aggregates
 from polyculture.metrics.intervals.model import (
@@ -31,7 +39,6 @@ from polyculture.metrics.intervals.model import (
     specificity_rows,
 )
 
-CURVES = "saturation_intervals"
 _RESTED_ON = QUERIES / "rested_on.sql"
 WHOLE_TABLES = ("prompts", "links", "entities", "entity_countries")
 
@@ -50,7 +57,7 @@ def measure(run: RunFolder, progress: Progress = silent, selection: str = MAIN) 
         return Outcome(done=rows, failed=0, reused=rows)
     found: list[Interval] = []
     curves: list[SaturationInterval] = []
-    with open_store(run, views(), CELLS, selection) as store:
+    with open_store(run, METRICS, CELLS, selection) as store:
         for row in _intervals(store):
             if isinstance(row, SaturationInterval):
                 curves.append(row)
@@ -59,8 +66,9 @@ def measure(run: RunFolder, progress: Progress = silent, selection: str = MAIN) 
             if len(found) % 1000 == 0:
                 progress(Outcome(len(found), 0))
         found = list(_with_base(store, found))
-    write_parquet(objects_to_table(CURVES, curves), run.table(file_of(CURVES, selection)))
-    write_parquet(objects_to_table("intervals", found), path, {"inputs": inputs})
+    curves_file = run.table(file_of(SATURATION_INTERVALS.name, selection))
+    write_parquet(objects_to_table(SATURATION_INTERVALS, curves), curves_file)
+    write_parquet(objects_to_table(INTERVALS, found), path, {"inputs": inputs})
     return Outcome(len(found), 0)
 
 
@@ -76,8 +84,8 @@ def inputs_id(run: RunFolder, selection: str = MAIN) -> str:
     whole = {name: file_sha256(run.table(name)) for name in WHOLE_TABLES if run.table(name).exists()}
     parts = [
         (str(part.relative_to(run.root)), part.stat().st_size, part.stat().st_mtime_ns)
-        for table in ("extractions", "mentions") + (("responses",) if selection != MAIN else ())
-        for part in committed_parts(run, table, SHARDED[table])
+        for table in (EXTRACTIONS, MENTIONS) + ((RESPONSES,) if selection != MAIN else ())
+        for part in committed_parts(run, table)
     ]
     package = Path(__file__).parent
     method = [file_sha256(file) for file in sorted(package.rglob("*")) if file.suffix in (".py", ".sql")]

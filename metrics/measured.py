@@ -7,20 +7,22 @@ from typing import TypeVar
 
 import duckdb
 
+from polyculture.cache.layout import Layout, Table
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.metrics import views
 
 Row = TypeVar("Row")
 
 
-def measured(run: RunFolder, table: str, rows: Callable[[duckdb.DuckDBPyConnection], Iterable[Row]]) -> list[Row]:
+def measured(
+    run: RunFolder, layout: Layout, table: Table[Row], rows: Callable[[duckdb.DuckDBPyConnection], Iterable[Row]]
+) -> list[Row]:
     """Writes and returns the rows of a table that `rows` makes of the store.
 
     Raises `StoreError` where there is no run or the folder cannot be written.
     """
-    with open_store(run, views()) as store:
+    with open_store(run, layout) as store:
         found = list(rows(store))
-    write_parquet(objects_to_table(table, found), run.table(table))
+    write_parquet(objects_to_table(table, found), run.table(table.name))
     return found

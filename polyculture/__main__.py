@@ -25,8 +25,9 @@ def main() -> None:
         sys.exit(0)
     except Exception as fault:
         from polyculture.cache.corrupt_files import damaged_file  # loads DuckDB, which not every command needs
+        from polyculture.running.layout import store_layout
 
-        damaged = damaged_file(fault)
+        damaged = damaged_file(fault, store_layout())
         if damaged is None:
             raise
         say(f"polyculture: {damaged}")

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-import polyculture.cache.store
+from polyculture.cache.layout import Layout
 from polyculture.cache.manifest import Manifest
-from polyculture.metrics import views
 from polyculture.reports.names import Names
 
 _HEADER = re.compile(r"^-- (?P<name>\w+): (?P<says>.*(?:\n-- \S.*)*)", re.MULTILINE)
@@ -48,10 +46,9 @@ def facts(manifest: Manifest, names: Names) -> list[Facts]:
     return [table for table in found if table.rows]
 
 
-def store_views() -> list[View]:
+def store_views(layout: Layout) -> list[View]:
     """Every view that `polyculture sql` can query, with the comment of its SQL file."""
-    files = [Path(polyculture.cache.store.__file__).with_name("store.sql"), *views()]
-    headers = [match for file in files for match in _HEADER.finditer(file.read_text(encoding="utf-8"))]
+    headers = [match for file in layout.files for match in _HEADER.finditer(file.read_text(encoding="utf-8"))]
     return [View(match["name"], " ".join(match["says"].replace("\n--", " ").split())) for match in headers]
 
 

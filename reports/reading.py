@@ -11,9 +11,10 @@ from typing import Any
 import duckdb
 import pandas as pd
 
+from polyculture.cache.layout import Layout
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.metrics import KEPT, views
+from polyculture.metrics import KEPT, METRICS
 from polyculture.reports.names import short
 
 _SQL = Path(__file__).parent / "sql"
@@ -46,9 +47,9 @@ class Reading:
 
 
 @contextmanager
-def read_store(run: RunFolder) -> Iterator[Reading]:
+def read_store(run: RunFolder, layout: Layout = METRICS) -> Iterator[Reading]:
     """The run's store, with all that its views rest on computed once and kept while the block lasts."""
-    with open_store(run, views(), KEPT) as connection:
+    with open_store(run, layout, KEPT) as connection:
         reading = Reading(connection)
         reading.run("keep")
         yield reading

@@ -18,8 +18,10 @@ from markupsafe import Markup
 from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing
+from polyculture.cache.layout import Layout
 from polyculture.cache.manifest import Manifest, read_manifest
 from polyculture.cache.run_folder import RunFolder
+from polyculture.metrics import METRICS
 from polyculture.reports import headline, health, method
 from polyculture.reports.bias import bias_tables
 from polyculture.reports.bias_contrasts import contrast_tables
@@ -45,7 +47,7 @@ _FOLDER = Path(__file__).parent
 _SCRIPT = ("state", "words", "parts", "filters", "table", "detail", "figures", "start")
 
 
-def write_report(run: RunFolder, catalog: Catalog | None = None) -> Path:
+def write_report(run: RunFolder, catalog: Catalog | None = None, layout: Layout = METRICS) -> Path:
     """Writes `report.html` from what is in the store, and its parts where it needs any; returns its path.
 
     `catalog` names languages, countries and topics; without it those that come along are used. Raises `StoreError`
@@ -55,9 +57,9 @@ def write_report(run: RunFolder, catalog: Catalog | None = None) -> Path:
     if manifest is None:
         raise StoreError("holds no run", where=run.root, remedy="Run `polyculture run` on an experiment file first.")
     names = Names(catalog or read_catalog(), tuple(manifest.models))
-    with read_store(run) as reading:
+    with read_store(run, layout) as reading:
         evidence = read_evidence(reading, manifest, names)
-        page = _render({**_contents(reading, manifest, names), "evidence": packed(evidence)})
+        page = _render({**_contents(reading, manifest, names, layout), "evidence": packed(evidence)})
         _write_parts(run.report_data, read_parts(reading, evidence, names))
     with replacing(run.report) as temporary:
         temporary.write_text(page, encoding="utf-8")
@@ -78,7 +80,7 @@ def _write_parts(folder: Path, parts: Iterator[tuple[str, dict[str, Any]]]) -> N
         folder.rmdir()
 
 
-def _contents(reading: Reading, manifest: Manifest, names: Names) -> dict[str, Any]:
+def _contents(reading: Reading, manifest: Manifest, names: Names, layout: Layout) -> dict[str, Any]:
     numbers, facts = reading.rows("headline"), reading.rows("health")
     totals = headline.totals(facts)
     compared = comparison_frame(reading, manifest, names)
@@ -131,7 +133,7 @@ def _contents(reading: Reading, manifest: Manifest, names: Names) -> dict[str, A
         "swaps_csv": table_csv(reading.frame("swaps")),
         "swaps_sql": query("swaps"),
         "facts": method.facts(manifest, names),
-        "views": method.store_views(),
+        "views": method.store_views(layout),
     }
 
 

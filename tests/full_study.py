@@ -20,12 +20,12 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.manifest import Manifest, write_manifest
 from polyculture.cache.parquet import objects_to_table, rows_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import Prompt
+from polyculture.cache.schema import PROMPTS, Prompt
 from polyculture.cache.shards import JobShards
 from polyculture.generate.presets import read_preset
 from polyculture.generate.prompts import build_prompts
 from polyculture.link.index.starter import UNCOUNTED, StarterItem, read_starter
-from tests.store_builder import EXTRACTOR, SAMPLING, blank
+from tests.store_builder import EXTRACTOR, SAMPLING, TABLES, blank
 
 MODELS = (
     "vllm:Qwen/Qwen2.5-7B-Instruct", "vllm:meta-llama/Llama-3.1-8B-Instruct", "vllm:mistralai/Mistral-7B-Instruct-v0.3",
@@ -65,7 +65,7 @@ class FullStudy:
     def write(self, folder: Path) -> RunFolder:
         """Writes the whole run past the journal."""
         run = RunFolder(folder)
-        write_parquet(objects_to_table("prompts", self._prompts), run.table("prompts"))
+        write_parquet(objects_to_table(PROMPTS, self._prompts), run.table("prompts"))
         self._write_items(run)
         for model in self.models:
             for language in self._asked["languages"]:
@@ -116,7 +116,7 @@ class FullStudy:
                     country = {"country": code, "country_qid": self._catalog.countries[code].qid, "property": "P495"}
                     rows["entity_countries"].append(blank("entity_countries", qid=thing.qid, **country))
         for table, made in rows.items():
-            write_parquet(rows_to_table(table, made), run.table(table))
+            write_parquet(rows_to_table(TABLES[table], made), run.table(table))
 
     def _told(self, thing: Thing) -> list[tuple[str, str]]:
         """In which languages it is named, and how: in each by its own name, and by the English one."""
@@ -131,8 +131,8 @@ class FullStudy:
             for sample in range(self.n):
                 self._answer(rows, dice, job, prompt, sample)
         for names in (["responses"], ["mentions", "extractions"]):
-            with JobShards(run, job, names) as shards:
-                shards.append_part({name: rows_to_table(name, rows[name]) for name in names})
+            with JobShards(run, job, [TABLES[name] for name in names]) as shards:
+                shards.append_part({name: rows_to_table(TABLES[name], rows[name]) for name in names})
 
     def _answer(
         self, rows: dict[str, list[dict[str, Any]]], dice: random.Random, job: Job, prompt: Prompt, sample: int

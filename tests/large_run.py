@@ -14,9 +14,9 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.manifest import write_manifest
 from polyculture.cache.parquet import rows_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import Prompt, arrow_schema
+from polyculture.cache.schema import PROMPTS, Prompt
 from polyculture.cache.shards import JobShards
-from tests.store_builder import EXTRACTOR, SAMPLING, blank, manifest
+from tests.store_builder import EXTRACTOR, SAMPLING, TABLES, blank, manifest
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class LargeRun:
     def write_whole(self, run: RunFolder) -> None:
         """Everything but responses, mentions and extractions."""
         prompts = {p.prompt_id: asdict(p) for job in self.jobs for p in self.prompts_of(job)}
-        write_parquet(rows_to_table("prompts", list(prompts.values())), run.table("prompts"))
+        write_parquet(rows_to_table(PROMPTS, list(prompts.values())), run.table("prompts"))
         statuses = ["linked"] * 16 + ["ambiguous", "no candidate", "no candidate", "no path"]
         links, entities, countries = [], [], []
         for t, topic in enumerate(self.topics):
@@ -64,7 +64,7 @@ class LargeRun:
                     country = self.countries[k % len(self.countries)]
                     countries.append(blank("entity_countries", qid=qid, country=country, property="P495"))
         for table, rows in (("links", links), ("entities", entities), ("entity_countries", countries)):
-            write_parquet(rows_to_table(table, rows), run.table(table))
+            write_parquet(rows_to_table(TABLES[table], rows), run.table(table))
         write_manifest(manifest(self.models, self.countries, self.n), run.manifest)
 
     def tables_of(self, job: Job) -> dict[str, pa.Table]:
@@ -114,7 +114,7 @@ class LargeRun:
         for job in self.jobs:
             tables = self.tables_of(job)
             for group in (["responses"], ["mentions", "extractions"]):
-                with JobShards(run, job, group) as shards:
+                with JobShards(run, job, [TABLES[name] for name in group]) as shards:
                     shards.append_part({name: tables[name] for name in group})
         return run
 
@@ -137,11 +137,11 @@ def _pick(values: Any, index: Any) -> list[Any]:
 def _table(name: str, size: int, columns: Mapping[str, Any]) -> pa.Table:
     empty = blank(name)
     arrays = []
-    for column in arrow_schema(name):
+    for column in TABLES[name].schema:
         value = columns.get(column.name, empty[column.name])
         scalar = value is None or isinstance(value, str | int | float)
         arrays.append(pa.array([value] * size if scalar else value, type=column.type))
-    return pa.Table.from_arrays(arrays, schema=arrow_schema(name))
+    return pa.Table.from_arrays(arrays, schema=TABLES[name].schema)
 
 
 def records(tables: Mapping[str, pa.Table], batch: int) -> Iterator[list[dict[str, list[dict[str, Any]]]]]:

@@ -14,7 +14,6 @@ from typing import Any
 
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import EntityPosition, Separation, SwapInterval
 from polyculture.generate.engines import ModelSpec
 from polyculture.instruments.cbs.context_prompts import Help, Helping
 from polyculture.instruments.cbs.measure import measure_bias
@@ -24,6 +23,8 @@ from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
+from polyculture.instruments.embeddings.rows import EntityPosition, Separation
+from polyculture.instruments.swaps.rows import SwapInterval
 from tests.instruments.test_cbs_store import DEMO, ToyEngine
 
 SELECTION = Selection(types=("food", "names"), cultures=("Japanese", "Indian"), contexts=2, entities=6)

@@ -11,17 +11,19 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.manifest import Manifest, write_manifest
 from polyculture.cache.parquet import rows_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import TABLES, Prompt
+from polyculture.cache.schema import Prompt
 from polyculture.cache.shards import JobShards
+from polyculture.running.layout import store_layout
 
 SAMPLING, EXTRACTOR = "sampling-now", "extractor-now"
+TABLES = {table.name: table for table in store_layout().tables}
 CELL = ("model", "language", "topic", "condition", "country")
 
 
 def blank(table: str, **values: Any) -> dict[str, Any]:
     """A row of a table: `values`, and nothing (None, 0, "") in the other columns."""
     empty = {"int": 0, "bool": False, "str": "", "float": 0.0}
-    row = {f.name: empty.get(str(f.type)) for f in fields(TABLES[table])}
+    row = {f.name: empty.get(str(f.type)) for f in fields(TABLES[table].row)}
     if unknown := values.keys() - row.keys():
         raise KeyError(f"{table} has no column {unknown}")
     return {**row, **values}
@@ -91,7 +93,7 @@ class StoreBuilder:
         """Writes all rows: sharded tables job by job, the others whole, and the manifest that makes them current."""
         run = RunFolder(self.folder)
         for table in ("prompts", "links", "candidates", "entities", "entity_countries"):
-            write_parquet(rows_to_table(table, self.rows[table]), run.table(table))
+            write_parquet(rows_to_table(TABLES[table], self.rows[table]), run.table(table))
         self._write_shards(run, ["responses"])
         self._write_shards(run, ["mentions", "extractions"])
         write_manifest(manifest(self.models, self.countries, self.n), run.manifest)
@@ -104,8 +106,8 @@ class StoreBuilder:
                 table: [row for row in self.rows[table] if (row["model"], row["language"], row["topic"]) == job]
                 for table in tables
             }
-            with JobShards(run, Job(*job), tables) as shards:
-                shards.append_part({table: rows_to_table(table, rows) for table, rows in mine.items()})
+            with JobShards(run, Job(*job), [TABLES[table] for table in tables]) as shards:
+                shards.append_part({table: rows_to_table(TABLES[table], rows) for table, rows in mine.items()})
 
 
 def manifest(models: Sequence[str], countries: Sequence[str], n: int) -> Manifest:

@@ -9,7 +9,7 @@ import duckdb
 import pytest
 
 from polyculture.cache.store import open_store
-from polyculture.metrics import views
+from polyculture.running.layout import store_layout
 from tests.store_builder import StoreBuilder
 from tests.test_docs import blocks
 
@@ -33,7 +33,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[duckdb.DuckDBPyC
     built.entity(RAMEN, "ramen", JP="P495")
     built.entity(SUSHI, "sushi", JP="P495")
     built.entity(PIZZA, "pizza", IT="P495")
-    with open_store(built.write(), views()) as connection:
+    with open_store(built.write(), store_layout()) as connection:
         yield connection
 
 

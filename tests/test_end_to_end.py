@@ -17,8 +17,8 @@ import pytest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.cli.app import demo
-from polyculture.metrics import views
 from polyculture.reports import reading
+from polyculture.running.layout import store_layout
 from tests import servers
 from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
 from tests.servers import StubServer
@@ -151,7 +151,7 @@ def test_a_real_model_extracts_what_a_schema_lets_it_say(tmp_path: Path, llama_s
 def tables(experiment: Path) -> dict[str, list[tuple[Any, ...]]]:
     """Everything that a run ends in, in an order of its own."""
     names = ("responses", "extractions", "mentions", "links", "candidates", "entities", "entity_countries", "intervals")
-    with open_store(RunFolder(experiment.parent / "runs" / "whole"), views()) as store:
+    with open_store(RunFolder(experiment.parent / "runs" / "whole"), store_layout()) as store:
         return {name: store.sql(f"SELECT * FROM {name} ORDER BY ALL").fetchall() for name in names}
 
 

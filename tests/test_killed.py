@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import JobShards
 from tests import servers
 from tests.polyculture.test_command_line import polyculture
@@ -59,14 +60,12 @@ def stub(monkeypatch: pytest.MonkeyPatch) -> Iterator[StubServer]:
 def kept(run: RunFolder, stage: str) -> set[tuple[str, int]]:
     """What the server need not be asked again, as it sees it: the last message, and the seed."""
     shards = JobShards(run, JOB, STAGE_TABLES[stage])
-    table = STAGE_TABLES[stage][-1]
+    table = STAGE_TABLES[stage][-1].name
     rows = shards.read(table).to_pylist() + [row for record in shards.read_journal() for row in record[table]]
     if stage == "generate":
         texts = {row["prompt_id"]: row["text"] for row in pq.read_table(run.table("prompts")).to_pylist()}
         return {(texts[row["prompt_id"]], row["seed"]) for row in rows}
-    texts = {
-        row["response_id"]: row["text"] for row in JobShards(run, JOB, ["responses"]).read("responses").to_pylist()
-    }
+    texts = {row["response_id"]: row["text"] for row in JobShards(run, JOB, [RESPONSES]).read("responses").to_pylist()}
     return {(texts[row["response_id"]], 0) for row in rows}
 
 

@@ -16,6 +16,7 @@ import pytest
 
 from polyculture.cache.manifest import read_manifest
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, EXTRACTIONS, LINKS, MENTIONS, RESPONSES
 from polyculture.cache.store import fill_store
 from tests import servers
 from tests.extract_engines import answer
@@ -40,9 +41,9 @@ concurrency = 4
 UNWRITTEN = 2 * 4  # at a kill, at most: in flight, and as many that wait to be written
 DISHES = ("ramen", "sushi", "pizza", "paella", "tacos", "tiramisu")
 STAGE_TABLES = {
-    "generate": ("responses",),
-    "extract": ("mentions", "extractions"),
-    "link": ("links", "candidates", "entities", "entity_countries"),
+    "generate": (RESPONSES,),
+    "extract": (MENTIONS, EXTRACTIONS),
+    "link": (LINKS, CANDIDATES, ENTITIES, ENTITY_COUNTRIES),
 }
 
 
@@ -81,7 +82,10 @@ def tables(run: RunFolder, stage: str) -> dict[str, list[tuple[Any, ...]]]:
     assert manifest is not None
     with duckdb.connect() as connection:
         fill_store(connection, run, manifest)
-        return {name: connection.sql(f"SELECT * FROM {name} ORDER BY ALL").fetchall() for name in STAGE_TABLES[stage]}
+        return {
+            table.name: connection.sql(f"SELECT * FROM {table.name} ORDER BY ALL").fetchall()
+            for table in STAGE_TABLES[stage]
+        }
 
 
 @pytest.fixture

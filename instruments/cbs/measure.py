@@ -11,10 +11,13 @@ from typing import Any, NamedTuple
 import duckdb
 import numpy as np
 
+from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import BiasInterval
+from polyculture.cache.store import CORE
 from polyculture.instruments.cbs.bias import Comparison, compare
 from polyculture.instruments.cbs.camel_draws import Drawing, sampled_bias
+from polyculture.instruments.cbs.layout import CBS
+from polyculture.instruments.cbs.rows import BIAS_INTERVALS, BiasInterval
 from polyculture.instruments.cbs.score_matrix import Condition, aligned, panels
 from polyculture.instruments.cbs.uncertainty import (
     Difference,
@@ -73,7 +76,7 @@ def measure_bias(run: RunFolder, drawing: Drawing = CAMEL) -> list[BiasInterval]
     `drawing` says which draws of entities stand beside the score over all pairs. Raises `StoreError` where there is no
     run or the folder cannot be written.
     """
-    return measured(run, "bias_intervals", partial(_rows, drawing))
+    return measured(run, compose(CORE, CBS), BIAS_INTERVALS, partial(_rows, drawing))
 
 
 def _rows(drawing: Drawing, store: duckdb.DuckDBPyConnection) -> Iterator[BiasInterval]:

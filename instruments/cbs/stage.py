@@ -20,6 +20,7 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import JobShards
 from polyculture.generate.engines import ModelSpec, ScoreRequest, open_engine
 from polyculture.generate.engines.base import Engine, Scored
+from polyculture.instruments.cbs.rows import SCORES
 from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext
 
 TABLE, KEY = "scores", "score_id"
@@ -60,7 +61,7 @@ def score_job(
     `engine` is an opened one, which several jobs of a model share; without it one is opened for this job. A failure is
     a row with its reason. Raises `JobHeldError` where another process holds the job, and what engine and store raise.
     """
-    with JobShards(run, scoring.job, [TABLE], KEY) as shards:
+    with JobShards(run, scoring.job, [SCORES]) as shards:
         stock = _take_stock(shards, scoring)
         shards.retire(stock.again)
         missing = list(_missing(scoring, stock))
@@ -75,7 +76,7 @@ def score_job(
 
 def settled(run: RunFolder, scoring: ScoringJob) -> Outcome | None:
     """What has become of a job of which nothing is left to ask; None where something is."""
-    with JobShards(run, scoring.job, [TABLE], KEY) as shards:
+    with JobShards(run, scoring.job, [SCORES]) as shards:
         stock = _take_stock(shards, scoring)
     return None if any(True for _ in _missing(scoring, stock)) else stock.outcome
 

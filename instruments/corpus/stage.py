@@ -20,6 +20,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.shards import PART_ROWS, JobShards
 from polyculture.collect.mining.corpus import CorpusFile
 from polyculture.generate.engines.base import Scored, Seam, TokenScore
+from polyculture.instruments.cbs.rows import SCORES
 from polyculture.instruments.cbs.stage import KEY, TABLE, ScoringJob, score_id, score_row
 from polyculture.instruments.corpus.count import BytesRead, Intake, count
 from polyculture.instruments.corpus.gaps import ORDER, Pair, needed_by, pairs_of
@@ -82,7 +83,7 @@ def score_corpus(
 
 def _missing(run: RunFolder, job: ScoringJob) -> list[Asked]:
     """What of a job is not in the store."""
-    with JobShards(run, job.job, [TABLE], KEY) as shards:
+    with JobShards(run, job.job, [SCORES]) as shards:
         known = set(shards.read(TABLE, [KEY])[KEY].to_pylist())
     every = ((job, context, entity) for context, entities in job.asked for entity in entities)
     return [asked for asked in every if score_id(*asked) not in known]
@@ -112,7 +113,7 @@ def _write(
     likelihood = model.unsmoothed if job.job.model.endswith(SMOOTHINGS[0]) else model.witten_bell
     failed = 0
     rest = iter(missing)
-    with JobShards(run, job.job, [TABLE], KEY) as shards:
+    with JobShards(run, job.job, [SCORES]) as shards:
         while part := list(islice(rest, PART_ROWS)):
             rows = []
             for asked in part:
@@ -124,5 +125,5 @@ def _write(
                 scored = Scored(asked[1].context_id, 0, tokens, seam, error, model_version=version)
                 rows.append(score_row(*asked, scored))
             # Past the journal, which is JSON and knows no infinity: the logarithm of zero.
-            shards.append_part({TABLE: rows_to_table(TABLE, rows)})
+            shards.append_part({TABLE: rows_to_table(SCORES, rows)})
     return failed

@@ -11,19 +11,21 @@ from typing import Any
 
 import pyarrow as pa
 
+from polyculture.cache.layout import Table
 from polyculture.cache.parquet import read_rows, rows_to_table
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import arrow_schema
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext
 from polyculture.instruments.datasets.phrasings import with_phrasings
+from polyculture.instruments.datasets.rows import DATASET_CONTEXTS, DATASET_ENTITIES
 from polyculture.instruments.swaps.sentiment import gold_label
 
-CONTEXTS, ENTITIES = "dataset_contexts", "dataset_entities"
-KEYS = {CONTEXTS: "context_id", ENTITIES: "entity_id"}
+KEYS = {DATASET_CONTEXTS: "context_id", DATASET_ENTITIES: "entity_id"}
 Rows = dict[str, dict[str, Any]]
 
 
-def present_tables(run: RunFolder, dataset: DataSet, helped: Iterable[MaskedContext] = ()) -> dict[str, pa.Table]:
+def present_tables(
+    run: RunFolder, dataset: DataSet, helped: Iterable[MaskedContext] = ()
+) -> dict[Table[Any], pa.Table]:
     """The tables that must be written for `dataset` to be what the run takes for present under its name.
 
     None where it is already. `helped` are contexts with help before them, as they are asked now: they take the place of
@@ -32,9 +34,11 @@ def present_tables(run: RunFolder, dataset: DataSet, helped: Iterable[MaskedCont
     """
     contexts = [_context(context, english=dataset.english) for context in with_phrasings(dataset).contexts]
     entities = [_entity(entity, english=dataset.english) for entity in dataset.entities]
-    now = {table: _by_id(rows, KEYS[table]) for table, rows in ((CONTEXTS, contexts), (ENTITIES, entities))}
+    found: dict[Table[Any], list[dict[str, Any]]] = {DATASET_CONTEXTS: contexts, DATASET_ENTITIES: entities}
+    now = {table: _by_id(rows, KEYS[table]) for table, rows in found.items()}
     before = {table: _read(run, table) for table in now}
-    now[CONTEXTS] |= _with_help(before[CONTEXTS], now[CONTEXTS], [_context(c, english=dataset.english) for c in helped])
+    asked = [_context(context, english=dataset.english) for context in helped]
+    now[DATASET_CONTEXTS] |= _with_help(before[DATASET_CONTEXTS], now[DATASET_CONTEXTS], asked)
     tables = {
         table: _sorted(table, {**_others(before[table], KEYS[table], rows, dataset), **rows})
         for table, rows in now.items()
@@ -57,15 +61,15 @@ def _with_help(before: list[dict[str, Any]], plain: Rows, helped: list[dict[str,
     """The helped contexts of now, and others of before whose plain context is still there."""
     replaced = {(row["origin"], row["help"]) for row in helped}
     kept = [row for row in before if row["origin"] in plain and (row["origin"], row["help"]) not in replaced]
-    return _by_id([*kept, *helped], KEYS[CONTEXTS])
+    return _by_id([*kept, *helped], KEYS[DATASET_CONTEXTS])
 
 
-def _read(run: RunFolder, table: str) -> list[dict[str, Any]]:
-    path = run.table(table)
-    return read_rows(path, table, arrow_schema(table).names).to_pylist() if path.exists() else []
+def _read(run: RunFolder, table: Table[Any]) -> list[dict[str, Any]]:
+    path = run.table(table.name)
+    return read_rows(path, table).to_pylist() if path.exists() else []
 
 
-def _sorted(table: str, rows: Rows) -> pa.Table:
+def _sorted(table: Table[Any], rows: Rows) -> pa.Table:
     return rows_to_table(table, [rows[key] for key in sorted(rows)])
 
 

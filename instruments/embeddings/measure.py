@@ -9,12 +9,13 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from polyculture.cache.layout import compose
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import EntityPosition, Separation
-from polyculture.cache.store import open_store
+from polyculture.cache.store import CORE, open_store
+from polyculture.instruments.embeddings.layout import EMBEDDINGS
+from polyculture.instruments.embeddings.rows import ENTITY_POSITIONS, SEPARATIONS, EntityPosition, Separation
 from polyculture.instruments.embeddings.separation import positions, separation
-from polyculture.metrics import views
 
 _KEY = ("model", "dataset", "language", "culture", "entity_type", "layer", "contexts")
 _UNITS = f"SELECT DISTINCT {', '.join(_KEY)} FROM representations WHERE status = 'ok' ORDER BY ALL"  # noqa: S608
@@ -28,7 +29,7 @@ def measure_separation(run: RunFolder) -> list[Separation]:
     Raises `StoreError` where there is no run or the folder cannot be written, `MissingDependencyError` without
     scikit-learn.
     """
-    with open_store(run, views()) as store:
+    with open_store(run, compose(CORE, EMBEDDINGS)) as store:
         units = [dict(zip(_KEY, row, strict=True)) for row in store.execute(_UNITS).fetchall()]
         last = {_place(unit): unit["layer"] for unit in units}  # in order: the last stays
         rows, points = [], []
@@ -37,8 +38,8 @@ def measure_separation(run: RunFolder) -> list[Separation]:
             rows += _separation(unit, native, vectors)
             if unit["layer"] == last[_place(unit)] and len(entities) >= FEWEST:
                 points += list(_positions(unit, entities, native, vectors))
-    write_parquet(objects_to_table("separations", rows), run.table("separations"))
-    write_parquet(objects_to_table("entity_positions", points), run.table("entity_positions"))
+    write_parquet(objects_to_table(SEPARATIONS, rows), run.table("separations"))
+    write_parquet(objects_to_table(ENTITY_POSITIONS, points), run.table("entity_positions"))
     return rows
 
 

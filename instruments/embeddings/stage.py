@@ -20,6 +20,7 @@ from polyculture.cache.shards import JobShards
 from polyculture.generate.engines import ModelSpec, Represented, ScoreRequest
 from polyculture.instruments.cbs.stage import ScoringJob
 from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext
+from polyculture.instruments.embeddings.rows import REPRESENTATIONS
 
 TABLE, KEY = "representations", "representation_id"
 PART = 200  # entities that are asked, and written, at a time
@@ -38,7 +39,7 @@ def represent_job(
         remedy = "Name the same model as 'transformers:...'."
         raise EngineError("gives no hidden states", where=spec.model, remedy=remedy)
     contexts, _ = _asked(job)
-    with JobShards(run, job.job, [TABLE], KEY) as shards:
+    with JobShards(run, job.job, [REPRESENTATIONS]) as shards:
         stock = _read_stock(shards)
         missing, outcome = _missing(job, layers, stock)
         shards.retire({_key(job, contexts, e, layer) for e in missing for layer in layers} & stock.keys())
@@ -47,7 +48,7 @@ def represent_job(
             some = missing[start : start + PART]
             rows = _rows(job, contexts, some, layers, engine)
             # Past the journal: vectors are long, and a pass over some entities is soon done again.
-            shards.append_part({TABLE: rows_to_table(TABLE, rows)})
+            shards.append_part({TABLE: rows_to_table(REPRESENTATIONS, rows)})
             bad = len({row["entity_id"] for row in rows if row["status"] != "ok"})
             outcome += Outcome(len(some) - bad, bad)
             progress(outcome)
@@ -56,7 +57,7 @@ def represent_job(
 
 def settled(run: RunFolder, job: ScoringJob, layers: Layers) -> Outcome | None:
     """What has become of a job of which nothing is left to ask; None where something is."""
-    with JobShards(run, job.job, [TABLE], KEY) as shards:
+    with JobShards(run, job.job, [REPRESENTATIONS]) as shards:
         missing, outcome = _missing(job, layers, _read_stock(shards))
     return None if missing else outcome
 

@@ -11,9 +11,12 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import SwapInterval
+from polyculture.cache.store import CORE
+from polyculture.instruments.swaps.layout import SWAPS
 from polyculture.instruments.swaps.ratio import Numbers, Rated, Ratio, Side, difference, rate, ratio
+from polyculture.instruments.swaps.rows import SWAP_INTERVALS, SwapInterval
 from polyculture.metrics.measured import measured
 
 QUERIES = Path(__file__).parent / "queries"
@@ -87,7 +90,7 @@ def measure_swaps(run: RunFolder) -> list[SwapInterval]:
 
     Raises `StoreError` where there is no run or the folder cannot be written.
     """
-    return measured(run, "swap_intervals", _rows)
+    return measured(run, compose(CORE, SWAPS), SWAP_INTERVALS, _rows)
 
 
 def _rows(store: duckdb.DuckDBPyConnection) -> Iterator[SwapInterval]:

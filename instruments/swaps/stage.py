@@ -19,6 +19,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.shards import JobShards
 from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext
 from polyculture.instruments.swaps.asking import TASKS, Answered, Ask, Asker
+from polyculture.instruments.swaps.rows import SWAP_ANSWERS
 from polyculture.instruments.swaps.selection import SwapJob
 from polyculture.instruments.swaps.text import Filled
 
@@ -57,7 +58,7 @@ def swap_job(run: RunFolder, swap: SwapJob, asker: Asker, progress: Progress = s
     Every answer is on disk before the next one is taken. A failure is a row with its reason. Raises `JobHeldError`
     where another process holds the job, and what the asker's engine and the store raise.
     """
-    with JobShards(run, swap.job, [TABLE], KEY) as shards:
+    with JobShards(run, swap.job, [SWAP_ANSWERS]) as shards:
         stock = _take_stock(shards, swap, asker.prompt_id)
         shards.retire(stock.again)
         lacking = list(_lacking(swap, asker.prompt_id, stock))
@@ -73,7 +74,7 @@ def swap_job(run: RunFolder, swap: SwapJob, asker: Asker, progress: Progress = s
 
 def settled(run: RunFolder, swap: SwapJob, prompt_id: str) -> Outcome | None:
     """What has become of a job of which nothing is left to ask; None where something is."""
-    with JobShards(run, swap.job, [TABLE], KEY) as shards:
+    with JobShards(run, swap.job, [SWAP_ANSWERS]) as shards:
         stock = _take_stock(shards, swap, prompt_id)
     left = any(True for _ in _lacking(swap, prompt_id, stock))
     return None if left else _reused(swap, prompt_id, stock)

@@ -1,6 +1,6 @@
 """Compares two sides of a run: models, languages or conditions, paired; or native with other languages.
 
-with open_store(run, views()) as store:
+with open_store(run, METRICS) as store:
     rows = compare(store, sides_of(store, "openai:one", "openai:two"), by=["topic"])
 """
 

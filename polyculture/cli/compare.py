@@ -54,16 +54,17 @@ def compare(
     from polyculture.cache.store import open_store
     from polyculture.cli.comparison import choose_sides, write_comparison
     from polyculture.experiment.workspace import open_workspace, require_run, warn_of_changes
-    from polyculture.metrics import KEPT, views
+    from polyculture.metrics import KEPT
     from polyculture.metrics.comparison.compare import METRICS
     from polyculture.metrics.comparison.compare import compare as compare_sides
+    from polyculture.running.layout import store_layout
 
     workspace = open_workspace(experiment, runs)
     require_run(workspace.run)
     warn_of_changes(workspace)
     # A line per country is what the native comparison is for.
     columns = by or (["country"] if native else [])
-    with open_store(workspace.run, views(), KEPT, selection) as store:
+    with open_store(workspace.run, store_layout(), KEPT, selection) as store:
         sides = choose_sides(store, workspace, a, b, native)
         rows = compare_sides(store, sides, columns, metric or METRICS, seed)
     write_comparison(sides, rows, format, output)

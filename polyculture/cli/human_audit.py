@@ -13,22 +13,22 @@ from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import Judgement, arrow_schema
+from polyculture.cache.schema import JUDGEMENTS, Judgement
 from polyculture.cache.store import open_store
 from polyculture.cli.options import Format
 from polyculture.cli.tables import print_table, write_rows
 from polyculture.collect.mining.kappa import cohens_kappa
 from polyculture.console import say
-from polyculture.metrics import KEPT, views
+from polyculture.metrics import KEPT
 from polyculture.metrics.audit.corrected import FEWEST, Corrected, corrected_metrics
 from polyculture.metrics.audit.scores import Share, audit_scores
 from polyculture.metrics.audit.sheet import COLUMNS, read_judgements, sample
 from polyculture.reports.escaping import defuse
+from polyculture.running.layout import store_layout
 
 if TYPE_CHECKING:
     import duckdb
 
-JUDGEMENTS = "judgements"
 KAPPA_COLUMNS = ("judges", "judged", "rows", "agree", "kappa", "low", "high")
 
 
@@ -36,7 +36,7 @@ def export_sheet(run: RunFolder, output: Path, per: int, seed: int) -> None:
     """Writes the sheet. Raises `StoreError` where it is there already: it may be judged."""
     if output.exists():
         raise StoreError("is there already", where=output, remedy="Name another file: this one may hold judgements.")
-    with open_store(run, views()) as store:
+    with open_store(run, store_layout()) as store:
         sampled = sample(store, per, seed)
     if not sampled.rows:
         raise StoreError(
@@ -57,10 +57,10 @@ def import_sheets(run: RunFolder, sheets: Sequence[Path]) -> None:
     names = [sheet.stem for sheet in sheets]
     if len(set(names)) < len(names):
         raise StoreError("two sheets have the same name", remedy="Name each sheet after its judge.")
-    with open_store(run, views()) as store:
+    with open_store(run, store_layout()) as store:
         found = [one for sheet in sheets for one in read_judgements(store, sheet)]
     kept = [one for one in _kept(run) if one.judge not in names]
-    write_parquet(objects_to_table(JUDGEMENTS, [*kept, *found]), run.table(JUDGEMENTS))
+    write_parquet(objects_to_table(JUDGEMENTS, [*kept, *found]), run.table(JUDGEMENTS.name))
     for name in names:
         say(f"{name}: {sum(one.judge == name for one in found)} rows judged")
 
@@ -71,7 +71,7 @@ def show_audit(run: RunFolder, format: Format, output: Path | None) -> None:
     if not judgements:
         remedy = "Export a sheet and import it: polyculture audit export EXPERIMENT -o JUDGE.csv"
         raise StoreError("holds no judgements", where=run.root, remedy=remedy)
-    with open_store(run, views(), KEPT) as store:
+    with open_store(run, store_layout(), KEPT) as store:
         shares, corrected = audit_scores(store), corrected_metrics(store)
         relinked = store.execute("SELECT count(*) FROM audited_mentions WHERE relinked").fetchall()[0][0]
         if format is not Format.TABLE or output is not None:
@@ -115,10 +115,10 @@ def _agreement(judgements: Sequence[Judgement]) -> list[tuple[Any, ...]]:
 
 
 def _kept(run: RunFolder) -> list[Judgement]:
-    path = run.table(JUDGEMENTS)
+    path = run.table(JUDGEMENTS.name)
     if not path.exists():
         return []
-    return [Judgement(**row) for row in read_rows(path, JUDGEMENTS, arrow_schema(JUDGEMENTS).names).to_pylist()]
+    return [Judgement(**row) for row in read_rows(path, JUDGEMENTS).to_pylist()]
 
 
 def _write(store: duckdb.DuckDBPyConnection, shares: Sequence[Share], format: Format, output: Path | None) -> None:

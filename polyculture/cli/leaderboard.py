@@ -38,11 +38,11 @@ def leaderboard(
     from polyculture.cli.tables import write_rows
     from polyculture.console import say
     from polyculture.experiment.workspace import open_workspace, require_run
-    from polyculture.metrics import views
+    from polyculture.running.layout import store_layout
 
     workspace = open_workspace(experiment, runs)
     require_run(workspace.run)
-    with open_store(workspace.run, views()) as store:
+    with open_store(workspace.run, store_layout()) as store:
         found = store.sql(QUERY.read_text(encoding="utf-8"), params={"task": task, "language": language, "type": type})
         if not len(found):
             say("no model was measured so: see polyculture cbs, sentiment, qa and ner")

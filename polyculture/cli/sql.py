@@ -41,7 +41,7 @@ def sql(
     from polyculture.cli.tables import write_rows
     from polyculture.console import say
     from polyculture.experiment.workspace import open_workspace, require_run
-    from polyculture.metrics import views
+    from polyculture.running.layout import store_layout
 
     run = open_workspace(experiment, runs).run
     require_run(run)
@@ -52,7 +52,7 @@ def sql(
     asked = sys.stdin.read() if query == "-" else query
     question = asked if asked and not schema else DICTIONARY
     named = [selection for selection in SELECTIONS if selection in question.lower()]
-    with open_store(run, views(), selections=named) as store:
+    with open_store(run, store_layout(), selections=named) as store:
         try:
             check_question(question)
             write_rows(store.sql(question), format, output)

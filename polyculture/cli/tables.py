@@ -63,9 +63,9 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: st
 def print_query(run: RunFolder, file: Path, title: str, **values: Any) -> None:
     """The rows of a query over a run's store, on standard output."""
     from polyculture.cache.store import open_store
-    from polyculture.metrics import views
+    from polyculture.running.layout import store_layout
 
-    with open_store(run, views()) as store:
+    with open_store(run, store_layout()) as store:
         found = store.sql(file.read_text(encoding="utf-8"), params=values)
         print_table(found.columns, found.fetchall(), title)
 
@@ -93,9 +93,10 @@ def print_rich(table: Table) -> None:
 def print_metrics(run: RunFolder, selection: str = MAIN) -> None:
     """The four metrics per model and language with their intervals, on standard output."""
     from polyculture.cache.store import open_store
-    from polyculture.metrics import KEPT, views
+    from polyculture.metrics import KEPT
+    from polyculture.running.layout import store_layout
 
-    with open_store(run, views(), KEPT, selection, SELECTIONS) as store:
+    with open_store(run, store_layout(), KEPT, selection, SELECTIONS) as store:
         rows = store.sql(METRICS.read_text(encoding="utf-8"))
         of = "" if selection == MAIN else f" of {selection}"
         print_table(rows.columns, rows.fetchall(), title=f"The four metrics{of} (mean over cells, 95 % interval)")

@@ -30,11 +30,12 @@ def view(
     from polyculture.reports.view.live import LiveStore
     from polyculture.reports.view.pages import Pages
     from polyculture.reports.view.server import LOOPBACK, application, listen
+    from polyculture.running.layout import store_layout
 
     workspace = open_workspace(experiment, runs)
     manifest = require_run(workspace.run)
     with listen(port) as door, tempfile.TemporaryDirectory() as folder:
-        store = LiveStore(workspace.run, Path(folder))
+        store = LiveStore(workspace.run, Path(folder), store_layout())
         pages = Pages(store, manifest.experiment, Names(workspace.catalog, tuple(manifest.models)))
         typer.echo(f"http://{LOOPBACK}:{door.getsockname()[1]}/  (Ctrl-C ends it)")
         web.run_app(application(workspace.run, pages), sock=door, print=lambda *_: None)

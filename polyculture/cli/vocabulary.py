@@ -55,11 +55,11 @@ def print_entity_tokens(workspace: Workspace) -> None:
     """Prints tokens per entity beside the scores, where `polyculture cbs` has made some."""
     from polyculture.cache.store import open_store
     from polyculture.cli.tables import print_table
-    from polyculture.metrics import views
+    from polyculture.running.layout import store_layout
 
     query, rows = ENTITIES.read_text(encoding="utf-8"), []
     if workspace.run.manifest.is_file():
-        with open_store(workspace.run, views()) as store:
+        with open_store(workspace.run, store_layout()) as store:
             found = store.execute(query)
             columns, rows = [column[0] for column in found.description or []], found.fetchall()
     if rows:

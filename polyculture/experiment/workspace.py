@@ -16,7 +16,7 @@ from polyculture.cache.files import replacing, sweep
 from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import Prompt
+from polyculture.cache.schema import PROMPTS, Prompt
 from polyculture.cache.store import current_store
 from polyculture.console import say
 from polyculture.experiment.changes import Change, find_changes
@@ -109,7 +109,7 @@ class Workspace:
     def write(self, manifest: Manifest) -> None:
         """Makes `manifest` and the present prompts those of the run: from here on they decide which rows count."""
         sweep(self.run.root)
-        write_parquet(objects_to_table("prompts", self.prompts), self.run.table("prompts"))
+        write_parquet(objects_to_table(PROMPTS, self.prompts), self.run.table("prompts"))
         with replacing(self.run.experiment) as temporary:
             shutil.copyfile(self.file, temporary)
         write_manifest(manifest, self.run.manifest)
@@ -138,7 +138,7 @@ class Workspace:
         path = self.run.table("prompts")
         if not path.exists():
             return 0
-        rows = read_rows(path, "prompts", ["language", "topic", "condition", "country", "prompt_id"]).to_pylist()
+        rows = read_rows(path, PROMPTS, ["language", "topic", "condition", "country", "prompt_id"]).to_pylist()
         old = {
             tuple(row[key] for key in ("language", "topic", "condition", "country")): row["prompt_id"] for row in rows
         }

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, Literal
+from functools import cache, partial
+from typing import Any
 
+from polyculture.cache.layout import Table
 from polyculture.cache.ledger import Ledger
 from polyculture.cache.prices import Price
 from polyculture.cache.run_folder import Job, RunFolder
@@ -16,16 +17,16 @@ from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.budget import BudgetedEngine, Purse
 from polyculture.generate.engines import Engine
+from polyculture.running.layout import store_layout
 
-PaidStage = Literal["generate", "extract", "score", "swap"]
-TABLES: Mapping[PaidStage, str] = {
-    "generate": "responses",
-    "extract": "extractions",
-    "score": "scores",
-    "swap": "swap_answers",
-}
-TOPICAL: tuple[PaidStage, ...] = ("generate", "extract")  # stages whose jobs are the experiment's topics
+TOPICAL = ("generate", "extract")  # stages whose jobs are the experiment's topics
 FOLDER = "ledger"  # in the run's
+
+
+@cache
+def paid_tables() -> dict[str, Table[Any]]:
+    """The tables that are paid for, by the stage whose account they stand in."""
+    return {table.account: table for table in store_layout().tables if table.account}
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class Budget:
     workspace: Workspace
     ledger: Ledger | None
 
-    def engine(self, engine: Engine, model: str, stage: PaidStage, job: Job) -> Engine:
+    def engine(self, engine: Engine, model: str, stage: str, job: Job) -> Engine:
         """`engine`, which runs `model`, for one stage's work on a job."""
         price = self.workspace.experiment.price(model)
         if self.ledger is None or price is None:
@@ -60,30 +61,30 @@ def open_budget(workspace: Workspace) -> Iterator[Budget]:
         ledger.close()
 
 
-def spent_on(workspace: Workspace, stage: PaidStage, job: Job) -> float:
+def spent_on(workspace: Workspace, stage: str, job: Job) -> float:
     """What a stage's rows of a job have cost, at the experiment's prices: those that do not count any more, too."""
-    return sum(_cost(row, stage, job, workspace.experiment.price) for row in _rows(workspace.run, stage, job))
+    return sum(_cost(row, stage, workspace.experiment.price) for row in _rows(workspace.run, stage, job))
 
 
 def _accounts(workspace: Workspace) -> dict[str, Callable[[], float]]:
     """Every account that has rows on disk or may get some."""
     known = {(stage, job) for stage in TOPICAL for job in workspace.jobs}
-    stored = {(stage, job) for stage, table in TABLES.items() for job in workspace.run.jobs(table)}
+    stored = {(stage, job) for stage, table in paid_tables().items() for job in workspace.run.jobs(table.name)}
     return {f"{stage} {job}": partial(spent_on, workspace, stage, job) for stage, job in sorted(known | stored)}
 
 
-def _rows(run: RunFolder, stage: PaidStage, job: Job) -> Iterator[Mapping[str, Any]]:
+def _rows(run: RunFolder, stage: str, job: Job) -> Iterator[Mapping[str, Any]]:
     """The paid rows in a job's parts and its journal."""
-    table = TABLES[stage]
+    table = paid_tables()[stage]
     shards = JobShards(run, job, [table])
-    columns = ["purchase", "prompt_tokens", "completion_tokens", *(["extractor_model"] if stage == "extract" else [])]
-    for batch in shards.read(table, columns).to_batches(max_chunksize=10_000):
+    columns = list(dict.fromkeys(("purchase", "prompt_tokens", "completion_tokens", table.asked)))
+    for batch in shards.read(table.name, columns).to_batches(max_chunksize=10_000):
         yield from batch.to_pylist()
     for record in shards.read_journal():
-        yield from record.get(table, ())
+        yield from record.get(table.name, ())
 
 
-def _cost(row: Mapping[str, Any], stage: PaidStage, job: Job, price_of: Callable[[str], Price | None]) -> float:
-    asked = row["extractor_model"] if stage == "extract" else job.model
+def _cost(row: Mapping[str, Any], stage: str, price_of: Callable[[str], Price | None]) -> float:
+    asked = row[paid_tables()[stage].asked]
     price = price_of(asked) if asked and row["purchase"] else None
     return price.cost(row["prompt_tokens"] or 0, row["completion_tokens"] or 0, row["purchase"]) if price else 0.0

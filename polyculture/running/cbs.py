@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polyculture.instruments.cbs
 from polyculture.console import say, watch
 from polyculture.experiment.workspace import Workspace
+from polyculture.instruments.cbs.rows import CULTURAL_LINKS
 from polyculture.running.job_runner import Attempts
 from polyculture.running.loading import load_model
 
@@ -77,9 +78,9 @@ class Likelihoods(Attempts):
     def _tell_versions(self) -> None:
         """Says so where a model was another one than before, and nobody could know until it was opened."""
         from polyculture.cache.store import open_store
-        from polyculture.metrics import views
+        from polyculture.running.layout import store_layout
 
-        with open_store(self.workspace.run, views()) as store:
+        with open_store(self.workspace.run, store_layout()) as store:
             found = store.sql(_VERSIONS).fetchall()
         for model, versions in found:
             say(f"{model}: these scores were made by {' and by '.join(versions)}; name one by revision and dtype to "
@@ -103,11 +104,11 @@ def _asks(workspace: Workspace) -> pa.Table:
     import pyarrow as pa
 
     from polyculture.cache.store import open_store
-    from polyculture.metrics import views
+    from polyculture.running.layout import store_layout
 
     topics = tomllib.loads(TOPICS.read_text(encoding="utf-8"))
     query = "SELECT DISTINCT language, entity_type, entity AS surface FROM scores ORDER BY ALL"
-    with open_store(workspace.run, views()) as store:
+    with open_store(workspace.run, store_layout()) as store:
         rows = [
             dict(zip(("language", "entity_type", "surface"), row, strict=True)) for row in store.sql(query).fetchall()
         ]
@@ -130,4 +131,4 @@ def _links(workspace: Workspace, asks: pa.Table, source: Any) -> pa.Table:
         kept = {name: link[name] for name in ("status", "qid", "match", "confidence")}
         asked = {name: ask[name] for name in ("language", "entity_type", "topic", "kind")}
         rows.append({**asked, "entity": ask["surface"], **kept})
-    return rows_to_table("cultural_links", rows)
+    return rows_to_table(CULTURAL_LINKS, rows)

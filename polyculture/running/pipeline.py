@@ -15,7 +15,7 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.outcome import Outcome
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import Prompt
+from polyculture.cache.schema import RESPONSES, Prompt
 from polyculture.cache.selections import MAIN
 from polyculture.cache.shards import recover
 from polyculture.console import say, watch
@@ -167,7 +167,7 @@ class Pipeline(Attempts):
 
     def _recover(self, jobs: Sequence[Job]) -> None:
         for job in jobs:
-            recover(self.workspace.run, job, ["responses"])
+            recover(self.workspace.run, job, [RESPONSES])
 
     def _job(self, stage: str, job: Job, total: int, work: Work) -> None:
         self.do(f"{stage} {job}", job, total, work)
@@ -189,5 +189,6 @@ def measure_run(run: RunFolder, selection: str = MAIN) -> None:
 def report_run(run: RunFolder, catalog: Catalog) -> Path:
     """Writes a run's report from what its store holds."""
     from polyculture.reports.report import write_report
+    from polyculture.running.layout import store_layout
 
-    return write_report(run, catalog)
+    return write_report(run, catalog, store_layout())

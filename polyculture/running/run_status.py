@@ -9,13 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.job_lock import is_held
+from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import EXTRACTIONS, RESPONSES
 from polyculture.cache.shards import JobShards
 from polyculture.cache.store import current_store
 from polyculture.experiment.workspace import Workspace
 
 DATA = Path(__file__).parent
-STAGES = {"generate": "responses", "extract": "extractions"}  # those that work job by job, and what they commit
+STAGES: Mapping[str, Table[Any]] = {"generate": RESPONSES, "extract": EXTRACTIONS}  # what each commits
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ def _standings(workspace: Workspace, counts: Counts) -> Iterator[Standing]:
         asked = len(workspace.prompts_of(job)) * workspace.sampling.n
         for stage, table in STAGES.items():
             count = counts.get((stage, job), Counter()) + _in_journal(workspace.run, job, table)
-            running = is_held(workspace.run.shards(table, job))
+            running = is_held(workspace.run.shards(table.name, job))
             yield Standing(stage, job, asked, count["done"], count["failed"], count["again"], running)
             asked -= count["failed"]  # a response that failed has nothing to extract
 
@@ -88,9 +90,9 @@ def _count(workspace: Workspace) -> tuple[Counts, int, int]:
     return counts, linked, unlinked
 
 
-def _in_journal(run: RunFolder, job: Job, table: str) -> Counter[str]:
+def _in_journal(run: RunFolder, job: Job, table: Table[Any]) -> Counter[str]:
     """What a process that works, or was killed, has not moved into a part yet."""
-    rows = [row for record in JobShards(run, job, [table]).read_journal() for row in record[table]]
+    rows = [row for record in JobShards(run, job, [table]).read_journal() for row in record[table.name]]
     return Counter(name for row in rows for name in _states(row))
 
 

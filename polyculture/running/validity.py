@@ -14,6 +14,7 @@ from polyculture.cache.parquet import write_parquet
 from polyculture.cache.store import current_store
 from polyculture.console import say
 from polyculture.generate.engines.setup import WEIGHTS, Use, model_setup
+from polyculture.running.layout import store_layout
 
 if TYPE_CHECKING:
     from polyculture.cache.run_folder import RunFolder
@@ -59,8 +60,8 @@ def make_present(
         kept = before is not None and before.models == list(workspace.experiment.models)
         manifest = before if before is not None and kept else workspace.manifest()
         asked = {f"{use} {model}": dict(setup) for model, setup in setups.items()}
-        prompts = {**manifest.swap_prompts, **(swap_prompts or {})}
-        manifest = manifest.model_copy(update={"setups": {**manifest.setups, **asked}, "swap_prompts": prompts})
+        prompts = {**manifest.asked, "swaps": {**manifest.asked.get("swaps", {}), **(swap_prompts or {})}}
+        manifest = manifest.model_copy(update={"setups": {**manifest.setups, **asked}, "asked": prompts})
         tables = present_tables(run, dataset, helped)
         counted = _counted(run, before) if tables or manifest != before else Counter()
         if not kept:
@@ -68,7 +69,7 @@ def make_present(
         elif manifest != before:
             write_manifest(manifest, run.manifest)
         for table, rows in tables.items():
-            write_parquet(rows, run.table(table))
+            write_parquet(rows, run.table(table.name))
     if before is not None and counted:
         lost = counted - _counted(run, manifest)
         _tell(lost, list(_reasons(before, manifest, lost, dataset)))
@@ -78,7 +79,7 @@ def _counted(run: RunFolder, manifest: Manifest | None) -> Counter[Kind]:
     """How many rows of each kind, failures left out, count under a manifest."""
     if manifest is None:
         return Counter()
-    with current_store(run, manifest) as store:
+    with current_store(run, manifest, store_layout()) as store:
         found = {view: store.sql(_COUNT.format(view=view)).fetchall() for view in _COUNTED}
     return Counter({(view, model, data): number for view, rows in found.items() for model, data, number in rows})
 
@@ -92,10 +93,12 @@ def _reasons(before: Manifest, now: Manifest, lost: Iterable[Kind], dataset: Dat
             yield f"{model}: what decided its earlier numbers was not kept"
         elif known is not None and known != setup:
             yield f"{model}: {', '.join(_differences(known, setup))}"
-    for key, prompt_id in now.swap_prompts.items():
-        if before.swap_prompts.get(key, prompt_id) != prompt_id:
-            yield f"{key}: another prompt, temperature or seed"
-    if before.setups == now.setups and before.swap_prompts == now.swap_prompts and dataset.name in data:
+    for instrument, ids in now.asked.items():
+        known_ids = before.asked.get(instrument, {})
+        for key, prompt_id in ids.items():
+            if known_ids.get(key, prompt_id) != prompt_id:
+                yield f"{key}: another prompt, temperature or seed"
+    if before.setups == now.setups and before.asked == now.asked and dataset.name in data:
         yield (
             f"data set {dataset.name!r}: not all that was asked about is in {dataset.folder} (a second data set needs "
             "a name of its own: --data own:NAME)"

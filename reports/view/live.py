@@ -12,11 +12,11 @@ from typing import Any
 import duckdb
 
 from polyculture.cache.errors import StoreError
+from polyculture.cache.layout import Layout
 from polyculture.cache.readonly_sql import check_question
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.shards import committed_parts
-from polyculture.cache.store import SHARDED, open_store
-from polyculture.metrics import views
+from polyculture.cache.store import open_store
 
 SQL = Path(__file__).with_name("sql")
 MEMORY = "4GB"
@@ -45,6 +45,7 @@ class LiveStore:
 
     run: RunFolder
     folder: Path
+    layout: Layout
     seconds: float = 60.0
     pause: float = 5.0
     _connection: duckdb.DuckDBPyConnection | None = None
@@ -98,18 +99,18 @@ class LiveStore:
             now = time.monotonic()
             connection = self._connection
             if connection is None or afresh or now - self._looked >= self.pause:
-                written = _written(self.run)
+                written = _written(self.run, self.layout)
                 if connection is None or afresh or written != self._written:
                     # Questions to the one before are still being answered: its file has lost its name, and loses its
                     # room on the disk when nobody reads it any more.
-                    connection = open_store(self.run, views(), at=self.folder / "store.duckdb", memory=MEMORY)
+                    connection = open_store(self.run, self.layout, at=self.folder / "store.duckdb", memory=MEMORY)
                     self._told = {}
                 self._connection, self._written, self._looked = connection, written, now
             return connection.cursor()
 
 
-def _written(run: RunFolder) -> object:
+def _written(run: RunFolder, layout: Layout) -> object:
     """What changes when the run writes: no part is ever written to in place."""
     whole = [(path.name, path.stat().st_mtime_ns) for path in sorted(run.root.glob("*.parquet"))]
-    parts = {table: committed_parts(run, table, by) for table, by in SHARDED.items()}
+    parts = [committed_parts(run, table) for table in layout.tables if table.sharded]
     return run.manifest.read_bytes(), whole, parts

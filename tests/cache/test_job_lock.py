@@ -22,6 +22,7 @@ from polyculture.cache import job_lock as hold
 from polyculture.cache.errors import JobHeldError
 from polyculture.cache.job_lock import Hold, is_held
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import JobShards
 from tests.cache.test_shards import JOB, response
 
@@ -31,7 +32,7 @@ HOLDER = """
 import sys, time
 from pathlib import Path
 from filelock import _unix
-from polyculture.cache import hold
+from polyculture.cache import job_lock as hold
 hold.LEASE, hold.BEAT = 1.5, 0.25
 def refuse(*_):
     raise OSError(38, "flock is not implemented")
@@ -170,7 +171,7 @@ def test_a_job_that_was_taken_over_is_not_written_twice(tmp_path: Path, monkeypa
     run = RunFolder(tmp_path / "runs" / "x")
 
     def work() -> None:
-        with JobShards(run, JOB, ["responses"]) as shards:
+        with JobShards(run, JOB, [RESPONSES]) as shards:
             shards.append(response(1))
             write_lease_of_another_machine(run.shards("responses", JOB))
             monkeypatch.setattr(hold, "BEAT", 1e-6)
@@ -179,4 +180,4 @@ def test_a_job_that_was_taken_over_is_not_written_twice(tmp_path: Path, monkeypa
     with pytest.raises(JobHeldError, match="was taken over"):
         work()
     assert not list(run.shards("responses", JOB).glob("part-*"))
-    assert len(JobShards(run, JOB, ["responses"]).read_journal()) == 1
+    assert len(JobShards(run, JOB, [RESPONSES]).read_journal()) == 1

@@ -9,10 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import TABLES, later_columns
+from polyculture.cache.schema import RESPONSES
 from polyculture.cache.store import open_store
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.servers import StubServer
+from tests.store_builder import TABLES
 from tests.test_nothing_is_lost import run_folder, write_experiment
 
 
@@ -24,11 +25,11 @@ def stub() -> Iterator[StubServer]:
 
 def made_older(run: RunFolder, *columns: str) -> None:
     """Takes columns out of every part: those that came later, and `columns`."""
-    for table in TABLES:
-        for part in run.root.glob(f"{table}/**/part-*.parquet"):
+    for table in TABLES.values():
+        for part in run.root.glob(f"{table.name}/**/part-*.parquet"):
             rows = pq.read_table(part)
             pq.write_table(
-                rows.drop_columns([c for c in rows.column_names if c in {*later_columns(table), *columns}]), part
+                rows.drop_columns([c for c in rows.column_names if c in {*table.later_columns, *columns}]), part
             )
 
 
@@ -38,7 +39,7 @@ def purchases(run: RunFolder) -> list[tuple[str | None, int]]:
 
 
 def test_an_older_store_is_read_topped_up_and_taken_over(tmp_path: Path, stub: StubServer) -> None:
-    assert later_columns("responses") == {"purchase"}
+    assert RESPONSES.later_columns == {"purchase"}
     older, beside = (write_experiment(tmp_path / "here", stub.url, n=2), tmp_path / "here" / "beside.toml")
     text = older.read_text(encoding="utf-8").replace("openai:reader", "gazetteer")
     older.write_text(text, encoding="utf-8")

@@ -15,6 +15,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import current_store
 from polyculture.generate.engines import ModelSpec
 from polyculture.generate.engines.setup import model_setup
+from polyculture.running.layout import store_layout
 from tests.instruments.test_cbs_command import EXPERIMENT
 from tests.polyculture.test_command_line import polyculture
 from tests.tiny_models import save_causal, save_masked
@@ -54,7 +55,7 @@ def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
     run = RunFolder(folder / "runs" / "likely")
     manifest = read_manifest(run.manifest)
     assert manifest is not None
-    with current_store(run, manifest) as store:
+    with current_store(run, manifest, store_layout()) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 

@@ -20,8 +20,9 @@ import polyculture.cache.shards
 from polyculture.cache.errors import JobHeldError, StoreError
 from polyculture.cache.parquet import objects_to_table, read_metadata, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import TABLES, Prompt
+from polyculture.cache.schema import EXTRACTIONS, MENTIONS, PROMPTS, RESPONSES, Prompt
 from polyculture.cache.shards import JobShards, committed_parts, unsealed
+from tests.store_builder import TABLES
 
 JOB = Job("openai:org/model", "en", "food")
 ROOT = Path(__file__).parents[2]
@@ -30,7 +31,7 @@ ROOT = Path(__file__).parents[2]
 def row(table: str, **values: Any) -> dict[str, Any]:
     """A row of a table, empty but for `values`."""
     empty = {"int": 0, "bool": False, "str": "", "float": 0.0}
-    blank = {f.name: None if "None" in str(f.type) else empty[str(f.type)] for f in fields(TABLES[table])}
+    blank = {f.name: None if "None" in str(f.type) else empty[str(f.type)] for f in fields(TABLES[table].row)}
     return {**blank, **values}
 
 
@@ -53,12 +54,12 @@ def run(tmp_path: Path) -> RunFolder:
 
 
 def stored(run: RunFolder) -> list[str]:
-    with JobShards(run, JOB, ["responses"]) as shards:
+    with JobShards(run, JOB, [RESPONSES]) as shards:
         return sorted(shards.read("responses", ["response_id"])["response_id"].to_pylist())
 
 
 def test_rows_that_no_table_shows_yet_are_known(run: RunFolder) -> None:
-    with JobShards(run, JOB, ["responses"]) as shards:
+    with JobShards(run, JOB, [RESPONSES]) as shards:
         assert unsealed(run) == 0
         shards.append(response(1))
         assert unsealed(run) == 1
@@ -66,11 +67,11 @@ def test_rows_that_no_table_shows_yet_are_known(run: RunFolder) -> None:
 
 
 def test_a_part_is_written_when_it_is_full_and_when_the_job_ends(run: RunFolder) -> None:
-    with JobShards(run, JOB, ["responses"], part_rows=10) as shards:
+    with JobShards(run, JOB, [RESPONSES], part_rows=10) as shards:
         for number in range(25):
             shards.append(response(number))
-        assert len(committed_parts(run, "responses", "responses")) == 2
-    parts = committed_parts(run, "responses", "responses")
+        assert len(committed_parts(run, RESPONSES)) == 2
+    parts = committed_parts(run, RESPONSES)
     assert [pq.read_metadata(part).num_rows for part in parts] == [10, 10, 5]
     assert len(stored(run)) == 25
 
@@ -81,15 +82,15 @@ def test_the_folder_of_a_model_name_with_slashes_is_one_folder(run: RunFolder) -
 
 def test_a_second_process_is_told_who_holds_the_job(run: RunFolder) -> None:
     with (
-        JobShards(run, JOB, ["responses"]),
+        JobShards(run, JOB, [RESPONSES]),
         pytest.raises(JobHeldError, match=f"held by process {os.getpid()}"),
-        JobShards(run, JOB, ["responses"]),
+        JobShards(run, JOB, [RESPONSES]),
     ):
         pass
 
 
 def test_a_cut_journal_line_is_no_record_and_a_sealed_one_is_not_counted_twice(run: RunFolder) -> None:
-    with JobShards(run, JOB, ["responses"]) as shards:
+    with JobShards(run, JOB, [RESPONSES]) as shards:
         shards.append(response(1))
     journal = run.shards("responses", JOB) / "journal.jsonl"
     journal.write_bytes(orjson.dumps(response(1)) + b"\n" + orjson.dumps(response(2)) + b"\n" + b'{"responses": [{"re')
@@ -98,23 +99,23 @@ def test_a_cut_journal_line_is_no_record_and_a_sealed_one_is_not_counted_twice(r
 
 
 def test_mentions_without_their_extraction_are_no_part_of_the_store(run: RunFolder) -> None:
-    tables = ["mentions", "extractions"]
+    tables = [MENTIONS, EXTRACTIONS]
     with JobShards(run, JOB, tables) as shards:
         shards.append(extraction(1))
     with JobShards(run, JOB, tables) as shards:
         shards.append(extraction(2))
     (run.shards("extractions", JOB) / "part-00001.parquet").unlink()  # killed between the two renames
-    assert [part.name for part in committed_parts(run, "mentions", "extractions")] == ["part-00000.parquet"]
+    assert [part.name for part in committed_parts(run, MENTIONS)] == ["part-00000.parquet"]
     with JobShards(run, JOB, tables) as shards:
         assert shards.read("mentions").num_rows == 2
     assert not (run.shards("mentions", JOB) / "part-00001.parquet").exists()
 
 
 def test_failed_work_can_be_taken_out_and_tried_again(run: RunFolder) -> None:
-    with JobShards(run, JOB, ["responses"]) as shards:
+    with JobShards(run, JOB, [RESPONSES]) as shards:
         for number in range(4):
             shards.append(response(number))
-    with JobShards(run, JOB, ["responses"]) as shards:
+    with JobShards(run, JOB, [RESPONSES]) as shards:
         shards.retire({"r1", "r3"})
     assert stored(run) == ["r0", "r2"]
 
@@ -122,7 +123,7 @@ def test_failed_work_can_be_taken_out_and_tried_again(run: RunFolder) -> None:
 def test_a_file_is_whole_or_absent_and_carries_its_metadata(tmp_path: Path) -> None:
     file = tmp_path / "prompts.parquet"
     prompt = Prompt("p", "en", "food", "neutral", None, None, "Write.")
-    write_parquet(objects_to_table("prompts", [prompt]), file, {"digest": "abc"})
+    write_parquet(objects_to_table(PROMPTS, [prompt]), file, {"digest": "abc"})
     assert read_metadata(file) == {"digest": "abc"}
     assert pq.read_table(file).to_pylist()[0]["text"] == "Write."
     assert list(tmp_path.iterdir()) == [file]
@@ -132,15 +133,15 @@ def test_a_file_is_whole_or_absent_and_carries_its_metadata(tmp_path: Path) -> N
 def test_a_folder_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("a file where a folder must be")
     run = RunFolder(tmp_path / "taken" / "x")
-    with pytest.raises(StoreError, match="cannot be written: Not a directory"), JobShards(run, JOB, ["responses"]):
+    with pytest.raises(StoreError, match="cannot be written: Not a directory"), JobShards(run, JOB, [RESPONSES]):
         pass
 
 
 def test_a_full_disk_loses_nothing_that_was_written_before(run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
     """`/dev/full` is a real device that refuses every byte, as a full disk does."""
-    with JobShards(run, JOB, ["responses"]) as shards:
+    with JobShards(run, JOB, [RESPONSES]) as shards:
         shards.append(response(1))
-    with JobShards(run, JOB, ["responses"]) as shards:
+    with JobShards(run, JOB, [RESPONSES]) as shards:
         shards._journal = Path("/dev/full").open("ab", buffering=0)  # noqa: SIM115
         with pytest.raises(StoreError, match="No space left on device"):
             shards.append(response(2))
@@ -156,7 +157,7 @@ def test_ctrl_c_between_two_steps_neither_loses_an_answer_nor_keeps_it_twice(
         raise KeyboardInterrupt
 
     def work() -> None:
-        with JobShards(run, JOB, ["responses"], part_rows=3) as shards:
+        with JobShards(run, JOB, [RESPONSES], part_rows=3) as shards:
             shards.append(response(1))
             shards.append(response(2))
             with monkeypatch.context() as patched:
@@ -175,7 +176,7 @@ from pathlib import Path
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import JobShards
 from tests.cache.test_shards import JOB, extraction
-with JobShards(RunFolder(Path(sys.argv[1])), JOB, ["mentions", "extractions"], key="extraction_id", part_rows=60) as s:
+with JobShards(RunFolder(Path(sys.argv[1])), JOB, ["mentions", "extractions"], part_rows=60) as s:
     done = set(s.read("extractions", ["extraction_id"])["extraction_id"].to_pylist())
     for number in range(3000):
         if f"r{number}" not in done:
@@ -190,7 +191,7 @@ def test_killed_at_random_moments_it_ends_in_the_same_tables(run: RunFolder) -> 
     for _ in range(12):
         acknowledged |= _write_until(run, randomness.uniform(0.02, 0.25))
     acknowledged |= _write_until(run, None)
-    with JobShards(run, JOB, ["mentions", "extractions"], key="extraction_id") as shards:
+    with JobShards(run, JOB, [MENTIONS, EXTRACTIONS]) as shards:
         done = shards.read("extractions", ["extraction_id"])["extraction_id"].to_pylist()
         mentions = shards.read("mentions", ["extraction_id", "ordinal"]).to_pylist()
     assert sorted(done) == sorted(f"r{number}" for number in range(3000))

@@ -7,14 +7,19 @@ from pathlib import Path
 
 import pytest
 
+from polyculture.cache.layout import Layer, Layout, compose
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.selections import SELECTIONS
-from polyculture.cache.store import open_store
+from polyculture.cache.store import CORE, open_store
 from tests.store_builder import StoreBuilder
 
 
+def beside(*views: Path) -> Layout:
+    return compose(CORE, Layout(views=Layer(views)))
+
+
 def models(run: RunFolder, *views: Path, selections: tuple[str, ...] = ()) -> list[tuple[str]]:
-    with open_store(run, views, selections=selections) as store:
+    with open_store(run, beside(*views), selections=selections) as store:
         return store.sql("SELECT model FROM run_models").fetchall()
 
 
@@ -37,7 +42,7 @@ def test_other_sql_and_other_selections_are_other_files(tmp_path: Path, kept: Pa
     run, view = StoreBuilder(tmp_path / "run").write(), tmp_path / "view.sql"
     for number in (1, 2):
         view.write_text(f"CREATE VIEW answer AS SELECT {number} AS number", encoding="utf-8")
-        with open_store(run, [view]) as store:
+        with open_store(run, beside(view)) as store:
             assert store.sql("SELECT number FROM answer").fetchall() == [(number,)]
     models(run, view, selections=tuple(SELECTIONS))
     assert len(list(kept.iterdir())) == 3

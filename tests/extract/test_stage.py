@@ -22,7 +22,7 @@ from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
 from polyculture.cache.outcome import Outcome, silent
 from polyculture.cache.parquet import objects_to_table, rows_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import Prompt, Response
+from polyculture.cache.schema import PROMPTS, RESPONSES, Prompt, Response
 from polyculture.cache.shards import JobShards
 from polyculture.cache.store import fill_store
 from polyculture.extract import stage
@@ -52,11 +52,11 @@ def response(number: int, **columns: Any) -> dict[str, Any]:
 
 def write_run(root: Path, responses: Iterable[dict[str, Any]], n: int = 1_000_000, parts: int = 1) -> RunFolder:
     run = RunFolder(root)
-    write_parquet(objects_to_table("prompts", [PROMPT]), run.table("prompts"))
+    write_parquet(objects_to_table(PROMPTS, [PROMPT]), run.table("prompts"))
     rows = list(responses)
-    with JobShards(run, JOB, ["responses"]) as shards:
+    with JobShards(run, JOB, [RESPONSES]) as shards:
         for part in range(parts):
-            shards.append_part({"responses": rows_to_table("responses", rows[part::parts])})
+            shards.append_part({"responses": rows_to_table(RESPONSES, rows[part::parts])})
     write_manifest(Manifest(experiment="e", polyculture="0", models=[JOB.model], n=n, sampling_id="s"), run.manifest)
     return run
 
@@ -128,7 +128,7 @@ def test_new_responses_are_added(tmp_path: Path) -> None:
     run = write_run(tmp_path, map(response, range(5)))
     extractor, engine = llm(good)
     extract_job(run, JOB, FOOD, extractor)
-    with JobShards(run, JOB, ["responses"]) as shards:
+    with JobShards(run, JOB, [RESPONSES]) as shards:
         shards.append({"responses": [response(5)]})
     assert extract_job(run, JOB, FOOD, extractor) == Outcome(6, 0, reused=5)
     assert len(engine.requests) == 6
@@ -148,7 +148,7 @@ def test_the_journal_of_another_extractor_is_not_lost(tmp_path: Path) -> None:
     """Killed before the journal was sealed, then run with another extractor over the same responses."""
     run = write_run(tmp_path, map(response, range(3)))
     first, _ = llm(good, "stub:first")
-    shards = JobShards(run, JOB, stage.TABLES, key="extraction_id").__enter__()
+    shards = JobShards(run, JOB, stage.TABLES).__enter__()
     work = stage._Work(shards, FOOD, first, silent)
     manifest = read_manifest(run.manifest)
     assert manifest is not None
@@ -243,7 +243,7 @@ def test_a_fault_of_the_engine_keeps_what_was_answered(tmp_path: Path) -> None:
 
 def test_a_held_job_and_a_missing_run_say_so(tmp_path: Path) -> None:
     run = write_run(tmp_path, map(response, range(2)))
-    with JobShards(run, JOB, stage.TABLES, key="extraction_id"), pytest.raises(JobHeldError):
+    with JobShards(run, JOB, stage.TABLES), pytest.raises(JobHeldError):
         extract_job(run, JOB, FOOD, gazetteer())
     with pytest.raises(StoreError, match="holds no run"):
         extract_job(RunFolder(tmp_path / "none"), JOB, FOOD, gazetteer())

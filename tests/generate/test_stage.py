@@ -19,7 +19,7 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import EngineError, JobHeldError
 from polyculture.cache.outcome import Outcome
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import CONDITIONS
+from polyculture.cache.schema import CONDITIONS, RESPONSES
 from polyculture.cache.shards import JobShards
 from polyculture.generate.engines import ModelSpec, open_engine
 from polyculture.generate.prompts import build_prompts
@@ -47,7 +47,7 @@ def generate(run: RunFolder, server: StubServer, sampling: Sampling = SAMPLING, 
 
 
 def rows(run: RunFolder, job: Job = JOB) -> list[dict[str, Any]]:
-    with JobShards(run, job, ["responses"]) as shards:
+    with JobShards(run, job, [RESPONSES]) as shards:
         return shards.read("responses").to_pylist()
 
 
@@ -173,7 +173,7 @@ def test_an_unreadable_part_of_another_run_is_passed_over(run: RunFolder, tmp_pa
     (folder / "part-00000.parquet").write_bytes(b"no parquet")
     with StubServer() as server:
         assert generate(run, server) == Outcome(30, 0)
-    assert find_answers(run, JOB, JobShards(run, JOB, ["responses"]).read("responses")).num_rows == 0
+    assert find_answers(run, JOB, JobShards(run, JOB, [RESPONSES]).read("responses")).num_rows == 0
 
 
 def test_jobs_of_a_model_share_an_opened_engine(run: RunFolder) -> None:
@@ -207,7 +207,7 @@ def test_ctrl_c_leaves_a_resumable_job(run: RunFolder) -> None:
 
 
 def test_a_job_that_another_process_holds_is_left_to_it(run: RunFolder) -> None:
-    with StubServer() as server, JobShards(run, JOB, ["responses"]), pytest.raises(JobHeldError):
+    with StubServer() as server, JobShards(run, JOB, [RESPONSES]), pytest.raises(JobHeldError):
         generate(run, server)
 
 
@@ -250,7 +250,7 @@ def test_a_job_killed_at_any_moment_resumes_and_ends_as_if_undisturbed(run: RunF
 
 def _on_disk(run: RunFolder) -> list[dict[str, Any]]:
     """Parts and journal, read without taking the job."""
-    shards = JobShards(run, JOB, ["responses"])
+    shards = JobShards(run, JOB, [RESPONSES])
     journal = [dict(row) for record in shards.read_journal() for row in record["responses"]]
     return shards.read("responses").to_pylist() + journal
 

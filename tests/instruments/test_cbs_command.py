@@ -11,7 +11,7 @@ import pytest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.cli.data_sets import tell_left_out
-from polyculture.metrics import views
+from polyculture.running.layout import store_layout
 from tests.instruments.test_cbs_store import DEMO
 from tests.instruments.test_datasets import OWN, write_own
 from tests.polyculture.test_command_line import one_line, polyculture
@@ -85,7 +85,7 @@ def test_draws_score_only_what_a_draw_takes(folder: Path) -> None:
 
 
 def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(folder / "runs" / "likely"), views()) as store:
+    with open_store(RunFolder(folder / "runs" / "likely"), store_layout()) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 

@@ -16,7 +16,7 @@ import pytest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.generate.engines.openai.prompt_logprobs import PROBE
-from polyculture.metrics import views
+from polyculture.running.layout import store_layout
 from tests.instruments.test_cbs_store import DEMO
 from tests.polyculture.test_command_line import polyculture
 from tests.quick_start import begin_polyculture
@@ -87,7 +87,7 @@ def asked(server: StubServer) -> list[str]:
 
 
 def stored(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(folder / "runs" / "paid"), views()) as store:
+    with open_store(RunFolder(folder / "runs" / "paid"), store_layout()) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 

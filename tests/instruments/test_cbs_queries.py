@@ -12,8 +12,8 @@ from polyculture.instruments.cbs.selection import scoring_jobs
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
-from polyculture.metrics import views
 from polyculture.running.cbs import Likelihoods
+from polyculture.running.layout import store_layout
 from tests.instruments.test_cbs_store import DEMO, MODEL, ToyEngine, score
 from tests.store_builder import StoreBuilder
 from tests.test_docs import blocks
@@ -44,7 +44,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> list[list[dict[str, Any
     file = folder / "exp.toml"
     file.write_text(EXPERIMENT, encoding="utf-8")
     Likelihoods(open_workspace(file, folder)).link()
-    with open_store(run, views()) as store:
+    with open_store(run, store_layout()) as store:
         return [_rows(store.sql(query)) for query in blocks("docs/likelihood.md", "sql")]
 
 

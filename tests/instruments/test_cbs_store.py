@@ -15,7 +15,6 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.manifest import Manifest, write_manifest
 from polyculture.cache.parquet import write_parquet
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import BiasInterval
 from polyculture.cache.store import open_store
 from polyculture.generate.engines.base import (
     Capabilities,
@@ -28,6 +27,7 @@ from polyculture.generate.engines.base import (
 )
 from polyculture.instruments.cbs.bias import compare
 from polyculture.instruments.cbs.measure import measure_bias
+from polyculture.instruments.cbs.rows import BiasInterval
 from polyculture.instruments.cbs.selection import scoring_jobs
 from polyculture.instruments.cbs.stage import ScoringJob, score_job, settled
 from polyculture.instruments.datasets.english import in_english
@@ -36,8 +36,8 @@ from polyculture.instruments.datasets.model import DataSet, MaskedContext
 from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
-from polyculture.metrics import views
 from polyculture.running.cbs import TABLE
+from polyculture.running.layout import store_layout
 from tests.instruments.test_datasets import write_own
 
 MODEL = "openai:toy"
@@ -105,7 +105,7 @@ def hold(run: RunFolder, dataset: DataSet, helped: Sequence[MaskedContext] = ())
 
 
 def rows(run: RunFolder, query: str) -> list[tuple[object, ...]]:
-    with open_store(run, views()) as store:
+    with open_store(run, store_layout()) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 
@@ -259,7 +259,7 @@ def test_a_score_tells_of_contexts_that_rest_on_fewer_entities(run: RunFolder, d
     measured = measure_bias(run)
     assert {(r.native_entities, r.native_fewest, r.native_most) for r in measured} == {(20, 5, 20)}
     assert {(r.western_entities, r.western_fewest, r.western_most) for r in measured} == {(20, 5, 20)}
-    with open_store(run, views()) as store:
+    with open_store(run, store_layout()) as store:
         printed = store.execute(TABLE.read_text(encoding="utf-8"), {"rule": "sum"}).fetchdf()
     assert set(printed["native"]) == set(printed["western"]) == {"20 (5 to 20)"}
 

@@ -14,8 +14,8 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.generate.engines import ModelSpec, ScoreRequest, open_engine
 from polyculture.instruments.embeddings.separation import davies_bouldin, separation
-from polyculture.metrics import views
 from polyculture.reports.report import write_report
+from polyculture.running.layout import store_layout
 from tests.instruments.test_cbs_command import EXPERIMENT
 from tests.instruments.test_cbs_store import DEMO
 from tests.polyculture.test_command_line import one_line, polyculture
@@ -109,13 +109,13 @@ def test_embeddings_as_a_user_asks(tmp_path: Path) -> None:
     assert "represent" not in again.stderr  # the model is not even opened
     assert again.stdout == first.stdout
     run = RunFolder(tmp_path / "runs" / "likely")
-    with open_store(run, views()) as store:
+    with open_store(run, store_layout()) as store:
         asked = "SELECT count(*), count(DISTINCT layer) FROM representations"
         assert store.sql(asked).fetchall() == [(72, 3)]
     (drawn,) = (tmp_path / "maps").glob("*.svg")
     texts = [part.text for part in ElementTree.parse(drawn).iter("{http://www.w3.org/2000/svg}text")]
     assert len(texts) >= 5
-    assert 'id="apart"' in write_report(run).read_text(encoding="utf-8")
+    assert 'id="apart"' in write_report(run, layout=store_layout()).read_text(encoding="utf-8")
 
 
 def test_an_engine_without_hidden_states_is_one_line(tmp_path: Path) -> None:

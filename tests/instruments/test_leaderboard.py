@@ -16,19 +16,20 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.manifest import Manifest, write_manifest
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import BiasInterval, SwapInterval
 from polyculture.cache.store import open_store
 from polyculture.generate.engines.base import Scored, ScoreRequest, TokenScore
 from polyculture.instruments.cbs.bias import placements
 from polyculture.instruments.cbs.measure import measure_bias
+from polyculture.instruments.cbs.rows import BIAS_INTERVALS, BiasInterval
 from polyculture.instruments.cbs.selection import scoring_jobs
 from polyculture.instruments.cbs.stage import score_job
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import MaskedContext
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
-from polyculture.metrics import views
+from polyculture.instruments.swaps.rows import SwapInterval
 from polyculture.reports.report import write_report
+from polyculture.running.layout import store_layout
 from tests.instruments.test_cbs_store import DEMO, MODEL, SPEC, ToyEngine
 from tests.polyculture.test_command_line import polyculture
 
@@ -67,7 +68,7 @@ def write(run: RunFolder, table: str, row: Any, limits: Sequence[Limits]) -> Non
 
 
 def ranks(run: RunFolder) -> dict[str, tuple[int, int]]:
-    with open_store(run, views()) as store:
+    with open_store(run, store_layout()) as store:
         found = store.sql("SELECT model, rank_low, rank_high FROM leaderboard").fetchall()
     return {model: (low, high) for model, low, high in found}
 
@@ -102,7 +103,7 @@ def test_neutral_contexts_and_corpora_have_no_board(run: RunFolder) -> None:
         replace(CBS, model="ngram:wiki:smoothed"),
         replace(CBS, model=MODELS[1]),
     ]
-    write_parquet(objects_to_table("bias_intervals", rows), run.table("bias_intervals"))
+    write_parquet(objects_to_table(BIAS_INTERVALS, rows), run.table("bias_intervals"))
     assert ranks(run) == {MODELS[1]: (1, 1)}
 
 
@@ -133,7 +134,7 @@ def test_a_model_of_which_nothing_could_be_used_is_there_without_a_rank(run: Run
         for job in scoring_jobs(demo, model, Selection(types=("food",), cultures=("Indian",), entities=4)):
             score_job(run, job, SPEC, engine=engine)
     measure_bias(run)
-    with open_store(run, views()) as store:
+    with open_store(run, store_layout()) as store:
         columns = "model, rank_low, estimate, models, failed, reason"
         found = store.sql(f"SELECT {columns} FROM leaderboard WHERE variant LIKE '%, sum' ORDER BY ALL").fetchall()
     scores = 8 * len({context.text for context in demo.contexts if _food(context) and context.setting == "grounded"})
@@ -146,7 +147,7 @@ def test_a_model_of_which_nothing_could_be_used_is_there_without_a_rank(run: Run
     )
     shown = polyculture("leaderboard", "exp.toml", cwd=tmp_path)
     assert f"openai:a: all {scores} failed, most often: no tokens" in shown.stderr
-    assert f"all {scores} failed: no tokens" in write_report(run).read_text(encoding="utf-8")
+    assert f"all {scores} failed: no tokens" in write_report(run, layout=store_layout()).read_text(encoding="utf-8")
 
 
 def _food(context: MaskedContext) -> bool:
@@ -155,9 +156,9 @@ def _food(context: MaskedContext) -> bool:
 
 def test_the_report_shows_boards_of_two_models_or_more(run: RunFolder) -> None:
     write(run, "swap_intervals", replace(GAP, side="native"), [(0.1, 0.2, 0.3)])
-    assert 'id="leaderboards"' not in write_report(run).read_text(encoding="utf-8")
+    assert 'id="leaderboards"' not in write_report(run, layout=store_layout()).read_text(encoding="utf-8")
     write(run, "swap_intervals", GAP, [(-0.5, -0.4, -0.3), (-0.1, 0.0, 0.1), (0.15, 0.2, 0.25), (0.2, 0.4, 0.6)])
-    page = write_report(run).read_text(encoding="utf-8")
+    page = write_report(run, layout=store_layout()).read_text(encoding="utf-8")
     assert 'id="leaderboards"' in page
     assert "Question answering: accuracy, native less Western" in page
     assert "2 to 4" in page
@@ -165,7 +166,7 @@ def test_the_report_shows_boards_of_two_models_or_more(run: RunFolder) -> None:
 
 def test_a_report_of_scores_whose_likelihoods_are_gone(run: RunFolder) -> None:
     write(run, "bias_intervals", CBS, [(0.1, 0.2, 0.3), (0.25, 0.4, 0.5)])  # TypeError: no count of what failed
-    page = write_report(run).read_text(encoding="utf-8")
+    page = write_report(run, layout=store_layout()).read_text(encoding="utf-8")
     assert 'id="leaderboards"' in page
     assert 'id="probable"' not in page
 
@@ -181,7 +182,7 @@ class _Spelling(ToyEngine):
 def test_tokens_against_placement_is_spearmans(run: RunFolder) -> None:
     for job in scoring_jobs(load(rules_of("own"), DEMO), MODEL, Selection(types=("food",), cultures=("Indian",))):
         score_job(run, job, SPEC, engine=_Spelling())
-    with open_store(run, views()) as store:
+    with open_store(run, store_layout()) as store:
         effect = store.sql("SELECT * FROM token_effect WHERE rule = 'sum' AND native").df().iloc[0]
         scored = store.sql("SELECT context_id, entity_id, native, log_probability AS p, tokens FROM scores").df()
     placed: dict[str, list[float]] = {}

@@ -14,8 +14,8 @@ import pytest
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.metrics import views
 from polyculture.reports.report import write_report
+from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
 from tests.servers import Reply, StubServer
 
@@ -81,7 +81,7 @@ def gold(text: str) -> str:
 
 
 def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
-    with open_store(RunFolder(folder / "runs" / "swapped"), views()) as store:
+    with open_store(RunFolder(folder / "runs" / "swapped"), store_layout()) as store:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 
@@ -132,7 +132,7 @@ def test_false_negatives_and_positives_are_those_that_were_made(
     again = polyculture("sentiment", *own, "--draws", "2", cwd=tmp_path)
     assert again.returncode == 0
     assert len(server.asked) == TEXTS
-    page = write_report(RunFolder(tmp_path / "runs" / "swapped")).read_text(encoding="utf-8")
+    page = write_report(RunFolder(tmp_path / "runs" / "swapped"), layout=store_layout()).read_text(encoding="utf-8")
     section = page.partition('<section id="swapped"')[2].partition("</section>")[0]
     assert "English, Japanese: food" in section
     assert "neutral, false negative rate" in section

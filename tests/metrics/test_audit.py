@@ -12,14 +12,14 @@ from scipy import stats
 
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import Judgement
+from polyculture.cache.schema import JUDGEMENTS, Judgement
 from polyculture.cache.store import open_store
 from polyculture.cli.human_audit import import_sheets
-from polyculture.metrics import views
 from polyculture.metrics.audit.corrected import _corrected, _shift, corrected_metrics
 from polyculture.metrics.audit.scores import Share, audit_scores, share
 from polyculture.metrics.audit.sheet import COLUMNS, read_judgements, sample
 from polyculture.metrics.measure import measure
+from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import polyculture
 from tests.store_builder import StoreBuilder
 
@@ -111,7 +111,7 @@ def test_a_wrong_mention_is_no_entity_whatever_stands_in_link(tmp_path: Path, sa
         built.link(f"word {number}", f"Q{number + 101}")
         built.entity(f"Q{number + 1}", JP="P495")
     run = built.write()
-    with open_store(run, views()) as store:
+    with open_store(run, store_layout()) as store:
         rows = [row for row in sample(store, 20, 1).rows if row["surface"]]
     said: dict[str, tuple[str, str | None]] = {
         row["id"]: ("right", "right") if "dish" in row["surface"] else ("wrong", said_of_wrong_mentions or None)
@@ -134,12 +134,12 @@ def test_a_wrong_mention_is_no_entity_whatever_stands_in_link(tmp_path: Path, sa
         for row in rows
         for mention, link in (said[row["id"]],)
     ]
-    write_parquet(objects_to_table("judgements", judgements), run.table("judgements"))
-    with open_store(run, views()) as store:
+    write_parquet(objects_to_table(JUDGEMENTS, judgements), run.table("judgements"))
+    with open_store(run, store_layout()) as store:
         unmeasured = corrected_metrics(store)
     assert {(one.low, one.high) for one in unmeasured} == {(None, None)}  # the sample's uncertainty is not all of it
     measure(run)
-    with open_store(run, views()) as store:
+    with open_store(run, store_layout()) as store:
         found = {one.metric: one for one in corrected_metrics(store)}
     diversity, specificity = found["diversity"], found["specificity"]
     assert (diversity.reported, diversity.corrected) == (20, pytest.approx(10))
@@ -160,9 +160,9 @@ def test_a_model_that_cannot_have_the_errors_of_its_language_is_not_corrected(tm
         Judgement("judge", row["extraction_id"], 0, "en", "food", "right", 1, None, None, None)
         for row in built.rows["mentions"]
     ]
-    write_parquet(objects_to_table("judgements", judgements), run.table("judgements"))
+    write_parquet(objects_to_table(JUDGEMENTS, judgements), run.table("judgements"))
     measure(run)
-    with open_store(run, views()) as store:
+    with open_store(run, store_layout()) as store:
         found = {one.model: one for one in corrected_metrics(store) if one.metric == "granularity"}
     assert (found["right"].corrected, found["right"].low, found["right"].refuted) == (None, None, True)
     wrong = found["wrong"]
@@ -194,7 +194,7 @@ def test_responses_whose_mentions_were_not_looked_up_are_not_given_to_a_judge(tm
     for _ in range(2):
         built.answer(prompt, ["ramen", "later"])
     built.link("ramen", "Q1")
-    with open_store(built.write(), views()) as store:
+    with open_store(built.write(), store_layout()) as store:
         drawn = {row["id"].split(":")[1].split()[0] for row in sample(store, 20, 1).rows}
     assert drawn == set(looked_up)
 
@@ -208,7 +208,7 @@ def test_two_judges_and_what_they_differ_on(experiment: Path) -> None:
     done = polyculture("audit", "import", experiment, *sheets, cwd=experiment.parent)
     assert done.returncode == 0, done.stderr
     assert "ana, ben" in done.stdout
-    with open_store(run_of(experiment), views()) as store:
+    with open_store(run_of(experiment), store_layout()) as store:
         (counts,) = store.sql("SELECT judged, right_mentions, disputed FROM audit_counts").fetchall()
     assert counts == (20, 20, 10)  # the words are disputed, and in no score
 
@@ -222,7 +222,7 @@ def test_a_judgement_of_a_link_that_has_changed_does_not_count(experiment: Path,
     for table in ("responses", "mentions", "extractions"):
         relinked.rows[table] = []
     relinked.write()
-    with open_store(run_of(experiment), views()) as store:
+    with open_store(run_of(experiment), store_layout()) as store:
         found = {one.what: (one.hits, one.of) for one in audit_scores(store) if one.language is None}
     assert found["link precision"] == (10, 10)
     shown = polyculture("audit", "show", experiment, cwd=experiment.parent)
@@ -320,7 +320,7 @@ def test_corrected_numbers_cover_the_truth(tmp_path: Path) -> None:
         run = built.write()
         answer(run, truth)
         measure(run)
-        with open_store(run, views()) as store:
+        with open_store(run, store_layout()) as store:
             found = {one.metric: one for one in corrected_metrics(store)}
         granularity, specificity = found["granularity"], found["specificity"]
         assert granularity.low is not None
@@ -347,7 +347,7 @@ def test_corrected_numbers_cover_the_truth(tmp_path: Path) -> None:
 
 def answer(run: RunFolder, truth: dict[tuple[int, int], tuple[bool, int, bool]]) -> None:
     """A judge who knows the truth judges 80 responses."""
-    with open_store(run, views()) as store:
+    with open_store(run, store_layout()) as store:
         rows = sample(store, 80, 1).rows
     judgements = []
     for row in rows:
@@ -369,12 +369,12 @@ def answer(run: RunFolder, truth: dict[tuple[int, int], tuple[bool, int, bool]])
                 None,
             )
         )
-    write_parquet(objects_to_table("judgements", judgements), run.table("judgements"))
+    write_parquet(objects_to_table(JUDGEMENTS, judgements), run.table("judgements"))
 
 
 def test_a_sheet_is_read_as_it_was_written(experiment: Path) -> None:
     sheet = export(experiment, "ana", judged, "--per", "3")
-    with open_store(run_of(experiment), views()) as store:
+    with open_store(run_of(experiment), store_layout()) as store:
         found = read_judgements(store, sheet)
     assert {(one.mention, one.link, one.qid, one.missed) for one in found} == {
         ("right", "right", "Q1", None),

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from polyculture.cache.errors import StoreError
 from polyculture.cache.store import open_store
-from polyculture.metrics import views
 from polyculture.metrics.comparison.compare import NATIVE, Row, Sides, compare, lay_out_native, sides_of
 from polyculture.metrics.comparison.effect import adjusted, paired_effect
+from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import polyculture
 from tests.store_builder import StoreBuilder
 
@@ -117,7 +117,7 @@ conditions = ["neutral", "explicit"]
 def rows_of(experiment: Path, sides: Sides, *by: str) -> dict[tuple[str, ...], Row]:
     from polyculture.cache.run_folder import RunFolder
 
-    with open_store(RunFolder(experiment.parent / "runs" / "pilot"), views()) as store:
+    with open_store(RunFolder(experiment.parent / "runs" / "pilot"), store_layout()) as store:
         if sides == NATIVE:
             lay_out_native(store, [("ja", "JP"), ("de", "DE")])
         else:
@@ -182,7 +182,7 @@ def test_specificity_is_never_averaged_over_conditions(tmp_path: Path) -> None:
     built.link("pizza", "Q177")
     built.entity("Q46383", JP="P495")
     built.entity("Q177", IT="P495")
-    with open_store(built.write(), views()) as store:
+    with open_store(built.write(), store_layout()) as store:
         models = {
             sides: compare(store, sides) for sides in (Sides("model", "one", "two"), Sides("language", "en", "de"))
         }

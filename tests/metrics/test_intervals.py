@@ -18,7 +18,7 @@ from polyculture.cache.errors import StoreError
 from polyculture.cache.outcome import Outcome
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.metrics import KEPT, views
+from polyculture.metrics import KEPT
 from polyculture.metrics.intervals.assemblage import (
     Assemblage,
     assemblage,
@@ -33,6 +33,7 @@ from polyculture.metrics.intervals.estimate import Estimate, Sum, Z, difference,
 from polyculture.metrics.intervals.overlap import Overlaps, overlap
 from polyculture.metrics.intervals.ratio import PRIOR, ratio_estimate
 from polyculture.metrics.measure import measure
+from polyculture.running.layout import store_layout
 from tests.large_run import LargeRun
 from tests.store_builder import StoreBuilder
 
@@ -358,7 +359,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 
 def test_every_number_of_the_views_has_an_interval_around_it(run: RunFolder) -> None:
-    with open_store(run, views()) as store:
+    with open_store(run, store_layout()) as store:
         for view in ("cell_metrics", "aggregates"):
             numbers = f"SELECT estimate, low, high, no_interval, method FROM {view} WHERE estimate IS NOT NULL"
             rows = store.sql(numbers).fetchall()
@@ -376,7 +377,7 @@ def test_every_number_of_the_views_has_an_interval_around_it(run: RunFolder) -> 
 
 
 def test_every_point_of_every_curve_has_an_interval_around_it_and_the_last_is_the_cell(run: RunFolder) -> None:
-    with open_store(run, views()) as store:
+    with open_store(run, store_layout()) as store:
         rows = store.sql("SELECT responses, entities, coverage, low, high FROM saturation").fetchall()
         last = """
             SELECT s.entities = d.diversity, s.coverage, o.coverage
@@ -397,7 +398,7 @@ def test_every_point_of_every_curve_has_an_interval_around_it_and_the_last_is_th
 
 def test_views_that_are_kept_say_what_they_say_when_they_are_not(run: RunFolder) -> None:
     def answers(keep: Sequence[str]) -> dict[str, list[Any]]:
-        with open_store(run, views(), keep) as store:
+        with open_store(run, store_layout(), keep) as store:
             names = [row[0] for row in store.sql("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()]
             return {name: _rounded(store.sql(f"SELECT * FROM {name}").fetchall()) for name in names}
 
@@ -430,7 +431,7 @@ def test_another_store_is_measured_again(tmp_path: Path) -> None:
     builder.entity("Q1", JP="P495")
     builder.write()
     assert measure(run).reused == 0
-    with open_store(run, views()) as store:
+    with open_store(run, store_layout()) as store:
         found = store.sql("SELECT estimate, low FROM cell_metrics WHERE metric = 'specificity'").fetchall()
     assert found[0][0] == 1.0
 
@@ -443,13 +444,13 @@ def test_an_interval_of_a_number_that_has_changed_since_is_not_shown(tmp_path: P
     run = builder.write()
     measure(run)
     query = "SELECT estimate, low FROM cell_metrics WHERE metric = 'granularity'"
-    with open_store(run, views()) as store:
+    with open_store(run, store_layout()) as store:
         assert store.sql(query).fetchall()[0][1] is not None
     builder.answer(prompt, [{"surface": "sushi", "granularity": 0}])
     builder.folder = tmp_path / "run2"
     changed = builder.write()
     run.table("intervals").rename(changed.table("intervals"))
-    with open_store(changed, views()) as store:
+    with open_store(changed, store_layout()) as store:
         assert store.sql(query).fetchall() == [(0.5, None)]
 
 
@@ -469,7 +470,7 @@ def test_an_interval_of_fewer_responses_is_not_shown_where_the_number_is_the_sam
 
     def shown(run: RunFolder) -> list[tuple[int, float]]:
         """Of each view, how many intervals it shows, and what of them is the number of granularity."""
-        with open_store(run, views()) as store:
+        with open_store(run, store_layout()) as store:
             query = "SELECT count(low), {} FROM {}"
             number = "avg(estimate) FILTER (metric = 'granularity')"
             asked = [(number, "cell_metrics"), (number, "aggregates"), ("min(entities)", "saturation")]

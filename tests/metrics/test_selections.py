@@ -11,8 +11,9 @@ import pytest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.selections import SELECTIONS
 from polyculture.cache.store import open_store
-from polyculture.metrics import KEPT, views
+from polyculture.metrics import KEPT
 from polyculture.metrics.measure import measure
+from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import polyculture
 from tests.store_builder import StoreBuilder
 
@@ -39,7 +40,7 @@ def run(tmp_path: Path) -> RunFolder:
 
 
 def ask(run: RunFolder, query: str, *, keep: Sequence[str] = (), selection: str = "main") -> list[Any]:
-    with open_store(run, views(), keep, selection, SELECTIONS) as store:
+    with open_store(run, store_layout(), keep, selection, SELECTIONS) as store:
         return store.sql(query).fetchall()
 
 
@@ -83,7 +84,7 @@ def test_what_is_kept_is_of_the_selection(run: RunFolder) -> None:
 
 @pytest.mark.parametrize("selection", ["main", *SELECTIONS])
 def test_every_view_answers_in_every_selection(run: RunFolder, selection: str) -> None:
-    with open_store(run, views(), KEPT, selection, SELECTIONS) as store:
+    with open_store(run, store_layout(), KEPT, selection, SELECTIONS) as store:
         query = "SELECT view_name FROM duckdb_views() WHERE NOT internal AND schema_name = $schema"
         names = store.execute(query, {"schema": selection}).fetchall()
         assert len(names) > len(KEPT)

@@ -21,6 +21,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.generate.budget import BudgetedEngine, Purse
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
+from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
 from tests.servers import Reply, StubServer, failure
 
@@ -56,7 +57,7 @@ def write(folder: Path, url: str, limit: float | None = None, extractor: str = "
 
 
 def spending(folder: Path) -> list[dict[str, Any]]:
-    with open_store(RunFolder(folder / "runs" / "paid")) as store:
+    with open_store(RunFolder(folder / "runs" / "paid"), store_layout()) as store:
         return store.sql("SELECT * FROM spending ORDER BY ALL").to_arrow_table().to_pylist()
 
 
@@ -145,7 +146,7 @@ def test_what_another_run_paid_for_costs_nothing(tmp_path: Path, server: StubSer
     assert polyculture("generate", file, cwd=tmp_path).returncode == 0
     file.write_text(file.read_text().replace('"paid"', '"other"', 1))
     assert polyculture("generate", file, cwd=tmp_path).returncode == 0
-    with open_store(RunFolder(tmp_path / "runs" / "other")) as store:
+    with open_store(RunFolder(tmp_path / "runs" / "other"), store_layout()) as store:
         assert store.sql("SELECT count(*) FROM responses").fetchall() == [(2 * JOB_SAMPLES,)]
         assert store.sql("SELECT * FROM spending").fetchall() == []
 
@@ -178,7 +179,7 @@ def test_where_a_server_counts_no_tokens_no_limit_is_kept_and_the_run_says_so(
     assert "max_cost = 3 cannot be kept, since the server does not say how many tokens" in stopped.stderr
     assert "Traceback" not in stopped.stderr
     assert 0 < len(server.asked) < 2 * JOB_SAMPLES
-    with open_store(RunFolder(tmp_path / "runs" / "paid")) as store:
+    with open_store(RunFolder(tmp_path / "runs" / "paid"), store_layout()) as store:
         kept = store.sql("SELECT count(text) FROM responses").fetchall()
     assert kept == [(len(server.asked),)]
 

@@ -17,6 +17,7 @@ import pytest
 
 from polyculture.cache.errors import JobHeldError, UserError
 from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import JobShards
 from polyculture.cluster.run import run_on_cluster
 from polyculture.experiment.workspace import open_workspace
@@ -133,7 +134,7 @@ def test_what_a_cluster_meets_is_told_as_on_one_machine(tmp_path: Path, stub: St
     experiment = write_experiment(tmp_path, stub.url, n=2)
     pipeline = Pipeline.prepare(open_workspace(experiment))
     held = Job("openai:one", "ja", "food")
-    with JobShards(pipeline.workspace.run, held, ["responses"]):
+    with JobShards(pipeline.workspace.run, held, [RESPONSES]):
         run_on_cluster(pipeline, pipeline.workspace.jobs, cluster.address)
     assert list(pipeline.held) == [held]
     with pytest.raises(JobHeldError, match=f"held by process {os.getpid()} on"):

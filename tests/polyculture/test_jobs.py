@@ -17,7 +17,7 @@ import pytest
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.metrics import views
+from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import polyculture, start_polyculture
 from tests.servers import StubServer, failure
 
@@ -53,7 +53,7 @@ def write_experiment(folder: Path, url: str, n: int = 4) -> Path:
 
 def tables(experiment: Path) -> dict[str, list[tuple[Any, ...]]]:
     """Everything that a run ends in."""
-    with open_store(RunFolder(experiment.parent / "runs" / "jobs"), views()) as store:
+    with open_store(RunFolder(experiment.parent / "runs" / "jobs"), store_layout()) as store:
         return {name: store.sql(f"SELECT * FROM {name} ORDER BY ALL").fetchall() for name in TABLES}
 
 

@@ -14,9 +14,9 @@ from playwright.sync_api import Browser, sync_playwright
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.metrics import views
 from polyculture.reports import evidence
 from polyculture.reports.report import write_report
+from polyculture.running.layout import store_layout
 from tests.report_run import MODELS, Synthetic, hostile_kitchen, kitchens
 
 LAUNCH = (
@@ -231,7 +231,7 @@ def large_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     run = Synthetic(n=4, models=MODELS[:1], languages=("en", "ja")).write(tmp_path_factory.mktemp("large") / "run")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evidence, "WHOLE", evidence.Bounds(linked=8, other=2, texts=600, counts=30))
-        write_report(run)
+        write_report(run, layout=store_layout())
     return run
 
 
@@ -326,7 +326,7 @@ def counted_and_asked(visit: Visit, report: Path) -> tuple[int, int]:
     if not visit.page.locator(".detail").count():
         row.locator(".open").click()
     asked = visit.page.locator(".detail code").inner_text()
-    with open_store(RunFolder(report.parent), views()) as store:
+    with open_store(RunFolder(report.parent), store_layout()) as store:
         found = store.execute(f"SELECT count(*) FROM ({asked})").fetchone()
     assert found is not None
     return int(row.locator("td.number").inner_text()), found[0]

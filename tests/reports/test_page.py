@@ -21,13 +21,14 @@ import pytest
 from polyculture.cache.errors import StoreError
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.metrics import KEPT, views
+from polyculture.metrics import KEPT
 from polyculture.metrics.comparison.compare import NATIVE, Sides, compare, lay_out_native
 from polyculture.reports import evidence as evidence_module
 from polyculture.reports.escaping import csv_link, defuse
 from polyculture.reports.evidence import Bounds
 from polyculture.reports.numbers import decimal, difference
 from polyculture.reports.report import write_report
+from polyculture.running.layout import store_layout
 from tests.report_instruments import add_instruments
 from tests.report_run import COUNTRIES, HOSTILE, MODELS, Synthetic, hostile_kitchen, kitchens
 from tests.store_builder import StoreBuilder
@@ -205,7 +206,7 @@ def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
 def test_what_differs_is_what_compare_says(page: Page, run: RunFolder) -> None:
     link = next(e for e in page.all("a") if e.attributes.get("download") == "comparisons.csv")
     rows = list(csv.DictReader(io.StringIO(unquote((link.attributes["href"] or "").partition(",")[2]))))
-    with open_store(run, views(), KEPT) as store:
+    with open_store(run, store_layout(), KEPT) as store:
         lay_out_native(store, [(language, country) for country, language in COUNTRIES.items()])
         native, models = compare(store, NATIVE, ["country"]), compare(store, Sides("model", *MODELS))
     for family, column, wanted in (("native by country", "country", native), ("models", "model", models)):
@@ -269,7 +270,7 @@ def test_a_large_run_is_embedded_in_part_and_the_rest_lies_beside_it(tmp_path: P
     run = Synthetic(n=4, models=MODELS[:1]).write(tmp_path)
     monkeypatch.setattr(evidence_module, "WHOLE", Bounds(linked=8, other=2, texts=3_000, counts=100))
     monkeypatch.setattr(evidence_module, "LONGEST", 60)
-    write_report(run)
+    write_report(run, layout=store_layout())
     data = evidence(parsed(run))
     assert data["of_status"]["linked"] > 8 >= sum(item["status"] == "linked" for item in data["items"])
     assert sum(len(response["text"].encode()) for response in data["responses"]) <= 3_000
@@ -288,17 +289,17 @@ def test_a_large_run_is_embedded_in_part_and_the_rest_lies_beside_it(tmp_path: P
         found = store.execute(f"SELECT count(*) FROM mentions WHERE {where}").fetchone()
     assert found == (sum(sum(item["counts"][1::2]) for item in japanese_food["items"]),)
     before = {path: path.read_bytes() for path in [run.report, *run.report_data.iterdir()]}
-    write_report(run)
+    write_report(run, layout=store_layout())
     assert {path: path.read_bytes() for path in before} == before
     monkeypatch.undo()
-    write_report(run)
+    write_report(run, layout=store_layout())
     assert not evidence(parsed(run))["parts"]
     assert not run.report_data.exists()
 
 
 def test_the_same_store_gives_the_same_bytes(run: RunFolder) -> None:
     before = run.report.read_bytes()
-    assert write_report(run) == run.report
+    assert write_report(run, layout=store_layout()) == run.report
     assert run.report.read_bytes() == before
 
 
@@ -321,7 +322,7 @@ def test_hostile_data_is_text_and_nothing_else(tmp_path_factory: pytest.TempPath
 
 def test_a_run_without_responses_still_has_a_report(tmp_path: Path) -> None:
     run = Synthetic(n=2, languages=("en",), countries=("US",), topics=("food",), respond=False).write(tmp_path)
-    write_report(run)
+    write_report(run, layout=store_layout())
     page = parsed(run)
     assert "No response yet" in page.all("header")[0].text
     numbers = page.with_id("numbers").text
@@ -339,7 +340,7 @@ def test_a_run_in_which_all_failed_waits_for_nothing(tmp_path: Path) -> None:
     builder = StoreBuilder(tmp_path, models=MODELS[:1], n=1)
     builder.answer(builder.ask(), status="failed", text=None, error="503 from the server")
     run = builder.write()
-    write_report(run)
+    write_report(run, layout=store_layout())
     header = parsed(run).all("header")[0].text
     assert "all 1 that were asked for failed" in " ".join(header.split())
     assert "waits for" not in header
@@ -348,14 +349,14 @@ def test_a_run_in_which_all_failed_waits_for_nothing(tmp_path: Path) -> None:
 def test_what_is_missing_says_why(tmp_path: Path) -> None:
     speechless = Synthetic(n=2, languages=("en", "th"), countries=("US",), topics=("food",), mention=False)
     run = speechless.write(tmp_path / "speechless")
-    write_report(run)
+    write_report(run, layout=store_layout())
     assert "no mentions" in parsed(run).with_id("numbers").text
     warned = " ".join(parsed(run).with_id("distrust").text.split())
     assert "100 % of the answers in a language hold no mention that counts" in warned
     assert "Thai: 100 % (" in warned
     conditions = Synthetic(n=2, languages=("en", "th"), countries=("US",), topics=("food",), conditions=("neutral",))
     run = conditions.write(tmp_path / "neutral")
-    write_report(run)
+    write_report(run, layout=store_layout())
     page = parsed(run)
     assert "no prompt names a country" in page.with_id("numbers").text
     assert "There is no figure: no prompt names a country" in page.with_id("diversity").text
@@ -366,7 +367,7 @@ def test_specificity_is_shown_without_neutral_prompts(tmp_path: Path) -> None:
     run = Synthetic(n=2, languages=("en", "ja"), countries=("US", "JP"), topics=("food",), conditions=named).write(
         tmp_path
     )
-    write_report(run)
+    write_report(run, layout=store_layout())
     section = parsed(run).with_id("specificity").text
     assert "the country is named" in section
     assert "There is no figure" not in section
@@ -377,7 +378,7 @@ def test_a_single_number_is_told_and_not_taken_for_one_that_was_not_asked(tmp_pa
     run = Synthetic(
         n=2, models=("openai:a",), languages=("en",), countries=("US",), topics=("food",), conditions=("explicit",)
     ).write(tmp_path)
-    write_report(run)
+    write_report(run, layout=store_layout())
     section = " ".join(parsed(run).with_id("specificity").text.split())
     assert re.search(
         r"Prompts that name it: 0?\.?\d+.*, English, United States, and no other\. Those that name", section
@@ -396,7 +397,7 @@ def test_scores_are_a_section_with_a_table_for_each_rule(page: Page, run: RunFol
     assert "p = " in section.text or "p < " in section.text
     link = next(e for e in page.all("a") if e.attributes.get("download") == "bias.csv")
     rows = list(csv.DictReader(io.StringIO(unquote((link.attributes["href"] or "").partition(",")[2]))))
-    with open_store(run, views()) as store:
+    with open_store(run, store_layout()) as store:
         where = "rule = 'sum' AND setting = 'neutral' AND culture = 'Japanese' AND entity_type = 'food'"
         query = f"SELECT cbs FROM cbs WHERE model = ? AND {where}"
         found = store.execute(query, [MODELS[1]]).fetchone()
@@ -414,7 +415,7 @@ def test_help_is_a_table_of_paired_differences(page: Page, run: RunFolder) -> No
     section = page.with_id("probable").text
     assert section.count("own, English, Japanese: food") == 2 * 2 * 2  # rules, settings, kinds of help
     assert "3 demonstrations" in section
-    with open_store(run, views()) as store:
+    with open_store(run, store_layout()) as store:
         query = "SELECT estimate FROM bias_intervals WHERE plain AND rule = 'sum' AND entity_type = 'food'"
         found = store.sql(query).fetchall()
         contexts = "SELECT count(DISTINCT context_id) FILTER (help IS NULL), count(DISTINCT context_id) FROM scores"
@@ -439,7 +440,7 @@ def test_every_instrument_has_a_section_with_its_numbers(page: Page) -> None:
 def test_a_run_of_scores_alone_shows_them(tmp_path: Path) -> None:
     run = Synthetic(n=2, languages=("en",), countries=("US",), topics=("food",), respond=False).write(tmp_path)
     add_instruments(run, MODELS)
-    write_report(run)
+    write_report(run, layout=store_layout())
     page = parsed(run)
     assert "No response yet" not in page.all("header")[0].text
     assert "was asked every prompt" not in page.with_id("method").text
@@ -454,7 +455,7 @@ def test_a_run_of_scores_alone_shows_them(tmp_path: Path) -> None:
 
 def test_a_folder_without_a_run_is_an_error_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="holds no run"):
-        write_report(RunFolder(tmp_path))
+        write_report(RunFolder(tmp_path), layout=store_layout())
 
 
 def test_csv_cells_are_no_formulas() -> None:

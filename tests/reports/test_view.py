@@ -25,6 +25,7 @@ from polyculture.reports.names import Names
 from polyculture.reports.view.live import LiveStore
 from polyculture.reports.view.pages import Pages, pieces
 from polyculture.reports.view.server import application, listen
+from polyculture.running.layout import store_layout
 from tests.report_run import MODELS, Synthetic, hostile_kitchen, kitchens
 from tests.reports.test_browser import browser  # noqa: F401  a fixture
 
@@ -33,7 +34,7 @@ class Served:
     """A server of the pages in a thread, until it is closed."""
 
     def __init__(self, run: RunFolder, folder: Path, models: tuple[str, ...] = MODELS, **limits: float) -> None:
-        self.store = LiveStore(run, folder, **limits)
+        self.store = LiveStore(run, folder, store_layout(), **limits)
         self._door = listen(0)
         self.at = f"http://127.0.0.1:{self._door.getsockname()[1]}"
         self._app = application(run, Pages(self.store, "Six kitchens", Names(read_catalog(), models)))
@@ -155,7 +156,7 @@ def test_sql_reads_the_run_and_changes_nothing(served: Served, tmp_path: Path) -
 
 
 def test_a_long_question_is_stopped(served: Served, tmp_path: Path) -> None:
-    impatient = LiveStore(served.store.run, tmp_path, seconds=0.3)
+    impatient = LiveStore(served.store.run, tmp_path, store_layout(), seconds=0.3)
     with pytest.raises(StoreError, match="takes longer than"):
         impatient.question(
             "SELECT count(*) FROM range(10_000_000) a, range(10_000_000) b WHERE a.range % 7 = b.range % 3", 10

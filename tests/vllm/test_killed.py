@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import JobShards
 from polyculture.generate.engines import ModelSpec, Request
 from polyculture.generate.engines.vllm.engine import VllmEngine
@@ -44,7 +45,7 @@ def generate(folder: Path) -> subprocess.Popen[bytes]:
 
 def answers(folder: Path, model: str) -> dict[tuple[str, int], dict[str, Any]]:
     """What is on disk, by prompt and seed: in parts, and in the journal of a process that writes or was killed."""
-    shards = JobShards(RunFolder(folder / "runs" / "killed"), Job(model, "en", "food"), ["responses"])
+    shards = JobShards(RunFolder(folder / "runs" / "killed"), Job(model, "en", "food"), [RESPONSES])
     rows = shards.read("responses").to_pylist() + [
         row for record in shards.read_journal() for row in record["responses"]
     ]

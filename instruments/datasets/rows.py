@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from polyculture.cache.layout import Table
+
 
 @dataclass(frozen=True, slots=True)
 class DatasetContext:
@@ -30,3 +32,7 @@ class DatasetEntity:
     gender: str | None  # 'female' | 'male' | 'both' of names and clothing
     translation: str | None  # the publisher's, into English
     publisher_qid: str | None  # the Wikidata item that the publisher names
+
+
+DATASET_CONTEXTS = Table("dataset_contexts", DatasetContext)
+DATASET_ENTITIES = Table("dataset_entities", DatasetEntity)

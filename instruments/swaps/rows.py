@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from polyculture.cache.layout import Table
+
 
 @dataclass(frozen=True, slots=True)
 class SwapAnswer:
@@ -68,3 +70,7 @@ class SwapInterval:
     western_entities: int
     answers: int  # that the number rests on: those of its denominator
     failed: int  # answers that are missing, with a reason
+
+
+SWAP_ANSWERS = Table("swap_answers", SwapAnswer, key="answer_id", account="swap")
+SWAP_INTERVALS = Table("swap_intervals", SwapInterval)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from polyculture.cache.layout import Table
+
 
 @dataclass(frozen=True, slots=True)
 class Representation:
@@ -65,3 +67,8 @@ class EntityPosition:
     native: bool
     x: float  # t-SNE: what is near was near; distances between groups say nothing
     y: float  # the same
+
+
+REPRESENTATIONS = Table("representations", Representation, key="representation_id")
+SEPARATIONS = Table("separations", Separation)
+ENTITY_POSITIONS = Table("entity_positions", EntityPosition)

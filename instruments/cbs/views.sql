@@ -80,3 +80,26 @@ FROM scores AS s
 LEFT JOIN cultural_links AS l USING (language, entity_type, entity)
 WHERE s.status = 'ok' AND s.help IS NULL AND s.phrasing IS NULL
 GROUP BY ALL;
+
+-- cbs_board_entries: a row is a model's Cultural Bias Score on a board. In neutral contexts nobody can say what the score
+-- should be: they have no board.
+CREATE VIEW cbs_board_entries AS
+SELECT
+    'cbs' AS task, metric, 'low' AS goal, dataset, language, culture, entity_type, setting,
+    concat_ws(', ', form, rule, phrasing, help) AS variant, concat_ws(', ', form, phrasing, help) AS way,
+    model, estimate, low, high, contexts, native_entities, western_entities, native_fewest, western_fewest
+FROM bias_intervals
+WHERE metric = 'cbs' AND setting = 'grounded' AND NOT starts_with(model, 'ngram:');
+
+-- cbs_board_failures: a row is a model of which nothing could be scored where others on the board were.
+CREATE VIEW cbs_board_failures AS
+SELECT
+    'cbs' AS task, concat_ws(', ', form, phrasing, help) AS way, model, dataset, language, culture, entity_type, setting,
+    count(*) AS failed, mode(error) AS reason
+FROM scores
+GROUP BY GROUPING SETS (
+    (way, model, dataset, setting, language, culture, entity_type),
+    (way, model, dataset, setting, language, culture),
+    (way, model, dataset, setting)
+)
+HAVING count(*) FILTER (status = 'ok') = 0;

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from polyculture.cache.layout import Table
+
 
 @dataclass(frozen=True, slots=True)
 class Score:
@@ -94,3 +96,8 @@ class BiasInterval:
     sampled_deviation: float | None
     draws: int | None  # of a score: how often entities were drawn
     drawn: int | None  # how many of each culture each time, where there are so many
+
+
+SCORES = Table("scores", Score, key="score_id", account="score")
+CULTURAL_LINKS = Table("cultural_links", CulturalLink)
+BIAS_INTERVALS = Table("bias_intervals", BiasInterval)

@@ -43,3 +43,27 @@ SELECT
     sum(elsewhere)::BIGINT AS elsewhere
 FROM swap_answers
 GROUP BY ALL;
+
+-- swap_board_entries: a row is a model's rate on a board: of native entities, or the difference of both sides.
+CREATE VIEW swap_board_entries AS
+SELECT
+    task, metric || CASE side WHEN 'difference' THEN '_difference' ELSE '' END AS metric,
+    CASE WHEN side = 'difference' THEN 'zero' WHEN metric LIKE '%_rate' THEN 'low' ELSE 'high' END AS goal,
+    dataset, language, culture, entity_type, setting, instrument AS variant, instrument AS way, model, estimate, low, high,
+    contexts, native_entities, western_entities,
+    NULL::BIGINT AS native_fewest, NULL::BIGINT AS western_fewest
+FROM swap_intervals
+WHERE side <> 'western';
+
+-- swap_board_failures: a row is a model of which no answer could be used where those of others on the board were.
+CREATE VIEW swap_board_failures AS
+SELECT
+    task, instrument AS way, model, dataset, language, culture, entity_type, setting, count(*) AS failed,
+    mode(error) AS reason
+FROM swap_answers
+GROUP BY GROUPING SETS (
+    (task, instrument, model, dataset, setting, language, culture, entity_type),
+    (task, instrument, model, dataset, setting, language, culture),
+    (task, instrument, model, dataset, setting)
+)
+HAVING count(*) FILTER (status = 'ok') = 0;

@@ -1,44 +1,11 @@
--- board_entries: a row is a model's number on a board: a task and metric on a data set, in a language, culture, type and
--- setting; `way` is how models were asked for it. `goal` says what is good: 'low', 'high', or 'zero' for the difference of native and Western entities, which
--- is compared by its size. In neutral contexts nobody can say what the Cultural Bias Score should be: they have no board.
-CREATE VIEW board_entries AS
-SELECT
-    'cbs' AS task, metric, 'low' AS goal, dataset, language, culture, entity_type, setting,
-    concat_ws(', ', form, rule, phrasing, help) AS variant, concat_ws(', ', form, phrasing, help) AS way, model, estimate, low, high, contexts, native_entities, western_entities,
-    native_fewest, western_fewest
-FROM bias_intervals
-WHERE metric = 'cbs' AND setting = 'grounded' AND NOT starts_with(model, 'ngram:')
-UNION ALL
-SELECT
-    task, metric || CASE side WHEN 'difference' THEN '_difference' ELSE '' END,
-    CASE WHEN side = 'difference' THEN 'zero' WHEN metric LIKE '%_rate' THEN 'low' ELSE 'high' END,
-    dataset, language, culture, entity_type, setting, instrument, instrument, model, estimate, low, high,
-    contexts, native_entities, western_entities, NULL, NULL
-FROM swap_intervals
-WHERE side <> 'western';
+-- Models by task and language. Instruments feed `board_entries` and `board_failures`; what a row is stands here.
 
--- board_failures: a row is a model that was asked as others on a board were, in a language, culture and type, and of which
--- nothing could be used; `reason` is the commonest.
-CREATE VIEW board_failures AS
-SELECT
-    'cbs' AS task, concat_ws(', ', form, phrasing, help) AS way, model, dataset, language, culture, entity_type, setting,
-    count(*) AS failed, mode(error) AS reason
-FROM scores
-GROUP BY GROUPING SETS (
-    (way, model, dataset, setting, language, culture, entity_type),
-    (way, model, dataset, setting, language, culture),
-    (way, model, dataset, setting)
-)
-HAVING count(*) FILTER (status = 'ok') = 0
-UNION ALL
-SELECT task, instrument, model, dataset, language, culture, entity_type, setting, count(*), mode(error)
-FROM swap_answers
-GROUP BY GROUPING SETS (
-    (task, instrument, model, dataset, setting, language, culture, entity_type),
-    (task, instrument, model, dataset, setting, language, culture),
-    (task, instrument, model, dataset, setting)
-)
-HAVING count(*) FILTER (status = 'ok') = 0;
+-- board_entries: a row is a model's number on a board: a task and metric on a data set, in a language, culture, type and
+-- setting; `way` is how models were asked for it. `goal` says what is good: 'low', 'high', or 'zero' for a difference,
+-- which is compared by its size.
+
+-- board_failures: a row is a model that was asked as others on a board were, in a language, culture and type, and of
+-- which nothing could be used; `reason` is the commonest.
 
 -- leaderboard: a row is a model on a board with the ranks that its interval leaves open: from `rank_low`, one more than
 -- the models whose intervals are wholly on the better side of its own, to `rank_high`, which leaves below it those wholly

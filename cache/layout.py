@@ -1,0 +1,145 @@
+"""Tables and how a store is laid out: what every room hands to the store, which knows none of them by name.
+
+A `Table` is a frozen dataclass of rows with what the store must know to keep them. A `Layout` is tables and the SQL
+over them. Rooms and instruments declare theirs; the front door composes them in the order in which they read one
+another.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+R = TypeVar("R")
+
+_ARROW: dict[Any, pa.DataType] = {
+    str: pa.string(),
+    int: pa.int64(),
+    float: pa.float64(),
+    bool: pa.bool_(),
+    list[str]: pa.list_(pa.string()),
+    list[float]: pa.list_(pa.float64()),
+    dict[str, str]: pa.map_(pa.string(), pa.string()),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Table(Generic[R]):
+    """A table of the store: its rows, and how they are kept.
+
+    A table with a `key` is written job by job, in shards: `folder/model=<m>/language=<l>/topic=<t>/`. One with a
+    `commit` is written together with that table, whose part says whether the row counts. Any other is one file a run.
+    """
+
+    name: str  # of its folder or file, too: it is never renamed
+    row: type[R]  # a frozen dataclass: the one place where the columns are written down
+    key: str | None = None  # the column that says which work is done
+    commit: str | None = None  # the table whose parts commit this one's
+    shared: bool = False  # answers of sibling runs are taken over
+    account: str | None = None  # the stage in the ledger that paid for its rows; never renamed
+    asked: str = "model"  # the column that names the model that was asked and paid
+    renamed: Mapping[str, str] = field(default_factory=dict)  # a column now -> what it was called before
+
+    @property
+    def _row(self) -> type[DataclassInstance]:
+        return cast("type[DataclassInstance]", self.row)
+
+    @property
+    def sharded(self) -> bool:
+        """Whether the table is written job by job."""
+        return self.key is not None or self.commit is not None
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """A field per column, nullable where the row type allows None."""
+        hints = typing.get_type_hints(self.row)
+        return pa.schema([_arrow_field(name, hints[name]) for name in self.columns])
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return tuple(column.name for column in fields(self._row))
+
+    @cached_property
+    def later_columns(self) -> frozenset[str]:
+        """Columns that the first stores did not have: a file without them is read as if they were null."""
+        return frozenset(column.name for column in fields(self._row) if column.default is None)
+
+
+@dataclass(frozen=True)
+class Layer:
+    """SQL files, and views that are the union of several others, each called a feed.
+
+    The files run first. Then each feed becomes a view: `UNION ALL BY NAME` of its sources. The closing files run last:
+    they may read the feeds.
+    """
+
+    files: tuple[Path, ...] = ()
+    feeds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # view -> the views that it unites
+    closing: tuple[Path, ...] = ()
+
+    @property
+    def all_files(self) -> tuple[Path, ...]:
+        """The files in the order in which they run."""
+        return (*self.files, *self.closing)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Tables, the SQL that says which of their rows count now, and the views on top of these."""
+
+    tables: tuple[Table[Any], ...] = ()
+    current: Layer = Layer()
+    views: Layer = Layer()
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """All SQL files in the order in which they run."""
+        return (*self.current.all_files, *self.views.all_files)
+
+    @property
+    def only_current(self) -> Layout:
+        """The same without the views: enough to say which rows count."""
+        return Layout(self.tables, self.current)
+
+    def table(self, name: str) -> Table[Any]:
+        """A table by its name. Raises `KeyError` where there is none."""
+        return {table.name: table for table in self.tables}[name]
+
+
+def compose(*layouts: Layout) -> Layout:
+    """One layout of several, in order. What several of them hold stands where it came first."""
+    return Layout(
+        tuple(dict.fromkeys(table for layout in layouts for table in layout.tables)),
+        _join(layout.current for layout in layouts),
+        _join(layout.views for layout in layouts),
+    )
+
+
+def _join(layers: Iterable[Layer]) -> Layer:
+    layers = list(layers)
+    feeds: dict[str, tuple[str, ...]] = {}
+    for layer in layers:
+        for view, sources in layer.feeds.items():
+            feeds[view] = tuple(dict.fromkeys((*feeds.get(view, ()), *sources)))
+    return Layer(
+        tuple(dict.fromkeys(file for layer in layers for file in layer.files)),
+        feeds,
+        tuple(dict.fromkeys(file for layer in layers for file in layer.closing)),
+    )
+
+
+def _arrow_field(name: str, hint: Any) -> pa.Field[Any]:
+    nullable = isinstance(hint, types.UnionType)
+    plain = next(arm for arm in typing.get_args(hint) if arm is not types.NoneType) if nullable else hint
+    return pa.field(name, _ARROW[plain], nullable=nullable)

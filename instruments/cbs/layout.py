@@ -1,0 +1,22 @@
+"""The tables of the Cultural Bias Score, which of their rows count, and the views on them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from polyculture.cache.layout import Layer, Layout, compose
+from polyculture.instruments.cbs.rows import BIAS_INTERVALS, CULTURAL_LINKS, SCORES
+from polyculture.instruments.datasets.layout import DATASETS
+
+_OWN = Path(__file__).parent
+CBS = compose(
+    DATASETS,
+    Layout(
+        (SCORES, CULTURAL_LINKS, BIAS_INTERVALS),
+        Layer((_OWN / "current.sql",), {"bought": ("bought_scores",)}),
+        Layer(
+            (_OWN / "views.sql", _OWN / "entity_tokens.sql"),
+            {"board_entries": ("cbs_board_entries",), "board_failures": ("cbs_board_failures",)},
+        ),
+    ),
+)

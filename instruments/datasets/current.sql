@@ -1,0 +1,15 @@
+-- What the data sets of a run hold now: rows about anything else do not count.
+
+-- dataset_contexts: a row is a context of a data set as the run last read it, or one with help as it was last asked.
+CREATE VIEW dataset_contexts AS SELECT * FROM stored_dataset_contexts;
+
+-- dataset_entities: a row is an entity of a data set as the run last read it.
+CREATE VIEW dataset_entities AS SELECT * FROM stored_dataset_entities;
+
+-- is_of_gender: does an entity fit a context, by the genders that the data set gives them?
+CREATE MACRO is_of_gender(entity, context) AS
+    coalesce(context, 'both') = 'both' OR coalesce(entity, 'both') = 'both' OR entity = context;
+
+-- datasets: a row is a data set of which the run knows what it holds now. Of others, in stores of earlier versions, all
+-- rows count.
+CREATE VIEW datasets AS SELECT DISTINCT dataset FROM dataset_contexts;

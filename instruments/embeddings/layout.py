@@ -1,0 +1,19 @@
+"""The tables of representations, which of their rows count, and the views on them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from polyculture.cache.layout import Layer, Layout, compose
+from polyculture.instruments.datasets.layout import DATASETS
+from polyculture.instruments.embeddings.rows import ENTITY_POSITIONS, REPRESENTATIONS, SEPARATIONS
+
+_OWN = Path(__file__).parent
+EMBEDDINGS = compose(
+    DATASETS,
+    Layout(
+        (REPRESENTATIONS, SEPARATIONS, ENTITY_POSITIONS),
+        Layer((_OWN / "current.sql",)),
+        Layer((_OWN / "views.sql",)),
+    ),
+)

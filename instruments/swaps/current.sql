@@ -1,0 +1,29 @@
+-- Which answers count now.
+
+-- swap_answers: a row is what a model said of a context with an entity in its gap, under the run's present prompts and
+-- the model's present setup, of what the data set holds now. The right sentiment is the one that the data set says now.
+CREATE VIEW swap_answers AS
+SELECT s.* REPLACE (
+    CASE WHEN s.task = 'sentiment' AND d.dataset IS NOT NULL THEN c.sentiment ELSE s.gold END AS gold,
+    CASE WHEN s.task = 'sentiment' AND d.dataset IS NOT NULL THEN (s.answer = c.sentiment)::BIGINT ELSE s.matched END
+        AS matched
+)
+FROM stored_swap_answers AS s
+LEFT JOIN run_setups AS u ON u.use = 'answer' AND s.model = u.model
+LEFT JOIN datasets AS d ON s.dataset = d.dataset
+LEFT JOIN dataset_contexts AS c ON s.context_id = c.context_id
+LEFT JOIN dataset_entities AS e ON s.entity_id = e.entity_id
+WHERE s.prompt_id IN (SELECT id FROM run_asked WHERE instrument = 'swaps')
+    AND (s.instrument <> 'prompt' OR s.model IN (SELECT model FROM run_models))
+    AND s.setup_id IS NOT DISTINCT FROM u.setup_id
+    AND (d.dataset IS NULL OR (
+        c.dataset IS NOT NULL AND e.dataset IS NOT NULL AND is_of_gender(e.gender, c.gender)
+        AND (s.task <> 'sentiment' OR c.sentiment IS NOT NULL)
+    ));
+
+-- bought_swap_answers: a row is an answer that this run bought, whether it still counts or not.
+CREATE VIEW bought_swap_answers AS
+SELECT
+    task AS stage, model, language, entity_type AS topic, model AS asked, purchase, status, prompt_tokens,
+    completion_tokens
+FROM stored_swap_answers WHERE purchase IS NOT NULL;

@@ -1,0 +1,17 @@
+"""The whole store: what every room and every instrument keeps, in the order in which they read one another."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from polyculture.cache.layout import Layout, compose
+from polyculture.instruments.cbs.layout import CBS
+from polyculture.instruments.embeddings.layout import EMBEDDINGS
+from polyculture.instruments.swaps.layout import SWAPS
+from polyculture.metrics import METRICS
+
+
+@cache
+def store_layout() -> Layout:
+    """Tables and views of the rooms, then those of each instrument."""
+    return compose(METRICS, CBS, SWAPS, EMBEDDINGS)
