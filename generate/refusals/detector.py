@@ -1,0 +1,139 @@
+"""Does a text refuse? Rules over phrases, sentence by sentence.
+
+A text is a refusal where one of its first sentences declines the task, and the text neither turns to an answer
+afterwards nor says much else. Speech in quotation marks and lines of dialogue are left aside first. RE2 searches all
+phrases of a language in one pass, in time linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import re2
+
+from polyculture.generate.refusals.folding import fold
+from polyculture.generate.refusals.phrases import KINDS, Kind, phrases_for
+
+OPENING = 3  # sentences in which a refusal is looked for
+WINDOW = 500  # characters in which it must begin
+LEAD = 200  # characters that may stand before it, asides not counted
+RUN_ON = 200  # characters that may follow within its own sentence
+BRIEF = 12  # characters beside a disclaimer that are no answer
+LONGEST = 3000  # a longer text is an answer
+
+_SENTENCE = re.compile(r"[.!?]+(?=\s|$)|[。！？｡؟।॥]+|\n+")
+_QUOTED = re.compile(r'“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|「[^「」]*」|『[^『』]*』|"[^"\n]*"')
+_OUTER = re.compile(r'\s*[“„«「"](?P<inside>[^“”„«»「」"]*)[”“»」"]\s*')
+_DIALOGUE = re.compile(r"\s*[—–―]")
+_OPTION = re.compile(r"\s*(?:\([^\W\d_]\)|[A-Za-z]\)|[A-Z]\.\s|[A-Za-z]\s*$)|[^\n]*[:：]\s*\(?[A-E]\)?\W*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Where a text refuses."""
+
+    kind: Kind  # 'declines' the task, or only 'disclaims'
+    phrase: str  # what matched, in folded form
+    sentence: int  # the sentence's number, from 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Sentence:
+    folded: str
+    aside: bool
+
+    @property
+    def size(self) -> int:
+        return 0 if self.aside else len(self.folded) - 2
+
+
+class RefusalDetector:
+    """Finds refusals in texts that were asked for in one language."""
+
+    def __init__(self, language: str, own: Path | None = None) -> None:
+        """`own` is a user's file of the form of `Phrases`, for a language without one or beside the built-in one.
+
+        Raises `CatalogError` for a file that does not fit.
+        """
+        phrases = phrases_for(language, own)
+        self._long = phrases[0].long
+        self._patterns = {kind: _any([one for some in phrases for one in some.of(kind)]) for kind in KINDS}
+        self._gate = _any([one for some in phrases for kind in KINDS[:2] for one in some.of(kind)])
+
+    def find(self, text: str) -> Refusal | None:
+        """The refusal that `text` is; None for an answer."""
+        if len(text) > LONGEST:
+            return None
+        spoken = _without_speech(text)
+        if self._gate.search(fold(spoken[: 2 * WINDOW])) is None or _OPTION.match(spoken):
+            return None
+        sentences = self._sentences(spoken)
+        return self._judge(sentences, "declines", self._long) or self._judge(sentences, "disclaims", BRIEF)
+
+    def _sentences(self, text: str) -> list[_Sentence]:
+        """The sentences of a text that are not dialogue and hold a letter."""
+        folded = [fold(part) for part in _SENTENCE.split(text) if not _DIALOGUE.match(part)]
+        return [_Sentence(part, self._has("asides", part)) for part in folded if part.strip()]
+
+    def _judge(self, sentences: Sequence[_Sentence], kind: Kind, limit: int) -> Refusal | None:
+        for number, sentence in enumerate(sentences[:OPENING]):
+            match = self._patterns[kind].search(sentence.folded[:WINDOW])
+            if match is None:
+                continue
+            before, after = sentences[:number], sentences[number + 1 :]
+            if sum(one.size for one in before) > LEAD:
+                return None
+            rest = f" {sentence.folded[match.end() :].strip()} "
+            if self._answers(kind, rest, after) or self._said(kind, rest, after) > limit:
+                return None
+            return Refusal(kind, match.group().strip(), number)
+        return None
+
+    def _answers(self, kind: Kind, rest: str, after: Sequence[_Sentence]) -> bool:
+        """Does what follows the refusal turn to an answer?"""
+        parts = [rest] * (not self._has("asides", rest)) + [one.folded for one in after if not one.aside]
+        kinds: tuple[Kind, ...] = ("turns",) if kind == "declines" else ("turns", "contrasts")
+        return any(self._has(turn, part) for part in parts for turn in kinds)
+
+    def _said(self, kind: Kind, rest: str, after: Sequence[_Sentence]) -> int:
+        """How many characters say anything beside the refusal."""
+        others = [one for one in after if not (self._has("declines", one.folded) or self._has("disclaims", one.folded))]
+        return max(0, len(rest) - RUN_ON) + sum(one.size for one in others)
+
+    def _has(self, kind: Kind, folded: str) -> bool:
+        return self._patterns[kind].search(folded) is not None
+
+
+def _any(patterns: Sequence[str]) -> Any:
+    return re2.compile("|".join(patterns) or "$a")
+
+
+def _without_speech(text: str) -> str:
+    """The text without what stands in quotation marks; a text that is quoted as a whole is its inside."""
+    outer = _OUTER.fullmatch(text)
+    return outer["inside"] if outer else _QUOTED.sub(" ", text)
+
+
+@cache
+def refusal_detector(language: str, own: Path | None = None) -> RefusalDetector:
+    """The detector of a language, built once."""
+    return RefusalDetector(language, own)
+
+
+def find_refusal(text: str, language: str, own: Path | None = None) -> Refusal | None:
+    """The refusal that `text` is, with the phrase that matched; None for an answer.
+
+    `language` is the code of the language in which was asked. One without a built-in file is searched with `own`, a
+    user's file, and English phrases. Raises `CatalogError` for a file that does not fit; never for a text.
+    """
+    return refusal_detector(language, own).find(text)
+
+
+def is_refusal(text: str, language: str, own: Path | None = None) -> bool:
+    """Does `text` decline the task? See `find_refusal`."""
+    return find_refusal(text, language, own) is not None

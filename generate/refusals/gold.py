@@ -1,0 +1,39 @@
+"""Texts with labels by which the detector is measured: at least 30 refusals and 30 answers a language.
+
+They were written for this purpose, before the phrases. A third, chosen by hash, is held out: no phrase was tuned on it.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+GOLD = Path(__file__).parent / "gold"
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A text of a model, and whether it refuses."""
+
+    label: Literal["refusal", "answer", "hard_answer"]  # hard: holds words of apology, inability or refusal
+    task: str  # what was asked: writing, sentiment, qa, ner or choice
+    text: str
+
+    @property
+    def refuses(self) -> bool:
+        """Is it labelled as a refusal?"""
+        return self.label == "refusal"
+
+    @property
+    def held_out(self) -> bool:
+        """Is it in the third that was not looked at?"""
+        return hashlib.sha256(self.text.encode()).digest()[0] % 3 == 0
+
+
+def read_gold(language: str) -> tuple[Example, ...]:
+    """The examples of a built-in language."""
+    with (GOLD / f"{language}.tsv").open(encoding="utf-8", newline="") as file:
+        return tuple(Example(**row) for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))

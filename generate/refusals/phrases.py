@@ -1,0 +1,81 @@
+"""The phrases of refusal of a language, read from its TOML file."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+import re2
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from polyculture.cache.catalog.read import parse_model, read_toml
+from polyculture.generate.refusals.folding import fold_phrase
+
+BUILT_IN = Path(__file__).parent
+Kind = Literal["declines", "disclaims", "asides", "contrasts", "turns"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+
+def _phrase(text: str) -> str:
+    if "\\" in text:
+        raise ValueError(f"{text!r}: a phrase has no backslash; texts are compared in words of lower case")
+    folded = fold_phrase(text)
+    if not folded.strip():
+        raise ValueError("a phrase is empty")
+    try:
+        re2.compile(folded)
+    except re2.error as fault:
+        raise ValueError(f"{text!r} is no regular expression of RE2: {fault}") from fault
+    return folded
+
+
+Phrase = Annotated[str, AfterValidator(_phrase)]
+
+
+class Phrases(BaseModel):
+    """What a text that refuses says, in one language.
+
+    A phrase is a regular expression (RE2) over folded words: lower case, no punctuation, no apostrophe, one space
+    between words and at either end of a sentence. It begins at a word unless `spaced` is false.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    code: str
+    spaced: bool = True  # False: words are not set apart by spaces, or not reliably
+    also: tuple[str, ...] = ()  # languages whose phrases count, too; English always does
+    long: int = Field(default=600, ge=0)  # characters of other text that make a text an answer
+    declines: tuple[Phrase, ...] = ()  # says that the task will not or cannot be done
+    disclaims: tuple[Phrase, ...] = ()  # may introduce an answer; a refusal where nothing else is said
+    asides: tuple[Phrase, ...] = ()  # apologies, reasons, offers: what stands beside a refusal and answers nothing
+    contrasts: tuple[Phrase, ...] = ()  # what follows answers in spite of a disclaimer
+    turns: tuple[Phrase, ...] = ()  # what follows answers in spite of anything, or the words are no refusal at all
+
+    def of(self, kind: Kind) -> tuple[str, ...]:
+        """The phrases of a kind as patterns, bound to the beginning of a word."""
+        phrases: tuple[str, ...] = getattr(self, kind)
+        return tuple(f" (?:{phrase})" if self.spaced and phrase[0] != "^" else f"(?:{phrase})" for phrase in phrases)
+
+
+@cache
+def read_phrases(file: Path) -> Phrases:
+    """The phrases of a file. Raises `CatalogError`, naming file and place, for one that does not fit."""
+    data: dict[str, Any] = read_toml(file)
+    return parse_model(Phrases, data, file)
+
+
+def phrases_for(language: str, own: Path | None = None) -> tuple[Phrases, ...]:
+    """All that counts in a language, its own first: of a language without a built-in file, `own` and English."""
+    first = [read_phrases(own)] if own is not None else []
+    built_in = BUILT_IN / f"{language}.toml"
+    if language in built_in_languages():
+        first.append(read_phrases(built_in))
+    codes = dict.fromkeys([code for phrases in first for code in phrases.also] + ["en"])
+    return (*first, *(read_phrases(BUILT_IN / f"{code}.toml") for code in codes if code != language))
+
+
+@cache
+def built_in_languages() -> frozenset[str]:
+    """The codes of the languages that have a built-in file."""
+    return frozenset(file.stem for file in BUILT_IN.glob("*.toml"))
