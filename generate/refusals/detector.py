@@ -83,12 +83,12 @@ class RefusalDetector:
     def _judge(self, sentences: Sequence[_Sentence], kind: Kind, limit: int) -> Refusal | None:
         for number, sentence in enumerate(sentences[:OPENING]):
             match = self._patterns[kind].search(sentence.folded[:WINDOW])
-            if match is None:
+            if match is None or self._has("unless", sentence.folded):
                 continue
             before, after = sentences[:number], sentences[number + 1 :]
             if sum(one.size for one in before) > LEAD:
                 return None
-            rest = f" {sentence.folded[match.end() :].strip()} "
+            rest = _after(sentence.folded, match.end())
             if self._answers(kind, rest, after) or self._said(kind, rest, after) > limit:
                 return None
             return Refusal(kind, match.group().strip(), number)
@@ -107,6 +107,11 @@ class RefusalDetector:
 
     def _has(self, kind: Kind, folded: str) -> bool:
         return self._patterns[kind].search(folded) is not None
+
+
+def _after(folded: str, end: int) -> str:
+    """What follows a match; where that is the beginning of a word, with the space before it."""
+    return folded[end - 1 if folded[end - 1] == " " else end :]
 
 
 def _any(patterns: Sequence[str]) -> Any:

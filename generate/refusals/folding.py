@@ -27,7 +27,7 @@ _SAME_LETTER = {
     "\u0901": "\u0902",  # Devanagari candrabindu, often written as anusvara
 }
 _PERSIAN_PREFIX = re.compile("(?<= )(ن?مي) (?=[\u0620-\u06ff])")  # 'نمی توانم' for 'نمی‌توانم'
-_SYNTAX = "()|?*+[]{}.,^$0123456789 "
+_SYNTAX = "()|?*+[]{}.,^$-0123456789 "
 
 
 class _Letters(dict[int, str]):

@@ -13,7 +13,7 @@ from polyculture.cache.catalog.read import parse_model, read_toml
 from polyculture.generate.refusals.folding import fold_phrase
 
 BUILT_IN = Path(__file__).parent
-Kind = Literal["declines", "disclaims", "asides", "contrasts", "turns"]
+Kind = Literal["declines", "disclaims", "asides", "contrasts", "turns", "unless"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
@@ -50,7 +50,8 @@ class Phrases(BaseModel):
     disclaims: tuple[Phrase, ...] = ()  # may introduce an answer; a refusal where nothing else is said
     asides: tuple[Phrase, ...] = ()  # apologies, reasons, offers: what stands beside a refusal and answers nothing
     contrasts: tuple[Phrase, ...] = ()  # what follows answers in spite of a disclaimer
-    turns: tuple[Phrase, ...] = ()  # what follows answers in spite of anything, or the words are no refusal at all
+    turns: tuple[Phrase, ...] = ()  # what follows answers in spite of anything
+    unless: tuple[Phrase, ...] = ()  # in the same sentence, anywhere: the words are no refusal
 
     def of(self, kind: Kind) -> tuple[str, ...]:
         """The phrases of a kind as patterns, bound to the beginning of a word."""
