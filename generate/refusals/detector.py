@@ -26,6 +26,8 @@ RUN_ON = 200  # characters that may follow within its own sentence
 BRIEF = 12  # characters beside a disclaimer that are no answer
 LONGEST = 3000  # a longer text is an answer
 
+_MEMORY = 1 << 28  # bytes that the automaton of one kind of phrase may grow to; it is built as texts need it
+_GAP = re.compile(r"(?<=[.\]])\{0,\d+\}\??")
 _SENTENCE = re.compile(r"[.!?]+(?=\s|$)|[。！？｡؟।॥]+|\n+")
 _QUOTED = re.compile(r'“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|「[^「」]*」|『[^『』]*』|"[^"\n]*"')
 _OUTER = re.compile(r'\s*[“„«「"](?P<inside>[^“”„«»「」"]*)[”“»」"]\s*')
@@ -63,7 +65,8 @@ class RefusalDetector:
         phrases = phrases_for(language, own)
         self._long = phrases[0].long
         self._patterns = {kind: _any([one for some in phrases for one in some.of(kind)]) for kind in KINDS}
-        self._gate = _any([one for some in phrases for kind in KINDS[:2] for one in some.of(kind)])
+        refusing = [one for some in phrases for kind in KINDS[:2] for one in some.of(kind)]
+        self._gate = _any([_GAP.sub("*", one) for one in refusing])  # without counting, a small automaton; lets more in
 
     def find(self, text: str) -> Refusal | None:
         """The refusal that `text` is; None for an answer."""
@@ -89,7 +92,7 @@ class RefusalDetector:
             if sum(one.size for one in before) > LEAD:
                 return None
             rest = _after(sentence.folded, match.end())
-            if self._answers(kind, rest, after) or self._said(kind, rest, after) > limit:
+            if self._answers(kind, rest, after) or self._said(rest, after) > limit:
                 return None
             return Refusal(kind, match.group().strip(), number)
         return None
@@ -100,7 +103,7 @@ class RefusalDetector:
         kinds: tuple[Kind, ...] = ("turns",) if kind == "declines" else ("turns", "contrasts")
         return any(self._has(turn, part) for part in parts for turn in kinds)
 
-    def _said(self, kind: Kind, rest: str, after: Sequence[_Sentence]) -> int:
+    def _said(self, rest: str, after: Sequence[_Sentence]) -> int:
         """How many characters say anything beside the refusal."""
         others = [one for one in after if not (self._has("declines", one.folded) or self._has("disclaims", one.folded))]
         return max(0, len(rest) - RUN_ON) + sum(one.size for one in others)
@@ -115,7 +118,10 @@ def _after(folded: str, end: int) -> str:
 
 
 def _any(patterns: Sequence[str]) -> Any:
-    return re2.compile("|".join(patterns) or "$a")
+    options = re2.Options()
+    options.max_mem = _MEMORY
+    options.never_capture = True
+    return re2.compile("|".join(patterns) or "$a", options)
 
 
 def _without_speech(text: str) -> str:
