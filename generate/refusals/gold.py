@@ -1,7 +1,8 @@
 """Texts with labels by which the detector is measured: at least 30 refusals and 30 answers a language.
 
-They were written for this purpose: batch 1 before the phrases, batch 2 after them, in other words and with less usual
-ways to refuse. Of each batch a third, chosen by hash, is held out: no phrase was tuned on it.
+They were written for this purpose, by one author: batch 1 before the phrases, batch 2 after them, with less usual ways
+to refuse, batch 3 after batch 2 was tuned on, with the usual ways. Of each batch a third, chosen by hash, is held out:
+no phrase was tuned on it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ GOLD = Path(__file__).parent / "gold"
 class Example:
     """A text of a model, and whether it refuses."""
 
-    batch: Literal["1", "2"]
+    batch: Literal["1", "2", "3"]
     label: Literal["refusal", "answer", "hard_answer"]  # hard: holds words of apology, inability or refusal
     task: str  # what was asked: writing, sentiment, qa, ner or choice
     text: str
