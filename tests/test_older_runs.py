@@ -1,0 +1,346 @@
+"""A run of November 2026 (`older_runs/2026-11`): it opens with equal numbers, and nothing in it is bought again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+import shutil
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# --- The adapter: all that is known here of where things stand today, and what they are called.
+from cache.catalog import read_catalog
+from cache.identity import content_id
+from cache.manifest import read_manifest, setup_id
+from cache.run_folder import RunFolder
+from cache.store import open_store
+from extract.llm import llm_extractor_id
+from generate.engines import ModelSpec
+from generate.engines.setup import model_setup
+from generate.prompts import build_prompts
+from generate.sampling import Sampling, response_id
+from metrics import KEPT, views
+from metrics.datasets.english import in_english
+from metrics.datasets.load import load
+from metrics.datasets.rules import rules_of
+from metrics.datasets.selection import Selection
+from metrics.likelihood.helping import Help, Helping
+from metrics.likelihood.selection import scoring_jobs
+from metrics.likelihood.stage import score_id
+from metrics.swaps.asking import TASKS, Questions
+from metrics.swaps.labelled import CLASSIFIER, TAGGER, labels_id, read_labels
+from metrics.swaps.prompts import read_prompts
+from tests.servers import Reply, StubServer, failure
+from tests.test_front_door import polyculture
+
+# What the run calls a view or a column ("view", "view.column", or "*.column" in every view), and what it is called now.
+RENAMED: Mapping[str, str] = {}
+SELECTED = ("right_language", "specificity")  # a view under a selection
+SHARDED = {
+    "responses": "response_id",
+    "extractions": "extraction_id",
+    "scores": "score_id",
+    "swap_answers": "answer_id",
+    "representations": "representation_id",
+}
+
+
+def open_run(folder: Path) -> Any:
+    """The store of a run's folder, read-only, with all views; those that others rest on are computed once."""
+    return open_store(RunFolder(folder), views(), KEPT, selections=SELECTED[:1])
+
+
+def views_of(store: Any) -> list[str]:
+    """The names of all views, and of one under a selection."""
+    query = "SELECT view_name FROM duckdb_views() WHERE NOT internal AND schema_name = 'main' ORDER BY 1"
+    return [row[0] for row in store.sql(query).fetchall()] + [".".join(SELECTED)]
+
+
+def ledger_of(folder: Path) -> dict[str, float]:
+    """What each account has spent, where it has."""
+    book = json.loads((folder / "ledger" / "ledger.json").read_bytes())
+    assert not any(account["reserved"] for account in book["accounts"].values())
+    return {name: account["spent"] for name, account in book["accounts"].items() if account["spent"]}
+
+
+# --- The evidence.
+
+OLDER = Path(__file__).parent / "older_runs" / "2026-11"
+ADDRESS = "http://127.0.0.1:18080/v1"  # where the run's server was; nobody is there now
+GPT2 = "transformers:models/gpt2"
+# The views that are published; of the others a hash of the rows is kept.
+PUBLISHED = (
+    "audited_mentions",
+    "bias_intervals",
+    "cbs",
+    "cell_metrics",
+    "consensus",
+    "cultural_links",
+    "diversity_companions",
+    "granularity",
+    "health",
+    "links",
+    "ner_f1",
+    "qa_accuracy",
+    "score_health",
+    "sentiment_association",
+    "separations",
+    "specificity",
+    "spending",
+)
+FOODS = ("--data", "own:foods", "--folder", "foods")
+PLACES = ("--data", "own:places", "--folder", "places", "--entities", "2", "--draws", "2")
+TERN = ("--model", "openai:tern")
+HELP = ("--help-with", "token", "--help-with", "demonstrations", "--demonstrations", "1")
+# Commands that made it, with their exit codes (4: some answers failed). Not `corpus`: a copy of its files is another
+# corpus. What `--phrasings` and `--english` ask is known by its ids, below.
+AGAIN = (
+    (0, "cbs", *FOODS, "--model", GPT2, *HELP),
+    (4, "cbs", *FOODS, *TERN),
+    (0, "embeddings", *FOODS, "--model", GPT2, "--contexts", "2", "--layer", "first", "--layer", "last"),
+    (4, "sentiment", *PLACES, *TERN),
+    (0, "qa", *PLACES, *TERN),
+    (0, "ner", *PLACES, *TERN),
+    (0, "ner", *PLACES, "--tagger", "models/tagger"),
+)
+
+
+def now(view: str, column: str | None = None) -> str:
+    """What a view, or a column of it, is called now."""
+    if column is None:
+        return RENAMED.get(view, view)
+    return RENAMED.get(f"{view}.{column}", RENAMED.get(f"*.{column}", column))
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it; floats to nine digits, since the order of a sum is not fixed."""
+    if isinstance(value, Decimal):
+        value = float(value)
+    if isinstance(value, float):
+        return f"{value:.9g}" if not math.isfinite(value) else float(f"{value:.9g}") + 0.0
+    if isinstance(value, Mapping):
+        return {str(key): plain(one) for key, one in sorted(value.items())}
+    if isinstance(value, list | tuple):
+        return [plain(one) for one in value]
+    return value if value is None or isinstance(value, str | int) else str(value)
+
+
+def rows_of(store: Any, view: str, columns: list[str]) -> list[list[Any]]:
+    """The rows of a view in an order of their own: that of their JSON."""
+    chosen = ", ".join(f'"{now(view, column)}"' for column in columns)
+    found = [plain(row) for row in store.sql(f"SELECT {chosen} FROM {now(view)}").fetchall()]
+    return sorted(found, key=lambda row: json.dumps(row, ensure_ascii=False))
+
+
+def seen(store: Any, view: str, columns: list[str]) -> dict[str, Any]:
+    """What is kept of a view: its columns, how many rows it has, their hash, and the rows where they are published."""
+    rows = rows_of(store, view, columns)
+    digest = hashlib.sha256(json.dumps(rows, ensure_ascii=False).encode()).hexdigest()[:16]
+    kept = {"rows": rows} if view in PUBLISHED else {}
+    return {"columns": columns, "count": len(rows), "hash": digest, **kept}
+
+
+def write_numbers(folder: Path, file: Path, state: str) -> None:
+    """Adds what a run says in one of its states to the numbers: `whole`, or `opened` with records in journals.
+
+    Of the second state only views that differ are kept.
+    """
+    numbers = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    with open_run(folder) as store:
+        said = {view: seen(store, view, store.sql(f"FROM {view}").columns) for view in views_of(store)}
+        ids = {
+            table: [row[0] for row in store.sql(f"SELECT {key} FROM stored_{table} ORDER BY 1").fetchall()]
+            for table, key in SHARDED.items()
+        }
+    if state == "whole":
+        numbers |= {
+            "whole": said,
+            "ledger": {name: plain(spent) for name, spent in ledger_of(folder).items()},
+            "ids": ids,
+        }
+    else:
+        numbers[state] = {view: {**one, "rows": None} for view, one in said.items() if one != numbers["whole"][view]}
+    file.write_text(_a_row_a_line(numbers), encoding="utf-8")
+
+
+def _a_row_a_line(numbers: Mapping[str, Any]) -> str:
+    """JSON whose changes can be read."""
+    lines = json.dumps(numbers, ensure_ascii=False, indent=1)
+    lines = re.sub(r"\n {5,}", " ", lines)
+    return re.sub(r'\n {3,}(?=["\]}]|\d)', " ", lines) + "\n"
+
+
+@pytest.fixture(scope="module")
+def numbers() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads((OLDER / "numbers.json").read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    """The folder of the experiment file, with the run in `runs/older`."""
+    folder = tmp_path / "workspace"
+    shutil.copytree(OLDER / "workspace", folder)
+    shutil.copytree(OLDER / "run", folder / "runs" / "older")
+    return folder
+
+
+@pytest.fixture
+def busy() -> Iterator[StubServer]:
+    """A server that fails as it did when the run was made: what may pass is asked again, and does not pass."""
+
+    def behave(body: Mapping[str, Any], _before: int) -> Reply:
+        return failure(503, "the reader is overloaded" if "response_format" in body else "overloaded")
+
+    with StubServer(behaviour=behave) as server:
+        yield server
+
+
+def compare(folder: Path, expected: Mapping[str, Mapping[str, Any]]) -> None:
+    """Every view says what it said."""
+    with open_run(folder) as store:
+        different = {}
+        for view, said in expected.items():
+            found = seen(store, view, said["columns"])
+            if (found["count"], found["hash"]) != (said["count"], said["hash"]):
+                before, after = said.get("rows") or [], found.get("rows") or []
+                lost, new = (
+                    [row for row in one if row not in other] for one, other in ((before, after), (after, before))
+                )
+                different[view] = (said["count"], found["count"], lost[:2], new[:2])
+        assert not different
+
+
+def test_it_opens_with_the_numbers_that_it_had(workspace: Path, numbers: dict[str, Any]) -> None:
+    run = workspace / "runs" / "older"
+    assert len(numbers["whole"]) > 90
+    compare(run, numbers["whole"] | numbers["opened"])
+    assert ledger_of(run) == pytest.approx(numbers["ledger"])
+
+
+@pytest.mark.slow
+def test_nothing_in_it_is_asked_again_and_its_numbers_stay(
+    workspace: Path, numbers: dict[str, Any], busy: StubServer
+) -> None:
+    run, file = workspace / "runs" / "older", workspace / "older.toml"
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace(ADDRESS, busy.url), encoding="utf-8")
+    with open_run(run) as store:
+        may_pass = [
+            store.sql(f"SELECT count(*) FROM {table} WHERE retryable AND status = 'failed'").fetchall()[0][0]
+            for table in ("responses", "extractions")
+        ]
+    assert all(may_pass)
+    done = polyculture("run", file, cwd=workspace)
+    assert done.returncode == 4, done.stderr
+    extracted = sum("response_format" in body for body in busy.bodies)
+    assert [len(busy.bodies) - extracted, extracted] == may_pass
+    file.write_text(text, encoding="utf-8")
+    before = parts(run)
+    for code, command, *words in AGAIN:
+        again = polyculture(str(command), file, *map(str, words), cwd=workspace)
+        assert again.returncode == code, again.stderr
+    assert sum(may_pass) == len(busy.bodies)
+    after = parts(run)
+    assert before.items() <= after.items()
+    journals = {name.rpartition("/")[0] for name in after.keys() - before.keys()}
+    assert {name.partition("/")[0] for name in journals} == {"scores", "swap_answers"}
+    assert len(after) == len(before) + len(journals) == len(before) + 2  # what the two journals held
+    assert not list(run.rglob("journal.jsonl"))
+    compare(run, numbers["whole"])
+    assert ledger_of(run) == pytest.approx(numbers["ledger"])
+
+
+def parts(run: Path) -> dict[str, str]:
+    """The parts of all jobs, by the hash of what is in them."""
+    return {str(part.relative_to(run)): hashlib.sha256(part.read_bytes()).hexdigest() for part in run.rglob("part-*")}
+
+
+def test_a_run_beside_it_takes_its_answers_over(workspace: Path, busy: StubServer, numbers: dict[str, Any]) -> None:
+    text = (workspace / "older.toml").read_text(encoding="utf-8").replace(ADDRESS, busy.url)
+    beside = workspace / "beside.toml"
+    beside.write_text(text.replace('name = "older"', 'name = "beside"'), encoding="utf-8")
+    with open_run(workspace / "runs" / "older") as store:
+        failed = "SELECT model, count(*) FROM responses WHERE status = 'failed' GROUP BY 1"
+        lacking = dict(store.sql(failed).fetchall())
+        [(said,)] = store.sql("SELECT count(*) FROM responses WHERE status = 'ok'").fetchall()
+    done = polyculture("generate", beside, cwd=workspace)
+    assert done.returncode == 4, done.stderr
+    # A failure is not taken over: what failed there is asked here; one more failure stood in a journal.
+    assert len(busy.bodies) == sum(lacking.values()) + 1
+    with open_run(workspace / "runs" / "beside") as store:
+        assert store.sql("SELECT count(*) FROM responses WHERE status = 'ok'").fetchall() == [(said,)]
+
+
+def test_the_ids_of_what_was_paid_for_are_those_that_the_code_computes(
+    workspace: Path, numbers: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(workspace)
+    stored = {table: set(ids) for table, ids in numbers["ids"].items()}
+    manifest = read_manifest(workspace / "runs" / "older" / "manifest.json")
+    assert manifest is not None
+    catalog = read_catalog(None)
+    axes = {name: getattr(manifest, name) for name in ("languages", "topics", "countries", "conditions")}
+    prompts = build_prompts(catalog, **axes)
+    sampling = Sampling(n=2, max_tokens=16, seed=1)
+    assert manifest.sampling_id == sampling.sampling_id
+    asked = {
+        response_id(model, prompt.text, sampling.sampling_id, sample)
+        for model in manifest.models
+        for prompt in prompts
+        for sample in range(2)
+    }
+    assert asked < stored["responses"]
+    assert len(stored["responses"] - asked) == 8  # of another seed
+    extractors = {topic: llm_extractor_id("openai:reader", catalog.topic(topic)) for topic in manifest.topics}
+    assert manifest.extractor_ids == extractors
+    ids = {content_id(response, extractor) for response in asked for extractor in extractors.values()}
+    with open_run(workspace / "runs" / "older") as store:
+        read = {row[0] for row in store.sql("SELECT extraction_id FROM extractions").fetchall()}
+    assert read <= ids
+
+    dataset = load(rules_of("own:foods"), Path("foods"))
+    options: dict[str, dict[str, Any]] = {
+        "openai:tern": {"base_url": ADDRESS, "tokenizer": "models/gpt2"},
+        GPT2: {"bare_prompts": True, "device": "cpu"},
+    }
+    setups = {model: model_setup(ModelSpec(model, chosen), "score") for model, chosen in options.items()}
+    assert setups.items() <= {name.removeprefix("score "): setup for name, setup in manifest.setups.items()}.items()
+    both = Helping((Help.TOKEN, Help.DEMONSTRATIONS), 1)
+    jobs = [
+        *scoring_jobs(dataset, "openai:tern", Selection(), setup_id=setup_id(setups["openai:tern"])),
+        *scoring_jobs(dataset, GPT2, Selection(), both, setup_id(setups[GPT2])),
+        *scoring_jobs(dataset, GPT2, Selection(phrasings=True), setup_id=setup_id(setups[GPT2])),
+        *scoring_jobs(in_english(dataset), GPT2, Selection(), setup_id=setup_id(setups[GPT2])),
+    ]
+    scores = {score_id(job, context, entity) for job in jobs for context, entities in job.asked for entity in entities}
+    with open_run(workspace / "runs" / "older") as store:
+        of_corpus = store.sql("SELECT score_id FROM stored_scores WHERE starts_with(model, 'ngram:')").fetchall()
+    assert stored["scores"] == scores | {row[0] for row in of_corpus}
+
+    english = read_prompts("en")
+    now_asked = {f"{task} prompt en": Questions(TASKS[task], english, english).prompt_id for task in TASKS}
+    labels = read_labels()
+    now_asked |= {"sentiment classifier en": labels_id(CLASSIFIER, labels), "ner tagger en": labels_id(TAGGER, labels)}
+    assert manifest.swap_prompts == now_asked
+    with open_run(workspace / "runs" / "older") as store:
+        columns = "answer_id, prompt_id, model, setup_id, context_id, entity_id, draw"
+        answers = store.sql(f"SELECT {columns} FROM stored_swap_answers").fetchall()
+    assert answers
+    assert all(answer[0] == content_id(*answer[1:]) for answer in answers)
+    vectors = _representation_ids(dataset, setup_id(model_setup(ModelSpec(GPT2, options[GPT2]), "represent")))
+    assert vectors == stored["representations"]
+
+
+def _representation_ids(dataset: Any, setup: str) -> set[str]:
+    neutral = Selection(("hi",), (), ("food",), ("neutral",), "causal", 2)
+    [job] = scoring_jobs(dataset, GPT2, neutral)
+    contexts = sorted(context.context_id for context, _ in job.asked)
+    entities = [entity.entity_id for entity in job.asked[0][1]]
+    return {content_id(GPT2, setup, contexts, one, layer) for one in entities for layer in ("first", "last")}
