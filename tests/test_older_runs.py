@@ -94,6 +94,8 @@ PUBLISHED = (
     "specificity",
     "spending",
 )
+# Drawn anew by t-SNE, whose places are not the same on every machine.
+DRAWN_ANEW = ("entity_positions", "stored_entity_positions")
 FOODS = ("--data", "own:foods", "--folder", "foods")
 PLACES = ("--data", "own:places", "--folder", "places", "--entities", "2", "--draws", "2")
 TERN = ("--model", "openai:tern")
@@ -253,7 +255,7 @@ def test_nothing_in_it_is_asked_again_and_its_numbers_stay(
     assert {name.partition("/")[0] for name in journals} == {"scores", "swap_answers"}
     assert len(after) == len(before) + len(journals) == len(before) + 2  # what the two journals held
     assert not list(run.rglob("journal.jsonl"))
-    compare(run, numbers["whole"])
+    compare(run, {view: said for view, said in numbers["whole"].items() if view not in DRAWN_ANEW})
     assert ledger_of(run) == pytest.approx(numbers["ledger"])
 
 
