@@ -1,13 +1,13 @@
 """Made the store in `2026-11/`, which later versions must open with equal numbers. Ran with commit 18fc73d.
 
-python tests/older_runs/make_2026_11.py        writes `2026-11/` anew, beside this file, in about a minute
+python tests/older_runs/make_2026_11.py        writes `2026-11/` anew, beside this file, in two minutes
 
-It need not run with later code: what it wrote is the evidence, this file says how it came about. All models are tiny
-or made up, and every answer is a function of what was asked.
+It need not run with later code (its imports were renamed since): what it wrote is the evidence, this file says how it
+came about. All models are tiny or made up, and every answer is a function of what was asked.
 
     2026-11/workspace/      experiment files, data set, corpus and models, as they lay beside `runs/`
     2026-11/run/            the run's folder, as it lay in `runs/older`
-    2026-11/numbers.json    what the views said, and the ids (`tests/test_older_runs.py` reads and writes it)
+    2026-11/numbers.json    what the views said, and the ids (`tests/cache/test_older_runs.py` reads and writes it)
 
 In the run: answers of two models on a server and of a small model in this process; a failure that may pass and one
 that may not, of generation and of extraction; an extractor's answer of no use; mentions by the gazetteer, which count
@@ -33,10 +33,10 @@ from typing import Any
 import orjson
 import pyarrow.parquet as pq
 
-from cache.parquet import write_parquet
-from cache.run_folder import Job, RunFolder
-from cache.shards import JOURNAL
-from generate.sampling import Sampling
+from polyculture.cache.parquet import write_parquet
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.shards import JOURNAL
+from polyculture.generate.sampling import Sampling
 from tests.servers import Reply, StubServer, failure
 from tests.tiny_models import byte_level, save_labeller
 
@@ -367,7 +367,7 @@ def unseal_four(run: RunFolder) -> None:
 
 def ids(run: RunFolder, table: str, key: str, which: str) -> list[tuple[Job, str]]:
     """Rows that count, with their jobs."""
-    from cache.store import open_store
+    from polyculture.cache.store import open_store
 
     with open_store(run) as store:
         found = store.sql(f"SELECT {key} FROM {table} WHERE {which} ORDER BY 1").fetchall()
@@ -393,7 +393,7 @@ def keep(folder: Path) -> None:
 
 def main() -> None:
     """Writes `2026-11/`."""
-    from tests.test_older_runs import write_numbers
+    from tests.cache.test_older_runs import write_numbers
 
     shutil.rmtree(HERE, ignore_errors=True)
     folder = HERE / "workspace"

@@ -15,29 +15,29 @@ from typing import Any
 import pytest
 
 # --- The adapter: all that is known here of where things stand today, and what they are called.
-from cache.catalog import read_catalog
-from cache.identity import content_id
-from cache.manifest import read_manifest, setup_id
-from cache.run_folder import RunFolder
-from cache.store import open_store
-from extract.llm import llm_extractor_id
-from generate.engines import ModelSpec
-from generate.engines.setup import model_setup
-from generate.prompts import build_prompts
-from generate.sampling import Sampling, response_id
-from metrics import KEPT, views
-from metrics.datasets.english import in_english
-from metrics.datasets.load import load
-from metrics.datasets.rules import rules_of
-from metrics.datasets.selection import Selection
-from metrics.likelihood.helping import Help, Helping
-from metrics.likelihood.selection import scoring_jobs
-from metrics.likelihood.stage import score_id
-from metrics.swaps.asking import TASKS, Questions
-from metrics.swaps.labelled import CLASSIFIER, TAGGER, labels_id, read_labels
-from metrics.swaps.prompts import read_prompts
+from polyculture.cache.catalog import read_catalog
+from polyculture.cache.identity import content_id
+from polyculture.cache.manifest import read_manifest, setup_id
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.extract.llm import llm_extractor_id
+from polyculture.generate.engines import ModelSpec
+from polyculture.generate.engines.setup import model_setup
+from polyculture.generate.prompts import build_prompts
+from polyculture.generate.sampling import Sampling, response_id
+from polyculture.instruments.cbs.context_prompts import Help, Helping
+from polyculture.instruments.cbs.selection import scoring_jobs
+from polyculture.instruments.cbs.stage import score_id
+from polyculture.instruments.datasets.english import in_english
+from polyculture.instruments.datasets.load import load
+from polyculture.instruments.datasets.rules import rules_of
+from polyculture.instruments.datasets.selection import Selection
+from polyculture.instruments.swaps.asking import TASKS, Questions
+from polyculture.instruments.swaps.classifiers import CLASSIFIER, TAGGER, labels_id, read_labels
+from polyculture.instruments.swaps.prompts import read_prompts
+from polyculture.metrics import KEPT, views
+from tests.polyculture.test_command_line import polyculture
 from tests.servers import Reply, StubServer, failure
-from tests.test_front_door import polyculture
 
 # What the run calls a view or a column ("view", "view.column", or "*.column" in every view), and what it is called now.
 RENAMED: Mapping[str, str] = {}
@@ -71,7 +71,7 @@ def ledger_of(folder: Path) -> dict[str, float]:
 
 # --- The evidence.
 
-OLDER = Path(__file__).parent / "older_runs" / "2026-11"
+OLDER = Path(__file__).parents[1] / "older_runs" / "2026-11"
 ADDRESS = "http://127.0.0.1:18080/v1"  # where the run's server was; nobody is there now
 GPT2 = "transformers:models/gpt2"
 # The views that are published; of the others a hash of the rows is kept.
