@@ -35,7 +35,8 @@ from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.swaps.asking import TASKS, Questions
 from polyculture.instruments.swaps.classifiers import CLASSIFIER, TAGGER, labels_id, read_labels
 from polyculture.instruments.swaps.prompts import read_prompts
-from polyculture.metrics import KEPT, views
+from polyculture.metrics import KEPT
+from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import polyculture
 from tests.servers import Reply, StubServer, failure
 
@@ -53,7 +54,7 @@ SHARDED = {
 
 def open_run(folder: Path) -> Any:
     """The store of a run's folder, read-only, with all views; those that others rest on are computed once."""
-    return open_store(RunFolder(folder), views(), KEPT, selections=SELECTED[:1])
+    return open_store(RunFolder(folder), store_layout(), KEPT, selections=SELECTED[:1])
 
 
 def views_of(store: Any) -> list[str]:
@@ -330,7 +331,7 @@ def test_the_ids_of_what_was_paid_for_are_those_that_the_code_computes(
     now_asked = {f"{task} prompt en": Questions(TASKS[task], english, english).prompt_id for task in TASKS}
     labels = read_labels()
     now_asked |= {"sentiment classifier en": labels_id(CLASSIFIER, labels), "ner tagger en": labels_id(TAGGER, labels)}
-    assert manifest.swap_prompts == now_asked
+    assert manifest.asked["swaps"] == now_asked
     with open_run(workspace / "runs" / "older") as store:
         columns = "answer_id, prompt_id, model, setup_id, context_id, entity_id, draw"
         answers = store.sql(f"SELECT {columns} FROM stored_swap_answers").fetchall()
