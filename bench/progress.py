@@ -19,6 +19,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from polyculture.generate.stage import generate_job
+
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.outcome import Outcome, Progress
 from polyculture.cache.run_folder import Job, RunFolder
@@ -26,7 +28,6 @@ from polyculture.console import watch
 from polyculture.generate.engines import Completion, ModelSpec, Request
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.sampling import Sampling
-from polyculture.generate.stage import generate_job
 from tests.extract_engines import ScriptedEngine
 
 ANSWERS = 20_000

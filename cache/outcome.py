@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -24,3 +26,17 @@ Progress = Callable[[Outcome], None]
 
 def silent(_outcome: Outcome) -> None:
     """A progress that nobody watches."""
+
+
+def throttled(progress: Progress, every: float = 0.25) -> Progress:
+    """`progress`, called at once and then not before `every` seconds have passed since the last call."""
+    last = -math.inf
+
+    def report(outcome: Outcome) -> None:
+        nonlocal last
+        now = time.monotonic()
+        if now - last >= every:
+            last = now
+            progress(outcome)
+
+    return report

@@ -12,13 +12,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from polyculture.instruments.cbs.stage import score_job
+
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.generate.engines import ModelSpec
 from polyculture.instruments.cbs.context_prompts import Help, Helping
 from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.cbs.selection import PLAIN, scoring_jobs
-from polyculture.instruments.cbs.stage import score_job
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet
 from polyculture.instruments.datasets.rules import rules_of

@@ -8,7 +8,7 @@ from dataclasses import replace
 from polyculture.cache.run_folder import Job
 from polyculture.instruments.cbs.camel_draws import Drawing
 from polyculture.instruments.cbs.context_prompts import Asked, Helping, helped
-from polyculture.instruments.cbs.stage import ScoringJob
+from polyculture.instruments.cbs.step import ScoringJob
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext
 from polyculture.instruments.datasets.selection import Selection, Unit, check_cultures, chosen_contexts, first_entities
 

@@ -120,7 +120,7 @@ def cbs(
         for job in scoring_jobs(dataset, name, selection, helping, setup_id(setup), drawing)
     ]
     make_present(workspace, "score", setups, dataset, helped_contexts(dataset, jobs, helping))
-    likelihoods = Likelihoods(workspace)
+    likelihoods = Likelihoods(workspace=workspace)
     likelihoods.score(jobs)
     likelihoods.link()
     likelihoods.measure(rule, drawing)

@@ -49,7 +49,7 @@ def corpus(
     from polyculture.cli.mining import cores
     from polyculture.experiment.workspace import open_workspace
     from polyculture.instruments.cbs.selection import scoring_jobs
-    from polyculture.instruments.corpus.stage import SMOOTHINGS, model_name
+    from polyculture.instruments.corpus.step import SMOOTHINGS, model_name
     from polyculture.instruments.datasets.selection import Selection
     from polyculture.running.cbs import Likelihoods
     from polyculture.running.corpus import open_named_corpus, score_by_corpus
@@ -65,7 +65,7 @@ def corpus(
     known = setup_id(read.setup)
     jobs = [job for model in models for job in scoring_jobs(dataset, model, selection, setup_id=known)]
     make_present(workspace, "score", dict.fromkeys(models, read.setup), dataset)
-    likelihoods = Likelihoods(workspace)
-    score_by_corpus(workspace, jobs, read, processes or cores())
+    likelihoods = Likelihoods(workspace=workspace)
+    score_by_corpus(likelihoods, jobs, read, processes or cores())
     likelihoods.link()
     likelihoods.measure(rule)

@@ -56,7 +56,7 @@ def embeddings(
         for job in scoring_jobs(dataset, name, selection, setup_id=setup_id(setup))
     ]
     make_present(workspace, "represent", setups, dataset)
-    likelihoods = Likelihoods(workspace)
+    likelihoods = Likelihoods(workspace=workspace)
     represent(likelihoods, jobs, tuple(layer or LAYERS))
     print_separations(workspace)
     if plots is not None:

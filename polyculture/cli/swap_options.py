@@ -112,6 +112,7 @@ def run_prompted(task: str, asked: Asked) -> None:
     """Asks the experiment's models by prompts, measures and prints."""
     from polyculture.experiment.workspace import choose_models, open_workspace
     from polyculture.instruments.swaps.asking import PROMPT
+    from polyculture.instruments.swaps.step import prompted
     from polyculture.running.swaps import Swaps
     from polyculture.running.validity import setups_of
 
@@ -122,19 +123,21 @@ def run_prompted(task: str, asked: Asked) -> None:
     questions = {
         language: _questions(workspace, language, task, asked) for language in {job.job.language for job in jobs}
     }
-    swaps = Swaps(workspace, task)
-    swaps.prepare({language: each.prompt_id for language, each in questions.items()}, PROMPT, setups, dataset)
-    swaps.ask(jobs, questions)
+    swaps = Swaps(workspace=workspace, task=task)
+    answerers = prompted(questions)
+    swaps.prepare(answerers.prompt_ids, PROMPT, setups, dataset)
+    swaps.ask(jobs, answerers)
     swaps.measure()
     swaps.finish("the view swap_answers")
 
 
 def run_labelled(task: str, asked: Asked, name: str, labels_file: Path | None) -> None:
     """Lets a classifier (sentiment) or tagger (ner) of transformers answer, measures and prints."""
-    from functools import partial
+    from functools import lru_cache, partial
 
     from polyculture.experiment.workspace import open_workspace
     from polyculture.instruments.swaps.classifiers import CLASSIFIER, TAGGER, labels_id, read_labels
+    from polyculture.instruments.swaps.step import Answerers
     from polyculture.running.swaps import Swaps
     from polyculture.running.validity import setups_of
 
@@ -146,9 +149,11 @@ def run_labelled(task: str, asked: Asked, name: str, labels_file: Path | None) -
         jobs = _with_labels(jobs, labels)
     instrument = TAGGER if task == "ner" else CLASSIFIER
     prompt_id = labels_id(instrument, labels)
-    swaps = Swaps(workspace, task)
-    swaps.prepare({job.job.language: prompt_id for job in jobs}, instrument, setups, dataset)
-    swaps.label(jobs, prompt_id, partial(_open_labeller, workspace, model, labels, instrument))
+    swaps = Swaps(workspace=workspace, task=task)
+    prompt_ids = {job.job.language: prompt_id for job in jobs}
+    swaps.prepare(prompt_ids, instrument, setups, dataset)
+    opened = lru_cache(maxsize=1)(partial(_open_labeller, workspace, model, labels, instrument))
+    swaps.ask(jobs, Answerers(prompt_ids, repeatable=True, open=lambda _swap, _models: opened()))
     swaps.measure()
     swaps.finish("the view swap_answers")
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polyculture.cache.errors import PolycultureError
 from polyculture.cache.run_folder import Job
-from polyculture.experiment.workspace import open_workspace
-from polyculture.running.extraction import ExtractJob
-from polyculture.running.loading import load_model
+from polyculture.experiment.workspace import Workspace, open_workspace
+from polyculture.running.models import LoadedModels
 from polyculture.running.pipeline import Pipeline
 
 if TYPE_CHECKING:
-    from polyculture.generate.engines import Engine, ModelSpec
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +43,7 @@ class Replica:
 
     def __init__(self) -> None:
         self._open = ExitStack()
-        self._engines: dict[str, Engine] = {}
-        self._extract: ExtractJob | None = None
+        self._loaded: dict[Path, LoadedModels] = {}  # by the run's folder
 
     def ready(self) -> int:
         """The replica has its place in the cluster; the number of its process."""
@@ -64,17 +61,16 @@ class Replica:
             return Result(fault=str(fault), exit_code=fault.exit_code)
 
     def _work(self, order: Order) -> Result:
-        pipeline = Pipeline.join(open_workspace(order.file, order.runs), self._kept)
+        workspace = open_workspace(order.file, order.runs)
+        pipeline = Pipeline.join(workspace, self._models(workspace))
         if order.stage == "generate":
             pipeline.sample([order.job])
         else:
-            self._extract = self._extract or self._open.enter_context(pipeline.extraction.opened())
-            pipeline.extract_with(self._extract, [order.job])
+            pipeline.extract([order.job])
         return Result(tuple(pipeline.failed), pipeline.held.get(order.job))
 
-    @contextmanager
-    def _kept(self, spec: ModelSpec) -> Iterator[Engine]:
-        """The engine of a model, opened once; it stays open when the block ends."""
-        if spec.model not in self._engines:
-            self._engines[spec.model] = self._open.enter_context(load_model(spec))
-        yield self._engines[spec.model]
+    def _models(self, workspace: Workspace) -> LoadedModels:
+        """The models of a run, each loaded once; they stay so when an order is done."""
+        if workspace.run.root not in self._loaded:
+            self._loaded[workspace.run.root] = self._open.enter_context(LoadedModels(workspace))
+        return self._loaded[workspace.run.root]

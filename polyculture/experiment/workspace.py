@@ -18,13 +18,14 @@ from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import PROMPTS, Prompt
 from polyculture.cache.store import current_store
+from polyculture.cache.worker import left
 from polyculture.console import say
 from polyculture.experiment.changes import Change, find_changes
 from polyculture.experiment.file import Experiment, check_models, check_names, check_prices, read_experiment
 from polyculture.generate.integrity import check_prompts, check_wording, refuse
-from polyculture.generate.pending_samples import missing_samples
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.sampling import Sampling
+from polyculture.generate.step import SamplingStep
 
 # The extracted responses that none of the extractors has read.
 UNREAD = """
@@ -72,6 +73,10 @@ class Workspace:
         """Every (model, language, topic), in the order of the experiment file."""
         e = self.experiment
         return [Job(model, language, topic) for model in e.models for language in e.languages for topic in e.topics]
+
+    def sampling_step(self, jobs: Sequence[Job], sampling: Sampling | None = None) -> SamplingStep:
+        """The step that samples jobs, as the experiment says or with another sampling."""
+        return SamplingStep(jobs, self.prompts, sampling or self.sampling, self.catalog)
 
     def prompts_of(self, job: Job) -> list[Prompt]:
         return [p for p in self.prompts if (p.language, p.topic) == (job.language, job.topic)]
@@ -132,7 +137,8 @@ class Workspace:
         """Of the jobs of the last run, the samples that no stored answer fits now."""
         sampling = replace(self.sampling, n=min(self.sampling.n, before.n))
         jobs = [job for job in self.jobs if job.model in before.models]
-        return sum(missing_samples(self.run, job, self.prompts_of(job), sampling) for job in jobs)
+        step = self.sampling_step(jobs, sampling)
+        return sum(left(self.run, step, work) for work in step.works())
 
     def _reworded(self) -> int:
         path = self.run.table("prompts")

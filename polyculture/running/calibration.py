@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from pydantic import BaseModel
 
 from polyculture.cache.files import replacing
-from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.worker import Work, do_works
+from polyculture.cache.worker import left as left_of
 from polyculture.console import say
 from polyculture.experiment.file import PAID_ENGINES
 from polyculture.experiment.workspace import Workspace
-from polyculture.generate.engines import Completion, Engine, Request
+from polyculture.generate.engines import Completion, Engine, ModelSpec, Request
+from polyculture.generate.engines.models import MODEL
 from polyculture.generate.engines.wrapper import AroundEngine
+from polyculture.generate.step import Sample
 from polyculture.running.batching import asked_in_batches
-from polyculture.running.budget import open_budget
 from polyculture.running.deadline import TimeIsOverError, deadline
-from polyculture.running.loading import load_model
+from polyculture.running.models import LoadedModels
 
 SECONDS = 60.0  # of a model's work; to load it takes its own time
 _JOBS = 3  # of a model: languages differ in how long their texts are
@@ -54,26 +57,37 @@ def calibrate(workspace: Workspace, seconds: float = SECONDS) -> None:
 
 
 def _rate(workspace: Workspace, model: str, seconds: float) -> float | None:
-    from polyculture.generate.stage import generate_job, missing_samples
-
-    sampling, spec = workspace.sampling, workspace.experiment.model_spec(model)
-    jobs = [job for job in workspace.jobs if job.model == model]
-    open_jobs = [j for j in jobs if missing_samples(workspace.run, j, workspace.prompts_of(j), sampling)]
-    if not open_jobs:
+    spec = workspace.experiment.model_spec(model)
+    step = workspace.sampling_step([job for job in workspace.jobs if job.model == model])
+    works = [work for work in step.works() if left_of(workspace.run, step, work)]
+    if not works:
         return None
-    chosen, measured = _spread(open_jobs), list[TimedEngine]()
+    chosen, measured = _spread(works), list[TimedEngine]()
     say(f"calibrate {model}: {seconds:.0f} s; what it answers is kept")
-    with open_budget(workspace) as budget, load_model(spec) as engine:
-        for number, job in enumerate(chosen):
+    with LoadedModels(workspace) as loaded:
+        loaded.engine(spec)  # to load it takes its own time
+        for number, work in enumerate(chosen):
             left = seconds - sum(timed.passed for timed in measured)
             if left <= 0:
                 break
-            paid = budget.engine(engine, model, "generate", job)
+            paid = loaded.of(step, work).open()
             timed = TimedEngine(paid, left / (len(chosen) - number), left, finish=spec.engine in PAID_ENGINES)
             measured.append(timed)
-            prompts = workspace.prompts_of(job)
-            generate_job(workspace.run, job, prompts, spec, sampling, engine=timed, catalog=workspace.catalog)
+            do_works(workspace.run, step, [work], _Timed({MODEL: (timed, spec)}))
     return _summed_up(model, seconds, measured)
+
+
+@dataclass(frozen=True)
+class _Timed:
+    """The one model of a work, for a while."""
+
+    models: Mapping[str, tuple[TimedEngine, ModelSpec]]  # by role
+
+    def open(self, role: str = MODEL) -> Engine:
+        return self.models[role][0]
+
+    def spec(self, role: str = MODEL) -> ModelSpec:
+        return self.models[role][1]
 
 
 def _summed_up(model: str, limit: float, measured: Sequence[TimedEngine]) -> float | None:
@@ -92,9 +106,10 @@ def _summed_up(model: str, limit: float, measured: Sequence[TimedEngine]) -> flo
     return answers / spent
 
 
-def _spread(jobs: Sequence[Job]) -> list[Job]:
+def _spread(works: Sequence[Work[Sample]]) -> list[Work[Sample]]:
     """The first of them, one of the middle, the last."""
-    return list(dict.fromkeys(jobs[i * (len(jobs) - 1) // (_JOBS - 1)] for i in range(_JOBS)))
+    places = dict.fromkeys(i * (len(works) - 1) // (_JOBS - 1) for i in range(_JOBS))
+    return [works[place] for place in places]
 
 
 class TimedEngine(AroundEngine):

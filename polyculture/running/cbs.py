@@ -5,8 +5,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,41 +12,27 @@ import polyculture.instruments.cbs
 from polyculture.console import say, watch
 from polyculture.experiment.workspace import Workspace
 from polyculture.instruments.cbs.rows import CULTURAL_LINKS
-from polyculture.running.job_runner import Attempts
-from polyculture.running.loading import load_model
+from polyculture.running.steps import StepRunner
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from polyculture.instruments.cbs.camel_draws import Drawing
-    from polyculture.instruments.cbs.stage import ScoringJob
+    from polyculture.instruments.cbs.step import ScoringJob
 
 TOPICS = Path(polyculture.instruments.cbs.__file__).with_name("entity_topics.toml")
 TABLE = Path(polyculture.instruments.cbs.__file__).with_name("table.sql")
 
 
-@dataclass
-class Likelihoods(Attempts):
+@dataclass(kw_only=True)
+class Likelihoods(StepRunner):
     """An experiment whose models score contexts and entities, and what has become of it in this command."""
-
-    workspace: Workspace
 
     def score(self, jobs: Sequence[ScoringJob]) -> None:
         """Scores what is missing; a model is loaded once, and only if it has something to do."""
-        from polyculture.instruments.cbs.stage import score_job
-        from polyculture.running.budget import open_budget
+        from polyculture.instruments.cbs.step import ScoringStep
 
-        run = self.workspace.run
-        for model, group in groupby(jobs, key=lambda scoring: scoring.job.model):
-            left = [scoring for scoring in group if not self._is_scored(scoring)]
-            if not left:
-                continue
-            spec = self.workspace.experiment.model_spec(model)
-            with load_model(spec) as engine, open_budget(self.workspace) as budget:
-                for scoring in left:
-                    paid = budget.engine(engine, model, "score", scoring.job)
-                    work = partial(score_job, run, scoring, spec, engine=paid)
-                    self.do(f"score {scoring.job}", scoring.job, scoring.size, work)
+        self.run_step(ScoringStep(jobs), tell_settled=False)
 
     def link(self) -> None:
         """Links the scored entities of the types that are topics, with the linker that the experiment names."""
@@ -85,11 +69,6 @@ class Likelihoods(Attempts):
         for model, versions in found:
             say(f"{model}: these scores were made by {' and by '.join(versions)}; name one by revision and dtype to "
                 "have all made by it")  # fmt: skip
-
-    def _is_scored(self, scoring: ScoringJob) -> bool:
-        from polyculture.instruments.cbs.stage import settled
-
-        return self.is_done(f"score {scoring.job}", scoring.job, partial(settled, self.workspace.run, scoring))
 
 
 _VERSIONS = """

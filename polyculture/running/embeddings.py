@@ -3,42 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
-from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polyculture.instruments.embeddings
 from polyculture.console import say
-from polyculture.running.loading import load_model
 
 if TYPE_CHECKING:
     from polyculture.experiment.workspace import Workspace
-    from polyculture.instruments.cbs.stage import ScoringJob
-    from polyculture.running.cbs import Likelihoods
+    from polyculture.instruments.cbs.step import ScoringJob
+    from polyculture.running.steps import StepRunner
 
 TABLE = Path(polyculture.instruments.embeddings.__file__).with_name("table.sql")
 
 
-def represent(likelihoods: Likelihoods, jobs: Sequence[ScoringJob], layers: tuple[str, ...]) -> None:
+def represent(runner: StepRunner, jobs: Sequence[ScoringJob], layers: tuple[str, ...]) -> None:
     """Represents what is missing; a model is loaded once, and only if it has something to do."""
-    from polyculture.instruments.embeddings.stage import represent_job, settled
+    from polyculture.instruments.embeddings.step import RepresentingStep
 
-    run = likelihoods.workspace.run
-
-    def is_done(job: ScoringJob) -> bool:
-        return likelihoods.is_done(f"represent {job.job}", job.job, partial(settled, run, job, layers))
-
-    for model, group in groupby(jobs, key=lambda job: job.job.model):
-        left = [job for job in group if not is_done(job)]
-        if not left:
-            continue
-        spec = likelihoods.workspace.experiment.model_spec(model)
-        with load_model(spec) as engine:
-            for job in left:
-                size = len(job.asked[0][1])
-                work = partial(represent_job, run, job, spec, engine, layers)
-                likelihoods.do(f"represent {job.job}", job.job, size, work)
+    runner.run_step(RepresentingStep(jobs, layers), tell_settled=False)
 
 
 def print_separations(workspace: Workspace) -> None:

@@ -10,6 +10,7 @@ from polyculture.cache.database import connect
 from polyculture.cache.manifest import read_manifest
 from polyculture.cache.prices import BATCH, DIRECT
 from polyculture.cache.store import fill_store
+from polyculture.cache.worker import left as left_of
 from polyculture.experiment.file import GAZETTEER
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.tokens import count_tokens
@@ -59,16 +60,14 @@ def estimates(workspace: Workspace) -> Iterator[Estimate]:
 
 
 def _sampling(workspace: Workspace, model: str, means: _Means | None, rate: float | None) -> Estimate:
-    from polyculture.generate.stage import missing_samples
-
     spec, sampling = workspace.experiment.model_spec(model), workspace.sampling
     counted = count_tokens(spec, [prompt.text for prompt in workspace.prompts])
     tokens_of = dict(zip((prompt.prompt_id for prompt in workspace.prompts), counted.tokens, strict=True))
     jobs = [job for job in workspace.jobs if job.model == model]
-    left, read = 0, 0.0
-    for job in jobs:
-        prompts = workspace.prompts_of(job)
-        missing = missing_samples(workspace.run, job, prompts, sampling)
+    step, left, read = workspace.sampling_step(jobs), 0, 0.0
+    for work in step.works():
+        prompts = workspace.prompts_of(work.job)
+        missing = left_of(workspace.run, step, work)
         left += missing
         read += missing * sum(tokens_of[prompt.prompt_id] for prompt in prompts) / len(prompts)
     answer = means.answer if means else sampling.max_tokens

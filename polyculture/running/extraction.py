@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.catalog import Topic
-from polyculture.cache.outcome import Outcome, Progress
 from polyculture.cache.run_folder import Job
 from polyculture.experiment.file import GAZETTEER
 from polyculture.experiment.snapshots import STARTER, find_snapshot
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines.base import ModelSpec
-from polyculture.running.batching import BATCHES, asked_in_batches, batches_at_once, check_nothing_waits, open_batches
-from polyculture.running.budget import open_budget
-from polyculture.running.loading import load_model
 
 if TYPE_CHECKING:
-    from polyculture.extract.base import Extractor
-    from polyculture.generate.engines.base import Engine
-    from polyculture.link.index.snapshot import Snapshot
+    from collections.abc import Sequence
 
-ExtractJob = Callable[[Job, Progress], Outcome]
+    from polyculture.cache.manifest import Manifest
+    from polyculture.extract.base import Extractor
+    from polyculture.extract.step import ExtractionStep, OpenExtractor
+    from polyculture.generate.engines.models import Models
+    from polyculture.link.index.snapshot import Snapshot
 
 
 @dataclass(frozen=True)
@@ -46,16 +41,6 @@ class Extraction:
     def spec(self) -> ModelSpec:
         """The model that extracts."""
         return self.workspace.experiment.model_spec(self.name)
-
-    @property
-    def batches_at_once(self) -> int:
-        """How many jobs wait for their batches at the same time; 1 where nothing is asked in batches."""
-        return batches_at_once(self.spec) if self.by_model and asked_in_batches(self.spec) else 1
-
-    @cached_property
-    def stop(self) -> Event:
-        """Calls the waiting for batches off."""
-        return Event()
 
     @cached_property
     def snapshot(self) -> Snapshot:
@@ -83,43 +68,28 @@ class Extraction:
     def summary(self) -> str:
         return self.name if self.by_model else f"{GAZETTEER}, the names in {self.snapshot.path.name}"
 
-    @contextmanager
-    def opened(self) -> Iterator[ExtractJob]:
-        """A function that extracts one job; what it opens is closed when the block ends."""
-        from polyculture.extract.stage import extract_job
+    def step(self, jobs: Sequence[Job], manifest: Manifest) -> ExtractionStep:
+        """The step that extracts the responses of jobs that count under `manifest`."""
+        from polyculture.extract.step import ExtractionStep, ExtractorChoice
 
-        with ExitStack() as stack:
-            extractor_of = self._model(stack) if self.by_model else self._gazetteer()
+        workspace = self.workspace
+        ids = {
+            topic.code: self.extractor_id(topic) for topic in map(workspace.catalog.topic, workspace.experiment.topics)
+        }
+        sizes = [(job, len(workspace.prompts_of(job)) * workspace.sampling.n) for job in jobs]
+        choice = ExtractorChoice(self.name if self.by_model else None, ids, self._open())
+        return ExtractionStep(workspace.run, sizes, manifest, workspace.catalog, choice)
 
-            def extract(job: Job, progress: Progress) -> Outcome:
-                topic = self.workspace.catalog.topic(job.topic)
-                return extract_job(self.workspace.run, job, topic, extractor_of(job), progress)
+    def _open(self) -> OpenExtractor:
+        return self._model if self.by_model else self._gazetteer()
 
-            yield extract
-
-    def _model(self, stack: ExitStack) -> Callable[[Job], Extractor]:
+    def _model(self, job: Job, models: Models) -> Extractor:
         from polyculture.extract.llm import LlmExtractor
+        from polyculture.extract.step import EXTRACTOR
 
-        @lru_cache(maxsize=1)
-        def engine() -> Engine:
-            return stack.enter_context(load_model(self.spec))
+        return LlmExtractor(models.open(EXTRACTOR), self.name, self.workspace.catalog.topic(job.topic))
 
-        def engine_for(job: Job) -> Engine:
-            if not asked_in_batches(self.spec):
-                check_nothing_waits(self.workspace.run, "extract", job)
-                return engine()
-            folder = self.workspace.run.shards(BATCHES["extract"], job)
-            return stack.enter_context(open_batches(self.spec, folder, self.stop))
-
-        budget = stack.enter_context(open_budget(self.workspace))
-
-        def extractor(job: Job) -> Extractor:
-            paid = budget.engine(engine_for(job), self.name, "extract", job)
-            return LlmExtractor(paid, self.name, self.workspace.catalog.topic(job.topic))
-
-        return extractor
-
-    def _gazetteer(self) -> Callable[[Job], Extractor]:
+    def _gazetteer(self) -> OpenExtractor:
         from polyculture.extract.gazetteer import Gazetteer
         from polyculture.link.index.lexicon import lexicon
 
@@ -128,4 +98,4 @@ class Extraction:
             names = lexicon(self.snapshot, self.workspace.catalog, topic, language)
             return Gazetteer(names, self.workspace.catalog.topic(topic), language, self.snapshot.identity)
 
-        return lambda job: extractor(job.topic, job.language)
+        return lambda job, _models: extractor(job.topic, job.language)

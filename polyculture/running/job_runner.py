@@ -20,16 +20,20 @@ class Attempts:
     failed: list[str] = field(default_factory=list)  # what is missing, a line each
     held: dict[Job, str] = field(default_factory=dict)  # jobs that other processes work on, and who they are
 
-    def work(self, label: str, total: int, work: Work) -> None:
-        """Does a piece of work of `total` units (0: nobody knows)."""
+    def work(self, label: str, total: int, work: Work, *, tell_settled: bool = True) -> None:
+        """Does a piece of work of `total` units (0: nobody knows).
+
+        Without `tell_settled`, work of which all was done before is not mentioned.
+        """
         with watch(label, total) as progress:
             outcome = work(progress)
-        self._tell(label, outcome)
+        if tell_settled or outcome.failed or outcome.reused < outcome.done:
+            self._tell(label, outcome)
 
-    def do(self, label: str, job: Job, total: int, work: Work) -> None:
+    def do(self, label: str, job: Job, total: int, work: Work, *, tell_settled: bool = True) -> None:
         """Does a job, unless another process holds it."""
         try:
-            self.work(label, total, work)
+            self.work(label, total, work, tell_settled=tell_settled)
         except JobHeldError as held:
             self._leave(label, job, held)
 

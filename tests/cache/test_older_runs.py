@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from polyculture.instruments.cbs.stage import score_id
 
 # --- The adapter: all that is known here of where things stand today, and what they are called.
 from polyculture.cache.catalog import read_catalog
@@ -27,7 +28,6 @@ from polyculture.generate.prompts import build_prompts
 from polyculture.generate.sampling import Sampling, response_id
 from polyculture.instruments.cbs.context_prompts import Help, Helping
 from polyculture.instruments.cbs.selection import scoring_jobs
-from polyculture.instruments.cbs.stage import score_id
 from polyculture.instruments.datasets.english import in_english
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.rules import rules_of

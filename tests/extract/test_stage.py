@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from polyculture.extract.stage import extract_job
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.current_rows import current_responses
@@ -29,7 +30,6 @@ from polyculture.extract import stage
 from polyculture.extract.base import Extracted, ResponseText
 from polyculture.extract.gazetteer import Gazetteer
 from polyculture.extract.llm import LlmExtractor
-from polyculture.extract.stage import extract_job
 from polyculture.generate.engines.base import Completion
 from tests.extract_engines import Script, ScriptedEngine, answer
 

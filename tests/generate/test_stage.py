@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from polyculture.generate.stage import REPORT_EVERY, generate_job, missing_samples
 
 from polyculture.cache.answers import find_answers
 from polyculture.cache.catalog import read_catalog
@@ -24,7 +25,6 @@ from polyculture.cache.shards import JobShards
 from polyculture.generate.engines import ModelSpec, open_engine
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.sampling import Sampling, response_id
-from polyculture.generate.stage import REPORT_EVERY, generate_job, missing_samples
 from tests.servers import Reply, StubServer, answer_text, failure
 
 CATALOG = read_catalog()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from polyculture.instruments.cbs.stage import ScoringJob, score_job, settled
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
@@ -29,7 +30,6 @@ from polyculture.instruments.cbs.bias import compare
 from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.cbs.rows import BiasInterval
 from polyculture.instruments.cbs.selection import scoring_jobs
-from polyculture.instruments.cbs.stage import ScoringJob, score_job, settled
 from polyculture.instruments.datasets.english import in_english
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import DataSet, MaskedContext

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from polyculture.instruments.cbs.stage import score_job
 from scipy.stats import spearmanr
 
 from polyculture.cache.identity import content_id
@@ -22,7 +23,6 @@ from polyculture.instruments.cbs.bias import placements
 from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.cbs.rows import BIAS_INTERVALS, BiasInterval
 from polyculture.instruments.cbs.selection import scoring_jobs
-from polyculture.instruments.cbs.stage import score_job
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import MaskedContext
 from polyculture.instruments.datasets.rules import rules_of

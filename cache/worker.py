@@ -1,0 +1,256 @@
+"""The worker: whatever asks for answers and keeps them, resumable at any moment.
+
+A `Step` says what there is to do: works, each a job with its items, and for each item the keys of the rows that settle
+it. The worker looks what is on disk, tries failures again that may pass, takes over what sibling runs have, hands the
+rest to the step, and keeps every answer before it takes the next. It knows neither models nor instruments: generation,
+extraction and every instrument are steps of it.
+
+    class Echo:
+        name, tables, span = "echo", (ECHOES,), "job"
+
+        def works(self): yield Work(Job("m", "en", "food"), {"model": "m"}, lambda: iter(["a", "b"]), size=2)
+        def keys(self, item): return (content_id(item),)
+        def ask(self, work, items, models, kept):
+            for item in items:
+                yield Done((EchoRow(content_id(item), item),))
+
+    outcome = do_works(run, Echo(), list(Echo().works()), models)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from typing import Any, Generic, Literal, Protocol, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from polyculture.cache.layout import Table
+from polyculture.cache.outcome import Outcome, Progress, silent, throttled
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.shards import JobShards, value_of
+
+I = TypeVar("I")  # noqa: E741, an item
+M = TypeVar("M", contravariant=True)  # what a step opens its models from
+
+Span = Literal["job", "all"]
+_STATUS = ("status", "retryable")
+
+
+class Kept(Protocol):
+    """The rows of a job that are on disk already."""
+
+    def read(self, table: str, columns: Sequence[str] | None = None) -> pa.Table:
+        """All committed rows of a table of the job."""
+        ...
+
+
+@dataclass(frozen=True)
+class Work(Generic[I]):
+    """One job of a step: what is asked, and of whom."""
+
+    job: Job
+    models: Mapping[str, str]  # by role; empty where no model is asked
+    items: Callable[[], Iterator[I]]  # may be called several times
+    size: int  # keys of all items together
+    name: str = ""  # what people read of it; the job's own name where there is none
+
+    def __str__(self) -> str:
+        return self.name or str(self.job)
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a step made of an item, kept whole or not at all.
+
+    Rows are objects of the row types of the step's tables, or whole Arrow tables by name where there are many: these go
+    past the journal. A row says in `status` what became of it: 'ok', 'failed' (with `retryable`), or 'unusable', an
+    answer that was paid for and settles nothing.
+    """
+
+    rows: tuple[Any, ...] | Mapping[str, pa.Table]
+    job: Job | None = None  # where the step works on several jobs at once
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What asking for an item costs at most: for `plan`."""
+
+    text: str  # what the model reads
+    answer_tokens: int  # at most
+    times: int = 1
+
+
+class Step(Protocol[I, M]):
+    """Something that asks and keeps answers. The last of its tables commits, and has the key."""
+
+    @property
+    def name(self) -> str:
+        """What people read of it: 'generate', 'extract', 'score'."""
+        ...
+
+    @property
+    def tables(self) -> tuple[Table[Any], ...]: ...
+
+    @property
+    def span(self) -> Span:
+        """Whether `ask` takes one job at a time, or all of them in one pass."""
+        ...
+
+    def works(self) -> Iterator[Work[I]]:
+        """All jobs, those that are done included."""
+        ...
+
+    def keys(self, item: I) -> tuple[str, ...]:
+        """The keys of the rows that settle an item."""
+        ...
+
+    def adopt(self, run: RunFolder, work: Work[I], missing: Sequence[I]) -> pa.Table | None:
+        """Rows of the committing table that sibling runs hold for what is missing; None where nothing is shared."""
+        ...
+
+    def ask(self, work: Work[I], items: Iterator[I], models: M, kept: Kept) -> Iterator[Done]:
+        """Asks for what is missing. Models are opened here, when the first item is asked."""
+        ...
+
+    def load(self, item: I) -> Load | None:
+        """What the item costs at most; None where no model is paid or waited for."""
+        ...
+
+
+@dataclass(frozen=True)
+class Stock(Generic[I]):
+    """What has become of a work's items so far."""
+
+    outcome: Outcome
+    missing: list[I]
+    settled: set[str] = field(default_factory=set)  # keys of what is missing that have a row which stays
+    again: set[str] = field(default_factory=set)  # keys of failures that may pass; they are among what is missing
+
+
+def take_stock(step: Step[I, M], work: Work[I], shards: JobShards) -> Stock[I]:
+    """What is on disk of a work: its parts, and a journal that another process writes now or a killed one left."""
+    states = _states(shards)
+    done = failed = 0
+    missing: list[I] = []
+    settled: set[str] = set()
+    again: set[str] = set()
+    for item in work.items():
+        keys = step.keys(item)
+        found = [states.get(key) for key in keys]
+        done += found.count("ok")
+        failed += found.count("failed")
+        if "again" in found or None in found:
+            missing.append(item)
+            again.update(key for key, state in zip(keys, found, strict=True) if state == "again")
+            settled.update(key for key, state in zip(keys, found, strict=True) if state in ("ok", "failed"))
+    return Stock(Outcome(done, failed, reused=done), missing, settled, again)
+
+
+def look(run: RunFolder, step: Step[I, M], work: Work[I]) -> Stock[I]:
+    """The stock of a work, whoever works on it now: takes no lock and changes nothing."""
+    return take_stock(step, work, JobShards(run, work.job, step.tables))
+
+
+def left(run: RunFolder, step: Step[I, M], work: Work[I]) -> int:
+    """How many keys of a work would be asked for now: neither settled nor held by a sibling run."""
+    missing = look(run, step, work).missing
+    adopted = step.adopt(run, work, missing) if missing else None
+    return len(missing) - (adopted.num_rows if adopted is not None else 0)
+
+
+def do_works(
+    run: RunFolder, step: Step[I, M], works: Sequence[Work[I]], models: M, progress: Progress = silent
+) -> Outcome:
+    """Does what is missing of works, together, and says what has become of all they ask.
+
+    Raises `JobHeldError` where another process holds one of the jobs, and what step, models and store raise.
+    """
+    with ExitStack() as stack:
+        desks = [_Desk(stack.enter_context(JobShards(run, work.job, step.tables)), step, work) for work in works]
+        outcome = sum((desk.begin(run) for desk in desks), Outcome(0, 0))
+        report = throttled(progress)
+        report(outcome)
+        busy = [desk for desk in desks if desk.missing]
+        if busy:
+            by_job = {desk.work.job: desk for desk in busy}
+            items = (item for desk in busy for item in desk.missing)
+            for done in step.ask(busy[0].work, items, models, busy[0].shards):
+                outcome += by_job[done.job or busy[0].work.job].keep(done)
+                report(outcome)
+    progress(outcome)
+    return outcome
+
+
+class _Desk(Generic[I]):
+    """One work with its shards, held by this process."""
+
+    def __init__(self, shards: JobShards, step: Step[I, Any], work: Work[I]) -> None:
+        self.shards, self.step, self.work = shards, step, work
+        self.missing: list[I] = []
+        self._settled: set[str] = set()
+        self._names = {table.row: table.name for table in step.tables}
+
+    def begin(self, run: RunFolder) -> Outcome:
+        """Takes stock, retires what is tried again, and takes over what sibling runs have."""
+        stock = take_stock(self.step, self.work, self.shards)
+        self.shards.retire(stock.again)
+        self.missing, self._settled = stock.missing, stock.settled
+        return stock.outcome + self._adopt(run)
+
+    def keep(self, done: Done) -> Outcome:
+        """Puts what became of an item on disk, and counts it. A row that is there already is not kept twice."""
+        commit = self.shards.commit
+        if isinstance(done.rows, Mapping):
+            rows = self._unsettled(done.rows[commit.name])
+            self.shards.append_part({**done.rows, commit.name: rows})
+            return _count(rows["status"].to_pylist())
+        record: dict[str, list[Any]] = {name: [] for name in self._names.values()}
+        for row in done.rows:
+            record[self._names[type(row)]].append(row)
+        if self._settled:
+            new = [row for row in record[commit.name] if value_of(row, commit.key or "") not in self._settled]
+            record[commit.name] = new
+        if record[commit.name]:
+            self.shards.append(record)
+        return _count([row.status for row in record[self.shards.commit.name]])
+
+    def _unsettled(self, rows: pa.Table) -> pa.Table:
+        if not self._settled:
+            return rows
+        there = pa.array(sorted(self._settled), pa.string())
+        return rows.filter(~pc.field(self.shards.commit.key or "").isin(there))
+
+    def _adopt(self, run: RunFolder) -> Outcome:
+        adopted = self.step.adopt(run, self.work, self.missing) if self.missing else None
+        if adopted is None or not adopted.num_rows:
+            return Outcome(0, 0)
+        commit = self.shards.commit
+        self.shards.append_part({commit.name: adopted})
+        taken = set(adopted[commit.key or ""].to_pylist())
+        self.missing = [item for item in self.missing if not taken.issuperset(self.step.keys(item))]
+        return Outcome(len(taken), 0, reused=len(taken))
+
+
+def _count(status: Sequence[Any]) -> Outcome:
+    return Outcome(status.count("ok"), status.count("failed"))
+
+
+def _states(shards: JobShards) -> dict[str, str]:
+    """'ok', 'failed' for good, or 'again': a failure that may pass, by key. Unusable answers settle nothing."""
+    table = shards.commit
+    key = table.key or ""
+    names = [key, *(name for name in _STATUS if name in table.columns)]
+    rows = shards.read(table.name, names)
+    columns = [rows[name].to_pylist() for name in names]
+    states = {values[0]: _state(*values[1:]) for values in zip(*columns, strict=True)}
+    for record in shards.read_journal():
+        for row in record.get(table.name, ()):
+            states[value_of(row, key)] = _state(*(value_of(row, name) for name in names[1:]))
+    return {key: state for key, state in states.items() if state != "unusable"}
+
+
+def _state(status: str, retryable: bool | None = False) -> str:
+    return status if status != "failed" or retryable is False else "again"

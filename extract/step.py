@@ -1,0 +1,136 @@
+"""The step that extracts: responses in, their mentions in the store out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from polyculture.cache.catalog import Catalog, Topic
+from polyculture.cache.current_rows import current_responses
+from polyculture.cache.identity import content_id
+from polyculture.cache.layout import Table
+from polyculture.cache.manifest import Manifest
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import EXTRACTIONS, MENTIONS
+from polyculture.cache.worker import Done, Kept, Load, Span, Work
+from polyculture.extract.base import Extracted, Extractor, ResponseText
+from polyculture.extract.rows import CELL, Cell, extraction_rows, extraction_tables
+from polyculture.generate.engines.models import Models
+
+BATCH = 8_192  # responses that a gazetteer reads together
+EXTRACTOR = "extractor"  # the role of the model that extracts
+
+OpenExtractor = Callable[[Job, Models], Extractor]
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseRow:
+    """A response that is extracted: its cell, its text, and the key of its extraction."""
+
+    extraction_id: str
+    cell: Cell
+    text: str
+
+
+@dataclass(frozen=True)
+class ExtractorChoice:
+    """What extracts: the model by name, or None for one that is no model; its identity by topic; how it is opened."""
+
+    model: str | None
+    extractor_ids: Mapping[str, str]  # topic -> the id that mentions are known by
+    open: OpenExtractor
+
+
+class ExtractionStep:
+    """Finds the mentions of the current responses of jobs. Memory is bounded by a batch of responses and their ids."""
+
+    name = "extract"
+    tables: tuple[Table[Any], ...] = (MENTIONS, EXTRACTIONS)
+    span: Span = "job"
+
+    def __init__(
+        self,
+        run: RunFolder,
+        jobs: Iterable[tuple[Job, int]],
+        manifest: Manifest,
+        catalog: Catalog,
+        extractor: ExtractorChoice,
+    ) -> None:
+        self._run, self._jobs, self._manifest = run, jobs, manifest
+        self._catalog, self._extractor = catalog, extractor
+
+    def works(self) -> Iterator[Work[ResponseRow]]:
+        """A work per job; its size is that of its prompts and samples."""
+        models = {EXTRACTOR: self._extractor.model} if self._extractor.model else {}
+        for job, size in self._jobs:
+            yield Work(job, models, partial(self._responses, job), size)
+
+    def keys(self, item: ResponseRow) -> tuple[str, ...]:
+        return (item.extraction_id,)
+
+    def adopt(self, run: RunFolder, work: Work[ResponseRow], missing: Sequence[ResponseRow]) -> None:
+        """Nothing: extractions are not shared between runs."""
+
+    def ask(self, work: Work[ResponseRow], items: Iterator[ResponseRow], models: Models, kept: Kept) -> Iterator[Done]:
+        """What became of each response. Answers that cost something come one by one, the others in bulk."""
+        topic = self._catalog.topic(work.job.topic)
+        extractor = self._extractor.open(work.job, models)
+        if not extractor.costly:
+            while batch := list(islice(items, BATCH)):
+                yield Done(_in_bulk(batch, topic, extractor))
+            return
+        unusable = _unusable(kept, extractor.extractor_id)
+        waiting: dict[str, Cell] = {}
+        for extracted in extractor.extract(_texts(items, work.job.language, unusable, waiting)):
+            yield Done(_rows(waiting[extracted.response_id], extracted, topic, extractor.extractor_id))
+
+    def load(self, item: ResponseRow) -> Load | None:
+        """Nothing of a gazetteer; `plan` adds the instructions of a model."""
+        return None if self._extractor.model is None else Load(item.text, 0)
+
+    def _responses(self, job: Job) -> Iterator[ResponseRow]:
+        key = self._extractor.extractor_ids[job.topic]
+        columns = list(dict.fromkeys((*CELL, "text")))
+        for batch in current_responses(self._run, job, self._manifest, [*columns, "status"]):
+            answered = pa.Table.from_batches([batch]).filter(pc.field("status") == "ok").select(columns)
+            for row in zip(*(answered[name].to_pylist() for name in columns), strict=True):
+                values = dict(zip(columns, row, strict=True))
+                text = values.pop("text")
+                yield ResponseRow(content_id(values["response_id"], key), Cell(**values), text)
+
+
+def _texts(
+    items: Iterator[ResponseRow], language: str, unusable: Counter[str], waiting: dict[str, Cell]
+) -> Iterator[ResponseText]:
+    for item in items:
+        key = item.cell.response_id
+        waiting[key] = item.cell
+        yield ResponseText(key, language, item.text, unusable[key])
+
+
+def _rows(cell: Cell, extracted: Extracted, topic: Topic, extractor_id: str) -> tuple[Any, ...]:
+    # An unusable answer is a row of its own: it was paid for, and what follows it may not come.
+    attempt = [extracted.attempts] if extracted.status == "unusable" else []
+    ident = content_id(extracted.response_id, extractor_id, *attempt)
+    return extraction_rows(cell, extracted, topic, extractor_id, ident)
+
+
+def _in_bulk(batch: Sequence[ResponseRow], topic: Topic, extractor: Extractor) -> dict[str, pa.Table]:
+    texts = (ResponseText(item.cell.response_id, item.cell.language, item.text) for item in batch)
+    return extraction_tables(
+        [item.cell for item in batch], list(extractor.extract(texts)), topic, extractor.extractor_id
+    )
+
+
+def _unusable(kept: Kept, extractor_id: str) -> Counter[str]:
+    """Answers of no use so far, by response: the same question is not asked again."""
+    rows = kept.read("extractions", ["response_id", "extractor_id", "status"])
+    mine = rows.filter((pc.field("extractor_id") == extractor_id) & (pc.field("status") == "unusable"))
+    return Counter(str(key) for key in mine["response_id"].to_pylist())

@@ -1,0 +1,129 @@
+"""The step that samples: prompts in, responses in the store out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+import pyarrow as pa
+
+from polyculture.cache.answers import find_answers
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.layout import Table
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import RESPONSES, Prompt, Response
+from polyculture.cache.worker import Done, Kept, Load, Span, Work
+from polyculture.generate.detection import Detection, detect
+from polyculture.generate.engines.base import Completion, Request
+from polyculture.generate.engines.models import MODEL, Models
+from polyculture.generate.sampling import Sampling, chat, response_id
+
+_WANTED = pa.schema([(name, pa.string()) for name in ("response_id", "prompt_id", "condition", "country")])
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One sample of a prompt, and the key of its answer."""
+
+    response_id: str
+    prompt: Prompt
+    number: int
+
+
+class SamplingStep:
+    """Samples the prompts of jobs. Answers of runs beside this one are taken over, and not asked again."""
+
+    name = "generate"
+    tables: tuple[Table[Any], ...] = (RESPONSES,)
+    span: Span = "job"
+
+    def __init__(self, jobs: Sequence[Job], prompts: Sequence[Prompt], sampling: Sampling, catalog: Catalog) -> None:
+        self._jobs, self._sampling, self._catalog = jobs, sampling, catalog
+        self._prompts: dict[tuple[str, str], list[Prompt]] = {}
+        for prompt in prompts:
+            self._prompts.setdefault((prompt.language, prompt.topic), []).append(prompt)
+
+    def works(self) -> Iterator[Work[Sample]]:
+        """A work per job."""
+        for job in self._jobs:
+            prompts = self._prompts.get((job.language, job.topic), [])
+            size = len(prompts) * self._sampling.n
+            yield Work(job, {MODEL: job.model}, partial(self._samples, job, prompts), size)
+
+    def keys(self, item: Sample) -> tuple[str, ...]:
+        return (item.response_id,)
+
+    def adopt(self, run: RunFolder, work: Work[Sample], missing: Sequence[Sample]) -> pa.Table:
+        """The responses that runs beside this one hold for samples that are missing here."""
+        columns = (
+            [sample.response_id for sample in missing],
+            [sample.prompt.prompt_id for sample in missing],
+            [sample.prompt.condition for sample in missing],
+            [sample.prompt.country for sample in missing],
+        )
+        wanted = pa.table([pa.array(column, pa.string()) for column in columns], schema=_WANTED)
+        return find_answers(run, work.job, wanted)
+
+    def ask(self, work: Work[Sample], items: Iterator[Sample], models: Models, kept: Kept) -> Iterator[Done]:
+        """A row per sample, as the answers come."""
+        samples = list(items)
+        prompts = {sample.prompt.prompt_id: sample.prompt for sample in samples}
+        language = self._catalog.language(work.job.language)
+        # The detector loads its models at its first text: before an answer has to wait for it unwritten.
+        detect(samples[0].prompt.text, language, self._catalog)
+        for completion in models.open().sample(self._requests(samples)):
+            yield Done((self._row(completion, prompts[completion.request_id], work.job),))
+
+    def load(self, item: Sample) -> Load:
+        return Load(item.prompt.text, self._sampling.max_tokens)
+
+    def _samples(self, job: Job, prompts: Sequence[Prompt]) -> Iterator[Sample]:
+        """All samples of a job, prompt by prompt."""
+        sampling_id = self._sampling.sampling_id
+        for prompt in prompts:
+            for number in range(self._sampling.n):
+                yield Sample(response_id(job.model, prompt.text, sampling_id, number), prompt, number)
+
+    def _requests(self, samples: Sequence[Sample]) -> Iterator[Request]:
+        """A request per gap, i.e. per run of consecutive samples of a prompt, made when it is taken."""
+        numbered = enumerate(samples)
+        for _, gap in groupby(numbered, key=lambda pair: (pair[1].prompt.prompt_id, pair[1].number - pair[0])):
+            together = [sample for _, sample in gap]
+            prompt = together[0].prompt
+            base = self._sampling.base_seed(prompt.text)
+            seeds = tuple(base + sample.number for sample in together)
+            yield Request(prompt.prompt_id, chat(prompt.text), self._sampling.decoding, seeds)
+
+    def _row(self, completion: Completion, prompt: Prompt, job: Job) -> Response:
+        text, sampling_id = completion.text, self._sampling.sampling_id
+        number = completion.seed - self._sampling.base_seed(prompt.text)
+        language = self._catalog.language(job.language)
+        found = Detection(None, None, None, None) if text is None else detect(text, language, self._catalog)
+        return Response(
+            response_id=response_id(job.model, prompt.text, sampling_id, number),
+            prompt_id=prompt.prompt_id,
+            sampling_id=sampling_id,
+            model=job.model,
+            language=job.language,
+            topic=job.topic,
+            condition=prompt.condition,
+            country=prompt.country,
+            sample=number,
+            seed=completion.seed,
+            status="failed" if text is None else "ok",
+            text=text,
+            error=completion.error,
+            retryable=completion.retryable if text is None else None,
+            finish_reason=completion.finish_reason,
+            prompt_tokens=completion.prompt_tokens,
+            completion_tokens=completion.completion_tokens,
+            detected_language=found.language,
+            language_confidence=found.confidence,
+            script=found.script,
+            script_share=found.script_share,
+            model_version=completion.model_version,
+            purchase=completion.purchase,
+        )

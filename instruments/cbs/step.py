@@ -1,0 +1,141 @@
+"""The step that scores: contexts and entities in, log-probabilities in the store out.
+
+A job is a model, a language, and one type of one native culture of a data set. Its unit of work is one entity in one
+context, so that a run over a few entities is topped up by one over all of them. Rows of another setup of the model, or
+of what the data set does not hold now, stay as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from typing import Any
+
+from polyculture.cache.identity import content_id
+from polyculture.cache.layout import Table
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.worker import Done, Kept, Load, Span, Work
+from polyculture.generate.engines import ScoreRequest
+from polyculture.generate.engines.base import Scored
+from polyculture.generate.engines.models import MODEL, Models
+from polyculture.instruments.cbs.rows import SCORES, Score
+from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext
+
+
+@dataclass(frozen=True)
+class ScoringJob:
+    """What of a data set one job asks: contexts, and the entities that compete for the gap of each."""
+
+    job: Job
+    asked: Sequence[tuple[MaskedContext, Sequence[CulturalEntity]]]
+    setup_id: str | None = None  # under which the model is asked; None where nobody keeps setups apart
+
+    @property
+    def size(self) -> int:
+        return sum(len(entities) for _, entities in self.asked)
+
+    def pairs(self) -> Iterator[ScoredPair]:
+        """Every entity in every context, context by context."""
+        for context, entities in self.asked:
+            for entity in entities:
+                key = score_id(self.job.model, self.setup_id, context, entity)
+                yield ScoredPair(key, self.job, self.setup_id, context, entity)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredPair:
+    """An entity in the gap of a context, as one model under one setup is asked it."""
+
+    score_id: str
+    job: Job
+    setup_id: str | None
+    context: MaskedContext
+    entity: CulturalEntity
+
+
+class ScoringStep:
+    """Scores entities in contexts by the models of their jobs. A failure is a row with its reason."""
+
+    name = "score"
+    tables: tuple[Table[Any], ...] = (SCORES,)
+    span: Span = "job"
+
+    def __init__(self, jobs: Sequence[ScoringJob]) -> None:
+        self._jobs = jobs
+
+    def works(self) -> Iterator[Work[ScoredPair]]:
+        """A work per job."""
+        for scoring in self._jobs:
+            yield Work(scoring.job, {MODEL: scoring.job.model}, partial(ScoringJob.pairs, scoring), scoring.size)
+
+    def keys(self, item: ScoredPair) -> tuple[str, ...]:
+        return (item.score_id,)
+
+    def adopt(self, run: RunFolder, work: Work[ScoredPair], missing: Sequence[ScoredPair]) -> None:
+        """Nothing: scores are not shared between runs."""
+
+    def ask(self, work: Work[ScoredPair], items: Iterator[ScoredPair], models: Models, kept: Kept) -> Iterator[Done]:
+        """A row per pair, as the scores come."""
+        waiting: dict[str, list[ScoredPair]] = {}
+        for scored in models.open().score(_requests(items, waiting)):
+            yield Done((score_row(waiting[scored.request_id][scored.index], scored),))
+
+    def load(self, item: ScoredPair) -> Load:
+        """A score reads the context and the entity, and writes nothing."""
+        return Load(f"{item.context.prefix}{item.entity.surface}", 0)
+
+
+def _requests(items: Iterator[ScoredPair], waiting: dict[str, list[ScoredPair]]) -> Iterator[ScoreRequest]:
+    for context, group in groupby(items, key=lambda pair: pair.context):
+        pairs = list(group)
+        waiting[context.context_id] = pairs
+        surfaces = tuple(pair.entity.surface for pair in pairs)
+        yield ScoreRequest(context.context_id, context.prefix, surfaces, context.suffix)
+
+
+def score_id(model: str, setup_id: str | None, context: MaskedContext, entity: CulturalEntity) -> str:
+    """The key of a score."""
+    return content_id(model, setup_id, context.context_id, entity.entity_id)
+
+
+def score_row(pair: ScoredPair, scored: Scored) -> Score:
+    """The row of `scores` that a scored continuation becomes."""
+    context, entity = pair.context, pair.entity
+    values = [token.log_probability for token in scored.tokens]
+    return Score(
+        score_id=pair.score_id,
+        model=pair.job.model,
+        dataset=context.dataset,
+        language=context.language,
+        culture=context.culture,
+        entity_type=context.entity_type,
+        setting=context.setting,
+        form=context.form,
+        phrasing=context.phrasing,
+        pair=context.pair,
+        help=context.help,
+        origin=context.origin,
+        original=context.original,
+        context_id=context.context_id,
+        context=context.text,
+        entity_id=entity.entity_id,
+        entity=entity.surface,
+        entity_culture=entity.culture,
+        native=entity.culture == context.culture,
+        english=entity.english,
+        publisher_qid=entity.qid,
+        status="failed" if scored.error else "ok",
+        error=scored.error,
+        retryable=scored.retryable if scored.error else None,
+        log_probability=scored.total,
+        tokens=len(values) or None,
+        token_log_probabilities=values or None,
+        seam=scored.seam,
+        prompt_tokens=scored.prompt_tokens,
+        completion_tokens=scored.completion_tokens,
+        purchase=scored.purchase,
+        model_version=scored.model_version,
+        setup_id=pair.setup_id,
+    )

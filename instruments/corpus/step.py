@@ -1,0 +1,142 @@
+"""The step that scores by a corpus: what is missing of all jobs is counted in one pass, and put beside the models'.
+
+A corpus has two models: 'ngram:NAME:unsmoothed', in which what the corpus does not hold has no probability at all, and
+'ngram:NAME:smoothed'. Their setup is the corpus: with other files under the same name, scores are made anew.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby, islice
+from pathlib import Path
+from typing import Any
+
+from polyculture.cache.files import store_faults
+from polyculture.cache.identity import content_id
+from polyculture.cache.layout import Table
+from polyculture.cache.parquet import objects_to_table
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.shards import PART_ROWS
+from polyculture.cache.worker import Done, Kept, Load, Span, Work
+from polyculture.collect.mining.corpus import CorpusFile
+from polyculture.generate.engines.base import Scored, Seam, TokenScore
+from polyculture.generate.engines.models import Models
+from polyculture.instruments.cbs.rows import SCORES, Score
+from polyculture.instruments.cbs.step import ScoredPair, ScoringJob, score_row
+from polyculture.instruments.corpus.count import BytesRead, Intake, count
+from polyculture.instruments.corpus.gaps import ORDER, Pair, needed_by, pairs_of
+from polyculture.instruments.corpus.model import NgramModel
+from polyculture.instruments.corpus.tokens import VERSION
+
+PREFIX = "ngram:"
+SMOOTHINGS = ("unsmoothed", "smoothed")
+NOTHING = "holds no letter or sign"
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """The files of a corpus, and what it is called."""
+
+    name: str
+    files: Sequence[CorpusFile]
+
+    @property
+    def identity(self) -> str:
+        """A hash of the files, and of how they are counted."""
+        return content_id(VERSION, ORDER, sorted(file.key for file in self.files))[:16]
+
+    @property
+    def setup(self) -> dict[str, str]:
+        """What its models are known by."""
+        return {"corpus": self.identity}
+
+
+def model_name(corpus: str, smoothing: str) -> str:
+    """What the corpus is called in the column `model`."""
+    return f"{PREFIX}{corpus}:{smoothing}"
+
+
+@dataclass(frozen=True)
+class Counting:
+    """How a corpus is counted, and who is told of it."""
+
+    processes: int = 1
+    progress: BytesRead = lambda _read: None
+    counted: Callable[[Intake], None] = lambda _intake: (
+        None
+    )  # after the pass, which is left out where nothing is missing
+
+
+class CorpusStep:
+    """Scores the pairs of all jobs in one pass over a corpus. The model of a job is one of the corpus' two."""
+
+    name = "score"
+    tables: tuple[Table[Any], ...] = (SCORES,)
+    span: Span = "all"
+
+    def __init__(self, run: RunFolder, jobs: Sequence[ScoringJob], corpus: Corpus, counting: Counting) -> None:
+        self._run, self._jobs, self._corpus, self._counting = run, jobs, corpus, counting
+
+    def works(self) -> Iterator[Work[ScoredPair]]:
+        """A work per job; no model is loaded."""
+        for scoring in self._jobs:
+            yield Work(scoring.job, {}, partial(ScoringJob.pairs, scoring), scoring.size)
+
+    def keys(self, item: ScoredPair) -> tuple[str, ...]:
+        return (item.score_id,)
+
+    def adopt(self, run: RunFolder, work: Work[ScoredPair], missing: Sequence[ScoredPair]) -> None:
+        """Nothing: scores are not shared between runs."""
+
+    def ask(self, work: Work[ScoredPair], items: Iterator[ScoredPair], models: Models, kept: Kept) -> Iterator[Done]:
+        """Counts what all missing pairs need, then yields their scores job by job. Raises what `count` raises."""
+        missing = list(items)
+        pairs = _pairs(missing)
+        with store_faults(self._run.root), tempfile.TemporaryDirectory(prefix=".ngrams-", dir=self._run.root) as folder:
+            model, intake = count(
+                self._corpus.files,
+                needed_by(list(pairs.values())),
+                Path(folder),
+                self._counting.processes,
+                self._counting.progress,
+            )
+        self._counting.counted(intake)
+        version = (
+            f"{self._corpus.identity}: {ORDER}-grams of {intake.tokens:,} tokens in {len(self._corpus.files)} files"
+        )
+        for job, group in groupby(missing, key=lambda pair: pair.job):
+            while part := list(islice(group, PART_ROWS)):
+                rows = list(_rows(part, pairs, model, version))
+                # Past the journal, which is JSON and knows no infinity: the logarithm of zero.
+                yield Done({SCORES.name: objects_to_table(SCORES, rows)}, job)
+
+    def load(self, item: ScoredPair) -> Load | None:
+        """Nothing is asked of a model."""
+        return None
+
+
+def _pairs(missing: Sequence[ScoredPair]) -> dict[tuple[str, str], Pair]:
+    """The tokens of what is missing, by the prefix of the context and the entity: both models share them."""
+    surfaces: dict[str, dict[str, None]] = {}
+    for pair in missing:
+        surfaces.setdefault(pair.context.prefix, {})[pair.entity.surface] = None
+    return {
+        (prefix, entity): tokens
+        for prefix, entities in surfaces.items()
+        for entity, tokens in zip(entities, pairs_of(prefix, list(entities)), strict=True)
+    }
+
+
+def _rows(
+    part: Sequence[ScoredPair], pairs: Mapping[tuple[str, str], Pair], model: NgramModel, version: str
+) -> Iterator[Score]:
+    for asked in part:
+        likelihood = model.unsmoothed if asked.job.model.endswith(SMOOTHINGS[0]) else model.witten_bell
+        pair = pairs[asked.context.prefix, asked.entity.surface]
+        tokens = tuple(TokenScore("", value) for value in likelihood(pair).tolist())
+        seam: Seam = "merged" if pair.merged else "clean"
+        error = None if len(pair.tokens) else NOTHING
+        yield score_row(asked, Scored(asked.context.context_id, 0, tokens, seam, error, model_version=version))

@@ -1,0 +1,92 @@
+"""The models of a command: loaded when a step first asks, kept to the budget, freed at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from threading import Event
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from polyculture.cache.worker import Step, Work
+from polyculture.experiment.workspace import Workspace
+from polyculture.generate.engines.models import MODEL
+from polyculture.running.batching import asked_in_batches, check_nothing_waits, open_batches
+from polyculture.running.budget import Budget, open_budget
+from polyculture.running.loading import load_model
+
+if TYPE_CHECKING:
+    from polyculture.generate.engines import Engine, ModelSpec
+
+OpenEngine = Callable[["ModelSpec"], AbstractContextManager["Engine"]]
+
+
+class LoadedModels:
+    """The models that are open; each is loaded once. `stop` calls the waiting for batches off."""
+
+    def __init__(self, workspace: Workspace, open_engine: OpenEngine = load_model) -> None:
+        self.workspace = workspace
+        self.stop = Event()
+        self._open_engine = open_engine
+        self._stack = ExitStack()
+        self._engines: dict[str, Engine] = {}
+        self._budget: Budget | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(kind, value, trace)
+
+    def of(self, step: Step[Any, Any], work: Work[Any]) -> WorkModels:
+        """The models of one work of a step."""
+        return WorkModels(self, step, work)
+
+    def engine(self, spec: ModelSpec) -> Engine:
+        """A model that answers at once; opened once."""
+        if spec.model not in self._engines:
+            self._engines[spec.model] = self._stack.enter_context(self._open_engine(spec))
+        return self._engines[spec.model]
+
+    def batches(self, spec: ModelSpec, step: str, work: Work[Any]) -> Engine:
+        """A model that answers within a day: its orders stand in a folder of the work's own."""
+        folder = self.workspace.run.shards(f"batches/{step}", work.job)
+        return self._stack.enter_context(open_batches(spec, folder, self.stop))
+
+    @property
+    def budget(self) -> Budget:
+        """The experiment's budget, opened when the first model is."""
+        if self._budget is None:
+            self._budget = self._stack.enter_context(open_budget(self.workspace))
+        return self._budget
+
+
+@dataclass(frozen=True)
+class WorkModels:
+    """The models of one work, as a step opens them."""
+
+    loaded: LoadedModels
+    step: Step[Any, Any]
+    work: Work[Any]
+
+    def spec(self, role: str = MODEL) -> ModelSpec:
+        """The model of a role with its options."""
+        return self.loaded.workspace.experiment.model_spec(self.work.models[role])
+
+    def open(self, role: str = MODEL) -> Engine:
+        """The model of a role, ready to answer, within the budget where its answers are paid for."""
+        spec, step, job = self.spec(role), self.step.name, self.work.job
+        account = self.step.tables[-1].account
+        if account in BATCHED and asked_in_batches(spec):
+            engine = self.loaded.batches(spec, step, self.work)
+        else:
+            if account in BATCHED:
+                check_nothing_waits(self.loaded.workspace.run, step, job)
+            engine = self.loaded.engine(spec)
+        return self.loaded.budget.engine(engine, spec.model, account, job) if account else engine
+
+
+BATCHED = ("generate", "extract")  # accounts whose answers may come in batches
