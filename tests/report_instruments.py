@@ -24,8 +24,8 @@ from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
-from polyculture.instruments.embeddings.rows import EntityPosition, Separation
-from polyculture.instruments.swaps.rows import SwapInterval
+from polyculture.instruments.embeddings.rows import ENTITY_POSITIONS, SEPARATIONS, EntityPosition, Separation
+from polyculture.instruments.swaps.rows import SWAP_INTERVALS, SwapInterval
 from tests.instruments.test_cbs_store import DEMO, ToyEngine
 
 SELECTION = Selection(types=("food", "names"), cultures=("Japanese", "Indian"), contexts=2, entities=6)
@@ -109,8 +109,8 @@ def add_made_up(
                 place = {"entity_id": f"{language}{spot}", "entity": entity, "native": spot % 2 == 0}
                 at = {"x": float(spot % 5), "y": float(spot // 5)}
                 places.append(EntityPosition(**where, entity_type=kind, layer=12, contexts=3, **place, **at))
-    for table, rows in (("swap_intervals", swaps), ("separations", apart), ("entity_positions", places)):
-        write_parquet(objects_to_table(table, rows), run.table(table))
+    for table, rows in ((SWAP_INTERVALS, swaps), (SEPARATIONS, apart), (ENTITY_POSITIONS, places)):
+        write_parquet(objects_to_table(table, rows), run.table(table.name))
 
 
 def _rates(asked: dict[str, Any], kind: str | None, shift: float) -> list[SwapInterval]:
