@@ -22,6 +22,7 @@ from typing import Any
 from playwright.sync_api import Browser, sync_playwright
 
 from polyculture.running.layout import store_layout
+from polyculture.running.report_sections import report_sections
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -49,7 +50,7 @@ def main() -> None:
         if not run.manifest.exists():
             timed("made", lambda: FullStudy(asked.n).write(run.root))
         timed("measured", lambda: measure(run))
-        timed("written", lambda: write_report(run, layout=store_layout()))
+        timed("written", lambda: write_report(run, layout=store_layout(), sections=report_sections()))
         beside = [path.stat().st_size for path in run.report_data.glob("*")]
         print(f"report.html {run.report.stat().st_size:,} bytes; beside it {len(beside)} files, {sum(beside):,} bytes")
         open_in_browser(run.report)

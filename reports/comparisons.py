@@ -1,4 +1,4 @@
-"""What differs: native against other languages, and the models against each other, paired, with p and q."""
+"""Paired differences: native against other languages, and models against each other, with p and q."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from polyculture.metrics.comparison.effect import adjusted
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, difference, known, p_value
 from polyculture.reports.reading import Reading
-from polyculture.reports.texts import words
+from polyculture.reports.texts import texts
 
-LEVEL = 0.05  # of q: what is below stands out
+AT_A_GLANCE = "native by model"  # the family that the opening shows
+LEVEL = 0.05  # a smaller q is printed in bold
 COLUMNS = (
     "family", "a", "b", "model", "country", "metric", "condition", "mean_a", "mean_b", "difference", "low", "high", "p",
     "q", "pairs", "blocks", "missing",
@@ -28,27 +29,34 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A difference to print, with its interval, p and q, and what it rests on; or why there is none."""
+    """A difference to print, with its interval, p, q and number of pairs; or the reason why there is none."""
 
     value: str | None
     interval: str
     chances: str
     basis: str
-    clear: bool  # is q below `LEVEL`?
+    clear: bool  # q is below `LEVEL`
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A table: its columns are metrics (under a condition), its lines what was compared. It is one family for q."""
+    """A table of differences: columns are metrics (under a condition), lines what was compared. q is per table."""
 
     title: str
     says: str
-    columns: tuple[tuple[str, str], ...]  # a metric's name, and a condition's or nothing
+    columns: tuple[tuple[str, str], ...]  # names of a metric and its condition, or an empty string
     lines: tuple[tuple[str, tuple[Difference | None, ...]], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Comparisons:
+    """The context of the section: each table with the heading of its lines."""
+
+    tables: tuple[tuple[Comparison, str], ...]
+
+
 def comparison_frame(reading: Reading, manifest: Manifest, names: Names) -> pd.DataFrame:
-    """A row is a metric of two sides, in the order of the page: the numbers of `polyculture compare`.
+    """The numbers of `polyculture compare`; a row is a metric of two sides, in the order of the page.
 
     `family` says over which rows p was adjusted: 'native by model' and 'native by country' are `compare --native --by
     model` and `--by country`; 'models' is of all pairs of models together.
@@ -62,7 +70,7 @@ def comparison_frame(reading: Reading, manifest: Manifest, names: Names) -> pd.D
 
 
 def comparison_sql() -> str:
-    """The commands that give the numbers, and the pairs that they rest on in SQL."""
+    """The commands that print the numbers, and the SQL of the pairs behind them."""
     commands = ["compare exp.toml --native --by model", "compare exp.toml --native", "compare exp.toml MODEL MODEL"]
     files = (
         Path(polyculture.metrics.comparison.__file__).with_name("sql") / f"{name}.sql" for name in ("native", "models")
@@ -75,7 +83,7 @@ def comparison_sql() -> str:
 def comparisons(frame: pd.DataFrame, manifest: Manifest, names: Names) -> dict[str, Comparison]:
     """The tables of `comparison_frame`, by family; one without rows is left out."""
     rows = [{str(key): known(value) for key, value in row.items()} for row in frame.to_dict("records")]
-    families = {family: [row for row in rows if row["family"] == family] for family in words().comparisons}
+    families = {family: [row for row in rows if row["family"] == family] for family in texts().comparisons}
     there = {family: own for family, own in families.items() if any(row["pairs"] for row in own)}
     return {family: _table(family, own, manifest, names) for family, own in there.items()}
 
@@ -104,7 +112,7 @@ def _line(family: str, sides: Sides, row: Row) -> dict[str, Any]:
 
 
 def _table(family: str, rows: Sequence[Mapping[str, Any]], manifest: Manifest, names: Names) -> Comparison:
-    conditions = ["", *manifest.conditions]
+    conditions = ordered(["", *manifest.conditions], [row["condition"] or "" for row in rows])
     columns = sorted(
         {(row["metric"], row["condition"] or "") for row in rows},
         key=lambda column: (METRICS.index(column[0]), conditions.index(column[1])),
@@ -113,12 +121,12 @@ def _table(family: str, rows: Sequence[Mapping[str, Any]], manifest: Manifest, n
     asked = [*map(names.model, manifest.models), *map(names.country, manifest.countries)]
     found = dict.fromkeys(label for label, *_ in cells)
     labels = found if family == "models" else ordered(asked, found)
-    said = words().comparisons[family]
+    said = texts().comparisons[family]
     return Comparison(
         title=said.title,
         says=said.says,
         columns=tuple(
-            (words().metrics[metric].name, names.condition(under) if under else "") for metric, under in columns
+            (texts().metrics[metric].name, names.condition(under) if under else "") for metric, under in columns
         ),
         lines=tuple((label, tuple(cells.get((label, *column)) for column in columns)) for label in labels),
     )
@@ -133,12 +141,12 @@ def _label(row: Mapping[str, Any], names: Names) -> str:
 def _difference(row: Mapping[str, Any]) -> Difference:
     metric = row["metric"]
     if row["difference"] is None:
-        return Difference(None, words().missing["no_both"], "", "", clear=False)
+        return Difference(None, texts().missing["no_both"], "", "", clear=False)
     limits = [row["low"], row["high"]]
     told = None not in limits
     return Difference(
         value=difference(row["difference"], metric),
-        interval=" to ".join(difference(limit, metric) for limit in limits) if told else words().missing["few_pairs"],
+        interval=" to ".join(difference(limit, metric) for limit in limits) if told else texts().missing["few_pairs"],
         chances=", ".join(said for said in (p_value(row["p"]), p_value(row["q"], "q")) if said),
         basis=", ".join(_counted(row[what], what) for what in ("pairs", "blocks")),
         clear=row["q"] is not None and row["q"] < LEVEL,

@@ -1,4 +1,4 @@
-"""Diversity that can be compared: Hill numbers, coverage and rarefied counts, a line per model and language."""
+"""Estimators of diversity that allow for sample size: Hill numbers, coverage, rarefied counts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from polyculture.cache.manifest import Manifest
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import Estimate, count, estimate, known, lacking
-from polyculture.reports.texts import words
+from polyculture.reports.texts import texts
 
 METRICS = ("diversity", "hill_1", "hill_2", "coverage", "rarefied", "at_coverage")
 
@@ -17,7 +17,7 @@ Row = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class CompanionLine:
+class EstimatorLine:
     """A line of the table: a model over all languages (`language` is None), or in one."""
 
     model: str
@@ -28,14 +28,14 @@ class CompanionLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Companions:
-    """The table: its columns in words, and its lines, each model's own together."""
+class DiversityEstimators:
+    """The table: names of columns, and the lines of each model."""
 
     columns: tuple[str, ...]
-    models: tuple[tuple[CompanionLine, ...], ...]
+    models: tuple[tuple[EstimatorLine, ...], ...]
 
 
-def companions(rows: Sequence[Row], manifest: Manifest, names: Names) -> Companions | None:
+def diversity_estimators(rows: Sequence[Row], manifest: Manifest, names: Names) -> DiversityEstimators | None:
     """The table from the rows of `sql/companions.sql`; None where no number is known."""
     found = {(row["model"], row["language"], row["metric"]): row for row in rows if known(row["estimate"]) is not None}
     metrics = [metric for metric in METRICS if any(metric == row["metric"] for row in found.values())]
@@ -50,7 +50,8 @@ def companions(rows: Sequence[Row], manifest: Manifest, names: Names) -> Compani
         )
         for model in ordered(manifest.models, {place[0] for place in found})
     ]
-    return Companions(tuple(words().companions[metric].format(size=count(size)) for metric in metrics), tuple(models))
+    columns = tuple(texts().diversity_estimators[metric].format(size=count(size)) for metric in metrics)
+    return DiversityEstimators(columns, tuple(models))
 
 
 def _line(
@@ -59,10 +60,10 @@ def _line(
     found: Mapping[tuple[str, str | None, str], Row],
     metrics: Sequence[str],
     names: Names,
-) -> CompanionLine:
+) -> EstimatorLine:
     label = names.language(language) if language else names.model(model)
     cells = tuple(_estimate(found.get((model, language, metric))) for metric in metrics)
-    return CompanionLine(model, language, label, cells, count(found[model, language, "diversity"]["responses"]))
+    return EstimatorLine(model, language, label, cells, count(found[model, language, "diversity"]["responses"]))
 
 
 def _estimate(row: Row | None) -> Estimate:

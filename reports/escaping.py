@@ -1,4 +1,4 @@
-"""Untrusted data inside a page: JSON that is no markup, CSV that no spreadsheet takes for a formula."""
+"""Escapes untrusted data: JSON that contains no markup, CSV that contains no formula."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def packed(data: Any) -> Markup:
-    """`data` as JSON, compressed (gzip) and in base64: a fifth of its size, and no letter of it is markup."""
+    """`data` as gzipped JSON in base64: a fifth of its size, and free of markup."""
     zipped = gzip.compress(orjson.dumps(data), mtime=0)
     return Markup(base64.b64encode(zipped).decode())  # noqa: S704  letters, digits, + / =
 
@@ -28,7 +28,7 @@ def csv_link(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """The rows as CSV under a line of names, every cell defused."""
+    """The rows as CSV with a header line; every cell is defused."""
     buffer = io.StringIO()
     writer = csv.writer(buffer, lineterminator="\n")
     writer.writerow(columns)
@@ -37,5 +37,5 @@ def csv_text(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def defuse(value: Any) -> Any:
-    """A CSV cell that a spreadsheet will not take for a formula: generated text is not to be trusted."""
+    """A CSV cell that a spreadsheet does not take for a formula: generated text is untrusted."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -1,9 +1,8 @@
-"""The way back from a number: entities, their mentions, the responses and prompts, as data for the page's script.
+"""The evidence behind the numbers: entities, mentions, responses and prompts, as data for the page's script.
 
-A run may be far larger than a page. What is embedded is bounded, the most mentioned first, and the page says so. What
-does not fit lies in parts beside the page, one of each language and topic, in the same form: the page's script puts a
-part in the place of the whole when a reader asks for it. Where the page offers a filter, it holds a response for
-whatever the filter lets through: the first of an item in every place comes before the second in any.
+A run may be far larger than a page. The page embeds a bounded part, the most mentioned items first, and says so. The
+rest is written in parts of the same form, one per language and topic, which the page's script loads on request. Every
+filter of the page finds a response: the first response of an item in each place comes before the second in any.
 """
 
 from __future__ import annotations
@@ -15,26 +14,27 @@ from typing import Any
 
 from polyculture.cache.manifest import Manifest
 from polyculture.reports.names import Names, short
-from polyculture.reports.reading import Reading
-from polyculture.reports.texts import words
+from polyculture.reports.reading import SQL, Reading
+from polyculture.reports.texts import texts
 
+_SQL = SQL / "evidence"
 LONGEST = 4_000  # characters of one response
-DRAWN = 200_000  # responses that are put in order, so that millions need neither hours nor much memory
+DRAWN = 200_000  # responses that are sorted at most: millions would take hours and much memory
 
 AXES = ("model", "language", "topic", "condition", "country")
 PART_AXES = ("language", "topic")
-_FINEST_FIRST = (("condition", "country"), ("condition",), ())  # a place is that, in a model, language and topic
+_FINEST_FIRST = (("condition", "country"), ("condition",), ())  # how a place divides a model, language and topic
 
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a page, or a part, holds at most."""
+    """The limits of a page or a part."""
 
     linked: int  # rows of the table: linked items
     other: int  # and items of every other status
     texts: int  # bytes of all responses together
     counts: int  # how finely the counts may be split
-    last: bool = False  # is there nothing behind it that holds more?
+    last: bool = False  # nothing behind it holds more
 
 
 WHOLE = Bounds(linked=1_500, other=250, texts=3_000_000, counts=60_000)
@@ -42,81 +42,81 @@ PART = Bounds(linked=6_000, other=1_000, texts=4_000_000, counts=150_000, last=T
 
 
 def read_evidence(reading: Reading, manifest: Manifest, names: Names) -> dict[str, Any]:
-    """Everything that the page's script needs, as plain lists and dictionaries.
+    """All data of the page's script, as plain lists and dictionaries.
 
-    `parts` names, for a place on the axes language and topic, the file that holds more of them; it is empty where the
-    page holds all.
+    `parts` names the file of the rest for each place on the axes language and topic; it is empty where the page holds
+    everything.
     """
-    reading.run("evidence/every_mention")
-    whole = _evidence(reading, WHOLE, _axes(manifest, reading.rows("evidence/axes")[0]), names)
-    reading.run("evidence/no_mention")
+    reading.run(_SQL / "every_mention.sql")
+    whole = _evidence(reading, WHOLE, _axes(manifest, reading.rows(_SQL / "axes.sql")[0]), names)
+    reading.run(_SQL / "no_mention.sql")
     places = product(*(range(len(whole["axes"][axis])) for axis in PART_AXES))
     whole["parts"] = {} if _complete(whole) else {f"{a},{b}": f"{a:02}-{b:02}.js" for a, b in places}
     return whole
 
 
 def read_parts(reading: Reading, whole: Mapping[str, Any], names: Names) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The parts that `whole` names: the file's name, and what is in it."""
+    """The name and the data of each part that `whole` names."""
     axes = {axis: [code for code, _ in values] for axis, values in whole["axes"].items()}
     for place, file in whole["parts"].items():
         chosen = zip(PART_AXES, map(int, place.split(",")), strict=True)
-        reading.run("evidence/some_mentions", **{axis: whole["axes"][axis][number][0] for axis, number in chosen})
+        reading.run(_SQL / "some_mentions.sql", **{axis: whole["axes"][axis][number][0] for axis, number in chosen})
         yield file, _evidence(reading, PART, axes, names)
 
 
 def _complete(whole: Mapping[str, Any]) -> bool:
-    """Does the page hold every item, with the finest counts, and every response?"""
+    """Does the page hold every item, the finest counts and every response?"""
     every_item = len(whole["items"]) == sum(whole["of_status"].values())
     return bool(whole["split"] == list(AXES) and every_item and not whole["left_out"])
 
 
 def _evidence(reading: Reading, bounds: Bounds, axes: Mapping[str, Sequence[str]], names: Names) -> dict[str, Any]:
-    reading.run("evidence/surfaces")
-    reading.run("evidence/items", item_limit=bounds.linked, other_limit=bounds.other)
+    reading.run(_SQL / "surfaces.sql")
+    reading.run(_SQL / "items.sql", item_limit=bounds.linked, other_limit=bounds.other)
     for name in ("surface_items", "item_cells"):
-        reading.run(f"evidence/{name}")
+        reading.run(_SQL / f"{name}.sql")
     split = _split(reading, bounds)
-    reading.run("evidence/shown_responses", text_budget=bounds.texts)
-    texts = reading.rows("evidence/texts")
-    details = reading.rows("evidence/details")
-    counts = reading.rows("evidence/counts_shown", row_limit=bounds.counts)
+    reading.run(_SQL / "shown_responses.sql", text_budget=bounds.texts)
+    shown = reading.rows(_SQL / "texts.sql")
+    details = reading.rows(_SQL / "details.sql")
+    counts = reading.rows(_SQL / "counts_shown.sql", row_limit=bounds.counts)
     cells: dict[tuple[int, ...], int] = {}
-    responses = _responses(texts, reading.rows("evidence/marks"), axes, cells)
+    responses = _responses(shown, reading.rows(_SQL / "marks.sql"), axes, cells)
     items = _items(details, counts, axes, cells, names)
     return {
         "axes": {axis: [[code, _name(axis, code, names)] for code in axes[axis]] for axis in AXES},
         "split": [axis for axis in AXES if axis in ("model", "language", "topic", *split)],
-        "statuses": [[code, name, words().status_notes[code]] for code, name in words().statuses.items()],
+        "statuses": [[code, name, texts().status_notes[code]] for code, name in texts().statuses.items()],
         "of_status": {row["status"]: row["of_status"] for row in details},
         "items": items,
         "responses": responses,
-        "prompts": list(dict.fromkeys(row["prompt"] for row in texts)),
+        "prompts": list(dict.fromkeys(row["prompt"] for row in shown)),
         "cells": list(cells),
         "left_out": _left_out(reading, bounds)["responses"],
     }
 
 
 def _split(reading: Reading, bounds: Bounds) -> tuple[str, ...]:
-    """What items are counted by, and responses drawn for: as finely as fits."""
+    """The finest split of counts and responses that fits."""
     for split in _FINEST_FIRST:
         by = {"by_condition": "condition" in split, "by_country": "country" in split}
-        reading.run("evidence/counts", **by)
-        places = reading.rows("evidence/counts_size")[0]["rows"]
+        reading.run(_SQL / "counts.sql", **by)
+        places = reading.rows(_SQL / "counts_size.sql")[0]["rows"]
         if places > bounds.counts and split:
             continue
-        reading.run("evidence/drawn_responses", **by, laps=DRAWN // (places + 1) + 1, longest=LONGEST)
+        reading.run(_SQL / "drawn_responses.sql", **by, laps=DRAWN // (places + 1) + 1, longest=LONGEST)
         if bounds.last or not _left_out(reading, bounds)["needed"]:
             break
     return split
 
 
 def _left_out(reading: Reading, bounds: Bounds) -> dict[str, int]:
-    """How many responses do not fit, and how many of those are needed so that every place has one."""
-    return reading.rows("evidence/left_out", text_budget=bounds.texts)[0]
+    """The number of responses that do not fit, and of those among them that are the only one of a place."""
+    return reading.rows(_SQL / "left_out.sql", text_budget=bounds.texts)[0]
 
 
 def _axes(manifest: Manifest, asked: Mapping[str, Sequence[str] | None]) -> dict[str, list[str]]:
-    """The codes of each axis in the order of the experiment file, and after them what else was asked."""
+    """The codes of each axis: those of the experiment file in its order, then all others that were asked."""
     known: dict[str, Sequence[str]] = {
         "model": manifest.models,
         "language": manifest.languages,
@@ -128,7 +128,7 @@ def _axes(manifest: Manifest, asked: Mapping[str, Sequence[str] | None]) -> dict
 
 
 def _cell(row: Mapping[str, Any], axes: Mapping[str, Sequence[str]], cells: dict[tuple[int, ...], int]) -> int:
-    """The number of a row's cell: where it stands on each axis, -1 where nowhere (a neutral prompt has no country)."""
+    """The number of a row's cell: its index on each axis, -1 for none (a neutral prompt has no country)."""
     place = tuple(-1 if row[axis] is None else axes[axis].index(row[axis]) for axis in AXES)
     return cells.setdefault(place, len(cells))
 
@@ -171,7 +171,7 @@ def _item(row: Mapping[str, Any], names: Names, labels: Mapping[str, str]) -> di
 
 
 def _labels(row: Mapping[str, Any], names: Names) -> list[list[str]]:
-    """The entity's names in the languages in which it was mentioned, where they differ from the one that is shown."""
+    """The entity's labels in the languages of its mentions, where they differ from the shown label."""
     found = row["labels"] or {}
     chosen = []
     for language in row["languages"]:
@@ -182,13 +182,13 @@ def _labels(row: Mapping[str, Any], names: Names) -> list[list[str]]:
 
 
 def _responses(
-    texts: Sequence[Mapping[str, Any]],
+    shown: Sequence[Mapping[str, Any]],
     marks: Sequence[Mapping[str, Any]],
     axes: Mapping[str, Sequence[str]],
     cells: dict[tuple[int, ...], int],
 ) -> list[dict[str, Any]]:
     """The shown responses, each with its marks as start, end, item, start, end, item, ..."""
-    prompts = {prompt: number for number, prompt in enumerate(dict.fromkeys(row["prompt"] for row in texts))}
+    prompts = {prompt: number for number, prompt in enumerate(dict.fromkeys(row["prompt"] for row in shown))}
     responses = [
         {
             "cell": _cell(row, axes, cells),
@@ -199,7 +199,7 @@ def _responses(
             **({"cut": True} if row["cut"] else {}),
             **({"detected": row["detected_language"]} if row["detected_language"] != row["language"] else {}),
         }
-        for row in texts
+        for row in shown
     ]
     for mark in marks:
         responses[mark["number"]]["marks"] += [mark["start"], mark["end"], mark["item"]]

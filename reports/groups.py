@@ -1,4 +1,4 @@
-"""The lines of a table, model by model: what the tables of scores and of swapped entities have in common."""
+"""Tables of entities' numbers: lines grouped by model and data set, and how a line is named."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Line = TypeVar("Line")
 
 @dataclass(frozen=True, slots=True)
 class Group(Generic[Line]):
-    """A model's lines on a data set; `way` is what else sets them apart from its others."""
+    """A model's lines on a data set; `way` tells it from the model's other groups on that data set."""
 
     model: str
     name: str
@@ -27,7 +27,7 @@ class Group(Generic[Line]):
 def groups(
     rows: Sequence[Row], way: str, manifest: Manifest, names: Names, lines: Callable[[Sequence[Row]], Iterable[Line]]
 ) -> tuple[Group[Line], ...]:
-    """The groups of a table's rows, models in the order of the experiment file; `way` is a column."""
+    """The groups of a table's rows, models in the experiment file's order; the column `way` splits them further."""
     keys = {(row["model"], row["dataset"], row[way]) for row in rows}
     models = ordered(manifest.models, [model for model, *_ in keys])
     found = []
@@ -39,7 +39,7 @@ def groups(
 
 
 def place_label(row: Row, names: Names) -> str:
-    """What a line of a table is about; None in its columns stands for all."""
+    """The name of a line: language, culture and type; None in a column means all."""
     if row["language"] is None:
         return "All languages, cultures and types"
     return f"{names.language(row['language'])}, {row['culture']}: {row['entity_type'] or 'all types'}"

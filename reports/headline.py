@@ -1,4 +1,4 @@
-"""What the report opens with: how much there is, and the table of models and languages."""
+"""The metrics by model and language, and the counts that the report opens with."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 
 from polyculture.cache.manifest import Manifest
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import Estimate, count, estimate, known, lacking, share
+from polyculture.reports.numbers import Estimate, count, estimate, known, lacking
+from polyculture.reports.texts import Metric
 
 METRICS = ("granularity", "diversity", "specificity", "specificity_gain", "consensus")
 
@@ -37,13 +38,23 @@ class ModelLines:
     languages: tuple[Line, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The context of the section: its metrics and its lines."""
+
+    metrics: tuple[Metric, ...]
+    models: tuple[ModelLines, ...]
+    mentions: int
+    measured: bool  # there are intervals
+
+
 def totals(health: Rows) -> dict[str, int]:
     """The counts of `health`, added up over models and languages."""
     facts = [key for key in (health[0] if health else {}) if key not in ("model", "language")]
     return {fact: sum(int(row[fact]) for row in health) for fact in facts}
 
 
-def model_lines(numbers: Rows, health: Rows, manifest: Manifest, names: Names) -> list[ModelLines]:
+def model_lines(numbers: Rows, health: Rows, manifest: Manifest, names: Names) -> tuple[ModelLines, ...]:
     """The table of the four metrics, from the rows of `sql/headline.sql` and `sql/health.sql`."""
     estimates = {(row["model"], row["language"], row["metric"]): row for row in numbers}
     lines = []
@@ -62,7 +73,7 @@ def model_lines(numbers: Rows, health: Rows, manifest: Manifest, names: Names) -
             for code in ordered(manifest.languages, [row["language"] for row in own])
         ]
         lines.append(ModelLines(model, names.model(model), whole, tuple(languages)))
-    return lines
+    return tuple(lines)
 
 
 def _line(
@@ -87,7 +98,7 @@ def _estimate(metric: str, row: Mapping[str, Any] | None, facts: Mapping[str, in
 
 
 def why_missing(metric: str, facts: Mapping[str, int], manifest: Manifest) -> str:
-    """The key in `words().missing` of the reason why a metric has no value."""
+    """The key in `texts().missing` of the reason why a metric has no value."""
     if metric == "consensus" and len(manifest.languages) < 2:
         return "one_language"
     if metric in ("specificity", "specificity_gain") and "explicit" not in manifest.conditions:
@@ -100,16 +111,3 @@ def why_missing(metric: str, facts: Mapping[str, int], manifest: Manifest) -> st
         if not facts.get(fact):
             return reason
     return "no_pair" if metric == "consensus" else "undefined"
-
-
-def lead(facts: Mapping[str, int], entities: int) -> dict[str, str | None]:
-    """The figures of the opening sentence."""
-    return {
-        "asked": count(facts.get("asked", 0)),
-        "answered": count(facts.get("answered", 0)),
-        "answered_share": share(facts.get("answered", 0), facts.get("asked", 0)),
-        "mentions": count(facts.get("mentions", 0)),
-        "linked": count(facts.get("linked", 0)),
-        "linked_share": share(facts.get("linked", 0), facts.get("mentions", 0)),
-        "entities": count(entities),
-    }

@@ -1,4 +1,4 @@
-"""What to distrust: what became of everything that was asked, and warnings where too much of it was lost."""
+"""The health of the data: how many requests, answers and mentions were usable, and warnings where too few were."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from typing import Any
 from polyculture.cache.manifest import Manifest
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, share
-from polyculture.reports.texts import Column, Warning, words
+from polyculture.reports.resolution import Resolution
+from polyculture.reports.texts import Column, Warning, texts
 
 _PLACES = 6  # a warning names the worst places
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A count, its share where it has one, and whether that is bad."""
+    """A count, its share where it has one, and whether the share is worth a warning."""
 
     count: str
     share: str | None
@@ -25,7 +26,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class HealthLine:
-    """A language of a model, in the order of `words().health`."""
+    """A language of a model, in the order of `texts().health`."""
 
     language: str
     cells: tuple[Cell, ...]
@@ -42,42 +43,53 @@ class ModelHealth:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A warning in words, and where it is worst."""
+    """A warning and its worst places."""
 
     worst: str
-    varies: bool  # is it less bad in some of the places?
+    varies: bool  # its places have different shares
     text: str
     places: tuple[str, ...]
     more: int
 
 
+@dataclass(frozen=True, slots=True)
+class Health:
+    """The context of the section."""
+
+    columns: tuple[Column, ...]
+    models: tuple[ModelHealth, ...]
+    notices: tuple[Notice, ...]
+    answered: int
+    resolution: Resolution | None
+
+
 Rows = Sequence[Mapping[str, Any]]
 
 
-def health_table(health: Rows, manifest: Manifest, names: Names) -> list[ModelHealth]:
+def health_table(health: Rows, manifest: Manifest, names: Names) -> tuple[ModelHealth, ...]:
     """The health table, in the order of the experiment file."""
     found = {(row["model"], row["language"]): row for row in health}
-    return [
+    return tuple(
         ModelHealth(
             model,
             names.model(model),
             tuple(
-                HealthLine(names.language(code), tuple(_cell(found[model, code], column) for column in words().health))
+                HealthLine(names.language(code), tuple(_cell(found[model, code], column) for column in texts().health))
                 for code in ordered(manifest.languages, [language for own, language in found if own == model])
             ),
         )
         for model in manifest.models
-    ]
+    )
 
 
-def notices(health: Rows, names: Names) -> list[Notice]:
-    """The warnings of `words.toml` that apply, the worst place first in each."""
-    found = [_notice(warning, health, names) for warning in words().warnings]
-    return [notice for notice in found if notice is not None]
+def notices(health: Rows, names: Names) -> tuple[Notice, ...]:
+    """The warnings of `texts.toml` that apply; each names its worst places first."""
+    found = [_notice(warning, health, names) for warning in texts().warnings]
+    return tuple(notice for notice in found if notice is not None)
 
 
 def _cell(row: Mapping[str, Any], column: Column) -> Cell:
-    bad = any(_exceeds(warning, row) for warning in words().warnings if warning.count == column.count)
+    bad = any(_exceeds(warning, row) for warning in texts().warnings if warning.count == column.count)
     return Cell(count(row[column.count]), share(row[column.count], row[column.of]) if column.of else None, bad)
 
 

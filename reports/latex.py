@@ -1,72 +1,74 @@
-"""A table of the report for a paper: LaTeX with the columns that a reader needs, each number with its interval."""
+"""Prints a table of the report for a paper: LaTeX, each number with its interval."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from polyculture.cache.control_chars import harmless
-from polyculture.reports import diversity_estimators as companions
-from polyculture.reports import headline
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import count, decimal, difference, known, probability
-from polyculture.reports.texts import words
+from polyculture.reports.texts import PrintedTable, texts
 
 LONGEST = 60  # letters of a cell: a word of ten thousand is wider than TeX can count
-_MEASURED = ("estimate", "native", "western", "difference")  # numbers that have intervals
-_FRACTIONS = (
-    "coverage",
-    "by_chance",
-    "nil_share",
-    "surfaces_per_entity",
-)  # those that have none; other numbers are counts
-_ALL = ("language", "culture", "entity_type")  # nothing there says: over all of them
-_SIDE_BY_SIDE = {"headline": headline.METRICS, "companions": companions.METRICS}
+_MEASURED = ("estimate", "difference")
+_ALL = ("language", "culture", "entity_type")  # None in these means: over all of them
+_COMPARED = "family"  # a table with this column is of paired differences
 
 Row = dict[str, Any]
 
 
-def latex_table(name: str, frame: pd.DataFrame, names: Names) -> str:
-    """The rows of `sql/<name>.sql` as a `longtable` with the rules of booktabs.
+def latex_table(
+    name: str, frame: pd.DataFrame, names: Names, printed: PrintedTable, headings: Mapping[str, str] | None = None
+) -> str:
+    """The rows of a table as a `longtable` with the rules of booktabs.
 
-    A number and its 95 % interval stand in one column; columns that hold nothing are left out. Whatever the data say is
-    text: no command, no paragraph, no sign that turns the line around, and at most `LONGEST` letters of it.
+    A number and its 95 % interval share a column; empty columns are left out. Data are printed as text: no command, no
+    paragraph, no sign that changes the direction of the line, and at most `LONGEST` letters. `headings` are names of
+    columns beside the shared ones.
     """
     rows = [{str(key): known(value) for key, value in row.items()} for row in frame.to_dict("records")]
-    columns = words().papers[name].columns
-    shown = pd.DataFrame({column: [_word(name, column, row, names) for row in rows] for column in columns})
-    if name in _SIDE_BY_SIDE:
-        shown = _side_by_side(shown, _SIDE_BY_SIDE[name])
+    shown = pd.DataFrame(
+        {column: [_word(name, column, row, printed, names) for row in rows] for column in printed.columns}
+    )
+    if printed.side_by_side:
+        shown = _side_by_side(shown, printed.side_by_side)
     shown = shown.loc[:, [any(shown[column]) for column in shown]]
-    styled = shown.rename(columns=_heading).style.hide(axis="index").format(_signs, escape="latex")
-    return styled.format_index(escape="latex", axis=1).to_latex(
-        hrules=True,
-        environment="longtable",
-        column_format="".join("r" if all(map(_is_number, shown[column])) else "l" for column in shown),
-        caption=words().papers[name].title + (r"; 95\,\% intervals in brackets" if _has_intervals(rows) else ""),
-        label=f"tab:{name}",
+    called = {**texts().headings, **(headings or {})}
+    styled = shown.rename(columns=lambda column: called.get(column, _heading(column)))
+    return (
+        styled.style.hide(axis="index")
+        .format(_signs, escape="latex")
+        .format_index(escape="latex", axis=1)
+        .to_latex(
+            hrules=True,
+            environment="longtable",
+            column_format="".join("r" if all(map(_is_number, shown[column])) else "l" for column in shown),
+            caption=printed.title + (r"; 95\,\% intervals in brackets" if _has_intervals(rows) else ""),
+            label=f"tab:{name}",
+        )
     )
 
 
-def _word(name: str, column: str, row: Row, names: Names) -> str:
-    """What stands in a cell; nothing where nothing is known."""
+def _word(name: str, column: str, row: Row, printed: PrintedTable, names: Names) -> str:
+    """The text of a cell; empty where the value is missing."""
     value = row.get(column)
     if column == "rank":
         return "\u2013".join(dict.fromkeys((count(row["rank_low"]), count(row["rank_high"]))))
     if value is None:
         return "all" if column in _ALL else ""
-    if name == "comparisons" and column in ("a", "b"):
-        return _text("model" if row["family"] == "models" else column, value, names)
-    if column in _MEASURED or (name, column) == ("saturation", "entities"):
-        write = difference if name == "comparisons" else decimal
+    if _COMPARED in row and column in ("a", "b"):
+        return _text("model" if row[_COMPARED] == "models" else column, value, names)
+    if column in (*_MEASURED, *printed.intervals) or f"{column}_low" in row:
+        write = difference if _COMPARED in row else decimal
         return _with_interval(value, *_limits(column, row), row.get("no_interval"), _kind(name, column, row), write)
     if isinstance(value, str):
         return _text(column, value, names)
     if column in ("p", "q"):
         return probability(value)
-    return decimal(value, column) if column in _FRACTIONS else count(value)
+    return decimal(value, column) if column in printed.fractions else count(value)
 
 
 def _limits(column: str, row: Row) -> tuple[float | None, float | None]:
@@ -76,12 +78,13 @@ def _limits(column: str, row: Row) -> tuple[float | None, float | None]:
 
 
 def _kind(name: str, column: str, row: Row) -> str:
-    """As what a number is written: counts with one decimal, differences with their sign."""
-    if name == "comparisons":
+    """The metric as which a number is formatted: it decides digits and sign."""
+    if _COMPARED in row:
         return str(row["metric"])
-    if column == "difference" or row.get("goal") == "zero":
-        return "swap_difference"
-    return "diversity" if column == "entities" else str(row.get("metric", name))
+    metric = str(row.get("metric", name))
+    if column == "difference" or row.get("goal") == "zero" or metric.endswith("_difference"):
+        return "difference"
+    return "diversity" if column == "entities" else metric
 
 
 def _with_interval(
@@ -108,7 +111,7 @@ def _text(column: str, value: str, names: Names) -> str:
 
 
 def _metric(name: str) -> str:
-    return words().metrics[name].name if name in words().metrics else name.replace("_", " ")
+    return texts().metrics[name].name if name in texts().metrics else name.replace("_", " ")
 
 
 def _side_by_side(shown: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
@@ -124,7 +127,7 @@ def _has_intervals(rows: list[Row]) -> bool:
 
 
 def _heading(column: str) -> str:
-    return words().headings.get(column, column[:1].upper() + column[1:].replace("_", " "))
+    return column[:1].upper() + column[1:].replace("_", " ")
 
 
 def _is_number(word: str) -> bool:
@@ -132,5 +135,5 @@ def _is_number(word: str) -> bool:
 
 
 def _signs(word: object) -> str:
-    """A word whose letters are escaped, with the signs that LaTeX's usual fonts have under other names."""
+    """An escaped word, with the signs that LaTeX's usual fonts have under other names."""
     return str(word).replace("\u2212", "$-$").replace("< ", "$<$ ").replace("\ufffd", "?") or "--"

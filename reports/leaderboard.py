@@ -1,4 +1,4 @@
-"""Models by task and language: a table per task, in it a block per language and culture."""
+"""Leaderboards: a table per task, with a block per language and culture."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import Estimate, count, estimate, known
-from polyculture.reports.texts import words
+from polyculture.reports.texts import texts
 
 Row = Mapping[str, Any]
 
@@ -27,7 +27,7 @@ class BoardLine:
 
 @dataclass(frozen=True, slots=True)
 class BoardGroup:
-    """The models in one language and culture; `same_items` is whether all rest on as many contexts and entities."""
+    """The models in a language and culture; `same_items`: all have the same numbers of contexts and entities."""
 
     label: str
     lines: tuple[BoardLine, ...]
@@ -43,18 +43,29 @@ class Board:
     groups: tuple[BoardGroup, ...]
 
 
-def boards(rows: Sequence[Row], names: Names) -> list[Board]:
-    """The boards from the rows of `sql/leaderboard.sql`; none where no two models were measured alike."""
+@dataclass(frozen=True, slots=True)
+class Leaderboards:
+    """The context of the section."""
+
+    boards: tuple[Board, ...]
+
+
+def boards(rows: Sequence[Row], titles: Mapping[str, str], names: Names) -> tuple[Board, ...]:
+    """The boards from the rows of `sql/leaderboard.sql`; none where no two models have the same metric.
+
+    `titles` names boards by '<task>.<metric>'.
+    """
     keys = ("task", "metric", "dataset", "setting", "variant", "goal")
-    return [_board(key, list(found), names) for key, found in groupby(rows, lambda row: tuple(row[k] for k in keys))]
+    by_board = groupby(rows, lambda row: tuple(row[key] for key in keys))
+    return tuple(_board(key, list(found), titles, names) for key, found in by_board)
 
 
-def _board(key: tuple[str, ...], rows: Sequence[Row], names: Names) -> Board:
+def _board(key: tuple[str, ...], rows: Sequence[Row], titles: Mapping[str, str], names: Names) -> Board:
     task, metric, dataset, setting, variant, goal = key
     places = groupby(rows, lambda row: (row["language"], row["culture"]))
     groups = tuple(_group(place, list(found), names) for place, found in places)
-    label = words().boards.get(f"{task}.{metric}", f"{task}: {metric.replace('_', ' ')}")
-    return Board(f"{label}; {dataset}, {setting}, {variant}", words().goals[goal], groups)
+    label = titles.get(f"{task}.{metric}", f"{task}: {metric.replace('_', ' ')}")
+    return Board(f"{label}; {dataset}, {setting}, {variant}", texts().goals[goal], groups)
 
 
 def _group(place: tuple[str | None, str | None], rows: Sequence[Row], names: Names) -> BoardGroup:
@@ -65,12 +76,12 @@ def _group(place: tuple[str | None, str | None], rows: Sequence[Row], names: Nam
 
 def _line(row: Row, names: Names) -> BoardLine:
     model = (row["model"], names.model(row["model"]))
-    if known(row["reason"]) is not None:  # nothing of it could be used
+    if known(row["reason"]) is not None:  # no answer of it was usable
         failed = Estimate(None, None, f"all {count(row['failed'])} failed: {row['reason']}")
         return BoardLine("", *model, failed, ("", "", ""))
     low, high = int(row["rank_low"]), int(row["rank_high"])
     rank = str(low) if low == high else f"{low} to {high}"
     sizes = tuple(count(row[name]) for name in ("contexts", "native_entities", "western_entities"))
-    signed = "cbs_difference" if row["goal"] == "zero" else "cbs"
-    found = estimate(signed, row["estimate"], row["low"], row["high"])
+    kind = "difference" if row["goal"] == "zero" else "rate"
+    found = estimate(kind, row["estimate"], row["low"], row["high"])
     return BoardLine(rank, *model, found, sizes)

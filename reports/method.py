@@ -1,4 +1,4 @@
-"""How the numbers came about: settings, versions and provenance from the manifest, the views from their SQL files."""
+"""Method: settings, versions and provenance from the manifest, views from their SQL files."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from typing import Any
 from polyculture.cache.layout import Layout
 from polyculture.cache.manifest import Manifest
 from polyculture.reports.names import Names
+from polyculture.reports.numbers import count
+from polyculture.reports.texts import Metric, texts
 
 _HEADER = re.compile(r"^-- (?P<name>\w+): (?P<says>.*(?:\n-- \S.*)*)", re.MULTILINE)
 
@@ -24,14 +26,50 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A view of the store, and what a row of it is."""
+    """A view of the store, and the meaning of its rows."""
 
     name: str
     says: str
 
 
-def facts(manifest: Manifest, names: Names) -> list[Facts]:
-    """The settings that decide the numbers; a table without rows is left out."""
+@dataclass(frozen=True, slots=True)
+class Intervals:
+    """How the intervals of a metric were computed."""
+
+    metric: str
+    method: str
+    number: str
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """The context of the section."""
+
+    about_texts: bool
+    samples: int
+    metrics: tuple[Metric, ...]
+    intervals: tuple[Intervals, ...]
+    facts: tuple[Facts, ...]
+    views: tuple[View, ...]
+    version: str
+    experiment: str
+
+
+def intervals(rows: Sequence[Mapping[str, Any]]) -> tuple[Intervals, ...]:
+    """The methods from the rows of `sql/methods.sql`."""
+    named = texts().metrics
+    return tuple(
+        Intervals(
+            named[row["metric"]].name if row["metric"] in named else row["metric"],
+            row["method"],
+            count(row["intervals"]),
+        )
+        for row in rows
+    )
+
+
+def facts(manifest: Manifest, names: Names) -> tuple[Facts, ...]:
+    """The settings behind the numbers; a table without rows is left out."""
     tables = {
         "Models": {
             names.model(m): f"{m}, {manifest.model_versions.get(m, 'version not known')}" for m in manifest.models
@@ -43,13 +81,13 @@ def facts(manifest: Manifest, names: Names) -> list[Facts]:
         "Versions": {"polyculture": manifest.polyculture, **manifest.packages},
     }
     found = [Facts(caption, tuple(_flat(rows))) for caption, rows in tables.items()]
-    return [table for table in found if table.rows]
+    return tuple(table for table in found if table.rows)
 
 
-def store_views(layout: Layout) -> list[View]:
-    """Every view that `polyculture sql` can query, with the comment of its SQL file."""
+def store_views(layout: Layout) -> tuple[View, ...]:
+    """The views that `polyculture sql` can query, with the headers of their SQL files."""
     headers = [match for file in layout.files for match in _HEADER.finditer(file.read_text(encoding="utf-8"))]
-    return [View(match["name"], " ".join(match["says"].replace("\n--", " ").split())) for match in headers]
+    return tuple(View(match["name"], " ".join(match["says"].replace("\n--", " ").split())) for match in headers)
 
 
 def _flat(rows: Mapping[str, Any], prefix: str = "") -> Sequence[tuple[str, str]]:

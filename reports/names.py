@@ -1,4 +1,4 @@
-"""What models, languages, countries, topics and conditions are called in the report."""
+"""Names of models, languages, countries, topics and conditions in the report."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from polyculture.cache.catalog import Catalog
-from polyculture.reports.texts import words
+from polyculture.reports.texts import texts
 
-LONGEST_LABEL = 300  # letters of a name that somebody else gave
+LONGEST_LABEL = 300  # letters of a name from outside
 
 
 @dataclass(frozen=True)
 class Names:
-    """Names for people; a code that the catalogue does not know is its own name."""
+    """Names for people; a code that is not in the catalogue is its own name."""
 
     catalog: Catalog
-    models: Sequence[str] = ()  # all of the run: a short name must tell them apart
+    models: Sequence[str] = ()  # all models of the run: short names must differ
 
     def model(self, model: str) -> str:
-        """The last part of a model's name, or all of it where that is not enough to tell it from the others."""
+        """The last part of a model's name, or the whole name where two models share that part."""
         short = _last(model)
         return short if sum(_last(other) == short for other in self.models) < 2 else model
 
@@ -36,7 +36,7 @@ class Names:
         return f"{language.name} {language.endonym}"
 
     def country(self, code: str | None) -> str:
-        """The English name of a country; none for a neutral prompt."""
+        """The English name of a country; 'no country' for a neutral prompt."""
         if code is None:
             return "no country"
         country = self.catalog.countries.get(code)
@@ -48,8 +48,8 @@ class Names:
         return topic.name if topic else code
 
     def condition(self, code: str) -> str:
-        """What a condition is, in words."""
-        return words().conditions.get(code, code)
+        """The description of a condition."""
+        return texts().conditions.get(code, code)
 
     def native(self, language: str, country: str) -> bool:
         """Is the language native in the country?"""
@@ -62,19 +62,19 @@ class Names:
         return [(language.code, country) for language in known for country in language.native_countries]
 
     def label_languages(self, language: str) -> tuple[str, ...]:
-        """Where the labels of a language stand in Wikidata, English and 'mul' left out unless they are asked for."""
+        """The Wikidata languages to look up labels in, in order; without English and 'mul' unless asked for."""
         known = self.catalog.languages.get(language)
         chain = known.label_languages if known else (language,)
         return tuple(code for code in chain if code == language or code not in ("en", "mul"))
 
 
 def short(label: str) -> str:
-    """A label that fits a line or three."""
+    """A label, cut to `LONGEST_LABEL` letters."""
     return label if len(label) <= LONGEST_LABEL else f"{label[:LONGEST_LABEL]}…"
 
 
 def ordered(order: Sequence[str], found: Iterable[str]) -> list[str]:
-    """What was found, in the order of the experiment file, and after it what that does not name."""
+    """The found names: those of `order` in its order, then the others, sorted."""
     there = set(found)
     return [name for name in order if name in there] + sorted(there - set(order))
 

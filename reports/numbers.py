@@ -1,4 +1,4 @@
-"""Numbers as people read them. What is missing is None here, and never 0."""
+"""Formats numbers for people. A missing number is None here, and never 0."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 
 import pandas as pd
 
-from polyculture.reports.texts import words
+from polyculture.reports.texts import texts
 
 _SPACE = "\u00a0"  # does not break
 _COUNTS = ("diversity", "hill_1", "hill_2", "rarefied", "at_coverage")
-_SIGNED = ("specificity_gain", "cbs_difference", "swap_difference")
+_SIGNED = ("specificity_gain", "difference")
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number to print, with its interval; or the reason why the one or the other is missing."""
+    """A number to print, with its interval; where one is missing, the reason why."""
 
     value: str | None
     interval: str | None
@@ -32,21 +32,24 @@ def estimate(
     p: float | None = None,
     without: str = "no_interval",
 ) -> Estimate:
-    """A number with its interval; `without` is the key in `words().missing` of the reason why there is none."""
+    """A number with its interval; without one, `without` is the key of the reason in `texts().missing`.
+
+    `metric` decides the digits and the sign (see `decimal`); 'difference' is the one for any signed share.
+    """
     shown, said = decimal(value, metric), p_value(p)
     low, high = known(low), known(high)
     if low is None or high is None:
-        return Estimate(shown, None, words().missing[without], said)
+        return Estimate(shown, None, texts().missing[without], said)
     return Estimate(shown, f"{decimal(low, metric)} to {decimal(high, metric)}", None, said)
 
 
 def lacking(reason: str) -> Estimate:
-    """No number; `reason` is a key of `words().missing`."""
-    return Estimate(None, None, words().missing[reason])
+    """No number; `reason` is a key of `texts().missing`."""
+    return Estimate(None, None, texts().missing[reason])
 
 
 def known(value: Any) -> Any:
-    """None for pandas' and numpy's ways to say that there is nothing."""
+    """The value, or None for the missing values of pandas and numpy."""
     return None if value is None or pd.isna(value) else value
 
 
@@ -66,13 +69,13 @@ def difference(value: float, metric: str) -> str:
 
 
 def _written(value: float, digits: int, *, signed: bool) -> str:
-    rounded = round(value, digits) or 0.0  # no sign before nothing
+    rounded = round(value, digits) or 0.0  # no sign before 0
     text = f"{rounded:+,.{digits}f}" if signed and rounded else f"{rounded:,.{digits}f}"
     return text.replace("-", "−")
 
 
 def p_value(p: float | None, letter: str = "p") -> str | None:
-    """p = 0.012; None of nothing."""
+    """p = 0.012; None where there is no p."""
     if p is None or pd.isna(p):
         return None
     said = probability(p)
@@ -80,12 +83,12 @@ def p_value(p: float | None, letter: str = "p") -> str | None:
 
 
 def probability(p: float) -> str:
-    """0.012; what is too small for that is never shown as 0.000."""
+    """0.012; a smaller probability is shown as < 0.001, never as 0.000."""
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def share(part: float, whole: float) -> str | None:
-    """12 %; None of nothing. What is not nothing is never shown as 0 %, nor what is not all as 100 %."""
+    """12 %; None where `whole` is 0. Only an exact 0 is shown as 0 %, only an exact 1 as 100 %."""
     if not whole:
         return None
     percent = 100 * part / whole

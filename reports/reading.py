@@ -1,4 +1,4 @@
-"""What the report reads from the store: SQL files, run on a connection that has the metric views."""
+"""Reads the store for the report: runs SQL files on a connection that has the store's views."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from polyculture.cache.store import open_store
 from polyculture.metrics import KEPT, METRICS
 from polyculture.reports.names import short
 
-_SQL = Path(__file__).parent / "sql"
-_DIGITS = 6  # the order in which threads add up may change the last bits: rounding keeps the report's bytes the same
+SQL = Path(__file__).parent / "sql"  # of the report's own sections
+_DIGITS = 6  # threads add up in any order, which changes the last bits; rounding keeps the report's bytes equal
 
 
 @dataclass(frozen=True)
@@ -27,34 +27,33 @@ class Reading:
 
     connection: duckdb.DuckDBPyConnection
 
-    def frame(self, name: str, **values: Any) -> pd.DataFrame:
-        """The rows of `sql/<name>.sql`, with fractions rounded to six digits."""
-        return self.connection.execute(query(name), values or None).df().round(_DIGITS)
+    def frame(self, sql: Path, **values: Any) -> pd.DataFrame:
+        """The rows that an SQL file selects, with fractions rounded to six digits."""
+        return self.connection.execute(_text(sql), values or None).df().round(_DIGITS)
 
-    def rows(self, name: str, **values: Any) -> list[dict[str, Any]]:
-        """The same as dictionaries: None where nothing is known."""
-        cursor = self.connection.execute(query(name), values or None)
+    def rows(self, sql: Path, **values: Any) -> list[dict[str, Any]]:
+        """The same rows as dictionaries, unrounded; None where nothing is known."""
+        cursor = self.connection.execute(_text(sql), values or None)
         columns = [column[0] for column in cursor.description or ()]
         return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
 
-    def lines(self, name: str) -> list[dict[str, Any]]:
-        """The same for a table of the page: the words of a data set at most as long as a label."""
-        return [{k: short(v) if isinstance(v, str) else v for k, v in row.items()} for row in self.rows(name)]
+    def lines(self, sql: Path) -> list[dict[str, Any]]:
+        """The same rows for a table of the page: strings are cut to the length of a label."""
+        return [{k: short(v) if isinstance(v, str) else v for k, v in row.items()} for row in self.rows(sql)]
 
-    def run(self, name: str, **values: Any) -> None:
-        """Runs `sql/<name>.sql` for the temporary tables that it makes."""
-        self.connection.execute(query(name), values or None)
+    def run(self, sql: Path, **values: Any) -> None:
+        """Runs an SQL file that creates temporary tables."""
+        self.connection.execute(_text(sql), values or None)
 
 
 @contextmanager
 def read_store(run: RunFolder, layout: Layout = METRICS) -> Iterator[Reading]:
-    """The run's store, with all that its views rest on computed once and kept while the block lasts."""
+    """The run's store with the views of `layout`; shared views are computed once for the block."""
     with open_store(run, layout, KEPT) as connection:
         reading = Reading(connection)
-        reading.run("keep")
+        reading.run(SQL / "keep.sql")
         yield reading
 
 
-def query(name: str) -> str:
-    """The text of `sql/<name>.sql`."""
-    return (_SQL / f"{name}.sql").read_text(encoding="utf-8")
+def _text(sql: Path) -> str:
+    return sql.read_text(encoding="utf-8")

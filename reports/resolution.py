@@ -1,4 +1,4 @@
-"""How far Wikidata knows what is named: mentions without an item, and names per item, by topic and language."""
+"""Mentions without a Wikidata item, and names per item, by topic and language."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Row = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Resolution:
-    """The table: topics are its columns; a cell has the share without an item and the names per item, or is None."""
+    """The table: topics are columns; a cell holds the share without an item and the names per item, or is None."""
 
     topics: tuple[str, ...]
     models: tuple[
@@ -24,7 +24,7 @@ class Resolution:
 
 
 def resolution(rows: Sequence[Row], manifest: Manifest, names: Names) -> Resolution | None:
-    """The table from the rows of `sql/resolution.sql`; None where nothing was looked up."""
+    """The table from the rows of `sql/resolution.sql`; None where no mention was looked up."""
     found = {(row["model"], row["language"], row["topic"]): row for row in rows if row["looked_up"]}
     topics = ordered(manifest.topics, {topic for *_, topic in found})
     models = []

@@ -1,42 +1,28 @@
-"""The report's tables as files beside it: for programs (CSV, Parquet) and for papers (LaTeX)."""
+"""Writes the tables of the report as files: for programs (CSV, Parquet) and for papers (LaTeX)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
 import pandas as pd
 import pyarrow as pa
 
-from polyculture.cache.catalog import Catalog, read_catalog
+from polyculture.cache.catalog import Catalog
 from polyculture.cache.files import replacing
-from polyculture.cache.manifest import read_manifest
+from polyculture.cache.layout import Layout
 from polyculture.cache.parquet import write_parquet
 from polyculture.cache.run_folder import RunFolder
-from polyculture.reports.comparisons import comparison_frame
-from polyculture.reports.escaping import csv_text
+from polyculture.metrics import METRICS
+from polyculture.reports.building import build_sections, open_report
 from polyculture.reports.latex import latex_table
 from polyculture.reports.names import Names
-from polyculture.reports.numbers import known
-from polyculture.reports.reading import read_store
-
-TABLES = (
-    "headline",
-    "health",
-    "resolution",
-    "granularity",
-    "diversity",
-    "companions",
-    "saturation",
-    "specificity",
-    "consensus",
-    "bias",
-    "swaps",
-    "separations",
-    "leaderboard",
-)  # a file of `sql/` each
-MAPS = ("entity_positions",)  # for programs only: nobody prints thousands of places
+from polyculture.reports.section import Section
+from polyculture.reports.sections import OWN_SECTIONS
+from polyculture.reports.table_csv import table_text
+from polyculture.reports.texts import SectionTexts
 
 
 class TableFormat(StrEnum):
@@ -47,41 +33,61 @@ class TableFormat(StrEnum):
     LATEX = "latex"
 
 
-def write_tables(run: RunFolder, formats: Iterable[TableFormat], catalog: Catalog | None = None) -> list[Path]:
-    """Writes every table that has rows to `report-tables/` and returns the paths; the same bytes for the same store.
+@dataclass(frozen=True)
+class Export:
+    """A table to write: its rows, and the texts of its section."""
 
-    Numbers come with their 95 % intervals. CSV cells that a spreadsheet would take for a formula are defused. LaTeX
-    needs the packages booktabs and longtable. Raises `StoreError` where there is no run or a file cannot be written.
+    name: str
+    frame: pd.DataFrame
+    texts: SectionTexts
+
+
+def write_tables(
+    run: RunFolder,
+    formats: Iterable[TableFormat],
+    catalog: Catalog | None = None,
+    layout: Layout = METRICS,
+    sections: Sequence[Section] = OWN_SECTIONS,
+) -> list[Path]:
+    """Writes the tables of all `sections` that have something to show to `report-tables/`; returns the paths.
+
+    The same store gives the same bytes. A table without rows is not written. Numbers come with their 95 % intervals.
+    CSV cells that a spreadsheet would take for a formula are defused. LaTeX needs the packages booktabs and longtable;
+    tables that a section prints nowhere are for programs only. For `catalog` and `layout` see `open_report`. Raises
+    `StoreError` where there is no run or a file cannot be written.
     """
-    with read_store(run) as reading:
-        manifest = read_manifest(run.manifest)
-        names = Names(catalog or read_catalog(), tuple(manifest.models if manifest else ()))
-        frames = {name: reading.frame(name) for name in (*TABLES, *MAPS)}
-        if manifest:
-            frames["comparisons"] = comparison_frame(reading, manifest, names)
+    exporting = [section for section in sections if section.tables]
+    with open_report(run, catalog, layout, sections) as data:
+        exports = [
+            Export(table.name, data.frame(table), built.texts)
+            for built in build_sections(data, exporting)
+            for table in built.section.tables
+        ]
+        names = data.names
     written = []
     for format in dict.fromkeys(formats):
         write, ending = _WRITERS[format]
-        for name, frame in frames.items():
-            if frame.empty or (format is TableFormat.LATEX and name in MAPS):
+        for export in exports:
+            printed = export.name in export.texts.tables
+            if export.frame.empty or (format is TableFormat.LATEX and not printed):
                 continue
-            path = run.report_tables / f"{name}.{ending}"
-            write(name, frame, path, names)
+            path = run.report_tables / f"{export.name}.{ending}"
+            write(export, path, names)
             written.append(path)
     return written
 
 
-def _write_csv(_name: str, frame: pd.DataFrame, path: Path, _names: Names) -> None:
-    rows = ([known(value) for value in row] for row in frame.itertuples(index=False, name=None))
-    _write(path, csv_text(list(frame.columns), rows))
+def _write_csv(export: Export, path: Path, _names: Names) -> None:
+    _write(path, table_text(export.frame))
 
 
-def _write_parquet(_name: str, frame: pd.DataFrame, path: Path, _names: Names) -> None:
-    write_parquet(pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None), path)
+def _write_parquet(export: Export, path: Path, _names: Names) -> None:
+    write_parquet(pa.Table.from_pandas(export.frame, preserve_index=False).replace_schema_metadata(None), path)
 
 
-def _write_latex(name: str, frame: pd.DataFrame, path: Path, names: Names) -> None:
-    _write(path, latex_table(name, frame, names))
+def _write_latex(export: Export, path: Path, names: Names) -> None:
+    printed = export.texts.tables[export.name]
+    _write(path, latex_table(export.name, export.frame, names, printed, export.texts.headings))
 
 
 def _write(path: Path, text: str) -> None:
@@ -89,7 +95,7 @@ def _write(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8", newline="")
 
 
-_WRITERS: Mapping[TableFormat, tuple[Callable[[str, pd.DataFrame, Path, Names], None], str]] = {
+_WRITERS: Mapping[TableFormat, tuple[Callable[[Export, Path, Names], None], str]] = {
     TableFormat.CSV: (_write_csv, "csv"),
     TableFormat.PARQUET: (_write_parquet, "parquet"),
     TableFormat.LATEX: (_write_latex, "tex"),

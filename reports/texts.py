@@ -1,4 +1,4 @@
-"""The report's own words, from `words.toml`."""
+"""The report's texts: `texts.toml` holds what its sections share; each section has a file of its own."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -15,7 +16,7 @@ class _Data(BaseModel):
 
 
 class Metric(_Data):
-    """A metric in words: what it asks, how it is computed, what to mind."""
+    """A metric in words: the question it answers, its formula, its caveat."""
 
     name: str
     unit: str
@@ -24,8 +25,8 @@ class Metric(_Data):
     caveat: str
 
 
-class FigureWords(_Data):
-    """What a figure says: `caption` has places for numbers, `keys` is its legend, `panels` are titles of drawings."""
+class FigureTexts(_Data):
+    """The texts of a figure: `caption` has places for numbers, `keys` is its legend, `panels` titles drawings."""
 
     title: str
     caption: str
@@ -44,7 +45,7 @@ class Column(_Data):
 
 
 class Warning(_Data):
-    """When a share of the data is bad enough to be said first: `count` of `of` above `limit`."""
+    """When a share of the data is bad enough for a warning: `count` of `of` above `limit`."""
 
     count: str
     of: str
@@ -52,49 +53,72 @@ class Warning(_Data):
     text: str
 
 
-class TaskWords(_Data):
-    """A task with swapped entities in words."""
-
-    name: str
-    says: str
-
-
-class ComparisonWords(_Data):
+class ComparisonTexts(_Data):
     """A comparison in words."""
 
     title: str
     says: str
 
 
-class Paper(_Data):
-    """A table as it is printed: its caption and its columns, in their order."""
-
-    title: str
-    columns: tuple[str, ...]
-
-
-class Words(_Data):
-    """All of `words.toml`."""
+class Texts(_Data):
+    """All of `texts.toml`."""
 
     metrics: Mapping[str, Metric]
-    figures: Mapping[str, FigureWords]
-    comparisons: Mapping[str, ComparisonWords]
-    companions: Mapping[str, str]
+    figures: Mapping[str, FigureTexts]
+    comparisons: Mapping[str, ComparisonTexts]
+    diversity_estimators: Mapping[str, str]
     conditions: Mapping[str, str]
     statuses: Mapping[str, str]
     status_notes: Mapping[str, str]
     missing: Mapping[str, str]
-    rules: Mapping[str, str]
-    tasks: Mapping[str, TaskWords]
-    boards: Mapping[str, str]
     goals: Mapping[str, str]
-    papers: Mapping[str, Paper]
     headings: Mapping[str, str]
     health: tuple[Column, ...]
     warnings: tuple[Warning, ...]
 
 
+class PrintedTable(_Data):
+    """A table for a paper: its caption and its columns, in order.
+
+    The columns `estimate` and `difference`, and those with limits of their own (`<column>_low`), are printed with
+    their intervals; `intervals` names others whose limits are `low` and `high`. `fractions` are numbers without an
+    interval; all other numbers are counts. With `side_by_side`, a line is a model and language, and the metrics that
+    it names are the columns.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    intervals: tuple[str, ...] = ()
+    fractions: tuple[str, ...] = ()
+    side_by_side: tuple[str, ...] = ()
+
+
+class SectionTexts(_Data):
+    """The texts of a section.
+
+    `title` is its heading and its line in the navigation. `tables` says how its tables are printed in a paper, by
+    name: one that is not named here is for programs only. `headings` are names of columns, `boards` titles of
+    leaderboards by '<task>.<metric>', `words` whatever else the template says.
+    """
+
+    title: str
+    tables: Mapping[str, PrintedTable] = {}
+    headings: Mapping[str, str] = {}
+    boards: Mapping[str, str] = {}
+    words: Mapping[str, Any] = {}
+
+
 @cache
-def words() -> Words:
-    """The report's words, read once."""
-    return Words.model_validate(tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8")))
+def texts() -> Texts:
+    """The texts that the sections share, read once."""
+    return Texts.model_validate(_read(Path(__file__).with_name("texts.toml")))
+
+
+@cache
+def section_texts(file: Path) -> SectionTexts:
+    """The texts of a section, read once. Raises pydantic's `ValidationError` where the file has another form."""
+    return SectionTexts.model_validate(_read(file))
+
+
+def _read(file: Path) -> dict[str, Any]:
+    return tomllib.loads(file.read_text(encoding="utf-8"))

@@ -19,6 +19,7 @@ from polyculture.cache.schema import CONDITIONS, Prompt
 from polyculture.metrics.measure import measure
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
+from polyculture.running.report_sections import report_sections
 from tests.report_instruments import add_hostile_instruments, add_instruments
 from tests.store_builder import EXTRACTOR, SAMPLING, StoreBuilder, blank
 
@@ -266,4 +267,4 @@ def _measure(run: RunFolder, synthetic: Synthetic) -> None:
         add_hostile_instruments(run, synthetic.models, run.root.with_suffix(".data"), synthetic.hostile)
     else:
         add_instruments(run, synthetic.models)
-    write_report(run, layout=store_layout())
+    write_report(run, layout=store_layout(), sections=report_sections())

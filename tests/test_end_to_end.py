@@ -254,7 +254,7 @@ def test_sql_says_what_is_wrong_with_a_query_and_shows_times_with_a_zone(tmp_pat
 def test_the_sql_of_a_figure_of_the_report_can_be_asked_as_it_stands(tmp_path: Path, stub: StubServer) -> None:
     experiment = write_experiment(tmp_path, stub.url, n=1)
     polyculture("generate", experiment, cwd=tmp_path)
-    figure = reading.query("health")
+    figure = (reading.SQL / "health.sql").read_text(encoding="utf-8")
     assert figure.startswith("-- ")
     found = rows(experiment, figure)
     assert [row["language"] for row in found] == ["en", "es"]

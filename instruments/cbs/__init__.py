@@ -2,4 +2,5 @@
 
 - `stage`: contexts and entities to log-probabilities in the store
 - `bias`, `uncertainty`, `protocol`: log-probabilities to the Cultural Bias Score and its interval
+- `section`: what the report shows of it
 """

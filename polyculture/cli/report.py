@@ -37,6 +37,9 @@ def report(
     typer.echo(f"Report: {report_run(workspace.run, workspace.catalog)}")
     if format:
         from polyculture.reports.tables import TableFormat, write_tables
+        from polyculture.running.layout import store_layout
+        from polyculture.running.report_sections import report_sections
 
-        written = write_tables(workspace.run, map(TableFormat, format), workspace.catalog)
+        formats = map(TableFormat, format)
+        written = write_tables(workspace.run, formats, workspace.catalog, store_layout(), report_sections())
         typer.echo(f"Tables: {workspace.run.report_tables} ({', '.join(path.name for path in written) or 'no rows'})")

@@ -36,7 +36,7 @@ def print_separations(workspace: Workspace) -> None:
 def write_maps(workspace: Workspace, folder: Path) -> None:
     """Writes an SVG file per map into a folder."""
     from polyculture.cache.files import replacing, store_faults
-    from polyculture.reports.figures.entity_map import standalone_maps
+    from polyculture.instruments.embeddings.entity_map import standalone_maps
 
     with store_faults(folder):
         folder.mkdir(parents=True, exist_ok=True)

@@ -98,5 +98,6 @@ def report_run(run: RunFolder, catalog: Catalog) -> Path:
     """Writes a run's report from what its store holds."""
     from polyculture.reports.report import write_report
     from polyculture.running.layout import store_layout
+    from polyculture.running.report_sections import report_sections
 
-    return write_report(run, catalog, store_layout())
+    return write_report(run, catalog, store_layout(), report_sections())

@@ -1,4 +1,4 @@
-"""The charts of numbers with intervals: a dot per number, a line per row."""
+"""Charts of numbers with intervals: dots, strips and curves."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from polyculture.reports.figures.drawing import MUTED, PAPER, SERIES, Margins, c
 from polyculture.reports.figures.figure import Key
 from polyculture.reports.figures.inline import to_svg
 
-MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")  # shape tells series apart where colour does not
-_SHAPES = dict(zip(MARKERS, "●■▲◆▼✚✖⬟", strict=True))  # the same in a line of text
-WIDE, SHORT = 520.0, 250.0  # pixels of a chart that stands alone, and of one among others
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")  # a series has its own shape, for readers who do not see its colour
+_SHAPES = dict(zip(MARKERS, "●■▲◆▼✚✖⬟", strict=True))  # the same shapes as letters
+WIDE, SHORT = 520.0, 250.0  # pixels: a chart that stands alone, and one of several
 _APART = 13  # pixels between the series of a row
 _ROW = 30
-_TOUCH = 6  # pixels between marks of a strip of which neither hides the other
+_TOUCH = 6  # pixels between two marks of a strip, so that none hides the other
 _LEVELS = (0, -_TOUCH, _TOUCH, -2 * _TOUCH, 2 * _TOUCH)  # pixels from the middle of a row
 
 
@@ -37,7 +37,7 @@ class Dots:
     alternative: str
     frame: pd.DataFrame
     rows: Sequence[str]  # values of the column `row`, from the top
-    labels: Sequence[str]  # what is written beside them
+    labels: Sequence[str]  # the labels of the rows
     series: Sequence[str]
     label: str
     limits: tuple[float, float]
@@ -59,7 +59,7 @@ class Dots:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """Numbers of which a few matter: those filled, with their intervals, among the others and the others' mean.
+    """A strip of numbers: the chosen ones filled, with intervals, among the others and the mean of the others.
 
     Numbers that are alike stand above and below one another, so that each can be seen and pointed at.
     `frame` has the columns row, chosen, value, low, high and mark; `place` is where all marks are.
@@ -88,7 +88,7 @@ class Strip:
             return to_svg(figure, self.name, self.alternative, self.place)
 
     def _aside(self, placed: pd.DataFrame) -> pd.Series:
-        """How many pixels each number stands from the middle of its row; the few that matter come first."""
+        """The distance of each number from the middle of its row, in pixels; the chosen ones are placed first."""
         pixels = placed["value"] * self.width / (self.limits[1] - self.limits[0])
         first = placed.sort_values("chosen", ascending=False, kind="stable").index
         return pixels[first].groupby(placed["row"]).transform(_levels)
@@ -104,7 +104,7 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class Curves:
-    """A curve a series over a number of responses, which stands on a scale of ratios.
+    """A curve per series over the number of responses, on a logarithmic scale.
 
     `frame` has the columns series, x, y, mark, low and high (between which a band is drawn); `labels` says what is
     written on the two axes, `place` where all marks are.
@@ -150,7 +150,7 @@ class Curves:
 
 
 def _ticks(sizes: Sequence[int]) -> list[int]:
-    """The powers of ten among the sizes, and the last; all where they are few."""
+    """The ticks: all sizes where they are few, else the powers of ten and the last."""
     return (
         list(sizes)
         if len(sizes) < 5
@@ -178,7 +178,7 @@ def _places(frame: pd.DataFrame, rows: Sequence[str]) -> pd.Series:
 
 
 def _levels(pixels: pd.Series[float]) -> list[int]:
-    """For each mark the first level where it touches none before it; where it always would, the one with most room."""
+    """For each mark the first level where it touches no earlier mark, else the level with most room."""
     taken: dict[int, list[float]] = {level: [] for level in _LEVELS}
     found = []
     for pixel in pixels:

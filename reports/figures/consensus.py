@@ -1,4 +1,4 @@
-"""Culture consensus: maps of language x language, one a topic and one a model."""
+"""Culture consensus: maps of language x language, one per topic and one per model."""
 
 from __future__ import annotations
 
@@ -8,32 +8,30 @@ from polyculture.cache.manifest import Manifest
 from polyculture.reports.figures.figure import Figure, Panel, caption_of, cross_table, extremes, make_figure, reach
 from polyculture.reports.figures.heat import Heat
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.reading import Reading
-from polyculture.reports.texts import words
+from polyculture.reports.texts import texts
 
 NAME = "consensus"
-Group = tuple[str, dict[str, str], pd.DataFrame]  # a title, where its rows are, and these
+Group = tuple[str, dict[str, str], pd.DataFrame]  # a title, the place of its rows, and the rows
 
 
-def consensus(reading: Reading, manifest: Manifest, names: Names) -> Figure:
-    """How much two languages agree on what they name: per topic the mean of the models, per model over all topics."""
-    frame = reading.frame(NAME)
+def consensus(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
+    """The figure from the rows of `sql/consensus.sql`: a map per topic, and per model over all topics."""
     whole = frame[frame["topic"].isna()]
     parts = [part for part in _parts(frame, whole, manifest, names) if part]
     means = [group.groupby(["language", "other_language"])["estimate"].mean() for part in parts for *_, group in part]
     top = max((reach(mean) for mean in means), default=1.0)
     rows = [[_panel(*group, top, manifest, names) for group in part] for part in parts]
     caption = caption_of(NAME, extremes=extremes(whole, NAME, names))
-    return make_figure(NAME, frame, caption, rows, [], "one_language" if len(manifest.languages) < 2 else "unlinked")
+    return make_figure(NAME, caption, rows, [], "one_language" if len(manifest.languages) < 2 else "unlinked")
 
 
 def _parts(frame: pd.DataFrame, whole: pd.DataFrame, manifest: Manifest, names: Names) -> tuple[list[Group], ...]:
-    """The rows of each topic, then of each model, that has a number; one model on one topic needs no second map."""
+    """The rows of each topic and of each model with a number; one model on one topic needs no second map."""
     found = frame.dropna(subset=["estimate"])
     topics = ordered(manifest.topics, found["topic"].dropna())
     models = ordered(manifest.models, found["model"])
     of_topic = [(names.topic(topic), {"topic": topic}, frame[frame["topic"] == topic]) for topic in topics]
-    every = words().figures[NAME].panels["whole"]
+    every = texts().figures[NAME].panels["whole"]
     of_model = [(f"{names.model(m)}, {every}", {"model": m}, whole[whole["model"] == m]) for m in models]
     return of_topic, of_model if len(topics) * len(models) > 1 else []
 
@@ -41,11 +39,11 @@ def _parts(frame: pd.DataFrame, whole: pd.DataFrame, manifest: Manifest, names: 
 def _panel(
     title: str, place: dict[str, str], group: pd.DataFrame, top: float, manifest: Manifest, names: Names
 ) -> Panel:
-    swapped = group.rename(columns={"language": "other_language", "other_language": "language"})
-    both = pd.concat([group, swapped], ignore_index=True)
+    mirrored = group.rename(columns={"language": "other_language", "other_language": "language"})
+    both = pd.concat([group, mirrored], ignore_index=True)
     table = cross_table(both, "language", "other_language", manifest.languages, manifest.languages)
     chart = Heat(
-        caption=f"{words().metrics[NAME].name}, {title}. {extremes(group, NAME, names)}",
+        caption=f"{texts().metrics[NAME].name}, {title}. {extremes(group, NAME, names)}",
         table=table,
         rows=[names.language(code) for code in table.index],
         columns=list(table.columns),
@@ -53,4 +51,4 @@ def _panel(
         axes=("language", "other"),
         cell=place,
     )
-    return Panel(title, chart.draw())
+    return Panel(title, chart)

@@ -8,15 +8,13 @@ from polyculture.cache.manifest import Manifest
 from polyculture.reports.figures.charts import SHORT, WIDE, Strip, axis_limits, key_of
 from polyculture.reports.figures.figure import Figure, Key, Panel, basis, caption_of, extremes, make_figure, tidy
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.reading import Reading
-from polyculture.reports.texts import words
+from polyculture.reports.texts import texts
 
 NAME = "diversity"
 
 
-def diversity(reading: Reading, manifest: Manifest, names: Names) -> Figure:
-    """How many different things are named, of the countries where a language is native and of the others."""
-    frame = reading.frame(NAME)
+def diversity(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
+    """The figure from the rows of `sql/diversity.sql`: a panel per model, native countries among the others."""
     found = frame.dropna(subset=["estimate"])
     models = ordered(manifest.models, found["model"])
     rests_on = basis(found["responses"].sum(), found["mentions"].sum(), "linked mentions")
@@ -27,10 +25,10 @@ def diversity(reading: Reading, manifest: Manifest, names: Names) -> Figure:
         _panel(f"{NAME}-{number}", found[found["model"] == model], manifest, names, limits, width)
         for number, model in enumerate(models)
     ]
-    native, others, mean = words().figures[NAME].keys
+    native, others, mean = texts().figures[NAME].keys
     keys = [key_of(native, 0), Key(others, "○"), Key(mean, "|", 2)]
     missing = "unlinked" if "explicit" in manifest.conditions else "no_explicit"
-    return make_figure(NAME, frame, caption, [panels] if panels else [], keys, missing)
+    return make_figure(NAME, caption, [panels] if panels else [], keys, missing)
 
 
 def _panel(
@@ -45,9 +43,9 @@ def _panel(
         frame=tidy(own, "language", NAME, ("language", "country"), names).assign(chosen=native),
         rows=rows,
         labels=[names.language(row) for row in rows],
-        label=words().figures[NAME].axis,
+        label=texts().figures[NAME].axis,
         limits=limits,
         place={"model": model, "condition": "explicit"},
         width=width,
     )
-    return Panel(names.model(model), chart.draw())
+    return Panel(names.model(model), chart)

@@ -1,4 +1,4 @@
-"""How figures are drawn: text stays text, for the browser to shape; one unit is one CSS pixel.
+"""Draws figures: text stays text, which the browser shapes; a unit is a CSS pixel.
 
 A figure is drawn in *inks*, hexadecimal colours that nothing else uses; in the page they become its CSS variables, so
 that one drawing is right in light, in dark and on paper.
@@ -53,7 +53,9 @@ def style() -> Iterator[None]:
         "font.size": FONT_SIZE, "axes.labelsize": FONT_SIZE, "xtick.labelsize": FONT_SIZE, "ytick.labelsize": FONT_SIZE,
     }  # fmt: skip
     with sns.axes_style("ticks"), mpl.rc_context(settings), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing from font")  # the browser has the fonts, not this process
+        warnings.filterwarnings(
+            "ignore", "Glyph .* missing from font"
+        )  # the browser has the fonts, this process has not
         yield
 
 
@@ -67,12 +69,12 @@ def canvas(width: float, height: float, margins: Margins) -> tuple[Figure, Axes]
 
 
 def label_width(labels: Sequence[str]) -> float:
-    """About how many pixels the longest of these labels takes."""
+    """The approximate width of the longest label, in pixels."""
     return FONT_SIZE * max((sum(map(_em, label)) for label in labels), default=0.0)
 
 
 def plain(label: str, longest: int = 36) -> str:
-    """A label that fits a figure: one line, nothing invisible, cut with an ellipsis."""
+    """A label for a figure: one line, no invisible characters, cut with an ellipsis."""
     line = "".join(letter for letter in label if unicodedata.category(letter)[0] != "C")
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 

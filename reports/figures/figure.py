@@ -1,31 +1,35 @@
-"""A figure of the report: its panels, its words, its data as CSV and the SQL that makes it."""
+"""A figure of the report: its panels, legend and texts."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import pandas as pd
 from markupsafe import Markup
 
-from polyculture.reports.escaping import csv_link
 from polyculture.reports.figures.mark import Mark
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, decimal, estimate, known
-from polyculture.reports.reading import query
-from polyculture.reports.texts import words
+from polyculture.reports.texts import texts
 
 _DIGITS = 6
 
 
+class Chart(Protocol):
+    """Something that draws itself as HTML or SVG, escaped."""
+
+    def draw(self) -> Markup: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One drawing of a figure."""
+    """One drawing of a figure; it is drawn when the page is rendered."""
 
     title: str
-    drawing: Markup
+    chart: Chart
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,40 +43,28 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """What the template needs to print a figure; without rows of panels, `missing` says why there is none."""
+    """A figure for the template; without rows of panels, `missing` is the reason."""
 
-    name: str
     title: str
     caption: str
-    rows: tuple[tuple[Panel, ...], ...]  # what belongs side by side, where there is room
+    rows: tuple[tuple[Panel, ...], ...]  # panels of a row stand side by side where there is room
     keys: tuple[Key, ...]
-    csv: str
-    sql: str
     missing: str | None
 
 
-def make_figure(
-    name: str, frame: pd.DataFrame, caption: str, rows: list[list[Panel]], keys: list[Key], missing: str
-) -> Figure:
-    """A figure whose data is `frame`, made by `sql/<name>.sql`; `missing` is a key of `words().missing`."""
-    nothing = None if rows else words().missing[missing]
-    title = words().figures[name].title
-    return Figure(name, title, caption, tuple(map(tuple, rows)), tuple(keys), table_csv(frame), query(name), nothing)
+def make_figure(name: str, caption: str, rows: list[list[Panel]], keys: list[Key], missing: str) -> Figure:
+    """A figure of `texts().figures`; `missing` is a key of `texts().missing`, used where there are no rows."""
+    nothing = None if rows else texts().missing[missing]
+    return Figure(texts().figures[name].title, caption, tuple(map(tuple, rows)), tuple(keys), nothing)
 
 
 def caption_of(name: str, **values: str) -> str:
-    """The caption of a figure in words, with its numbers filled in."""
-    return " ".join(words().figures[name].caption.format(**values).split())
-
-
-def table_csv(frame: pd.DataFrame) -> str:
-    """The address of a frame's rows as CSV; what is missing is an empty cell."""
-    rows = ([known(value) for value in row] for row in frame.itertuples(index=False, name=None))
-    return csv_link(list(frame.columns), rows)
+    """The caption of a figure, with its numbers filled in."""
+    return " ".join(texts().figures[name].caption.format(**values).split())
 
 
 def tidy(frame: pd.DataFrame, row: str, metric: str, axes: Sequence[str], names: Names) -> pd.DataFrame:
-    """The columns row, value, low, high and mark of a figure's rows, for the charts; a mark is named by its `axes`."""
+    """The columns row, value, low, high and mark for the charts; `axes` are those that a mark's label names."""
     chosen = frame.rename(columns={row: "row", "estimate": "value"})[["row", "value", "low", "high"]]
     marks = [_mark(found, metric, axes, names) for found in frame.to_dict("records")]
     return chosen.astype({"value": float, "low": float, "high": float}).assign(mark=marks)
@@ -98,13 +90,13 @@ def cross_table(
 
 
 def reach(values: pd.Series[float]) -> float:
-    """The largest size of a number, up to the next tenth: where a colour scale ends."""
+    """The end of a colour scale: the largest absolute value, rounded up to the next tenth."""
     top = float(values.abs().max()) if values.notna().any() else 1.0
     return max(0.1, math.ceil(round(top * 10, _DIGITS)) / 10)
 
 
 def extremes(frame: pd.DataFrame, metric: str, names: Names) -> str:
-    """Where the number is highest and where lowest, in words; nothing where there is none."""
+    """A sentence on the highest and the lowest number; empty where there is none."""
     rows = frame.dropna(subset=["estimate"]).to_dict("records")
     if not rows:
         return ""
@@ -115,7 +107,7 @@ def extremes(frame: pd.DataFrame, metric: str, names: Names) -> str:
 
 
 def basis(responses: float, mentions: float, what: str) -> str:
-    """What a figure rests on, in words."""
+    """A sentence on the responses and mentions behind a figure."""
     return f"It rests on {count(responses)} responses with {count(mentions)} {what}."
 
 

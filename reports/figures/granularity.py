@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from polyculture.cache.manifest import Manifest
 from polyculture.reports.figures.charts import Dots, key_of
 from polyculture.reports.figures.figure import Figure, Panel, basis, caption_of, extremes, make_figure, tidy
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.reading import Reading
-from polyculture.reports.texts import words
+from polyculture.reports.texts import texts
 
 NAME = "granularity"
 
 
-def granularity(reading: Reading, manifest: Manifest, names: Names) -> Figure:
-    """How specific the mentions are, by model and language."""
-    frame = reading.frame(NAME)
+def granularity(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
+    """The figure from the rows of `sql/granularity.sql`: a mark per model and language."""
     found = frame.dropna(subset=["estimate"])
     models = ordered(manifest.models, found["model"])
     rows = ordered(manifest.languages, found["language"])
@@ -27,9 +27,9 @@ def granularity(reading: Reading, manifest: Manifest, names: Names) -> Figure:
         rows=rows,
         labels=[names.both(row) for row in rows],
         series=models,
-        label=words().figures[NAME].axis,
+        label=texts().figures[NAME].axis,
         limits=(0, 1),
     )
-    panels = [[Panel("", chart.draw())]] if rows else []
+    panels = [[Panel("", chart)]] if rows else []
     keys = [key_of(names.model(model), index) for index, model in enumerate(models)]
-    return make_figure(NAME, frame, caption, panels, keys, "unmentioned")
+    return make_figure(NAME, caption, panels, keys, "unmentioned")

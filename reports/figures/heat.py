@@ -1,4 +1,4 @@
-"""The heat map: a table of numbers as colours. It is one, with headers, so that every cell can be read and reached."""
+"""The heat map: an HTML table of numbers as colours, so that every cell can be read and reached."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _Place = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """Rows x columns of numbers; what is missing has no colour and a dash.
+    """Rows x columns of numbers; a missing number is a dash without colour.
 
     `outlined` names the cells (row, column) that get a frame. `signed` numbers lie around 0. `axes` names what rows and
     columns are of the evidence, and `cell` where on its other axes all of them are: the page's script leads there.
@@ -25,8 +25,8 @@ class Heat:
 
     caption: str
     table: pd.DataFrame
-    rows: Sequence[str]  # what is written beside the rows of `table`
-    columns: Sequence[str]  # and above its columns
+    rows: Sequence[str]  # the labels of the rows of `table`
+    columns: Sequence[str]  # and of its columns
     limits: tuple[float, float]
     axes: tuple[str, str]
     cell: Mapping[str, str]
@@ -57,7 +57,7 @@ class Heat:
 
     def _cell(self, row: str, column: str, value: float) -> Element:
         if row == column or not (self.asked is None or (row, column) in self.asked):
-            return Element("td", {"class": "off"})  # a language with itself, or what nobody asked
+            return Element("td", {"class": "off"})  # a language with itself, or a cell without a prompt
         frame = " native" if (row, column) in self.outlined else ""
         missing = math.isnan(value)
         cell = Element("td", {"class": ("off" if missing else self._colour(value)) + frame})

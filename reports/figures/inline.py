@@ -1,4 +1,4 @@
-"""A figure as an `<svg>` element in a page: only what is seen, in the page's colours, with ids of its own."""
+"""A figure as an `<svg>` element in a page: visible parts only, in the page's colours, with unique ids."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _METADATA = {"Date": None, "Creator": None, "Type": None, "Format": None}
 def to_svg(figure: Figure, name: str, alternative: str, place: Mapping[str, str] | None = None) -> Markup:
     """The figure as an `<svg>` element: a picture, or a group where marks lead to the evidence.
 
-    `name` keeps its ids and classes apart from those of other figures; `place` is where all of its marks are.
+    `name` prefixes its ids and classes; `place` is the place that all of its marks share.
     """
     buffer = io.BytesIO()
     with mpl.rc_context({"svg.hashsalt": name}):
@@ -49,7 +49,7 @@ def to_svg(figure: Figure, name: str, alternative: str, place: Mapping[str, str]
 
 
 def _seen(element: ElementTree.Element, name: str, classes: dict[str, str]) -> Iterator[ElementTree.Element]:
-    """The element for the page; its children instead of it where it only groups them; nothing where it is not seen."""
+    """The element for the page: its children where it only groups them, nothing where it is invisible."""
     tag = element.tag.removeprefix(_SVG)
     if tag in _UNSEEN or _style(element.get("style", "")) == "fill:none":
         return

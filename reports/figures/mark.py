@@ -1,4 +1,4 @@
-"""A mark of a figure: what it is called, and where on the axes of the evidence what it counts is found."""
+"""A mark of a figure: its label, and its place on the axes of the evidence."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class Mark:
     place: Mapping[str, str]
 
     def address(self) -> str:
-        """The mark as the address that a drawing carries."""
+        """The mark as an address, which a drawing carries."""
         return _MARK + json.dumps([self.label, dict(self.place)])
 
 
 def mark_at(address: str) -> Mark | None:
-    """The mark behind an address of a drawing; None where it is the address of something else."""
+    """The mark in an address of a drawing; None for any other address."""
     return Mark(*json.loads(address.removeprefix(_MARK))) if address.startswith(_MARK) else None

@@ -1,4 +1,4 @@
-"""Saturation: how many different things are named, the more responses there are; a panel a topic, a curve a model."""
+"""Saturation: distinct items against the number of responses."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ from polyculture.reports.figures.figure import Figure, Panel, caption_of, make_f
 from polyculture.reports.figures.mark import Mark
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, decimal, estimate, known
-from polyculture.reports.reading import Reading
-from polyculture.reports.texts import words
+from polyculture.reports.texts import texts
 
 NAME = "saturation"
 
 
-def saturation(reading: Reading, manifest: Manifest, names: Names) -> Figure:
-    """The curves of distinct items against responses, from which a reader sees how many responses are enough."""
-    frame = reading.frame(NAME)
+def saturation(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
+    """The figure from the rows of `sql/saturation.sql`: a panel per topic, a curve per model."""
     found = frame[frame["entities"] > 0]
     models = ordered(manifest.models, found["model"])
     caption = caption_of(NAME, ends=_ends(found, names))
@@ -29,15 +27,15 @@ def saturation(reading: Reading, manifest: Manifest, names: Names) -> Figure:
         for number, topic in enumerate(ordered(manifest.topics, found["topic"]))
     ]
     keys = [key_of(names.model(model), index) for index, model in enumerate(models)]
-    return make_figure(NAME, frame, caption, [panels] if panels else [], keys, "unlinked")
+    return make_figure(NAME, caption, [panels] if panels else [], keys, "unlinked")
 
 
 def _panel(name: str, topic: str, own: pd.DataFrame, models: list[str], caption: str, names: Names) -> Panel:
     title, place = names.topic(topic), {"topic": topic}
     frame = own.rename(columns={"model": "series", "responses": "x", "entities": "y"})
     frame = frame.astype({"low": float, "high": float}).assign(mark=[_mark(row, names) for row in own.itertuples()])
-    chart = Curves(name, f"{title}. {caption}", frame, models, words().figures[NAME].keys, place, SHORT)
-    return Panel(title, chart.draw())
+    chart = Curves(name, f"{title}. {caption}", frame, models, texts().figures[NAME].keys, place, SHORT)
+    return Panel(title, chart)
 
 
 def _mark(row: Any, names: Names) -> str:
@@ -47,7 +45,7 @@ def _mark(row: Any, names: Names) -> str:
 
 
 def _ends(found: pd.DataFrame, names: Names) -> str:
-    """The coverage at the end of the curve that is least complete, and of the one that is most."""
+    """A sentence on the coverage at the end of the least and the most complete curve."""
     last = found.sort_values("responses").groupby(["model", "topic"]).tail(1).dropna(subset=["coverage"])
     rows = last.sort_values("coverage").to_dict("records")
     if not rows or known(rows[0]["coverage"]) is None:

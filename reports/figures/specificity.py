@@ -1,4 +1,4 @@
-"""Culture specificity: per model, maps of country x language: the shares, and what naming the country adds to them."""
+"""Culture specificity: maps of country x language per model: the shares, and the gain of naming the country."""
 
 from __future__ import annotations
 
@@ -8,22 +8,20 @@ from polyculture.cache.manifest import Manifest
 from polyculture.reports.figures.figure import Figure, Key, Panel, caption_of, cross_table, extremes, make_figure, reach
 from polyculture.reports.figures.heat import Heat
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.reading import Reading
-from polyculture.reports.texts import words
+from polyculture.reports.texts import texts
 
 NAME = "specificity"
 GAIN = "specificity_gain"
 
 
-def specificity(reading: Reading, manifest: Manifest, names: Names) -> Figure:
-    """How much of what is named belongs to the country, and what naming the country, or a person, adds."""
-    frame = reading.frame(NAME)
-    found = {panel: _of_panel(frame, *panel.split()) for panel in words().figures[NAME].panels}
+def specificity(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
+    """The figure from the rows of `sql/specificity.sql`: a row of maps per model."""
+    found = {panel: _of_panel(frame, *panel.split()) for panel in texts().figures[NAME].panels}
     ends = {
         panel.replace(" ", "_"): extremes(rows, panel.split()[0], names) or _nothing(panel, rows, manifest)
         for panel, rows in found.items()
     }
-    caption = caption_of(NAME, **ends, dash=words().missing["unlinked"])
+    caption = caption_of(NAME, **ends, dash=texts().missing["unlinked"])
     known = frame.dropna(subset=["estimate"])
     tops = {
         metric: reach(pd.concat([rows for panel, rows in found.items() if panel.split()[0] == metric])["estimate"])
@@ -39,29 +37,29 @@ def specificity(reading: Reading, manifest: Manifest, names: Names) -> Figure:
                 if part["estimate"].notna().any()
             ]
         )
-    keys = [Key(label, "outline") for label in words().figures[NAME].keys]
-    return make_figure(NAME, frame, caption, rows, keys, "unlinked")
+    keys = [Key(label, "outline") for label in texts().figures[NAME].keys]
+    return make_figure(NAME, caption, rows, keys, "unlinked")
 
 
 def _of_panel(frame: pd.DataFrame, metric: str, condition: str) -> pd.DataFrame:
-    """The rows of a panel: of one condition, or the means of those kinds of names that were asked."""
+    """The rows of a panel: those of a condition, or the means over the kinds of names."""
     rows = frame[(frame["metric"] == metric) & frame["condition"].str.startswith(condition)]
     means = rows.astype({"estimate": float}).groupby(["model", "language", "country"])["estimate"].mean()
     return means.reset_index()
 
 
 def _nothing(panel: str, rows: pd.DataFrame, manifest: Manifest) -> str:
-    """What is told of a panel without a number."""
+    """The text of a panel without a number."""
     if rows.empty:
-        return f"{words().missing['not_asked']}."
+        return f"{texts().missing['not_asked']}."
     from_nowhere = panel.startswith(GAIN) and "neutral" not in manifest.conditions
-    return f"{words().missing['no_neutral' if from_nowhere else 'unlinked']}."
+    return f"{texts().missing['no_neutral' if from_nowhere else 'unlinked']}."
 
 
 def _panel(panel: str, own: pd.DataFrame, top: float, manifest: Manifest, names: Names) -> Panel:
     metric, condition = panel.split()
     model = own["model"].iloc[0]
-    title = f"{names.model(model)}: {words().figures[NAME].panels[panel]}"
+    title = f"{names.model(model)}: {texts().figures[NAME].panels[panel]}"
     table = cross_table(own, "country", "language", manifest.countries, manifest.languages)
     chart = Heat(
         caption=f"{title}. {extremes(own, metric, names)}",
@@ -75,4 +73,4 @@ def _panel(panel: str, own: pd.DataFrame, top: float, manifest: Manifest, names:
         signed=metric == GAIN,
         asked=frozenset(zip(own["country"], own["language"], strict=True)),
     )
-    return Panel(title, chart.draw())
+    return Panel(title, chart)

@@ -1,4 +1,4 @@
-"""A run's store for a page that stays open: questions within limits, answers that keep up with a run that writes."""
+"""A run's store for a live page: queries within limits, reopened when the run writes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MEMORY = "4GB"
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Rows of a question; `more` says that there were more than were asked for."""
+    """Rows of a query; `more`: there are more than the limit."""
 
     columns: tuple[str, ...]
     rows: list[tuple[Any, ...]]
@@ -37,10 +37,10 @@ class Answer:
 
 @dataclass
 class LiveStore:
-    """The store of `run`, read-only; its views stand in `folder`.
+    """The store of `run` with the views of `layout`, read-only; its database file stands in `folder`.
 
-    It is opened again where the run has written since, every `pause` seconds at most. A question may take `seconds`;
-    several may be asked at once.
+    It is reopened when the run has written, at most every `pause` seconds. A query may take `seconds`. Several queries
+    may run at once.
     """
 
     run: RunFolder
@@ -59,14 +59,14 @@ class LiveStore:
         return self.answer((SQL / f"{name}.sql").read_text(encoding="utf-8"), values, limit)
 
     def told(self, name: str) -> Answer:
-        """The same, kept until the run writes: for what reads the whole store."""
-        self._cursor().close()  # looks whether it has written
+        """The same rows, kept until the run writes: for queries that read the whole store."""
+        self._cursor().close()  # reopens the store where the run has written
         if name not in self._told:
             self._told[name] = self.ask(name)
         return self._told[name]
 
     def question(self, query: str, limit: int) -> Answer:
-        """The rows of one SELECT that a reader wrote. Raises `StoreError` for whatever else, or has no answer."""
+        """The rows of a reader's own SELECT. Raises `StoreError` for any other statement, and where it fails."""
         try:
             check_question(query)
             return self.answer(query, {}, limit)
@@ -74,7 +74,7 @@ class LiveStore:
             raise StoreError(str(fault).splitlines()[0]) from fault
 
     def answer(self, query: str, values: Mapping[str, Any], limit: int) -> Answer:
-        """At most `limit` rows of a query. Raises `StoreError` where it takes too long, and what DuckDB raises."""
+        """At most `limit` rows of a query. Raises `StoreError` where it takes too long, else DuckDB's own errors."""
         try:
             return self._answer(self._cursor(), query, values, limit)
         except duckdb.IOException:  # a file went away: the run has written it anew
@@ -110,7 +110,7 @@ class LiveStore:
 
 
 def _written(run: RunFolder, layout: Layout) -> object:
-    """What changes when the run writes: no part is ever written to in place."""
+    """A value that changes when the run writes: no part is ever written in place."""
     whole = [(path.name, path.stat().st_mtime_ns) for path in sorted(run.root.glob("*.parquet"))]
     parts = [committed_parts(run, table) for table in layout.tables if table.sharded]
     return run.manifest.read_bytes(), whole, parts

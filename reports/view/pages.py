@@ -1,4 +1,4 @@
-"""The pages over a live store: search, an item, responses, SQL. Everything is text in templates that escape it."""
+"""The pages over a live store: search, an item, responses, SQL. Templates escape every value."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Asked = Mapping[str, str]
 
 
 class Pages:
-    """Each method takes what the address asks for and returns a page. What cannot be answered is said on the page."""
+    """Each method takes the query of an address and returns a page. Errors are shown on the page."""
 
     def __init__(self, store: LiveStore, experiment: str, names: Names) -> None:
         self._store, self._names = store, names
@@ -34,7 +34,7 @@ class Pages:
         self._environment.globals.update(experiment=experiment, names=names, axes=AXES)
 
     def search(self, asked: Asked) -> str:
-        """What there is, and where a name was found."""
+        """An overview of the run, or the results of a search."""
         needle = asked.get("q", "").strip()
         found = self._store.ask("search", FOUND, needle=needle) if needle else None
         standing = None if needle else self._store.told("standing")  # it reads every mention
@@ -51,7 +51,7 @@ class Pages:
         return self._page("item", qid=qid, item=facts[0] if facts else None, **shown)
 
     def responses(self, asked: Asked) -> str:
-        """Responses that meet the filters, with what is looked for marked in them."""
+        """Responses that meet the filters, with the searched item or surface marked."""
         filters = {name: asked.get(name, "") for name in ("qid", "surface", *AXES)}
         number = asked.get("page", "1")
         page = int(number) if number.isdecimal() and 0 < int(number) < 1_000_000 else 1
@@ -63,7 +63,7 @@ class Pages:
         return self._page("responses", filters=filters, **shown)
 
     def sql(self, asked: Asked) -> str:
-        """A reader's own question with its answer, or why there is none; the views and what their columns mean."""
+        """A reader's own query with its answer or error; and the dictionary of views and columns."""
         query, answer, fault = asked.get("query", "").strip(), None, None
         if query:
             try:
@@ -74,7 +74,7 @@ class Pages:
         return self._page("sql", query=query, answer=answer, fault=fault, dictionary=dictionary, cell=cell, rows=ROWS)
 
     def fault(self, reason: str) -> str:
-        """A page that says why there is no other."""
+        """A page that shows an error."""
         return self._page("fault", reason=reason)
 
     def _page(self, name: str, **values: Any) -> str:
@@ -82,7 +82,7 @@ class Pages:
 
 
 def pieces(text: str, marks: Sequence[Mapping[str, int | None]]) -> list[tuple[str, bool]]:
-    """The text in pieces, each with whether it is marked; of marks that overlap, the first."""
+    """The text in pieces, each with a flag for marked; of overlapping marks the first counts."""
     found: list[tuple[str, bool]] = []
     at = 0
     for mark in marks:
@@ -95,7 +95,7 @@ def pieces(text: str, marks: Sequence[Mapping[str, int | None]]) -> list[tuple[s
 
 
 def cell(value: Any) -> str:
-    """A value as the table shows it."""
+    """A value as text, cut to `LONGEST` characters."""
     if value is None:
         return "–"
     text = f"{value:.4g}" if isinstance(value, float) else str(value)

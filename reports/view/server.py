@@ -1,7 +1,7 @@
-"""Serves the pages on loopback, to this machine's own browser and to no other page that it has open.
+"""Serves the pages on loopback, to browsers on this machine.
 
-A name that somebody else's server points at 127.0.0.1 (DNS rebinding) is not answered: the address must be loopback's
-own. A page from elsewhere may link here but not run a query.
+The Host header must be loopback's own name, against DNS rebinding. A page of another site may link here but not run a
+query.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def listen(port: int) -> socket.socket:
-    """A socket of loopback, at any free port for 0. Raises `StoreError` where the port is taken."""
+    """A listening socket on loopback; port 0 takes any free port. Raises `StoreError` where the port is taken."""
     try:
         return socket.create_server((LOOPBACK, port))
     except (OSError, OverflowError) as fault:
@@ -42,7 +42,7 @@ def listen(port: int) -> socket.socket:
 
 
 def application(run: RunFolder, pages: Pages) -> web.Application:
-    """The pages under their addresses, and the run's report beside them where there is one."""
+    """The pages at their addresses, and the run's report where there is one."""
     app = web.Application(middlewares=[guard])
 
     def page(make: Callable[[web.Request], str]) -> Handler:
@@ -71,7 +71,7 @@ def application(run: RunFolder, pages: Pages) -> web.Application:
 
 @web.middleware
 async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Refuses what no page of ours would ask for; says what a browser may do with the answer."""
+    """Refuses requests of other sites, and adds security headers to every answer."""
     host = re.sub(r":\d+$", "", request.headers.get("Host", ""))
     elsewhere = request.headers.get("Sec-Fetch-Site") == "cross-site"
     if host not in HOSTS or (elsewhere and request.path == "/sql"):

@@ -16,6 +16,7 @@ from polyculture.generate.engines import ModelSpec, ScoreRequest, open_engine
 from polyculture.instruments.embeddings.separation import davies_bouldin, separation
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
+from polyculture.running.report_sections import report_sections
 from tests.instruments.test_cbs_command import EXPERIMENT
 from tests.instruments.test_cbs_store import DEMO
 from tests.polyculture.test_command_line import one_line, polyculture
@@ -115,7 +116,9 @@ def test_embeddings_as_a_user_asks(tmp_path: Path) -> None:
     (drawn,) = (tmp_path / "maps").glob("*.svg")
     texts = [part.text for part in ElementTree.parse(drawn).iter("{http://www.w3.org/2000/svg}text")]
     assert len(texts) >= 5
-    assert 'id="apart"' in write_report(run, layout=store_layout()).read_text(encoding="utf-8")
+    assert 'id="apart"' in write_report(run, layout=store_layout(), sections=report_sections()).read_text(
+        encoding="utf-8"
+    )
 
 
 def test_an_engine_without_hidden_states_is_one_line(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.swaps.rows import SwapInterval
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
+from polyculture.running.report_sections import report_sections
 from tests.instruments.test_cbs_store import DEMO, MODEL, SPEC, ToyEngine
 from tests.polyculture.test_command_line import polyculture
 
@@ -147,7 +148,9 @@ def test_a_model_of_which_nothing_could_be_used_is_there_without_a_rank(run: Run
     )
     shown = polyculture("leaderboard", "exp.toml", cwd=tmp_path)
     assert f"openai:a: all {scores} failed, most often: no tokens" in shown.stderr
-    assert f"all {scores} failed: no tokens" in write_report(run, layout=store_layout()).read_text(encoding="utf-8")
+    assert f"all {scores} failed: no tokens" in write_report(
+        run, layout=store_layout(), sections=report_sections()
+    ).read_text(encoding="utf-8")
 
 
 def _food(context: MaskedContext) -> bool:
@@ -156,9 +159,11 @@ def _food(context: MaskedContext) -> bool:
 
 def test_the_report_shows_boards_of_two_models_or_more(run: RunFolder) -> None:
     write(run, "swap_intervals", replace(GAP, side="native"), [(0.1, 0.2, 0.3)])
-    assert 'id="leaderboards"' not in write_report(run, layout=store_layout()).read_text(encoding="utf-8")
+    assert 'id="leaderboards"' not in write_report(run, layout=store_layout(), sections=report_sections()).read_text(
+        encoding="utf-8"
+    )
     write(run, "swap_intervals", GAP, [(-0.5, -0.4, -0.3), (-0.1, 0.0, 0.1), (0.15, 0.2, 0.25), (0.2, 0.4, 0.6)])
-    page = write_report(run, layout=store_layout()).read_text(encoding="utf-8")
+    page = write_report(run, layout=store_layout(), sections=report_sections()).read_text(encoding="utf-8")
     assert 'id="leaderboards"' in page
     assert "Question answering: accuracy, native less Western" in page
     assert "2 to 4" in page
@@ -166,7 +171,7 @@ def test_the_report_shows_boards_of_two_models_or_more(run: RunFolder) -> None:
 
 def test_a_report_of_scores_whose_likelihoods_are_gone(run: RunFolder) -> None:
     write(run, "bias_intervals", CBS, [(0.1, 0.2, 0.3), (0.25, 0.4, 0.5)])  # TypeError: no count of what failed
-    page = write_report(run, layout=store_layout()).read_text(encoding="utf-8")
+    page = write_report(run, layout=store_layout(), sections=report_sections()).read_text(encoding="utf-8")
     assert 'id="leaderboards"' in page
     assert 'id="probable"' not in page
 

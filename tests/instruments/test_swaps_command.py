@@ -16,6 +16,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
+from polyculture.running.report_sections import report_sections
 from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
 from tests.servers import Reply, StubServer
 
@@ -132,7 +133,9 @@ def test_false_negatives_and_positives_are_those_that_were_made(
     again = polyculture("sentiment", *own, "--draws", "2", cwd=tmp_path)
     assert again.returncode == 0
     assert len(server.asked) == TEXTS
-    page = write_report(RunFolder(tmp_path / "runs" / "swapped"), layout=store_layout()).read_text(encoding="utf-8")
+    page = write_report(
+        RunFolder(tmp_path / "runs" / "swapped"), layout=store_layout(), sections=report_sections()
+    ).read_text(encoding="utf-8")
     section = page.partition('<section id="swapped"')[2].partition("</section>")[0]
     assert "English, Japanese: food" in section
     assert "neutral, false negative rate" in section

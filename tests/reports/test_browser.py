@@ -17,6 +17,7 @@ from polyculture.cache.store import open_store
 from polyculture.reports import evidence
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
+from polyculture.running.report_sections import report_sections
 from tests.report_run import MODELS, Synthetic, hostile_kitchen, kitchens
 
 LAUNCH = (
@@ -231,7 +232,7 @@ def large_run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     run = Synthetic(n=4, models=MODELS[:1], languages=("en", "ja")).write(tmp_path_factory.mktemp("large") / "run")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(evidence, "WHOLE", evidence.Bounds(linked=8, other=2, texts=600, counts=30))
-        write_report(run, layout=store_layout())
+        write_report(run, layout=store_layout(), sections=report_sections())
     return run
 
 

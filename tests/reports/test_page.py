@@ -29,6 +29,7 @@ from polyculture.reports.evidence import Bounds
 from polyculture.reports.numbers import decimal, difference
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
+from polyculture.running.report_sections import report_sections
 from tests.report_instruments import add_instruments
 from tests.report_run import COUNTRIES, HOSTILE, MODELS, Synthetic, hostile_kitchen, kitchens
 from tests.store_builder import StoreBuilder
@@ -270,7 +271,7 @@ def test_a_large_run_is_embedded_in_part_and_the_rest_lies_beside_it(tmp_path: P
     run = Synthetic(n=4, models=MODELS[:1]).write(tmp_path)
     monkeypatch.setattr(evidence_module, "WHOLE", Bounds(linked=8, other=2, texts=3_000, counts=100))
     monkeypatch.setattr(evidence_module, "LONGEST", 60)
-    write_report(run, layout=store_layout())
+    write_report(run, layout=store_layout(), sections=report_sections())
     data = evidence(parsed(run))
     assert data["of_status"]["linked"] > 8 >= sum(item["status"] == "linked" for item in data["items"])
     assert sum(len(response["text"].encode()) for response in data["responses"]) <= 3_000
@@ -289,17 +290,17 @@ def test_a_large_run_is_embedded_in_part_and_the_rest_lies_beside_it(tmp_path: P
         found = store.execute(f"SELECT count(*) FROM mentions WHERE {where}").fetchone()
     assert found == (sum(sum(item["counts"][1::2]) for item in japanese_food["items"]),)
     before = {path: path.read_bytes() for path in [run.report, *run.report_data.iterdir()]}
-    write_report(run, layout=store_layout())
+    write_report(run, layout=store_layout(), sections=report_sections())
     assert {path: path.read_bytes() for path in before} == before
     monkeypatch.undo()
-    write_report(run, layout=store_layout())
+    write_report(run, layout=store_layout(), sections=report_sections())
     assert not evidence(parsed(run))["parts"]
     assert not run.report_data.exists()
 
 
 def test_the_same_store_gives_the_same_bytes(run: RunFolder) -> None:
     before = run.report.read_bytes()
-    assert write_report(run, layout=store_layout()) == run.report
+    assert write_report(run, layout=store_layout(), sections=report_sections()) == run.report
     assert run.report.read_bytes() == before
 
 
@@ -322,7 +323,7 @@ def test_hostile_data_is_text_and_nothing_else(tmp_path_factory: pytest.TempPath
 
 def test_a_run_without_responses_still_has_a_report(tmp_path: Path) -> None:
     run = Synthetic(n=2, languages=("en",), countries=("US",), topics=("food",), respond=False).write(tmp_path)
-    write_report(run, layout=store_layout())
+    write_report(run, layout=store_layout(), sections=report_sections())
     page = parsed(run)
     assert "No response yet" in page.all("header")[0].text
     numbers = page.with_id("numbers").text
@@ -340,7 +341,7 @@ def test_a_run_in_which_all_failed_waits_for_nothing(tmp_path: Path) -> None:
     builder = StoreBuilder(tmp_path, models=MODELS[:1], n=1)
     builder.answer(builder.ask(), status="failed", text=None, error="503 from the server")
     run = builder.write()
-    write_report(run, layout=store_layout())
+    write_report(run, layout=store_layout(), sections=report_sections())
     header = parsed(run).all("header")[0].text
     assert "all 1 that were asked for failed" in " ".join(header.split())
     assert "waits for" not in header
@@ -349,14 +350,14 @@ def test_a_run_in_which_all_failed_waits_for_nothing(tmp_path: Path) -> None:
 def test_what_is_missing_says_why(tmp_path: Path) -> None:
     speechless = Synthetic(n=2, languages=("en", "th"), countries=("US",), topics=("food",), mention=False)
     run = speechless.write(tmp_path / "speechless")
-    write_report(run, layout=store_layout())
+    write_report(run, layout=store_layout(), sections=report_sections())
     assert "no mentions" in parsed(run).with_id("numbers").text
     warned = " ".join(parsed(run).with_id("distrust").text.split())
     assert "100 % of the answers in a language hold no mention that counts" in warned
     assert "Thai: 100 % (" in warned
     conditions = Synthetic(n=2, languages=("en", "th"), countries=("US",), topics=("food",), conditions=("neutral",))
     run = conditions.write(tmp_path / "neutral")
-    write_report(run, layout=store_layout())
+    write_report(run, layout=store_layout(), sections=report_sections())
     page = parsed(run)
     assert "no prompt names a country" in page.with_id("numbers").text
     assert "There is no figure: no prompt names a country" in page.with_id("diversity").text
@@ -367,7 +368,7 @@ def test_specificity_is_shown_without_neutral_prompts(tmp_path: Path) -> None:
     run = Synthetic(n=2, languages=("en", "ja"), countries=("US", "JP"), topics=("food",), conditions=named).write(
         tmp_path
     )
-    write_report(run, layout=store_layout())
+    write_report(run, layout=store_layout(), sections=report_sections())
     section = parsed(run).with_id("specificity").text
     assert "the country is named" in section
     assert "There is no figure" not in section
@@ -378,7 +379,7 @@ def test_a_single_number_is_told_and_not_taken_for_one_that_was_not_asked(tmp_pa
     run = Synthetic(
         n=2, models=("openai:a",), languages=("en",), countries=("US",), topics=("food",), conditions=("explicit",)
     ).write(tmp_path)
-    write_report(run, layout=store_layout())
+    write_report(run, layout=store_layout(), sections=report_sections())
     section = " ".join(parsed(run).with_id("specificity").text.split())
     assert re.search(
         r"Prompts that name it: 0?\.?\d+.*, English, United States, and no other\. Those that name", section
@@ -440,7 +441,7 @@ def test_every_instrument_has_a_section_with_its_numbers(page: Page) -> None:
 def test_a_run_of_scores_alone_shows_them(tmp_path: Path) -> None:
     run = Synthetic(n=2, languages=("en",), countries=("US",), topics=("food",), respond=False).write(tmp_path)
     add_instruments(run, MODELS)
-    write_report(run, layout=store_layout())
+    write_report(run, layout=store_layout(), sections=report_sections())
     page = parsed(run)
     assert "No response yet" not in page.all("header")[0].text
     assert "was asked every prompt" not in page.with_id("method").text
@@ -455,7 +456,7 @@ def test_a_run_of_scores_alone_shows_them(tmp_path: Path) -> None:
 
 def test_a_folder_without_a_run_is_an_error_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="holds no run"):
-        write_report(RunFolder(tmp_path), layout=store_layout())
+        write_report(RunFolder(tmp_path))
 
 
 def test_csv_cells_are_no_formulas() -> None:

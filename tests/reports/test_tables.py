@@ -12,8 +12,12 @@ import pytest
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.run_folder import RunFolder
+from polyculture.instruments.cbs.section import SECTIONS
 from polyculture.reports.names import Names
-from polyculture.reports.tables import TableFormat, _write_csv, _write_latex, write_tables
+from polyculture.reports.tables import Export, TableFormat, _write_csv, _write_latex, write_tables
+from polyculture.reports.texts import section_texts
+from polyculture.running.layout import store_layout
+from polyculture.running.report_sections import report_sections
 from tests.report_run import HOSTILE, MODELS, Synthetic, hostile_kitchen, kitchens
 
 NAMES = {
@@ -25,13 +29,13 @@ NAMES = {
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     run = kitchens(tmp_path_factory)
-    write_tables(run, list(TableFormat))
+    write_tables(run, list(TableFormat), layout=store_layout(), sections=report_sections())
     return run
 
 
 def test_every_table_is_written_and_again_with_the_same_bytes(run: RunFolder) -> None:
     before = {path: path.read_bytes() for path in run.report_tables.iterdir()}
-    written = write_tables(run, list(TableFormat))
+    written = write_tables(run, list(TableFormat), layout=store_layout(), sections=report_sections())
     assert {(path.stem, path.suffix) for path in written} == {
         *((name, ending) for name in NAMES for ending in (".csv", ".parquet", ".tex")),
         *(("entity_positions", ending) for ending in (".csv", ".parquet")),
@@ -77,7 +81,7 @@ def test_latex_gives_every_instrument_its_interval(run: RunFolder) -> None:
 
 def test_hostile_tables_are_text_that_latex_can_set(tmp_path_factory: pytest.TempPathFactory) -> None:
     run = hostile_kitchen(tmp_path_factory)
-    written = write_tables(run, [TableFormat.LATEX])
+    written = write_tables(run, [TableFormat.LATEX], layout=store_layout(), sections=report_sections())
     assert {path.stem for path in written} == NAMES
     for path in written:
         text = path.read_text(encoding="utf-8")
@@ -107,11 +111,13 @@ def test_hostile_cells_are_text(tmp_path: Path) -> None:
     hostile = ["=1+1", "@x", r"\input{/etc/passwd}", "50 % of $x_1 & #2 ~ ^ {", "<script>"]
     frame = pd.DataFrame({"culture": hostile, "model": [MODELS[0]] * 5})
     names = Names(read_catalog(), MODELS)
-    _write_csv("bias", frame, tmp_path / "a.csv", names)
+    (texts,) = (section_texts(section.texts) for section in SECTIONS)
+    export = Export("bias", frame, texts)
+    _write_csv(export, tmp_path / "a.csv", names)
     with (tmp_path / "a.csv").open(encoding="utf-8", newline="") as file:
         cells = [row["culture"] for row in csv.DictReader(file)]
     assert cells == ["'=1+1", "'@x", *hostile[2:]]
-    _write_latex("bias", frame, tmp_path / "a.tex", names)
+    _write_latex(export, tmp_path / "a.tex", names)
     text = (tmp_path / "a.tex").read_text(encoding="utf-8")
     check_latex(text)
     assert r"\input" not in text
@@ -119,6 +125,5 @@ def test_hostile_cells_are_text(tmp_path: Path) -> None:
 
 def test_a_run_without_responses_has_the_table_of_what_was_asked(tmp_path: Path) -> None:
     run = Synthetic(n=2, languages=("en",), countries=("US",), topics=("food",), respond=False).write(tmp_path)
-    assert [path.name for path in write_tables(run, list(TableFormat)) if path.stem == "health"] == [
-        "health.csv", "health.parquet", "health.tex",
-    ]  # fmt: skip
+    written = write_tables(run, list(TableFormat), layout=store_layout(), sections=report_sections())
+    assert [path.name for path in written if path.stem == "health"] == ["health.csv", "health.parquet", "health.tex"]

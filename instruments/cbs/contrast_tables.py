@@ -1,4 +1,4 @@
-"""What help before a context changes, and what another phrasing: paired differences of Cultural Bias Scores."""
+"""Paired differences of Cultural Bias Scores: contexts with and without a prefix, or in two phrasings."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from itertools import groupby
 from typing import Any
 
 from polyculture.cache.manifest import Manifest
-from polyculture.reports.bias import bias_cell
+from polyculture.instruments.cbs.score_tables import score_cell
 from polyculture.reports.groups import Row, place_label
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import Estimate, count
+from polyculture.reports.numbers import Estimate, count, lacking
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ class ContrastTable:
     lines: tuple[ContrastLine, ...]
 
 
-def contrast_tables(rows: Sequence[Row], manifest: Manifest, names: Names) -> list[ContrastTable]:
-    """A table per rule from the rows of `sql/bias.sql`; none where nothing was asked in two ways."""
+def contrast_tables(rows: Sequence[Row], manifest: Manifest, names: Names) -> tuple[ContrastTable, ...]:
+    """A table per rule from the rows of `bias.sql`; none where no context was asked in two ways."""
     tables = []
     for rule, of_rule in groupby(rows, lambda row: row["rule"]):
         own = list(of_rule)
@@ -46,22 +46,26 @@ def contrast_tables(rows: Sequence[Row], manifest: Manifest, names: Names) -> li
         contrasts.sort(key=lambda row: models.index(row["model"]))
         if contrasts:
             tables.append(ContrastTable(rule, tuple(_line(row, scores, names) for row in contrasts)))
-    return tables
+    return tuple(tables)
 
 
 def _line(row: Row, scores: Mapping[tuple[Any, ...], Row], names: Names) -> ContrastLine:
     one = row["phrasing"], row["help"]
     other = (row["phrasing"], None) if row["plain"] else (row["other_phrasing"], row["help"])
-    left, right = (bias_cell(scores.get(_place(row, *way)), "not_asked") for way in (one, other))
+    left, right = (_score(scores.get(_place(row, *way))) for way in (one, other))
     return ContrastLine(
         names.model(row["model"]),
         row["dataset"],
         place_label(row, names),
         row["setting"],
         (_way(*one), _way(*other)),
-        (left, right, bias_cell(row, "not_asked")),
+        (left, right, score_cell(row)),
         count(row["contexts"]),
     )
+
+
+def _score(row: Row | None) -> Estimate:
+    return score_cell(row) if row else lacking("not_asked")
 
 
 def _place(row: Row, phrasing: str | None, help: str | None) -> tuple[Any, ...]:

@@ -1,22 +1,27 @@
-"""Maps of entities: a dot per entity, where t-SNE puts it, in the colour and shape of its culture."""
+"""Maps of entities by t-SNE: a dot per entity, in the colour and shape of its culture."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
+from polyculture.instruments.embeddings.layout import EMBEDDINGS
+from polyculture.metrics import METRICS
 from polyculture.reports.figures.charts import MARKERS
 from polyculture.reports.figures.drawing import PAPER, SERIES, VARIABLES, Margins, canvas, plain, style
 from polyculture.reports.figures.inline import to_svg
 from polyculture.reports.reading import read_store
 
+POSITIONS = Path(__file__).with_name("entity_positions.sql")
 SIDE = 350.0  # pixels: two of them stand side by side
 _NAMED = 24  # entities whose names are written
 _FONT = 10
@@ -60,8 +65,8 @@ class EntityMap:
 
 def standalone_maps(run: RunFolder) -> Iterator[tuple[str, str]]:
     """A name and an SVG document for each map of a run, with its colours written out."""
-    with read_store(run) as reading:
-        frame = reading.frame("entity_positions")
+    with read_store(run, compose(METRICS, EMBEDDINGS)) as reading:
+        frame = reading.frame(POSITIONS)
     for number, (key, points) in enumerate(frame.groupby(list(frame.columns[:7]), sort=True)):
         model, _, language, culture, entity_type, layer, _ = key
         short = str(model).rpartition(":")[2].rpartition("/")[2]
@@ -71,7 +76,7 @@ def standalone_maps(run: RunFolder) -> Iterator[tuple[str, str]]:
 
 
 def _named(frame: pd.DataFrame) -> Iterator[Any]:
-    """Some entities that are far from one another, so that their names can be read."""
+    """Entities that are far enough from one another for their names to be read."""
     reach = max(float(np.ptp(frame["x"])), float(np.ptp(frame["y"]))) or 1.0
     kept: list[Any] = []
     for row in frame.sort_values("entity_id").itertuples():

@@ -1,4 +1,4 @@
-"""What becomes of tasks when entities are swapped: a table per task."""
+"""Rates of answers about texts with swapped entities, for the report: a table per task."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ SIDES = ("native", "western", "difference")
 
 
 @dataclass(frozen=True, slots=True)
-class SwapLine:
-    """A rate of a type of entities: each side and their difference, and what they rest on."""
+class RateLine:
+    """A rate of a type of entities: each side, their difference, and the sample sizes."""
 
     label: str
     setting: str
@@ -26,27 +26,27 @@ class SwapLine:
 
 
 @dataclass(frozen=True, slots=True)
-class SwapTable:
+class RateTable:
     """All rates of a task."""
 
     task: str
-    groups: tuple[Group[SwapLine], ...]
+    groups: tuple[Group[RateLine], ...]
 
 
-def swap_tables(rows: Sequence[Row], manifest: Manifest, names: Names) -> list[SwapTable]:
-    """A table per task from the rows of `sql/swaps.sql`; none where nothing was asked."""
+def rate_tables(rows: Sequence[Row], manifest: Manifest, names: Names) -> tuple[RateTable, ...]:
+    """A table per task from the rows of `swaps.sql`; none where no text was asked about."""
 
-    def lines(own: Sequence[Row]) -> list[SwapLine]:
+    def lines(own: Sequence[Row]) -> list[RateLine]:
         return [_line(row, names) for row in own]
 
     by_task = groupby(rows, lambda row: row["task"])
-    return [SwapTable(task, groups(list(found), "instrument", manifest, names, lines)) for task, found in by_task]
+    return tuple(RateTable(task, groups(list(found), "instrument", manifest, names, lines)) for task, found in by_task)
 
 
-def _line(row: Row, names: Names) -> SwapLine:
+def _line(row: Row, names: Names) -> RateLine:
     sizes = tuple(count(row[name]) for name in ("contexts", "native_entities", "western_entities", "failed"))
     cells = tuple(_cell(row, side) for side in SIDES)
-    return SwapLine(place_label(row, names), row["setting"], row["metric"].replace("_", " "), cells, sizes)
+    return RateLine(place_label(row, names), row["setting"], row["metric"].replace("_", " "), cells, sizes)
 
 
 def _cell(row: Row, side: str) -> Estimate:
@@ -54,5 +54,5 @@ def _cell(row: Row, side: str) -> Estimate:
         return lacking("not_asked")
     limits = row[f"{side}_low"], row[f"{side}_high"]
     if side == "difference":
-        return estimate("swap_difference", row[side], *limits, row["p"])
+        return estimate("difference", row[side], *limits, row["p"])
     return estimate("rate", row[side], *limits)

@@ -1,5 +1,5 @@
--- bias: a row is a mean Cultural Bias Score under a rule, or a difference of two settings; what failed and what met badly
--- is of all settings of its entities. NULL in language, culture or entity_type: over all of them.
+-- bias: a row is a mean Cultural Bias Score under a rule, or a difference of two settings. Failed scores and broken token
+-- boundaries are counted over all settings of a row's entities. NULL in language, culture or entity_type: over all of them.
 WITH became AS (
     SELECT
         model, dataset, form, language, culture, entity_type,

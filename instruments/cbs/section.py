@@ -1,0 +1,59 @@
+"""The report's section on the Cultural Bias Score."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from polyculture.reports.section import ReportData, Section
+
+if TYPE_CHECKING:
+    from polyculture.instruments.cbs.contrast_tables import ContrastTable
+    from polyculture.instruments.cbs.score_tables import ScoreTable
+
+_FOLDER = Path(__file__).parent
+_SCORES, _SCORED = _FOLDER / "bias.sql", _FOLDER / "scored.sql"
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """How many scores there are, of how many entities in how many contexts."""
+
+    scores: int
+    entities: int
+    contexts: int
+
+
+@dataclass(frozen=True, slots=True)
+class CulturalBias:
+    """The context of the section; without tables, the scores were not yet turned into numbers."""
+
+    scored: Scored
+    scores: tuple[ScoreTable, ...]
+    contrasts: tuple[ContrastTable, ...]
+
+
+def _build(data: ReportData) -> CulturalBias | None:
+    from polyculture.instruments.cbs.contrast_tables import contrast_tables
+    from polyculture.instruments.cbs.score_tables import score_tables
+
+    scored = Scored(**data.reading.rows(_SCORED)[0])
+    if not scored.scores:
+        return None
+    rows = data.reading.lines(_SCORES)
+    return CulturalBias(
+        scored, score_tables(rows, data.manifest, data.names), contrast_tables(rows, data.manifest, data.names)
+    )
+
+
+SECTIONS = (
+    Section(
+        "probable",
+        _build,
+        _FOLDER / "section.html.jinja",
+        _FOLDER / "section.toml",
+        sql=(_SCORES,),
+        stands_alone=True,
+    ),
+)

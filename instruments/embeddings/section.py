@@ -1,0 +1,43 @@
+"""The report's section on hidden states: how far apart they hold the entities of two cultures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from polyculture.reports.section import ReportData, Section
+
+if TYPE_CHECKING:
+    from polyculture.instruments.embeddings.separation_table import SeparationLine
+    from polyculture.reports.figures.figure import Panel
+
+_FOLDER = Path(__file__).parent
+_SEPARATIONS, _POSITIONS = _FOLDER / "separations.sql", _FOLDER / "entity_positions.sql"
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenStates:
+    """The context of the section: the lines of the table, and the maps."""
+
+    lines: tuple[SeparationLine, ...]
+    maps: tuple[Panel, ...]
+
+
+def _build(data: ReportData) -> HiddenStates | None:
+    from polyculture.instruments.embeddings.separation_table import entity_maps, separation_lines
+
+    lines = separation_lines(data.reading.lines(_SEPARATIONS), data.names)
+    return HiddenStates(lines, entity_maps(data.reading.frame(_POSITIONS), data.names)) if lines else None
+
+
+SECTIONS = (
+    Section(
+        "apart",
+        _build,
+        _FOLDER / "section.html.jinja",
+        _FOLDER / "section.toml",
+        sql=(_SEPARATIONS, _POSITIONS),
+        stands_alone=True,
+    ),
+)

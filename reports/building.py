@@ -1,0 +1,72 @@
+"""Builds the sections of a report from a run's store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from polyculture.cache.catalog import Catalog, read_catalog
+from polyculture.cache.errors import StoreError
+from polyculture.cache.layout import Layout
+from polyculture.cache.manifest import read_manifest
+from polyculture.cache.run_folder import RunFolder
+from polyculture.reports.headline import totals
+from polyculture.reports.names import Names
+from polyculture.reports.reading import SQL, read_store
+from polyculture.reports.section import ReportData, Section
+from polyculture.reports.texts import SectionTexts, section_texts
+
+
+@dataclass(frozen=True)
+class BuiltSection:
+    """A section that has something to show."""
+
+    section: Section
+    texts: SectionTexts
+    context: object
+
+
+@contextmanager
+def open_report(
+    run: RunFolder, catalog: Catalog | None, layout: Layout, sections: Sequence[Section]
+) -> Iterator[ReportData]:
+    """What the sections are built from, while the block lasts. Raises `StoreError` where there is no run.
+
+    `catalog` names languages, countries and topics; the default is the one that Polyculture ships. `layout` has the
+    tables and views of the store that the sections read.
+    """
+    _check_names(sections)
+    manifest = read_manifest(run.manifest)
+    if manifest is None:
+        raise StoreError("holds no run", where=run.root, remedy="Run `polyculture run` on an experiment file first.")
+    names = Names(catalog or read_catalog(), tuple(manifest.models))
+    titles = {key: title for section in sections for key, title in section_texts(section.texts).boards.items()}
+    with read_store(run, layout) as reading:
+        data = ReportData(reading, manifest, names, layout, board_titles=titles)
+        yield replace(data, about_texts=_about_texts(data, sections))
+
+
+def build_sections(data: ReportData, sections: Sequence[Section]) -> list[BuiltSection]:
+    """Those of the sections that have something to show, in their order."""
+    contexts = ((section, section.build(data)) for section in sections)
+    return [
+        BuiltSection(section, section_texts(section.texts), context)
+        for section, context in contexts
+        if context is not None
+    ]
+
+
+def _about_texts(data: ReportData, sections: Sequence[Section]) -> bool:
+    """Is the report about texts? True where models wrote some, and where no other section has anything to show."""
+    written = totals(data.reading.rows(SQL / "health.sql")).get("answered", 0)
+    return bool(written) or all(section.build(data) is None for section in sections if section.stands_alone)
+
+
+def _check_names(sections: Sequence[Section]) -> None:
+    anchors = [section.name for section in sections]
+    tables = [table.name for section in sections for table in section.tables]
+    for what, names in (("sections", anchors), ("tables", tables)):
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"two {what} of the report have the same name: {', '.join(twice)}")

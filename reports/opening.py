@@ -1,0 +1,69 @@
+"""The page's opening: how much there is, each model at a glance, and the warnings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from polyculture.cache.manifest import Manifest
+from polyculture.reports.comparisons import AT_A_GLANCE, Comparison, comparisons
+from polyculture.reports.headline import METRICS, ModelLines, model_lines, totals
+from polyculture.reports.health import Notice, notices
+from polyculture.reports.names import Names
+from polyculture.reports.numbers import count, share
+from polyculture.reports.reading import SQL
+from polyculture.reports.section import ReportData
+from polyculture.reports.sections import compared_table
+from polyculture.reports.texts import Metric, texts
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many texts, mentions and entities there are, as printed."""
+
+    asked: str
+    answered: str
+    answered_share: str | None
+    mentions: str
+    linked_share: str | None
+    entities: str
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """The context of the opening."""
+
+    manifest: Manifest
+    names: Names
+    about_texts: bool
+    totals: dict[str, int]
+    counts: Counts
+    metrics: tuple[Metric, ...]
+    models: tuple[ModelLines, ...]
+    native: Comparison | None
+    notices: tuple[Notice, ...]
+
+
+def opening(data: ReportData) -> Opening:
+    """The opening from what the store holds."""
+    health = data.reading.rows(SQL / "health.sql")
+    facts = totals(health)
+    compared = comparisons(data.frame(compared_table()), data.manifest, data.names)
+    entities: int = data.reading.rows(SQL / "entities.sql")[0]["entities"]
+    return Opening(
+        data.manifest,
+        data.names,
+        data.about_texts,
+        facts,
+        _counts(facts, entities),
+        tuple(texts().metrics[metric] for metric in METRICS),
+        model_lines(data.reading.rows(SQL / "headline.sql"), health, data.manifest, data.names),
+        compared.get(AT_A_GLANCE),
+        notices(health, data.names) if data.about_texts else (),
+    )
+
+
+def _counts(facts: dict[str, int], entities: int) -> Counts:
+    asked, answered, mentions, linked = (facts.get(name, 0) for name in ("asked", "answered", "mentions", "linked"))
+    return Counts(
+        count(asked), count(answered), share(answered, asked), count(mentions), share(linked, mentions), count(entities)
+    )

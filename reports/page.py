@@ -1,0 +1,99 @@
+"""Renders the page: one HTML file that needs nothing else, the same bytes for the same contexts."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, FunctionLoader, StrictUndefined
+from jinja2.environment import TemplateModule
+from markupsafe import Markup
+
+from polyculture.reports.building import BuiltSection
+from polyculture.reports.opening import opening
+from polyculture.reports.section import ReportData, ReportTable
+from polyculture.reports.table_csv import table_link
+
+_FOLDER = Path(__file__).parent
+_SCRIPT = ("state", "words", "parts", "filters", "table", "detail", "figures", "start")
+_PANEL = '<div class="panel">'
+_LARGE = 60  # a page with more panels lets the browser skip those out of sight
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """A table for the template: its CSV as an address, and the SQL that gives its rows."""
+
+    name: str
+    csv: str
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedSection:
+    """A section as HTML, and its sentences for the opening; these are empty where the template has none."""
+
+    name: str
+    title: str
+    body: Markup
+    opening: Markup
+    basis: Markup
+
+
+def render_page(data: ReportData, sections: Sequence[BuiltSection], evidence: Markup) -> str:
+    """The page with its opening, navigation and sections; `evidence` is the data of its script, packed."""
+    environment = _environment()
+    rendered = [_render_section(environment, built, data) for built in sections]
+    script = _script()
+    return environment.get_template("report.html.jinja").render(
+        opening=opening(data),
+        sections=rendered,
+        large=sum(section.body.count(_PANEL) for section in rendered) > _LARGE,
+        evidence=evidence,
+        style=Markup((_FOLDER / "report.css").read_text(encoding="utf-8")),  # noqa: S704  our own file
+        script=Markup(script),  # noqa: S704  our own file
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
+
+
+def _environment() -> Environment:
+    """Templates of `templates/` by name, those of sections by path; every value is escaped."""
+    return Environment(
+        loader=ChoiceLoader([FileSystemLoader(_FOLDER / "templates"), FunctionLoader(_load)]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _load(path: str) -> tuple[str, str, None] | None:
+    file = Path(path)
+    return (file.read_text(encoding="utf-8"), path, None) if file.is_file() else None
+
+
+def _render_section(environment: Environment, built: BuiltSection, data: ReportData) -> RenderedSection:
+    tables = {table.name: _download(table, data) for table in built.section.tables}
+    template = environment.get_template(str(built.section.template))
+    module = template.make_module({"section": built.context, "texts": built.texts, "tables": tables})
+    sentences = (_macro(module, name) for name in ("opening", "basis"))
+    return RenderedSection(built.section.name, built.texts.title, module.__html__(), *sentences)
+
+
+def _macro(module: TemplateModule, name: str) -> Markup:
+    """The output of a template's macro; empty where there is none of this name."""
+    macro = getattr(module, name, None)
+    return macro() if macro else Markup()
+
+
+def _download(table: ReportTable, data: ReportData) -> Download:
+    return Download(table.name, table_link(data.frame(table)), table.sql())
+
+
+def _script() -> str:
+    """The page's script: the files of `script/`, in one scope of their own."""
+    files = [(_FOLDER / "script" / f"{name}.js").read_text(encoding="utf-8") for name in _SCRIPT]
+    return "\n".join(['"use strict";', "(() => {", *files, "})();"])

@@ -1,0 +1,89 @@
+"""A section of the report: what it shows, how it is built, and the tables that it exports.
+
+The page, its navigation and its exports follow from a list of sections. A section is a folder's worth of files: SQL, a
+template, texts, and one function. Importing this module loads neither DuckDB nor pandas, so that a list of sections is
+cheap to import.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from polyculture.cache.layout import Layout
+    from polyculture.cache.manifest import Manifest
+    from polyculture.reports.names import Names
+    from polyculture.reports.reading import Reading
+
+
+@dataclass(frozen=True)
+class ReportData:
+    """What a section is built from.
+
+    `about_texts` says whether the report is about texts that the models wrote: false where there are none and another
+    section can stand alone. `board_titles` holds leaderboard titles by '<task>.<metric>', from all sections.
+    """
+
+    reading: Reading
+    manifest: Manifest
+    names: Names
+    layout: Layout  # the store's tables and views
+    about_texts: bool = True
+    board_titles: Mapping[str, str] = field(default_factory=dict)
+    _frames: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False)
+
+    def frame(self, table: ReportTable) -> pd.DataFrame:
+        """The rows of a table, read once per report."""
+        if table.name not in self._frames:
+            self._frames[table.name] = table.read(self)
+        return self._frames[table.name]
+
+
+@dataclass(frozen=True)
+class ReportTable:
+    """A table of a section. `name` names its files (`<name>.csv`); `sql` tells a reader how to get its rows."""
+
+    name: str
+    read: Callable[[ReportData], pd.DataFrame]
+    sql: Callable[[], str]
+
+
+def sql_table(file: Path) -> ReportTable:
+    """The table that an SQL file selects; it is named after the file."""
+    return ReportTable(file.stem, lambda data: data.reading.frame(file), lambda: file.read_text(encoding="utf-8"))
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section of the report.
+
+    `name` is its anchor on the page. `build` returns the section's context, a frozen dataclass, or None where there is
+    nothing to show: the section is then neither on the page nor in the navigation nor exported. `build` imports what
+    it needs itself.
+
+    `template` (Jinja, with autoescape) is the body below the heading. It sees `section` (the context), `texts` (the
+    file `texts`) and `tables` (a download for each table, by name), and nothing else; `parts.html.jinja` has macros for
+    numbers and downloads. Where it defines the macro `opening`, this is a sentence in the page's opening; the macro
+    `basis` says what the report rests on where no text was written.
+
+    `texts` is a TOML file in the form of `SectionTexts`. Every file of `sql`, and every table of `computed`, is
+    exported under its name.
+    """
+
+    name: str
+    build: Callable[[ReportData], object | None]
+    template: Path
+    texts: Path
+    sql: tuple[Path, ...] = ()
+    computed: tuple[ReportTable, ...] = ()
+    stands_alone: bool = False  # the report may consist of this section where no text was written
+
+    @property
+    def tables(self) -> tuple[ReportTable, ...]:
+        """All tables that the section exports."""
+        return (*map(sql_table, self.sql), *self.computed)

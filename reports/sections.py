@@ -1,0 +1,197 @@
+"""The report's own sections: about texts that models wrote, leaderboards, and the method.
+
+Sections of instruments are handed in; `with_instruments` puts them in their place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from polyculture.reports.section import ReportData, ReportTable, Section
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from polyculture.cache.manifest import Manifest
+    from polyculture.reports.comparisons import Comparisons
+    from polyculture.reports.diversity_estimators import DiversityEstimators
+    from polyculture.reports.figures.figure import Figure
+    from polyculture.reports.headline import Headline
+    from polyculture.reports.health import Health
+    from polyculture.reports.leaderboard import Leaderboards
+    from polyculture.reports.method import Method
+    from polyculture.reports.names import Names
+    from polyculture.reports.texts import Metric
+
+    Draw = Callable[[pd.DataFrame, Manifest, Names], Figure]
+
+_FOLDER = Path(__file__).parent
+_SQL = _FOLDER / "sql"
+_TEMPLATES = _FOLDER / "templates"
+_TOO_MANY_PANELS = 8  # more stand in smaller columns
+
+
+@dataclass(frozen=True)
+class FigureSection:
+    """The context of a figure: the metric that it shows, and for diversity the table of estimators."""
+
+    metric: Metric
+    figure: Figure
+    many: bool
+    estimators: DiversityEstimators | None = None
+
+
+@dataclass(frozen=True)
+class EvidenceBrowser:
+    """The context of the evidence: an empty table, which the page's script fills."""
+
+
+def with_instruments(instruments: Sequence[Section]) -> tuple[Section, ...]:
+    """The sections of a report, in the order of the page, with those of instruments among the report's own."""
+    return (*TEXT_SECTIONS, *instruments, *CLOSING_SECTIONS)
+
+
+def compared_table() -> ReportTable:
+    """The table of paired differences: it is computed, since no SQL gives p and q."""
+
+    def read(data: ReportData) -> pd.DataFrame:
+        from polyculture.reports.comparisons import comparison_frame
+
+        return comparison_frame(data.reading, data.manifest, data.names)
+
+    def sql() -> str:
+        from polyculture.reports.comparisons import comparison_sql
+
+        return comparison_sql()
+
+    return ReportTable("comparisons", read, sql)
+
+
+def _numbers(data: ReportData) -> Headline | None:
+    from polyculture.reports.headline import METRICS, Headline, model_lines, totals
+    from polyculture.reports.texts import texts
+
+    if not data.about_texts:
+        return None
+    health = data.reading.rows(_SQL / "health.sql")
+    return Headline(
+        tuple(texts().metrics[metric] for metric in METRICS),
+        model_lines(data.reading.rows(_SQL / "headline.sql"), health, data.manifest, data.names),
+        totals(health).get("mentions", 0),
+        bool(data.reading.rows(_SQL / "methods.sql")),
+    )
+
+
+def _compared(data: ReportData) -> Comparisons | None:
+    from polyculture.reports.comparisons import AT_A_GLANCE, Comparisons, comparisons
+
+    found = comparisons(data.frame(compared_table()), data.manifest, data.names) if data.about_texts else {}
+    lines = {family: "Models" if family == "models" else "Country" for family in found if family != AT_A_GLANCE}
+    return Comparisons(tuple((found[family], line) for family, line in lines.items())) if found else None
+
+
+def _distrust(data: ReportData) -> Health | None:
+    from polyculture.reports.headline import totals
+    from polyculture.reports.health import Health, health_table, notices
+    from polyculture.reports.resolution import resolution
+    from polyculture.reports.texts import texts
+
+    if not data.about_texts:
+        return None
+    rows = data.reading.rows(_SQL / "health.sql")
+    return Health(
+        texts().health,
+        health_table(rows, data.manifest, data.names),
+        notices(rows, data.names),
+        totals(rows).get("answered", 0),
+        resolution(data.reading.rows(_SQL / "resolution.sql"), data.manifest, data.names),
+    )
+
+
+def _figure(name: str) -> Section:
+    """The section of the figure that `figures/<name>.py` makes of `sql/<name>.sql`."""
+
+    def build(data: ReportData) -> FigureSection | None:
+        from importlib import import_module
+
+        from polyculture.reports.texts import texts
+
+        if not data.about_texts:
+            return None
+        draw: Draw = getattr(import_module(f"polyculture.reports.figures.{name}"), name)
+        drawn = draw(data.frame(section.tables[0]), data.manifest, data.names)
+        many = sum(map(len, drawn.rows)) > _TOO_MANY_PANELS
+        estimators = _estimators(data) if name == "diversity" else None
+        return FigureSection(texts().metrics[name], drawn, many, estimators)
+
+    beside = (_SQL / "companions.sql",) if name == "diversity" else ()
+    section = Section(
+        name,
+        build,
+        _TEMPLATES / "figure.html.jinja",
+        _TEMPLATES / f"{name}.toml",
+        (_SQL / f"{name}.sql", *beside),
+    )
+    return section
+
+
+def _estimators(data: ReportData) -> DiversityEstimators | None:
+    from polyculture.reports.diversity_estimators import diversity_estimators
+
+    return diversity_estimators(data.reading.rows(_SQL / "companions.sql"), data.manifest, data.names)
+
+
+def _leaderboards(data: ReportData) -> Leaderboards | None:
+    from polyculture.reports.leaderboard import Leaderboards, boards
+
+    found = boards(data.reading.lines(_SQL / "leaderboard.sql"), data.board_titles, data.names)
+    return Leaderboards(found) if found else None
+
+
+def _evidence(data: ReportData) -> EvidenceBrowser | None:
+    return EvidenceBrowser() if data.about_texts else None
+
+
+def _method(data: ReportData) -> Method:
+    from polyculture.reports.headline import METRICS
+    from polyculture.reports.method import Method, facts, intervals, store_views
+    from polyculture.reports.texts import texts
+
+    manifest = data.manifest
+    return Method(
+        data.about_texts,
+        manifest.n,
+        tuple(texts().metrics[metric] for metric in METRICS),
+        intervals(data.reading.rows(_SQL / "methods.sql")),
+        facts(manifest, data.names),
+        store_views(data.layout),
+        manifest.polyculture,
+        manifest.experiment,
+    )
+
+
+def _section(
+    name: str,
+    build: Callable[[ReportData], object | None],
+    sql: tuple[str, ...] = (),
+    computed: tuple[ReportTable, ...] = (),
+) -> Section:
+    files = tuple(_SQL / f"{file}.sql" for file in sql)
+    return Section(name, build, _TEMPLATES / f"{name}.html.jinja", _TEMPLATES / f"{name}.toml", files, computed)
+
+
+TEXT_SECTIONS = (
+    _section("numbers", _numbers, ("headline",)),
+    _section("compared", _compared, computed=(compared_table(),)),
+    _section("distrust", _distrust, ("health", "resolution")),
+    *map(_figure, ("granularity", "diversity", "saturation", "specificity", "consensus")),
+)
+CLOSING_SECTIONS = (
+    _section("leaderboards", _leaderboards, ("leaderboard",)),
+    _section("evidence", _evidence),
+    _section("method", _method),
+)
+OWN_SECTIONS = with_instruments(())
