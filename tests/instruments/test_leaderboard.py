@@ -14,6 +14,7 @@ from polyculture.instruments.cbs.stage import score_job
 from scipy.stats import spearmanr
 
 from polyculture.cache.identity import content_id
+from polyculture.cache.layout import Table
 from polyculture.cache.manifest import Manifest, write_manifest
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
@@ -27,7 +28,7 @@ from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import MaskedContext
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
-from polyculture.instruments.swaps.rows import SwapInterval
+from polyculture.instruments.swaps.rows import SWAP_INTERVALS, SwapInterval
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
 from polyculture.running.report_sections import report_sections
@@ -60,12 +61,12 @@ def run(tmp_path: Path) -> RunFolder:
     return folder
 
 
-def write(run: RunFolder, table: str, row: Any, limits: Sequence[Limits]) -> None:
+def write(run: RunFolder, table: Table[Any], row: Any, limits: Sequence[Limits]) -> None:
     rows = [
         replace(row, model=model, low=low, estimate=estimate, high=high)
         for model, (low, estimate, high) in zip(MODELS, limits, strict=False)
     ]
-    write_parquet(objects_to_table(table, rows), run.table(table))
+    write_parquet(objects_to_table(table, rows), run.table(table.name))
 
 
 def ranks(run: RunFolder) -> dict[str, tuple[int, int]]:
@@ -75,26 +76,26 @@ def ranks(run: RunFolder) -> dict[str, tuple[int, int]]:
 
 
 def test_ranks_leave_open_what_the_intervals_leave_open(run: RunFolder) -> None:
-    write(run, "bias_intervals", CBS, [(0.1, 0.2, 0.3), (0.25, 0.4, 0.5), (0.45, 0.5, 0.6), (0.7, 0.8, 0.9)])
+    write(run, BIAS_INTERVALS, CBS, [(0.1, 0.2, 0.3), (0.25, 0.4, 0.5), (0.45, 0.5, 0.6), (0.7, 0.8, 0.9)])
     a, b, c, d = MODELS
     assert ranks(run) == {a: (1, 2), b: (1, 3), c: (2, 3), d: (4, 4)}
 
 
 def test_a_model_without_an_interval_is_tied_with_all(run: RunFolder) -> None:
-    write(run, "bias_intervals", CBS, [(0.1, 0.2, 0.3), (None, 0.9, None), (0.4, 0.5, 0.6)])
+    write(run, BIAS_INTERVALS, CBS, [(0.1, 0.2, 0.3), (None, 0.9, None), (0.4, 0.5, 0.6)])
     assert ranks(run) == {MODELS[0]: (1, 2), MODELS[1]: (1, 3), MODELS[2]: (2, 3)}
 
 
 def test_a_difference_is_good_near_zero(run: RunFolder) -> None:
-    write(run, "swap_intervals", GAP, [(-0.5, -0.4, -0.3), (-0.1, 0.0, 0.1), (0.15, 0.2, 0.25), (0.2, 0.4, 0.6)])
+    write(run, SWAP_INTERVALS, GAP, [(-0.5, -0.4, -0.3), (-0.1, 0.0, 0.1), (0.15, 0.2, 0.25), (0.2, 0.4, 0.6)])
     a, b, c, d = MODELS
     assert ranks(run) == {b: (1, 1), c: (2, 3), d: (2, 4), a: (3, 4)}
 
 
 def test_a_share_is_good_when_it_is_high_and_the_western_side_has_no_board(run: RunFolder) -> None:
-    write(run, "swap_intervals", replace(GAP, side="native"), [(0.7, 0.8, 0.9), (0.1, 0.2, 0.3)])
+    write(run, SWAP_INTERVALS, replace(GAP, side="native"), [(0.7, 0.8, 0.9), (0.1, 0.2, 0.3)])
     assert ranks(run) == {MODELS[0]: (1, 1), MODELS[1]: (2, 2)}
-    write(run, "swap_intervals", replace(GAP, side="western"), [(0.7, 0.8, 0.9)])
+    write(run, SWAP_INTERVALS, replace(GAP, side="western"), [(0.7, 0.8, 0.9)])
     assert not ranks(run)
 
 
@@ -109,7 +110,7 @@ def test_neutral_contexts_and_corpora_have_no_board(run: RunFolder) -> None:
 
 
 def test_the_command_and_the_report_show_a_board(run: RunFolder, tmp_path: Path) -> None:
-    write(run, "bias_intervals", CBS, [(0.1, 0.2, 0.3), (0.25, 0.4, 0.5), (0.45, 0.5, 0.6), (0.7, 0.8, 0.9)])
+    write(run, BIAS_INTERVALS, CBS, [(0.1, 0.2, 0.3), (0.25, 0.4, 0.5), (0.45, 0.5, 0.6), (0.7, 0.8, 0.9)])
     models = ", ".join(f'"{model}"' for model in MODELS)
     experiment = f'name = "boards"\nmodels = [{models}]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["JP"]\n'
     (tmp_path / "exp.toml").write_text(experiment, encoding="utf-8")
@@ -158,11 +159,11 @@ def _food(context: MaskedContext) -> bool:
 
 
 def test_the_report_shows_boards_of_two_models_or_more(run: RunFolder) -> None:
-    write(run, "swap_intervals", replace(GAP, side="native"), [(0.1, 0.2, 0.3)])
+    write(run, SWAP_INTERVALS, replace(GAP, side="native"), [(0.1, 0.2, 0.3)])
     assert 'id="leaderboards"' not in write_report(run, layout=store_layout(), sections=report_sections()).read_text(
         encoding="utf-8"
     )
-    write(run, "swap_intervals", GAP, [(-0.5, -0.4, -0.3), (-0.1, 0.0, 0.1), (0.15, 0.2, 0.25), (0.2, 0.4, 0.6)])
+    write(run, SWAP_INTERVALS, GAP, [(-0.5, -0.4, -0.3), (-0.1, 0.0, 0.1), (0.15, 0.2, 0.25), (0.2, 0.4, 0.6)])
     page = write_report(run, layout=store_layout(), sections=report_sections()).read_text(encoding="utf-8")
     assert 'id="leaderboards"' in page
     assert "Question answering: accuracy, native less Western" in page
@@ -170,7 +171,7 @@ def test_the_report_shows_boards_of_two_models_or_more(run: RunFolder) -> None:
 
 
 def test_a_report_of_scores_whose_likelihoods_are_gone(run: RunFolder) -> None:
-    write(run, "bias_intervals", CBS, [(0.1, 0.2, 0.3), (0.25, 0.4, 0.5)])  # TypeError: no count of what failed
+    write(run, BIAS_INTERVALS, CBS, [(0.1, 0.2, 0.3), (0.25, 0.4, 0.5)])  # TypeError: no count of what failed
     page = write_report(run, layout=store_layout(), sections=report_sections()).read_text(encoding="utf-8")
     assert 'id="leaderboards"' in page
     assert 'id="probable"' not in page
