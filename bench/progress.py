@@ -19,8 +19,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from polyculture.generate.stage import generate_job
-
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.outcome import Outcome, Progress
 from polyculture.cache.run_folder import Job, RunFolder
@@ -29,6 +27,7 @@ from polyculture.generate.engines import Completion, ModelSpec, Request
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.sampling import Sampling
 from tests.extract_engines import ScriptedEngine
+from tests.steps import generate_job
 
 ANSWERS = 20_000
 CATALOG = read_catalog()

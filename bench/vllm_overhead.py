@@ -21,8 +21,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from polyculture.generate.stage import generate_job
-
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import RESPONSES
@@ -32,6 +30,7 @@ from polyculture.extract.base import ResponseText
 from polyculture.generate.engines import Completion, Engine, ModelSpec, Request, open_engine
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.sampling import Sampling, chat
+from tests.steps import generate_job
 
 # The peer: a loaded model that generates what it is told in one call, and says how long it took.
 BARE = """

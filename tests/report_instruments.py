@@ -12,8 +12,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from polyculture.instruments.cbs.stage import score_job
-
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.generate.engines import ModelSpec
@@ -27,6 +25,7 @@ from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.embeddings.rows import ENTITY_POSITIONS, SEPARATIONS, EntityPosition, Separation
 from polyculture.instruments.swaps.rows import SWAP_INTERVALS, SwapInterval
 from tests.instruments.test_cbs_store import DEMO, ToyEngine
+from tests.steps import score_job
 
 SELECTION = Selection(types=("food", "names"), cultures=("Japanese", "Indian"), contexts=2, entities=6)
 HELPED = Selection(types=("food",), cultures=("Japanese",), contexts=2, entities=6)

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from polyculture.instruments.cbs.stage import score_id
 
 # --- The adapter: all that is known here of where things stand today, and what they are called.
 from polyculture.cache.catalog import read_catalog
@@ -322,7 +321,7 @@ def test_the_ids_of_what_was_paid_for_are_those_that_the_code_computes(
         *scoring_jobs(dataset, GPT2, Selection(phrasings=True), setup_id=setup_id(setups[GPT2])),
         *scoring_jobs(in_english(dataset), GPT2, Selection(), setup_id=setup_id(setups[GPT2])),
     ]
-    scores = {score_id(job, context, entity) for job in jobs for context, entities in job.asked for entity in entities}
+    scores = {pair.score_id for job in jobs for pair in job.pairs()}
     with open_run(workspace / "runs" / "older") as store:
         of_corpus = store.sql("SELECT score_id FROM stored_scores WHERE starts_with(model, 'ngram:')").fetchall()
     assert stored["scores"] == scores | {row[0] for row in of_corpus}

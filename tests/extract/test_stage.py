@@ -13,25 +13,26 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from polyculture.extract.stage import extract_job
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.current_rows import current_responses
 from polyculture.cache.errors import JobHeldError, StoreError
 from polyculture.cache.identity import content_id
 from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
-from polyculture.cache.outcome import Outcome, silent
+from polyculture.cache.outcome import Outcome
 from polyculture.cache.parquet import objects_to_table, rows_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import PROMPTS, RESPONSES, Prompt, Response
 from polyculture.cache.shards import JobShards
 from polyculture.cache.store import fill_store
-from polyculture.extract import stage
+from polyculture.extract import step
 from polyculture.extract.base import Extracted, ResponseText
 from polyculture.extract.gazetteer import Gazetteer
 from polyculture.extract.llm import LlmExtractor
-from polyculture.generate.engines.base import Completion
+from polyculture.extract.step import ExtractionStep
+from polyculture.generate.engines.base import Completion, ModelSpec
 from tests.extract_engines import Script, ScriptedEngine, answer
+from tests.steps import OneModel, extract_job, extraction_step
 
 ROOT = Path(__file__).parents[2]
 FOOD = read_catalog().topic("food")
@@ -148,12 +149,12 @@ def test_the_journal_of_another_extractor_is_not_lost(tmp_path: Path) -> None:
     """Killed before the journal was sealed, then run with another extractor over the same responses."""
     run = write_run(tmp_path, map(response, range(3)))
     first, _ = llm(good, "stub:first")
-    shards = JobShards(run, JOB, stage.TABLES).__enter__()
-    work = stage._Work(shards, FOOD, first, silent)
-    manifest = read_manifest(run.manifest)
-    assert manifest is not None
-    for batch in work.left(run, JOB, manifest):
-        work.extract(batch)
+    extraction = extraction_step(run, JOB, FOOD, first)
+    [work] = extraction.works()
+    shards = JobShards(run, JOB, extraction.tables).__enter__()
+    for done in extraction.ask(work, work.items(), OneModel(ModelSpec("none:none")), shards):
+        *mentions, row = done.rows
+        shards.append({"mentions": mentions, "extractions": [row]})
     shards._open_journal().close()
     shards._hold.release()  # as a kill does; the journal stays as it is
     second, _ = llm(good, "stub:second")
@@ -243,7 +244,7 @@ def test_a_fault_of_the_engine_keeps_what_was_answered(tmp_path: Path) -> None:
 
 def test_a_held_job_and_a_missing_run_say_so(tmp_path: Path) -> None:
     run = write_run(tmp_path, map(response, range(2)))
-    with JobShards(run, JOB, stage.TABLES), pytest.raises(JobHeldError):
+    with JobShards(run, JOB, ExtractionStep.tables), pytest.raises(JobHeldError):
         extract_job(run, JOB, FOOD, gazetteer())
     with pytest.raises(StoreError, match="holds no run"):
         extract_job(RunFolder(tmp_path / "none"), JOB, FOOD, gazetteer())
@@ -254,7 +255,7 @@ import sys, time
 from pathlib import Path
 from polyculture.cache.run_folder import RunFolder
 from polyculture.extract.llm import LlmExtractor
-from polyculture.extract.stage import extract_job
+from tests.steps import extract_job
 from tests.extract_engines import ScriptedEngine
 from tests.extract.test_stage import FOOD, JOB, good
 def script(text, attempt):
@@ -299,8 +300,8 @@ class _Counting:
 def test_small_parts_are_worked_on_together_and_large_ones_in_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stage, "BATCH", 10)
+    monkeypatch.setattr(step, "BATCH", 10)
     run = write_run(tmp_path, map(response, range(45)), parts=15)
     extractor = _Counting()
     assert extract_job(run, JOB, FOOD, extractor) == Outcome(45, 0)
-    assert extractor.sizes == [12, 12, 12, 9]
+    assert extractor.sizes == [10, 10, 10, 10, 5]

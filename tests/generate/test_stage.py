@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from polyculture.generate.stage import REPORT_EVERY, generate_job, missing_samples
 
 from polyculture.cache.answers import find_answers
 from polyculture.cache.catalog import read_catalog
@@ -26,6 +25,7 @@ from polyculture.generate.engines import ModelSpec, open_engine
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.sampling import Sampling, response_id
 from tests.servers import Reply, StubServer, answer_text, failure
+from tests.steps import generate_job, missing_samples
 
 CATALOG = read_catalog()
 PROMPTS = build_prompts(CATALOG, ["en", "ja"], ["food", "music"], ["JP", "US"], CONDITIONS)
@@ -198,7 +198,7 @@ def test_ctrl_c_leaves_a_resumable_job(run: RunFolder) -> None:
             raise KeyboardInterrupt
 
     many = replace(SAMPLING, n=60)
-    with StubServer(latency=2 * REPORT_EVERY / (300 / 64)) as server:  # twice as long as it takes to be told
+    with StubServer(latency=2 * 0.25 / (300 / 64)) as server:  # twice as long as it takes to be told
         with pytest.raises(KeyboardInterrupt):
             generate(run, server, many, progress=interrupt)
         kept = len(rows(run))

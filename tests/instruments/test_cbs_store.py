@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from polyculture.instruments.cbs.stage import ScoringJob, score_job, settled
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
@@ -30,6 +29,7 @@ from polyculture.instruments.cbs.bias import compare
 from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.cbs.rows import BiasInterval
 from polyculture.instruments.cbs.selection import scoring_jobs
+from polyculture.instruments.cbs.step import ScoringJob
 from polyculture.instruments.datasets.english import in_english
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import DataSet, MaskedContext
@@ -39,6 +39,7 @@ from polyculture.instruments.datasets.selection import Selection
 from polyculture.running.cbs import TABLE
 from polyculture.running.layout import store_layout
 from tests.instruments.test_datasets import write_own
+from tests.steps import score_job, settled
 
 MODEL = "openai:toy"
 SPEC = ModelSpec(MODEL)
@@ -101,7 +102,7 @@ def score(run: RunFolder, jobs: Sequence[ScoringJob], engine: ToyEngine) -> tupl
 def hold(run: RunFolder, dataset: DataSet, helped: Sequence[MaskedContext] = ()) -> None:
     """Makes a data set the run's present one."""
     for table, found in present_tables(run, dataset, helped).items():
-        write_parquet(found, run.table(table))
+        write_parquet(found, run.table(table.name))
 
 
 def rows(run: RunFolder, query: str) -> list[tuple[object, ...]]:

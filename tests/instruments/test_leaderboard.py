@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from polyculture.instruments.cbs.stage import score_job
 from scipy.stats import spearmanr
 
 from polyculture.cache.identity import content_id
@@ -34,6 +33,7 @@ from polyculture.running.layout import store_layout
 from polyculture.running.report_sections import report_sections
 from tests.instruments.test_cbs_store import DEMO, MODEL, SPEC, ToyEngine
 from tests.polyculture.test_command_line import polyculture
+from tests.steps import score_job
 
 MODELS = ("openai:a", "openai:b", "openai:c", "openai:d")
 CBS = BiasInterval(

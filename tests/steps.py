@@ -1,0 +1,103 @@
+"""Single jobs of the steps, done in this process with an engine at hand: for tests and benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from polyculture.cache.catalog import Catalog, Topic, read_catalog
+from polyculture.cache.errors import StoreError
+from polyculture.cache.manifest import read_manifest
+from polyculture.cache.outcome import Outcome, Progress, silent
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import Prompt
+from polyculture.cache.worker import Step, do_works, left, look
+from polyculture.extract.base import Extractor
+from polyculture.extract.step import ExtractionStep, ExtractorChoice
+from polyculture.generate.engines import ModelSpec, open_engine
+from polyculture.generate.engines.base import Engine
+from polyculture.generate.engines.models import MODEL
+from polyculture.generate.sampling import Sampling
+from polyculture.generate.step import SamplingStep
+from polyculture.instruments.cbs.step import ScoringJob, ScoringStep
+
+
+@dataclass
+class OneModel:
+    """A model for every role: an engine at hand, or one that is opened when it is asked for."""
+
+    model: ModelSpec
+    engine: Engine | None = None
+    stack: ExitStack = field(default_factory=ExitStack)
+
+    def open(self, role: str = MODEL) -> Engine:
+        """The engine."""
+        return self.engine or self.stack.enter_context(open_engine(self.model))
+
+    def spec(self, role: str = MODEL) -> ModelSpec:
+        """The model with its options."""
+        return self.model
+
+
+@contextmanager
+def one_model(spec: ModelSpec, engine: Engine | None = None) -> Iterator[OneModel]:
+    """`OneModel`, freed with the block."""
+    models = OneModel(spec, engine)
+    with models.stack:
+        yield models
+
+
+def do_step(
+    run: RunFolder, step: Step[Any, Any], spec: ModelSpec, engine: Engine | None = None, progress: Progress = silent
+) -> Outcome:
+    """The one job of a step."""
+    with one_model(spec, engine) as models:
+        return do_works(run, step, list(step.works()), models, progress)
+
+
+def generate_job(
+    run: RunFolder,
+    job: Job,
+    prompts: Sequence[Prompt],
+    spec: ModelSpec,
+    sampling: Sampling,
+    progress: Progress = silent,
+    engine: Engine | None = None,
+    *,
+    catalog: Catalog,
+) -> Outcome:
+    """Samples what is missing of a job."""
+    return do_step(run, SamplingStep([job], prompts, sampling, catalog), spec, engine, progress)
+
+
+def missing_samples(run: RunFolder, job: Job, prompts: Sequence[Prompt], sampling: Sampling) -> int:
+    """How many samples of a job a model would be asked for."""
+    step = SamplingStep([job], prompts, sampling, read_catalog())
+    return sum(left(run, step, work) for work in step.works())
+
+
+def extract_job(run: RunFolder, job: Job, topic: Topic, extractor: Extractor, progress: Progress = silent) -> Outcome:
+    """Extracts what is missing of a job."""
+    return do_step(run, extraction_step(run, job, topic, extractor), ModelSpec("none:none"), progress=progress)
+
+
+def extraction_step(run: RunFolder, job: Job, topic: Topic, extractor: Extractor) -> ExtractionStep:
+    """The step that extracts a job's current responses with an extractor at hand."""
+    manifest = read_manifest(run.manifest)
+    if manifest is None:
+        raise StoreError("holds no run", where=run.root, remedy="Generate responses first.")
+    choice = ExtractorChoice(None, {topic.code: extractor.extractor_id}, lambda _job, _models: extractor)
+    return ExtractionStep(run, [(job, 0)], manifest, read_catalog(), choice)
+
+
+def score_job(run: RunFolder, scoring: ScoringJob, spec: ModelSpec, engine: Engine | None = None) -> Outcome:
+    """Scores what is missing of a job."""
+    return do_step(run, ScoringStep([scoring]), spec, engine)
+
+
+def settled(run: RunFolder, scorings: ScoringJob | Iterable[ScoringJob]) -> bool:
+    """Whether nothing is left to score."""
+    step = ScoringStep([scorings] if isinstance(scorings, ScoringJob) else list(scorings))
+    return not any(look(run, step, work).missing for work in step.works())
