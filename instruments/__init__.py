@@ -1,1 +1,19 @@
-"""Everything that is measured on the same models besides generated text: one folder each."""
+"""Everything that is measured on the same models besides generated text: an instrument is a folder, and a line here."""
+
+from __future__ import annotations
+
+from polyculture.instruments.contract import Entry
+
+INSTRUMENTS: tuple[Entry, ...] = (
+    Entry("cbs", {"cbs": "How probable native and Western entities are in the same contexts."}),
+    Entry("corpus", {"corpus": "The same of a text corpus, by a 4-gram model of it."}),
+    Entry(
+        "swaps",
+        {
+            "sentiment": "The sentiment of texts with native and with Western entities in them.",
+            "qa": "Whether a model finds the entity in a text.",
+            "ner": "Whether a model tags the entity in a text.",
+        },
+    ),
+    Entry("embeddings", {"embeddings": "How far apart a model holds native and Western entities."}),
+)

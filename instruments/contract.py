@@ -1,0 +1,150 @@
+"""What an instrument is: what it asks, what it keeps, what it says of the answers.
+
+An instrument is one folder, with one line in `instruments/__init__.py`. It declares its tables and views (`layout`), the
+commands that ask (`commands`), and its sections of the report. A command turns options into a `Study`: the steps that
+the worker runs, what counts from now on, and what follows once they are done. Nothing else in the house names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pydantic import BaseModel
+
+    from polyculture.cache.catalog import Catalog
+    from polyculture.cache.layout import Layout, Table
+    from polyculture.cache.run_folder import RunFolder
+    from polyculture.cache.worker import Step
+    from polyculture.generate.engines import ModelSpec
+    from polyculture.generate.engines.models import Models
+    from polyculture.reports.section import Section
+
+Setup = Mapping[str, Any]  # which model it is, exactly, and what decides its numbers
+
+
+class Asked(Protocol):
+    """The experiment that is studied, as an instrument sees it. The front door hands it over."""
+
+    @property
+    def run(self) -> RunFolder: ...
+
+    @property
+    def catalog(self) -> Catalog: ...
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models of the experiment, or the one that the command line names."""
+        ...
+
+    @property
+    def seed(self) -> int: ...
+
+    def spec(self, model: str) -> ModelSpec:
+        """A model with its options."""
+        ...
+
+    def setup(self, model: str, use: str) -> Setup:
+        """The setup of a model for a use: 'score', 'represent', 'answer'."""
+        ...
+
+    def link(self, queries: pa.Table) -> Mapping[str, pa.Table]:
+        """What the experiment's linker says of queries: language, topic, kind and surface, each once."""
+        ...
+
+    def say(self, line: str) -> None:
+        """A line for the person at the terminal."""
+        ...
+
+
+@dataclass(frozen=True)
+class Validity:
+    """What counts from now on. Rows made under anything else stay on disk, and out of every view."""
+
+    setups: Mapping[str, Setup] = field(default_factory=dict)  # 'use model' -> the setup
+    ids: Mapping[str, str] = field(default_factory=dict)  # what is asked -> the id that its rows are made under
+    tables: Mapping[Table[Any], pa.Table] = field(default_factory=dict)  # what else decides it, written beside the rows
+    reason: str = ""  # why rows do not count that these setups and ids do not explain
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A table for the terminal: a query over the whole store, with the values of its parameters."""
+
+    query: Path
+    title: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a command does with its options: asks by steps, then works on the answers, then shows tables."""
+
+    steps: Sequence[Step[Any, Models]]
+    validity: Validity = Validity()
+    derive: Callable[[], None] = lambda: None  # links and measures, once the steps are done
+    shown: Sequence[Shown] = ()
+    view: str = ""  # where the reasons of failures stand
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A command's own small study: `--demo` copies an experiment file and asks with these options."""
+
+    experiment: Path
+    folder: str  # that the file is copied into, in the working folder
+    options: Mapping[str, Any]  # that hold unless the command line says otherwise
+    replaces: tuple[str, ...] = ()  # options that may not stand beside it
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of an instrument: `polyculture NAME exp.toml`, a flag per field of its options."""
+
+    options: type[BaseModel]  # its docstring is the command's help
+    study: Callable[[Asked, Any], Study]
+    example: str  # for the end of the help
+    demo: Demo | None = None
+
+
+class Instrument(Protocol):
+    """One way to study models."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def layout(self) -> Layout:
+        """Its tables and views, with those of others that it reads."""
+        ...
+
+    @property
+    def commands(self) -> Mapping[str, Command]: ...
+
+    def sections(self) -> Sequence[Section]:
+        """Its sections of the report."""
+        ...
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An instrument by name: its module is imported when it is needed, since commands must start fast."""
+
+    name: str
+    commands: Mapping[str, str]  # command -> its line in the list of commands
+
+    def load(self) -> Instrument:
+        """The instrument: `INSTRUMENT` in `polyculture.instruments.<name>.instrument`."""
+        from importlib import import_module
+
+        found: Instrument = import_module(f"polyculture.instruments.{self.name}.instrument").INSTRUMENT
+        return found
+
+
+def loaded(entries: Sequence[Entry]) -> Iterator[Instrument]:
+    """The instruments of a list."""
+    return (entry.load() for entry in entries)
