@@ -47,6 +47,7 @@ class Table(Generic[R]):
     commit: str | None = None  # the table whose parts commit this one's
     shared: bool = False  # answers of sibling runs are taken over
     account: str | None = None  # the stage in the ledger that paid for its rows; never renamed
+    unit: str = "rows"  # what people call its rows: 'scores', 'answers'
     asked: str = "model"  # the column that names the model that was asked and paid
     renamed: Mapping[str, str] = field(default_factory=dict)  # a column now -> what it was called before
 

@@ -51,6 +51,11 @@ class RunFolder:
         """The report's tables as files, where they were asked for."""
         return self.root / "report-tables"
 
+    @property
+    def instruments(self) -> Path:
+        """The options that commands of instruments were last asked with."""
+        return self.root / "instruments.json"
+
     def table(self, name: str) -> Path:
         """The one file of a table that is written for the whole run: prompts, links, candidates, entities, ..."""
         return self.root / f"{name}.parquet"

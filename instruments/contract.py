@@ -1,8 +1,8 @@
 """What an instrument is: what it asks, what it keeps, what it says of the answers.
 
-An instrument is one folder, with one line in `instruments/__init__.py`. It declares its tables and views (`layout`), the
-commands that ask (`commands`), and its sections of the report. A command turns options into a `Study`: the steps that
-the worker runs, what counts from now on, and what follows once they are done. Nothing else in the house names it.
+An instrument is one folder, with one line in `instruments/__init__.py`. It declares its tables and views (`layout`),
+the commands that ask (`commands`), and its sections of the report. A command turns options into a `Study`: the steps
+that the worker runs, what counts from now on, and what follows once they are done. Nothing else in the house names it.
 """
 
 from __future__ import annotations
@@ -13,11 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     import pyarrow as pa
     from pydantic import BaseModel
 
     from polyculture.cache.catalog import Catalog
     from polyculture.cache.layout import Layout, Table
+    from polyculture.cache.outcome import Progress
     from polyculture.cache.run_folder import RunFolder
     from polyculture.cache.worker import Step
     from polyculture.generate.engines import ModelSpec
@@ -56,6 +59,10 @@ class Asked(Protocol):
         """What the experiment's linker says of queries: language, topic, kind and surface, each once."""
         ...
 
+    def watch(self, label: str, total: int) -> AbstractContextManager[Progress]:
+        """A progress for a piece of work of `total` units, shown as fits where it goes."""
+        ...
+
     def say(self, line: str) -> None:
         """A line for the person at the terminal."""
         ...
@@ -67,7 +74,7 @@ class Validity:
 
     setups: Mapping[str, Setup] = field(default_factory=dict)  # 'use model' -> the setup
     ids: Mapping[str, str] = field(default_factory=dict)  # what is asked -> the id that its rows are made under
-    tables: Mapping[Table[Any], pa.Table] = field(default_factory=dict)  # what else decides it, written beside the rows
+    tables: Callable[[], Mapping[Table[Any], pa.Table]] = dict  # what else decides it, where it is not written already
     reason: str = ""  # why rows do not count that these setups and ids do not explain
 
 
@@ -97,6 +104,7 @@ class Demo:
 
     experiment: Path
     folder: str  # that the file is copied into, in the working folder
+    help: str
     options: Mapping[str, Any]  # that hold unless the command line says otherwise
     replaces: tuple[str, ...] = ()  # options that may not stand beside it
 

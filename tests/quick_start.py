@@ -13,10 +13,6 @@ from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
 # What the commands import when they run.
-import polyculture.cli.app
-import polyculture.running.cbs
-import polyculture.running.linking
-import polyculture.running.pipeline  # noqa: F401
 from polyculture.__main__ import main
 
 _SERVER = multiprocessing.get_context("forkserver")

@@ -98,6 +98,6 @@ class BiasInterval:
     drawn: int | None  # how many of each culture each time, where there are so many
 
 
-SCORES = Table("scores", Score, key="score_id", account="score")
+SCORES = Table("scores", Score, key="score_id", account="score", unit="scores")
 CULTURAL_LINKS = Table("cultural_links", CulturalLink)
 BIAS_INTERVALS = Table("bias_intervals", BiasInterval)

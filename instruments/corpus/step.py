@@ -6,8 +6,10 @@ A corpus has two models: 'ngram:NAME:unsmoothed', in which what the corpus does 
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby, islice
@@ -27,7 +29,7 @@ from polyculture.generate.engines.models import Models
 from polyculture.instruments.cbs.rows import SCORES, Score
 from polyculture.instruments.cbs.step import ScoredPair, ScoringJob, score_row
 from polyculture.instruments.corpus.count import BytesRead, Intake, count
-from polyculture.instruments.corpus.gaps import ORDER, Pair, needed_by, pairs_of
+from polyculture.instruments.corpus.gaps import ORDER, Needed, Pair, needed_by, pairs_of
 from polyculture.instruments.corpus.model import NgramModel
 from polyculture.instruments.corpus.tokens import VERSION
 
@@ -61,13 +63,16 @@ def model_name(corpus: str, smoothing: str) -> str:
 
 @dataclass(frozen=True)
 class Counting:
-    """How a corpus is counted, and who is told of it."""
+    """How a corpus is counted, and who is told of it. Where nothing is missing it is not read."""
 
     processes: int = 1
-    progress: BytesRead = lambda _read: None
-    counted: Callable[[Intake], None] = lambda _intake: (
-        None
-    )  # after the pass, which is left out where nothing is missing
+    watch: Callable[[], AbstractContextManager[BytesRead]] = lambda: nullcontext(lambda _read: None)
+    counted: Callable[[Intake], None] = lambda _intake: None
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class CorpusStep:
@@ -83,7 +88,7 @@ class CorpusStep:
     def works(self) -> Iterator[Work[ScoredPair]]:
         """A work per job; no model is loaded."""
         for scoring in self._jobs:
-            yield Work(scoring.job, {}, partial(ScoringJob.pairs, scoring), scoring.size)
+            yield Work(scoring.job, {}, partial(ScoringJob.pairs, scoring), scoring.size, self._corpus.name)
 
     def keys(self, item: ScoredPair) -> tuple[str, ...]:
         return (item.score_id,)
@@ -95,18 +100,10 @@ class CorpusStep:
         """Counts what all missing pairs need, then yields their scores job by job. Raises what `count` raises."""
         missing = list(items)
         pairs = _pairs(missing)
-        with store_faults(self._run.root), tempfile.TemporaryDirectory(prefix=".ngrams-", dir=self._run.root) as folder:
-            model, intake = count(
-                self._corpus.files,
-                needed_by(list(pairs.values())),
-                Path(folder),
-                self._counting.processes,
-                self._counting.progress,
-            )
+        model, intake = self._count(needed_by(list(pairs.values())))
         self._counting.counted(intake)
-        version = (
-            f"{self._corpus.identity}: {ORDER}-grams of {intake.tokens:,} tokens in {len(self._corpus.files)} files"
-        )
+        files = len(self._corpus.files)
+        version = f"{self._corpus.identity}: {ORDER}-grams of {intake.tokens:,} tokens in {files} files"
         for job, group in groupby(missing, key=lambda pair: pair.job):
             while part := list(islice(group, PART_ROWS)):
                 rows = list(_rows(part, pairs, model, version))
@@ -116,6 +113,15 @@ class CorpusStep:
     def load(self, item: ScoredPair) -> Load | None:
         """Nothing is asked of a model."""
         return None
+
+    def _count(self, needed: Needed) -> tuple[NgramModel, Intake]:
+        root, counting = self._run.root, self._counting
+        with (
+            store_faults(root),
+            tempfile.TemporaryDirectory(prefix=".ngrams-", dir=root) as folder,
+            counting.watch() as progress,
+        ):
+            return count(self._corpus.files, needed, Path(folder), counting.processes, progress)
 
 
 def _pairs(missing: Sequence[ScoredPair]) -> dict[tuple[str, str], Pair]:

@@ -69,6 +69,6 @@ class EntityPosition:
     y: float  # the same
 
 
-REPRESENTATIONS = Table("representations", Representation, key="representation_id")
+REPRESENTATIONS = Table("representations", Representation, key="representation_id", unit="vectors")
 SEPARATIONS = Table("separations", Separation)
 ENTITY_POSITIONS = Table("entity_positions", EntityPosition)

@@ -72,5 +72,5 @@ class SwapInterval:
     failed: int  # answers that are missing, with a reason
 
 
-SWAP_ANSWERS = Table("swap_answers", SwapAnswer, key="answer_id", account="swap")
+SWAP_ANSWERS = Table("swap_answers", SwapAnswer, key="answer_id", account="swap", unit="answers")
 SWAP_INTERVALS = Table("swap_intervals", SwapInterval)

@@ -9,13 +9,10 @@ import typer
 from polyculture import __version__
 from polyculture.cli import (
     audit,
-    cbs,
     collect,
     compare,
-    corpus,
     data,
     demo,
-    embeddings,
     extract,
     generate,
     init,
@@ -24,20 +21,19 @@ from polyculture.cli import (
     link,
     measure,
     mine,
-    ner,
     plan,
-    qa,
     report,
     run,
-    sentiment,
     sql,
     status,
     tokens,
     view,
     wikidata,
 )
+from polyculture.cli.command_group import CommandGroup
 
 app = typer.Typer(
+    cls=CommandGroup,
     help="What does a language model know and say about the world's cultures, in every language?",
     no_args_is_help=True,
     add_completion=False,
@@ -88,18 +84,5 @@ wikidata.app.command(epilog="polyculture wikidata collect --class Q746549 --coun
 app.add_typer(wikidata.app, name="wikidata")
 app.add_typer(mine.app, name="mine")
 app.add_typer(data.app, name="data")
-app.command(epilog="polyculture cbs exp.toml --data camellia --language ja --contexts 5 --entities 100")(cbs.cbs)
-app.command(
-    cls=corpus.CorpusCommand,
-    epilog="polyculture corpus exp.toml --corpus wiki/*.jsonl.gz --name wikipedia --language ja --type food",
-)(corpus.corpus)
-app.command(epilog="polyculture sentiment exp.toml --data camellia --language ja --contexts 5 --entities 10")(
-    sentiment.sentiment
-)
-app.command(epilog="polyculture qa exp.toml --data camellia --language ko --contexts 5 --entities 10")(qa.qa)
-app.command(epilog="polyculture ner exp.toml --data camellia --type names --tagger Davlan/xlm-roberta-base-ner-hrl")(
-    ner.ner
-)
-app.command(epilog="polyculture embeddings exp.toml --language ja --type food --plots maps")(embeddings.embeddings)
 app.command(epilog="polyculture leaderboard exp.toml --task cbs --format csv -o board.csv")(leaderboard.leaderboard)
 app.command(epilog="polyculture tokens exp.toml --language ja --language vi")(tokens.tokens)

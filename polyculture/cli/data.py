@@ -40,9 +40,9 @@ def fetch(
     repository: Annotated[str | None, typer.Option(help="A mirror: any address that git can read.")] = None,
 ) -> None:
     """Get a data set from its publisher, at one commit."""
-    from polyculture.cli.data_sets import data_folder
     from polyculture.console import say
     from polyculture.instruments.datasets.fetch import fetch as get
+    from polyculture.instruments.datasets.opened import data_folder
     from polyculture.instruments.datasets.rules import rules_of
 
     rules = rules_of(name)
@@ -63,9 +63,10 @@ def check(
     output: OutputFile = None,
 ) -> None:
     """List what is left out of a data set or read otherwise than written: file, sheet, row, reason."""
-    from polyculture.cli.data_sets import left_out_rows, open_data_set
+    from polyculture.cli.data_sets import left_out_rows
     from polyculture.cli.tables import write_values
     from polyculture.console import say
+    from polyculture.instruments.datasets.opened import open_data_set
 
     dataset = open_data_set(name, folder, english=english)
     write_values(("file", "sheet", "row", "reason", "text"), left_out_rows(dataset), format, output)
@@ -80,11 +81,11 @@ def show(name: Name, folder: Folder = None, english: English = False) -> None:
         context_rows,
         entity_rows,
         left_out_counts,
-        open_data_set,
         total_rows,
     )
     from polyculture.cli.tables import print_table
     from polyculture.console import say
+    from polyculture.instruments.datasets.opened import open_data_set
     from polyculture.instruments.datasets.rules import rules_of
 
     rules, dataset = rules_of(name), open_data_set(name, folder, english=english)

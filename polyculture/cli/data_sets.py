@@ -5,36 +5,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.cache_dir import cache_folder
-from polyculture.console import say
+from polyculture.instruments.datasets.opened import data_folder
 
 if TYPE_CHECKING:
     from polyculture.instruments.datasets.model import DataSet
     from polyculture.instruments.datasets.rules import Rules
 
 CAUSAL = "causal"
-
-
-def data_folder(name: str) -> Path:
-    """Where `polyculture data fetch` puts a data set: in the user's cache folder."""
-    return cache_folder() / "data" / name
-
-
-def open_data_set(name: str, folder: Path | None, *, english: bool = False) -> DataSet:
-    """A data set, by name or rules file, from `folder` or from where it was fetched to. Raises `DataSetError`."""
-    from polyculture.instruments.datasets.english import in_english
-    from polyculture.instruments.datasets.fetch import check_as_received
-    from polyculture.instruments.datasets.load import load
-    from polyculture.instruments.datasets.rules import rules_of
-
-    rules = rules_of(name)
-    place = folder or data_folder(rules.name)
-    check_as_received(place)
-    dataset = load(rules, place)
-    return in_english(dataset) if english else dataset
 
 
 def list_rows(data_sets: Iterable[Rules]) -> Iterable[tuple[Any, ...]]:
@@ -85,13 +64,3 @@ def absent_cultures(dataset: DataSet, rules: Rules) -> list[str]:
 def left_out_rows(dataset: DataSet) -> list[tuple[Any, ...]]:
     """File, sheet, row, reason and text of what is not part of the data set, or not as it stands."""
     return [(lo.place.file, lo.place.sheet, lo.place.row, lo.reason, lo.text) for lo in dataset.left_out]
-
-
-def tell_left_out(dataset: DataSet, name: str) -> None:
-    """Says in one line how much of a data set is left out or read otherwise than written, and where the list is."""
-    number = len(dataset.left_out)
-    if number:
-        first = dataset.left_out[0]
-        lines = "line is" if number == 1 else "lines are"
-        say(f"{dataset.folder}: {number} {lines} left out or read otherwise, the first: {first.place}: {first.reason}. "
-            f"All: polyculture data check {name} --folder {dataset.folder}")  # fmt: skip

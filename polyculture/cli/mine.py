@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from polyculture.cli.groups import STAGE, StageGroup
+from polyculture.cli.many_values import repeated
 from polyculture.cli.options import Format, OutputFile, OutputFormat
 
 
@@ -18,19 +19,6 @@ class ManyValues(StageGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         return super().parse_args(ctx, repeated(args, self.takes_many))
-
-
-def repeated(args: list[str], options: tuple[str, ...]) -> list[str]:
-    """`--corpus a b` as `--corpus a --corpus b`."""
-    written: list[str] = []
-    option = ""
-    for arg in args:
-        if arg.startswith("-"):
-            option = arg if arg in options else ""
-            written += [] if option else [arg]
-        else:
-            written += [option, arg] if option else [arg]
-    return written
 
 
 app = typer.Typer(

@@ -16,6 +16,7 @@ Runs = Annotated[
 JobShare = Annotated[
     str | None, typer.Option("--job", metavar="K/N", help="Only the K-th of N shares of the jobs (for job arrays).")
 ]
+Model = Annotated[str | None, typer.Option(help="Only this model of the experiment.")]
 OnlyModel = Annotated[str | None, typer.Option("--model", help="Only the jobs of this model.")]
 OnlyLanguage = Annotated[str | None, typer.Option("--language", help="Only the jobs in this language.")]
 OnlyTopic = Annotated[str | None, typer.Option("--topic", help="Only the jobs of this topic.")]

@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from polyculture.cli.data_options import Model
-from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
+from polyculture.cli.options import ExperimentFile, Format, Model, OutputFile, OutputFormat, Runs
 
 
 def tokens(

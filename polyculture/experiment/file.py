@@ -69,15 +69,6 @@ class LinkSection(_Section):
         return name
 
 
-class CbsSection(_Section):
-    """What `polyculture cbs` draws where its command line does not say it: CAMeL's protocol, 5 times 50."""
-
-    model_config = ConfigDict(strict=True)
-
-    draws: int | None = Field(default=None, ge=1)  # None: all entities are scored
-    entities: int | None = Field(default=None, ge=1)  # of each culture
-
-
 class PriceSection(_Section):
     """What a model costs, per million tokens."""
 
@@ -104,7 +95,8 @@ class Experiment(_Section):
     sampling: SamplingSection = SamplingSection()
     extract: ExtractSection = ExtractSection()
     link: LinkSection = LinkSection()
-    cbs: CbsSection = CbsSection()
+    instruments: Mapping[str, Mapping[str, Any]] = {}  # per command: what `run` asks besides, with its options
+    defaults: Mapping[str, Mapping[str, Any]] = {}  # per command: options where its command line does not say them
     options: Mapping[str, Mapping[str, Any]] = {}  # per engine or per model: base_url, concurrency, ...
     prices: Mapping[str, PriceSection] = {}  # per model
     max_cost: float | None = Field(default=None, gt=0, strict=True, allow_inf_nan=False)  # in the prices' currency
@@ -150,7 +142,7 @@ def read_experiment(file: Path) -> Experiment:
     except (OSError, UnicodeDecodeError) as fault:
         raise ExperimentError(f"cannot be read: {fault}", where=file) from fault
     try:
-        return Experiment.model_validate(_with_preset(data, file))
+        return Experiment.model_validate(_with_defaults(_with_preset(data, file)))
     except ValidationError as fault:
         raise _experiment_error(fault, file) from fault
 
@@ -213,6 +205,16 @@ def _with_preset(data: dict[str, Any], file: Path) -> dict[str, Any]:
     return {**preset.model_dump(), **data}
 
 
+def _with_defaults(data: dict[str, Any]) -> dict[str, Any]:
+    """A section that is named like a command holds options of that command, as `[cbs]` does."""
+    from polyculture.instruments import INSTRUMENTS
+
+    commands = {command for entry in INSTRUMENTS for command in entry.commands}
+    named = {key: value for key, value in data.items() if key in commands and isinstance(value, dict)}
+    rest = {key: value for key, value in data.items() if key not in named}
+    return {**rest, "defaults": {**named, **rest.get("defaults", {})}} if named else data
+
+
 def _experiment_error(fault: ValidationError, file: Path) -> ExperimentError:
     # A key that is not known explains one that is missing.
     first = sorted(fault.errors(), key=lambda error: error["type"] != "extra_forbidden")[0]
@@ -234,7 +236,6 @@ def _keys(steps: list[str]) -> list[str]:
         "sampling": SamplingSection,
         "extract": ExtractSection,
         "link": LinkSection,
-        "cbs": CbsSection,
         "prices": PriceSection,
     }
     section = sections.get(steps[0], Experiment) if steps else Experiment

@@ -5,13 +5,12 @@ from __future__ import annotations
 from functools import cache
 
 from polyculture.cache.layout import Layout, compose
-from polyculture.instruments.cbs.layout import CBS
-from polyculture.instruments.embeddings.layout import EMBEDDINGS
-from polyculture.instruments.swaps.layout import SWAPS
+from polyculture.instruments import INSTRUMENTS
+from polyculture.instruments.contract import loaded
 from polyculture.metrics import METRICS
 
 
 @cache
 def store_layout() -> Layout:
     """Tables and views of the rooms, then those of each instrument."""
-    return compose(METRICS, CBS, SWAPS, EMBEDDINGS)
+    return compose(METRICS, *(instrument.layout for instrument in loaded(INSTRUMENTS)))

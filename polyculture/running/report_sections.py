@@ -10,9 +10,8 @@ if TYPE_CHECKING:
 
 def report_sections() -> tuple[Section, ...]:
     """All sections in the order of the page."""
-    from polyculture.instruments.cbs.section import SECTIONS as CBS
-    from polyculture.instruments.embeddings.section import SECTIONS as EMBEDDINGS
-    from polyculture.instruments.swaps.section import SECTIONS as SWAPS
+    from polyculture.instruments import INSTRUMENTS
+    from polyculture.instruments.contract import loaded
     from polyculture.reports.sections import with_instruments
 
-    return with_instruments((*CBS, *SWAPS, *EMBEDDINGS))
+    return with_instruments([section for each in loaded(INSTRUMENTS) for section in each.sections()])

@@ -1,4 +1,4 @@
-"""What counts from now on: the setups of the models, and the data set as it is; and what counts no more for it."""
+"""What counts from now on: the setups of the models and what an instrument asks; and what counts no more for it."""
 
 from __future__ import annotations
 
@@ -17,41 +17,29 @@ from polyculture.generate.engines.setup import WEIGHTS, Use, model_setup
 from polyculture.running.layout import store_layout
 
 if TYPE_CHECKING:
+    from polyculture.cache.layout import Table
     from polyculture.cache.run_folder import RunFolder
     from polyculture.experiment.workspace import Workspace
-    from polyculture.instruments.datasets.model import DataSet, MaskedContext
+    from polyculture.instruments.contract import Validity
 
-Setups = Mapping[str, Mapping[str, Any]]  # model -> which one it is, exactly, and what decides its numbers
-Kind = tuple[str, str, str]  # a view, a model, a data set
-_COUNT = "SELECT model, dataset, count(*) FROM {view} WHERE status = 'ok' GROUP BY ALL"
-_COUNTED = {"scores": "scores", "swap_answers": "answers", "representations": "vectors"}  # view -> what its rows are
+Kind = tuple[str, str]  # a view and a model
+_COUNT = "SELECT model, count(*) FROM {view} WHERE status = 'ok' GROUP BY ALL"
 
 
-def setups_of(workspace: Workspace, models: Sequence[str], use: Use) -> dict[str, dict[str, Any]]:
-    """The setup of each model. Weights that are not on this machine are taken for those of the last run."""
-    setups = {model: model_setup(workspace.experiment.model_spec(model), use) for model in models}
-    before = workspace.before.setups if workspace.before else {}
-    for model, setup in setups.items():
-        known = before.get(f"{use} {model}", {})
-        if WEIGHTS in known:
-            setup.setdefault(WEIGHTS, known[WEIGHTS])
-    return setups
+def setup_of(workspace: Workspace, model: str, use: Use) -> dict[str, Any]:
+    """The setup of a model. Weights that are not on this machine are taken for those of the last run."""
+    setup = model_setup(workspace.experiment.model_spec(model), use)
+    known = workspace.before.setups.get(f"{use} {model}", {}) if workspace.before else {}
+    if WEIGHTS in known:
+        setup.setdefault(WEIGHTS, known[WEIGHTS])
+    return setup
 
 
-def make_present(
-    workspace: Workspace,
-    use: Use,
-    setups: Setups,
-    dataset: DataSet,
-    helped: Iterable[MaskedContext] = (),
-    swap_prompts: Mapping[str, str] | None = None,
-) -> None:
-    """Makes the experiment, the setups, the prompts and the data set the run's present ones.
+def make_valid(workspace: Workspace, instrument: str, validity: Validity) -> None:
+    """Makes the experiment, and what an instrument asks now, the run's present ones.
 
     Rows that count no more for it stay on disk; one line says how many they are, and why.
     """
-    from polyculture.instruments.datasets.present import present_tables
-
     run = workspace.run
     with store_faults(run.root):
         run.root.mkdir(parents=True, exist_ok=True)
@@ -59,10 +47,11 @@ def make_present(
         before = read_manifest(run.manifest)
         kept = before is not None and before.models == list(workspace.experiment.models)
         manifest = before if before is not None and kept else workspace.manifest()
-        asked = {f"{use} {model}": dict(setup) for model, setup in setups.items()}
-        prompts = {**manifest.asked, "swaps": {**manifest.asked.get("swaps", {}), **(swap_prompts or {})}}
-        manifest = manifest.model_copy(update={"setups": {**manifest.setups, **asked}, "asked": prompts})
-        tables = present_tables(run, dataset, helped)
+        setups = {key: dict(setup) for key, setup in validity.setups.items()}
+        ids = {**manifest.asked.get(instrument, {}), **validity.ids}
+        asked = {**manifest.asked, instrument: ids} if ids else manifest.asked
+        manifest = manifest.model_copy(update={"setups": {**manifest.setups, **setups}, "asked": asked})
+        tables = validity.tables()
         counted = _counted(run, before) if tables or manifest != before else Counter()
         if not kept:
             workspace.write(manifest)
@@ -72,7 +61,12 @@ def make_present(
             write_parquet(rows, run.table(table.name))
     if before is not None and counted:
         lost = counted - _counted(run, manifest)
-        _tell(lost, list(_reasons(before, manifest, lost, dataset)))
+        _tell(lost, list(_reasons(before, manifest, lost, validity.reason)))
+
+
+def _counting() -> list[Table[Any]]:
+    """The tables whose rows count under a setup."""
+    return [table for table in store_layout().tables if table.key and "setup_id" in table.columns]
 
 
 def _counted(run: RunFolder, manifest: Manifest | None) -> Counter[Kind]:
@@ -80,13 +74,13 @@ def _counted(run: RunFolder, manifest: Manifest | None) -> Counter[Kind]:
     if manifest is None:
         return Counter()
     with current_store(run, manifest, store_layout()) as store:
-        found = {view: store.sql(_COUNT.format(view=view)).fetchall() for view in _COUNTED}
-    return Counter({(view, model, data): number for view, rows in found.items() for model, data, number in rows})
+        found = {table.name: store.sql(_COUNT.format(view=table.name)).fetchall() for table in _counting()}
+    return Counter({(view, model): number for view, rows in found.items() for model, number in rows})
 
 
-def _reasons(before: Manifest, now: Manifest, lost: Iterable[Kind], dataset: DataSet) -> Iterator[str]:
-    """Why rows count no more: what became of a model's setup, of a prompt, of the data set."""
-    models, data = {model for _, model, _ in lost}, {name for _, _, name in lost}
+def _reasons(before: Manifest, now: Manifest, lost: Iterable[Kind], otherwise: str) -> Iterator[str]:
+    """Why rows count no more: what became of a model's setup or of what is asked; else what the instrument says."""
+    models = {model for _, model in lost}
     for key, setup in now.setups.items():
         model, known = key.partition(" ")[2], before.setups.get(key)
         if known is None and model in models:
@@ -98,11 +92,8 @@ def _reasons(before: Manifest, now: Manifest, lost: Iterable[Kind], dataset: Dat
         for key, prompt_id in ids.items():
             if known_ids.get(key, prompt_id) != prompt_id:
                 yield f"{key}: another prompt, temperature or seed"
-    if before.setups == now.setups and before.asked == now.asked and dataset.name in data:
-        yield (
-            f"data set {dataset.name!r}: not all that was asked about is in {dataset.folder} (a second data set needs "
-            "a name of its own: --data own:NAME)"
-        )
+    if before.setups == now.setups and before.asked == now.asked and otherwise:
+        yield otherwise
 
 
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[str]:
@@ -113,8 +104,8 @@ def _differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[
 
 
 def _tell(lost: Counter[Kind], reasons: Sequence[str]) -> None:
-    by_view = {view: sum(lost[kind] for kind in lost if kind[0] == view) for view in _COUNTED}
-    told = ", ".join(f"{number} {_COUNTED[view]}" for view, number in by_view.items() if number)
+    by_unit = {table.unit: sum(lost[kind] for kind in lost if kind[0] == table.name) for table in _counting()}
+    told = ", ".join(f"{number} {unit}" for unit, number in by_unit.items() if number)
     if told:
         say(f"{'; '.join(reasons)}. {told} of the last run count no more: they stay on disk, and count again when "
             "that comes back. What is asked now is made anew")  # fmt: skip

@@ -10,7 +10,8 @@ import pytest
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.cli.data_sets import tell_left_out
+from polyculture.console import say
+from polyculture.instruments.datasets.opened import tell_left_out
 from polyculture.running.layout import store_layout
 from tests.instruments.test_cbs_store import DEMO
 from tests.instruments.test_datasets import OWN, write_own
@@ -107,10 +108,10 @@ def test_a_data_set_that_cannot_be_scored_is_one_line(folder: Path, contexts: st
 
 
 def test_what_a_data_set_leaves_out_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    tell_left_out(write_own(tmp_path), "own")
+    tell_left_out(write_own(tmp_path), "own", say)
     assert capsys.readouterr().err == ""
     contexts = OWN["contexts.csv"] + "sw,Swahili,food,neutral,Nimekula\n"
-    tell_left_out(write_own(tmp_path, **{"contexts.csv": contexts}), "own")
+    tell_left_out(write_own(tmp_path, **{"contexts.csv": contexts}), "own", say)
     told = capsys.readouterr().err
     assert re.search(r"1 line is left out .* contexts.csv row \d+: no gap \[MASK\]", told)
     assert "polyculture data check own --folder" in told

@@ -8,12 +8,13 @@ import pytest
 
 from polyculture.cache.store import open_store
 from polyculture.experiment.workspace import open_workspace
+from polyculture.instruments.cbs.linked import link_entities
 from polyculture.instruments.cbs.selection import scoring_jobs
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
-from polyculture.running.cbs import Likelihoods
 from polyculture.running.layout import store_layout
+from polyculture.running.studies import ExperimentAsked
 from tests.instruments.test_cbs_store import DEMO, MODEL, ToyEngine, score
 from tests.store_builder import StoreBuilder
 from tests.test_docs import blocks
@@ -43,7 +44,7 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> list[list[dict[str, Any
     score(run, scoring_jobs(load(rules_of("own"), DEMO), MODEL, Selection(types=("food", "beverage"))), ToyEngine())
     file = folder / "exp.toml"
     file.write_text(EXPERIMENT, encoding="utf-8")
-    Likelihoods(open_workspace(file, folder)).link()
+    link_entities(ExperimentAsked(open_workspace(file, folder)))
     with open_store(run, store_layout()) as store:
         return [_rows(store.sql(query)) for query in blocks("docs/likelihood.md", "sql")]
 

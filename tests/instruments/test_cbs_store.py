@@ -26,6 +26,7 @@ from polyculture.generate.engines.base import (
     TokenScore,
 )
 from polyculture.instruments.cbs.bias import compare
+from polyculture.instruments.cbs.instrument import shown
 from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.cbs.rows import BiasInterval
 from polyculture.instruments.cbs.selection import scoring_jobs
@@ -36,7 +37,6 @@ from polyculture.instruments.datasets.model import DataSet, MaskedContext
 from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
-from polyculture.running.cbs import TABLE
 from polyculture.running.layout import store_layout
 from tests.instruments.test_datasets import write_own
 from tests.steps import score_job, settled
@@ -261,7 +261,7 @@ def test_a_score_tells_of_contexts_that_rest_on_fewer_entities(run: RunFolder, d
     assert {(r.native_entities, r.native_fewest, r.native_most) for r in measured} == {(20, 5, 20)}
     assert {(r.western_entities, r.western_fewest, r.western_most) for r in measured} == {(20, 5, 20)}
     with open_store(run, store_layout()) as store:
-        printed = store.execute(TABLE.read_text(encoding="utf-8"), {"rule": "sum"}).fetchdf()
+        printed = store.execute(shown("sum").query.read_text(encoding="utf-8"), {"rule": "sum"}).fetchdf()
     assert set(printed["native"]) == set(printed["western"]) == {"20 (5 to 20)"}
 
 

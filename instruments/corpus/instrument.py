@@ -1,0 +1,130 @@
+"""The Cultural Bias Score of a text corpus as an instrument: `polyculture corpus`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from polyculture.cache.errors import ExperimentError
+from polyculture.cache.layout import Layout
+from polyculture.cache.outcome import Outcome
+from polyculture.instruments.cbs.instrument import AtLeastOne, Rule, measure, shown
+from polyculture.instruments.cbs.layout import CBS
+from polyculture.instruments.contract import Asked, Command, Study, Validity
+from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
+
+if TYPE_CHECKING:
+    from polyculture.instruments.corpus.count import BytesRead, Intake
+    from polyculture.instruments.corpus.step import Corpus
+    from polyculture.reports.section import Section
+
+MEGABYTE = 10**6
+_NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
+
+
+class CorpusOptions(DatasetOptions):
+    """Compare how probable native and Western entities are in a corpus: by a 4-gram model, unsmoothed and smoothed.
+
+    The corpus is read once, and only what the contexts and entities need is counted. In the store it stands as the
+    models ngram:NAME:unsmoothed and ngram:NAME:smoothed.
+    """
+
+    corpus: Annotated[
+        tuple[Path, ...],
+        Field(
+            min_length=1,
+            description="Text: JSON lines, plain, Parquet; packed or not; or a folder.",
+            json_schema_extra={"many_values": True},
+        ),
+    ]
+    language: Annotated[  # type: ignore[assignment]  # one language, as a corpus has
+        str, Field(description="The language of the corpus, as the data set has it.")
+    ]
+    name: Annotated[str | None, Field(description="What the corpus is called. Default: its first file.")] = None
+    text_field: Annotated[str, Field(description="The field of JSON, or column of Parquet, with the text.")] = "text"
+    setting: Annotated[Names, Field(description="Only these settings. Default: all but qa.")] = ()
+    contexts: Annotated[AtLeastOne | None, Field(description="At most so many of each type and setting.")] = None
+    entities: Annotated[AtLeastOne | None, Field(description="At most so many of each culture and type.")] = None
+    rule: Annotated[Rule, Field(description="sum: whole entity; mean: per token. Both are kept.")] = "sum"
+    processes: Annotated[AtLeastOne | None, Field(description="How many processes. Default: one per core.")] = None
+
+
+def study(asked: Asked, options: CorpusOptions) -> Study:
+    """Counts, scores, links, measures. Raises `DataSetError` where nothing is there to ask."""
+    from polyculture.cache.manifest import setup_id
+    from polyculture.instruments.cbs.linked import link_entities
+    from polyculture.instruments.cbs.selection import scoring_jobs
+    from polyculture.instruments.corpus.step import SMOOTHINGS, CorpusStep, Counting, cores, model_name
+    from polyculture.instruments.datasets.present import present_tables
+    from polyculture.instruments.datasets.selection import Selection
+
+    corpus = _open(options)
+    dataset = options.opened(asked.say)
+    wanted = (options.language,), options.culture, options.type, options.setting
+    selection = Selection(*wanted, "causal", options.contexts, options.entities)
+    models = [model_name(corpus.name, smoothing) for smoothing in SMOOTHINGS]
+    known = setup_id(corpus.setup)
+    jobs = [job for model in models for job in scoring_jobs(dataset, model, selection, setup_id=known)]
+
+    @contextmanager
+    def watch() -> Iterator[BytesRead]:
+        total = sum(file.size for file in corpus.files)
+        with asked.watch(f"count {corpus.name}, megabytes", total // MEGABYTE) as progress:
+            yield lambda read: progress(Outcome(read // MEGABYTE, 0))
+
+    def counted(intake: Intake) -> None:
+        read = f"{intake.bytes / MEGABYTE:,.1f} MB of text, {intake.tokens:,} tokens in {len(corpus.files)} files"
+        asked.say(f"Read {read}; {intake.broken} lines or rows without text")
+
+    def derive() -> None:
+        link_entities(asked)
+        measure(asked)
+
+    return Study(
+        (CorpusStep(asked.run, jobs, corpus, Counting(options.processes or cores(), watch, counted)),),
+        Validity(
+            {f"score {model}": corpus.setup for model in models},
+            tables=lambda: present_tables(asked.run, dataset),
+            reason=changed_reason(dataset),
+        ),
+        derive,
+        (shown(options.rule),),
+        view="scores",
+    )
+
+
+def _open(options: CorpusOptions) -> Corpus:
+    """The files of a corpus under a name; without one, under that of the first file or folder."""
+    from polyculture.collect.mining.corpus import open_corpus
+    from polyculture.instruments.corpus.step import Corpus
+
+    called = options.name or options.corpus[0].resolve().name.partition(".")[0]
+    if not called or set(called) - set(_NAME):
+        what = f"{called!r} is no name for a corpus"
+        raise ExperimentError(what, remedy="Give it one of letters, digits, '.', '_' and '-' with --name.")
+    return Corpus(called, open_corpus(options.corpus, options.text_field))
+
+
+class CorpusBias:
+    """How probable a text corpus makes native and Western entities in the same contexts."""
+
+    name = "corpus"
+    layout: Layout = CBS
+    commands: Mapping[str, Command] = {
+        "corpus": Command(
+            CorpusOptions,
+            study,
+            "polyculture corpus exp.toml --corpus wiki/*.jsonl.gz --name wikipedia --language ja --type food",
+        )
+    }
+
+    def sections(self) -> Sequence[Section]:
+        """None: its scores stand beside those of models."""
+        return ()
+
+
+INSTRUMENT = CorpusBias()

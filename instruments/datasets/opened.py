@@ -1,0 +1,80 @@
+"""Data sets of contexts and entities on this machine, and the options that say which part of one is asked about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from polyculture.cache.cache_dir import cache_folder
+
+if TYPE_CHECKING:
+    from polyculture.instruments.datasets.model import DataSet
+    from polyculture.instruments.datasets.selection import Selection
+
+Names = tuple[str, ...]
+
+
+class DatasetOptions(BaseModel):
+    """Which contexts and entities of which data set."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    data: Annotated[str, Field(description="camellia, camel, camel2, own, own:NAME, or a rules file.")] = "camellia"
+    folder: Annotated[Path | None, Field(description="Where the data set lies, if it was not fetched.")] = None
+    english: Annotated[bool, Field(description="The publisher's English translation.")] = False
+    model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
+    language: Annotated[Names, Field(description="Only these languages.")] = ()
+    culture: Annotated[Names, Field(description="Only these native cultures.")] = ()
+    type: Annotated[Names, Field(description="Only these types of entities.")] = ()
+
+    def opened(self, say: Callable[[str], None]) -> DataSet:
+        """The data set; one line says how much of it is left out. Raises `DataSetError`."""
+        dataset = open_data_set(self.data, self.folder, english=self.english)
+        tell_left_out(dataset, self.data, say)
+        return dataset
+
+    def selection(self, settings: Names, form: str, contexts: int | None, entities: int | None) -> Selection:
+        """What is wanted of the data set."""
+        from polyculture.instruments.datasets.selection import Selection
+
+        return Selection(self.language, self.culture, self.type, settings, form, contexts, entities)
+
+
+def data_folder(name: str) -> Path:
+    """Where `polyculture data fetch` puts a data set: in the user's cache folder."""
+    return cache_folder() / "data" / name
+
+
+def open_data_set(name: str, folder: Path | None, *, english: bool = False) -> DataSet:
+    """A data set, by name or rules file, from `folder` or from where it was fetched to. Raises `DataSetError`."""
+    from polyculture.instruments.datasets.english import in_english
+    from polyculture.instruments.datasets.fetch import check_as_received
+    from polyculture.instruments.datasets.load import load
+    from polyculture.instruments.datasets.rules import rules_of
+
+    rules = rules_of(name)
+    place = folder or data_folder(rules.name)
+    check_as_received(place)
+    dataset = load(rules, place)
+    return in_english(dataset) if english else dataset
+
+
+def tell_left_out(dataset: DataSet, name: str, say: Callable[[str], None]) -> None:
+    """Says in one line how much of a data set is left out or read otherwise than written, and where the list is."""
+    number = len(dataset.left_out)
+    if number:
+        first = dataset.left_out[0]
+        lines = "line is" if number == 1 else "lines are"
+        say(f"{dataset.folder}: {number} {lines} left out or read otherwise, the first: {first.place}: {first.reason}. "
+            f"All: polyculture data check {name} --folder {dataset.folder}")  # fmt: skip
+
+
+def changed_reason(dataset: DataSet) -> str:
+    """Why rows about a data set may not count any more."""
+    return (
+        f"data set {dataset.name!r}: not all that was asked about is in {dataset.folder} (a second data set needs "
+        "a name of its own: --data own:NAME)"
+    )

@@ -1,0 +1,104 @@
+"""Embeddings as an instrument: `polyculture embeddings`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from polyculture.cache.layout import Layout
+from polyculture.instruments.cbs.instrument import AtLeastOne
+from polyculture.instruments.contract import Asked, Command, Shown, Study, Validity
+from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
+from polyculture.instruments.embeddings.layout import EMBEDDINGS
+
+if TYPE_CHECKING:
+    from polyculture.reports.section import Section
+
+LAYERS = ("first", "middle", "last")
+_TABLE = Path(__file__).with_name("table.sql")
+
+
+class EmbeddingsOptions(DatasetOptions):
+    """Measure how far apart a model holds native and Western entities: Davies-Bouldin index, and a map by t-SNE.
+
+    Hidden states of an entity's tokens in neutral contexts, averaged. What is represented already stays.
+    """
+
+    layer: Annotated[Names, Field(description="first, middle, last, or a number. Default: these three.")] = ()
+    contexts: Annotated[AtLeastOne, Field(description="In how many neutral contexts an entity stands.")] = 3
+    entities: Annotated[AtLeastOne | None, Field(description="At most so many of each culture and type.")] = None
+    plots: Annotated[Path | None, Field(description="Write the maps as SVG files into this folder.")] = None
+
+
+def study(asked: Asked, options: EmbeddingsOptions) -> Study:
+    """Represents the entities, measures, draws. Raises `DataSetError` where nothing is there to ask."""
+    from polyculture.cache.manifest import setup_id
+    from polyculture.instruments.cbs.measure import NEUTRAL
+    from polyculture.instruments.cbs.selection import scoring_jobs
+    from polyculture.instruments.datasets.present import present_tables
+    from polyculture.instruments.embeddings.step import RepresentingStep
+
+    dataset = options.opened(asked.say)
+    selection = options.selection((NEUTRAL,), "causal", options.contexts, options.entities)
+    setups = {model: asked.setup(model, "represent") for model in asked.models}
+    jobs = [
+        job
+        for model, setup in setups.items()
+        for job in scoring_jobs(dataset, model, selection, setup_id=setup_id(setup))
+    ]
+
+    def derive() -> None:
+        from polyculture.instruments.embeddings.measure import measure_separation
+
+        measure_separation(asked.run)
+        if options.plots is not None:
+            _write_maps(asked, options.plots)
+
+    return Study(
+        (RepresentingStep(jobs, options.layer or LAYERS),),
+        Validity(
+            {f"represent {model}": setup for model, setup in setups.items()},
+            tables=partial(present_tables, asked.run, dataset),
+            reason=changed_reason(dataset),
+        ),
+        derive,
+        (Shown(_TABLE, "Davies-Bouldin index: the lower, the further apart"),),
+        view="representations",
+    )
+
+
+def _write_maps(asked: Asked, folder: Path) -> None:
+    """Writes an SVG file per map into a folder."""
+    from polyculture.cache.files import replacing, store_faults
+    from polyculture.instruments.embeddings.entity_map import standalone_maps
+
+    with store_faults(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    for name, svg in standalone_maps(asked.run):
+        with replacing(folder / f"{name}.svg") as temporary:
+            temporary.write_text(svg, encoding="utf-8")
+        asked.say(f"Wrote {folder / name}.svg")
+
+
+class Embeddings:
+    """How far apart a model holds the entities of two cultures."""
+
+    name = "embeddings"
+    layout: Layout = EMBEDDINGS
+    commands: Mapping[str, Command] = {
+        "embeddings": Command(
+            EmbeddingsOptions, study, "polyculture embeddings exp.toml --language ja --type food --plots maps"
+        )
+    }
+
+    def sections(self) -> Sequence[Section]:
+        from polyculture.instruments.embeddings.section import SECTIONS
+
+        return SECTIONS
+
+
+INSTRUMENT = Embeddings()

@@ -1,0 +1,260 @@
+"""Swapped entities as an instrument: `polyculture sentiment`, `qa` and `ner`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import Field
+
+from polyculture.cache.layout import Layout
+from polyculture.instruments.contract import Asked, Command, Demo, Shown, Study, Validity
+from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
+from polyculture.instruments.swaps.layout import SWAPS
+
+if TYPE_CHECKING:
+    from polyculture.instruments.datasets.model import DataSet
+    from polyculture.instruments.swaps.asking import Asker, Questions
+    from polyculture.instruments.swaps.classifiers import Labels
+    from polyculture.instruments.swaps.selection import SwapJob
+    from polyculture.instruments.swaps.step import Answerers
+    from polyculture.reports.section import Section
+
+_OWN = Path(__file__).parent
+_TITLES = {
+    "sentiment": "Sentiment of texts with swapped entities",
+    "qa": "Extractive question answering with swapped entities: exact match",
+    "ner": "Named-entity tagging with swapped entities: exact spans",
+}
+AtLeastOne = Annotated[int, Field(ge=1)]
+LabelFile = Annotated[Path | None, Field(description="What the model's labels mean: a TOML file of yours.")]
+
+
+class SwapOptions(DatasetOptions):
+    """What is asked of texts with native and with Western entities in them."""
+
+    setting: Annotated[Names, Field(description="Only these settings of the contexts.")] = ()
+    contexts: Annotated[AtLeastOne | None, Field(description="At most so many of each type and setting.")] = None
+    entities: Annotated[
+        AtLeastOne, Field(description="Drawn for each context and culture; fewer where there are fewer.")
+    ] = 50
+    draws: Annotated[AtLeastOne, Field(description="How often they are drawn.")] = 3
+    temperature: Annotated[
+        float, Field(ge=0, allow_inf_nan=False, description="0: the likeliest answer, asked once for all draws.")
+    ] = 0.0
+    ask: Annotated[str | None, Field(description="Ask in this language. Default: that of the text.")] = None
+    prompts: Annotated[Path | None, Field(description="A folder with prompts of your own: ja.toml, ...")] = None
+
+
+class SentimentOptions(SwapOptions):
+    """Label texts as positive, negative or neutral, with native and with Western entities in them.
+
+    Which labels are wrong, and how much more often with entities of one culture. What is answered already stays.
+    """
+
+    classifier: Annotated[str | None, Field(description="Ask this text classifier of transformers instead.")] = None
+    labels: LabelFile = None
+
+
+class QaOptions(SwapOptions):
+    """Ask which entity a text names, with native and with Western entities in it.
+
+    The answer counts if it is the entity, after normalisation. What is answered already stays.
+    """
+
+
+class NerOptions(SwapOptions):
+    """Find the names in texts, with native and with Western entities in them.
+
+    Precision, recall and F1 of the entity's exact span. What is answered already stays.
+    """
+
+    tagger: Annotated[str | None, Field(description="Ask this token classifier of transformers instead.")] = None
+    labels: LabelFile = None
+
+
+def sentiment(asked: Asked, options: SentimentOptions) -> Study:
+    """Labels texts by prompts, or with a classifier."""
+    if options.classifier is None:
+        return _prompted("sentiment", asked, options)
+    return _labelled("sentiment", asked, options, options.classifier, options.labels)
+
+
+def qa(asked: Asked, options: QaOptions) -> Study:
+    """Asks for the entities of texts."""
+    return _prompted("qa", asked, options)
+
+
+def ner(asked: Asked, options: NerOptions) -> Study:
+    """Finds names by prompts, or with a tagger."""
+    if options.tagger is None:
+        return _prompted("ner", asked, options)
+    return _labelled("ner", asked, options, options.tagger, options.labels)
+
+
+def _prompted(task: str, asked: Asked, options: SwapOptions) -> Study:
+    """The experiment's models answer prompts."""
+    from polyculture.instruments.swaps.asking import PROMPT
+    from polyculture.instruments.swaps.step import prompted
+
+    dataset = _open(task, asked, options)
+    setups = {f"answer {model}": asked.setup(model, "answer") for model in asked.models}
+    jobs = [job for model in asked.models for job in _jobs(task, asked, options, dataset, model, setups)]
+    languages = {job.job.language for job in jobs}
+    questions = {language: _questions(language, task, asked, options) for language in sorted(languages)}
+    return _study(task, asked, dataset, PROMPT, jobs, prompted(questions), setups)
+
+
+def _labelled(task: str, asked: Asked, options: SwapOptions, name: str, labels_file: Path | None) -> Study:
+    """A classifier (sentiment) or tagger (ner) of transformers answers."""
+    from polyculture.instruments.swaps.classifiers import CLASSIFIER, TAGGER, labels_id, read_labels
+    from polyculture.instruments.swaps.step import Answerers
+
+    labels, model = read_labels(labels_file), f"transformers:{name}"
+    dataset, setups = _open(task, asked, options), {f"answer {model}": asked.setup(model, "answer")}
+    jobs = _jobs(task, asked, options, dataset, model, setups)
+    if task == "ner":
+        jobs = _with_labels(asked, jobs, labels)
+    method = TAGGER if task == "ner" else CLASSIFIER
+    prompt_ids = {job.job.language: labels_id(method, labels) for job in jobs}
+    opened = lru_cache(maxsize=1)(partial(_open_labeller, asked, model, labels, method))
+    answerers = Answerers(prompt_ids, repeatable=True, open=lambda _swap, _models: opened())
+    return _study(task, asked, dataset, method, jobs, answerers, setups)
+
+
+def _study(
+    task: str,
+    asked: Asked,
+    dataset: DataSet,
+    method: str,
+    jobs: Sequence[SwapJob],
+    answerers: Answerers,
+    setups: Mapping[str, Mapping[str, object]],
+) -> Study:
+    from polyculture.instruments.datasets.present import present_tables
+    from polyculture.instruments.swaps.step import SwapStep
+
+    def derive() -> None:
+        from polyculture.instruments.swaps.measure import measure_swaps
+
+        measure_swaps(asked.run)
+
+    return Study(
+        (SwapStep(task, jobs, answerers),),
+        Validity(
+            setups,
+            {f"{task} {method} {language}": prompt_id for language, prompt_id in answerers.prompt_ids.items()},
+            partial(present_tables, asked.run, dataset),
+            changed_reason(dataset),
+        ),
+        derive,
+        (Shown(_OWN / "table.sql", f"{_TITLES[task]} (95 % interval)", {"task": task}),),
+        view="swap_answers",
+    )
+
+
+def _jobs(
+    task: str,
+    asked: Asked,
+    options: SwapOptions,
+    dataset: DataSet,
+    model: str,
+    setups: Mapping[str, Mapping[str, object]],
+) -> list[SwapJob]:
+    from polyculture.cache.manifest import setup_id
+    from polyculture.instruments.swaps.selection import Draws, swap_jobs
+
+    selection = options.selection(options.setting, "causal", options.contexts, None)
+    draws = Draws(options.entities, options.draws, asked.seed)
+    return swap_jobs(dataset, task, model, selection, draws, setup_id(setups[f"answer {model}"]))
+
+
+def _open(task: str, asked: Asked, options: SwapOptions) -> DataSet:
+    from polyculture.instruments.swaps.selection import without_gold
+
+    dataset = options.opened(asked.say)
+    lacking = without_gold(dataset) if task == "sentiment" else 0
+    if lacking:
+        asked.say(f"{dataset.folder}: {lacking} contexts have no sentiment of the three, and are not asked about")
+    return dataset
+
+
+def _with_labels(asked: Asked, jobs: Sequence[SwapJob], labels: Labels) -> list[SwapJob]:
+    """The jobs of types that a tagger has labels for; a line names the others."""
+    from polyculture.cache.errors import DataSetError
+
+    types = {job.asked[0][0].entity_type for job in jobs}
+    without = sorted(types - labels.names.keys())
+    told = f"no label of a name means {', '.join(without)}"
+    if not types - set(without):
+        raise DataSetError(told, remedy="Name labels in a file with --labels, or other types with --type.")
+    if without:
+        asked.say(f"{told}: left out; --labels may name some")
+    return [job for job in jobs if job.asked[0][0].entity_type not in without]
+
+
+def _open_labeller(asked: Asked, model: str, labels: Labels, method: str) -> Asker:
+    from polyculture.generate.engines.transformers.labelling import open_classifier, open_tagger
+    from polyculture.instruments.swaps.classifiers import CLASSIFIER, ClassifierAsker, TaggerAsker
+
+    spec = asked.spec(model)
+    if method == CLASSIFIER:
+        return ClassifierAsker(open_classifier(spec), labels, model)
+    return TaggerAsker(open_tagger(spec), labels)
+
+
+def _questions(language: str, task: str, asked: Asked, options: SwapOptions) -> Questions:
+    """What is asked about texts in a language."""
+    from polyculture.cache.errors import DataSetError
+    from polyculture.instruments.swaps.asking import TASKS, Questions
+    from polyculture.instruments.swaps.prompts import read_prompts
+
+    prompts = read_prompts(options.ask or language, options.prompts)
+    try:
+        own = read_prompts(language, options.prompts)
+    except DataSetError:  # a language of the user's own, asked about in another
+        if options.ask is None:
+            raise
+        own = prompts
+    return Questions(TASKS[task], prompts, own, options.temperature, asked.seed)
+
+
+def _demo(**sizes: int) -> Demo:
+    """Minutes on two cores. English only: the demo's model was made for it, and is slow in other languages."""
+    own = {"data": "own", "folder": _OWN / "demo", "language": ("en",), "entities": 3, "draws": 2, **sizes}
+    help_ = "The embedded model, texts of our own; in swaps-demo/."
+    return Demo(_OWN / "demo" / "swaps_demo.toml", "swaps-demo", help_, own, ("data", "folder", "english"))
+
+
+class Swaps:
+    """What models do with texts when the entity in them is swapped for one of another culture."""
+
+    name = "swaps"
+    layout: Layout = SWAPS
+    commands: Mapping[str, Command] = {
+        "sentiment": Command(
+            SentimentOptions,
+            sentiment,
+            "polyculture sentiment exp.toml --data camellia --language ja --contexts 5 --entities 10",
+            _demo(),
+        ),
+        "qa": Command(
+            QaOptions, qa, "polyculture qa exp.toml --data camellia --language ko --contexts 5 --entities 10", _demo()
+        ),
+        "ner": Command(
+            NerOptions,
+            ner,
+            "polyculture ner exp.toml --data camellia --type names --tagger Davlan/xlm-roberta-base-ner-hrl",
+            _demo(contexts=2),
+        ),
+    }
+
+    def sections(self) -> Sequence[Section]:
+        from polyculture.instruments.swaps.section import SECTIONS
+
+        return SECTIONS
+
+
+INSTRUMENT = Swaps()

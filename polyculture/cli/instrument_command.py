@@ -1,0 +1,165 @@
+"""A command of an instrument, made of its options: a flag per field.
+
+Tuples become options that may be given several times. The command line beats the experiment file, by where a value came
+from. Bounds that typer does not know stay with pydantic.
+"""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Callable, Iterator, Mapping
+from enum import StrEnum
+from inspect import Parameter, Signature
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+from annotated_types import Ge
+from pydantic.fields import FieldInfo
+from typer.core import TyperCommand
+
+from polyculture.cli.many_values import repeated
+from polyculture.cli.options import Runs
+
+if TYPE_CHECKING:
+    from polyculture.instruments.contract import Command, Demo
+
+EXPERIMENT = typer.Argument(metavar="EXPERIMENT", help="The experiment file; its models are asked.")
+
+
+def instrument_command(name: str, command: Command) -> Callable[..., None]:
+    """A function for typer that asks what the command line says."""
+    fields = command.options.model_fields
+
+    def run(context: typer.Context, **given: Any) -> None:
+        demo = given.pop("demo", False)
+        runs, file = given.pop("runs"), given.pop("experiment")
+        values = {key: _plain(value) for key, value in given.items() if _said(context, key)}
+        if demo and command.demo:
+            file = _demo_file(command.demo, context)
+            values = {**command.demo.options, **values}
+        if file is None:
+            raise typer.BadParameter("name an experiment file" + (", or try --demo" if command.demo else ""))
+        _ask(name, file, runs, values)
+
+    parameters = list(_parameters(fields, command.demo))
+    run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__doc__ = command.options.__doc__
+    run.__name__ = name
+    return run
+
+
+def many_values(command: Command) -> type[TyperCommand]:
+    """The command class, whose options of paths may have several values each, as a shell expands *."""
+    fields = command.options.model_fields.items()
+    names = tuple(
+        f"--{_flag(name)}" for name, field in fields if (field.json_schema_extra or {}) == {"many_values": True}
+    )
+    if not names:
+        return TyperCommand
+
+    class ManyValues(TyperCommand):
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            return super().parse_args(ctx, repeated(args, names))
+
+    return ManyValues
+
+
+def _ask(name: str, file: Path, runs: Path | None, values: Mapping[str, Any]) -> None:
+    from polyculture.cli.tables import print_query
+    from polyculture.experiment.workspace import open_workspace
+    from polyculture.running.steps import StepRunner
+    from polyculture.running.studies import question
+
+    workspace = open_workspace(file, runs)
+    asked = question(workspace, name, values)
+    study = asked.study()
+    asked.make_valid(study)
+    runner = StepRunner(workspace=workspace)
+    for step in study.steps:
+        runner.run_step(step, tell_settled=False)
+    study.derive()
+    for table in study.shown:
+        print_query(workspace.run, table.query, table.title, **table.values)
+    runner.finish(f"the view {study.view}")
+
+
+def _parameters(fields: Mapping[str, FieldInfo], demo: Demo | None) -> Iterator[Parameter]:
+    kind = Parameter.KEYWORD_ONLY
+    yield Parameter("context", kind, annotation=typer.Context)
+    yield Parameter("experiment", kind, default=None, annotation=Annotated[Path | None, EXPERIMENT])
+    for name, field in fields.items():
+        yield _parameter(name, field)
+    if demo:
+        yield Parameter("demo", kind, default=False, annotation=Annotated[bool, typer.Option("--demo", help=demo.help)])
+    yield Parameter("runs", kind, default=None, annotation=Runs)
+
+
+def _parameter(name: str, field: FieldInfo) -> Parameter:
+    plain, many, least = _shape(field.annotation, field.metadata)
+    flag = f"--{_flag(name)}"
+    bounds: dict[str, Any] = {} if least is None else {"min": least}
+    option = typer.Option(flag, help=field.description, **bounds)
+    default = None if field.is_required() or many else field.default
+    wanted: Any = list[plain] | None if many else plain if default is not None else plain | None  # type: ignore[valid-type]
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[wanted, option])
+
+
+def _shape(annotation: Any, metadata: list[Any]) -> tuple[Any, bool, float | None]:
+    """The type of one value, whether there may be several, and the least value that is allowed."""
+    least = next((cast("float", one.ge) for one in metadata if isinstance(one, Ge)), None)
+    if isinstance(annotation, types.UnionType) or typing.get_origin(annotation) is typing.Union:
+        annotation = next(arm for arm in typing.get_args(annotation) if arm is not types.NoneType)
+    if typing.get_origin(annotation) is Annotated:
+        annotation, *more = typing.get_args(annotation)
+        inner = [bound for one in more if isinstance(one, FieldInfo) for bound in one.metadata]
+        return _shape(annotation, [*metadata, *inner, *more])
+    if typing.get_origin(annotation) is tuple:
+        return _choice(_shape(typing.get_args(annotation)[0], metadata)[0]), True, None
+    return annotation, False, least
+
+
+def _choice(annotation: Any) -> Any:
+    """A choice among words as an enumeration: typer takes no list of literals."""
+    if typing.get_origin(annotation) is not typing.Literal:
+        return annotation
+    return StrEnum("Choice", {str(word): str(word) for word in typing.get_args(annotation)})
+
+
+def _flag(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(_plain, value))
+    return value.value if isinstance(value, StrEnum) else value
+
+
+def _said(context: typer.Context, option: str) -> bool:
+    """Does the command line itself say this option?"""
+    source = context.get_parameter_source(option)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _demo_file(demo: Demo, context: typer.Context) -> Path:
+    """The demo's experiment file, copied into its folder.
+
+    A mistake of usage where the command line names another experiment or other texts beside --demo.
+    """
+    import shutil
+
+    from polyculture.cache.files import store_faults
+
+    for option in ("experiment", *demo.replaces):
+        if _said(context, option):
+            spelt = "EXPERIMENT" if option == "experiment" else f"--{_flag(option)}"
+            raise typer.BadParameter(f"--demo has models and texts of its own: leave out {spelt}, or --demo")
+    folder = Path(demo.folder)
+    file = folder / demo.experiment.name
+    with store_faults(file):
+        folder.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(demo.experiment, file)
+    return file

@@ -1,0 +1,185 @@
+"""Instruments on an experiment: what a command asks, and what other processes must know of it.
+
+The options that a command was asked with are kept in the run: `status`, `plan`, job arrays and clusters see no command
+line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+import orjson
+from filelock import FileLock
+from pydantic import BaseModel, ValidationError
+
+from polyculture.cache.errors import ExperimentError, StoreError
+from polyculture.cache.files import replacing
+from polyculture.cache.outcome import Progress
+from polyculture.cache.worker import Step, Work
+from polyculture.console import say, watch
+from polyculture.experiment.workspace import Workspace, choose_models
+from polyculture.instruments import INSTRUMENTS
+from polyculture.instruments.contract import Command, Entry, Instrument, Setup, Study
+from polyculture.running.validity import make_valid, setup_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from polyculture.cache.catalog import Catalog
+    from polyculture.cache.run_folder import RunFolder
+    from polyculture.generate.engines import ModelSpec
+    from polyculture.generate.engines.models import Models
+    from polyculture.generate.engines.setup import Use
+
+
+@dataclass(frozen=True)
+class ExperimentAsked:
+    """An experiment as an instrument sees it."""
+
+    workspace: Workspace
+    model: str | None = None  # the one that the command line names
+    quiet: bool = False  # says nothing: somebody only wants to know what is left
+
+    @property
+    def run(self) -> RunFolder:
+        return self.workspace.run
+
+    @property
+    def catalog(self) -> Catalog:
+        return self.workspace.catalog
+
+    @cached_property
+    def models(self) -> tuple[str, ...]:
+        return tuple(choose_models(self.workspace, self.model))
+
+    @property
+    def seed(self) -> int:
+        return self.workspace.experiment.sampling.seed
+
+    def spec(self, model: str) -> ModelSpec:
+        return self.workspace.experiment.model_spec(model)
+
+    def setup(self, model: str, use: str) -> Setup:
+        return setup_of(self.workspace, model, cast("Use", use))
+
+    def link(self, queries: pa.Table) -> Mapping[str, pa.Table]:
+        from polyculture.link.linker import Linker
+        from polyculture.running.linking import plan_linking
+
+        return Linker(self.catalog, plan_linking(self.workspace).source).link(queries)
+
+    def watch(self, label: str, total: int) -> AbstractContextManager[Progress]:
+        return watch(label, total)
+
+    def say(self, line: str) -> None:
+        if not self.quiet:
+            say(line)
+
+
+@dataclass(frozen=True)
+class Question:
+    """A command of an instrument with its options, on an experiment."""
+
+    workspace: Workspace
+    command: str
+    instrument: Instrument
+    options: BaseModel
+
+    def study(self, *, quiet: bool = False) -> Study:
+        """What is asked. Raises what the instrument raises where there is nothing to ask."""
+        asked = ExperimentAsked(self.workspace, getattr(self.options, "model", None), quiet)
+        return self.instrument.commands[self.command].study(asked, self.options)
+
+    def make_valid(self, study: Study) -> None:
+        """Makes what is asked the run's present question, and keeps it there for others."""
+        make_valid(self.workspace, self.instrument.name, study.validity)
+        path = self.workspace.run.instruments
+        with FileLock(self.workspace.run.root / ".present.lock"):
+            known = _read(self.workspace)
+            known[self.command] = self.options.model_dump(mode="json", exclude_defaults=True)
+            with replacing(path) as temporary:
+                temporary.write_bytes(orjson.dumps(known, option=orjson.OPT_INDENT_2))
+
+    def works(self) -> Iterator[tuple[Step[Any, Models], Work[Any]]]:
+        """Every work of every step."""
+        for step in self.study(quiet=True).steps:
+            for work in step.works():
+                yield step, work
+
+
+def entry_of(command: str) -> Entry | None:
+    """The instrument that a command belongs to."""
+    return next((entry for entry in INSTRUMENTS if command in entry.commands), None)
+
+
+def question(workspace: Workspace, command: str, values: Mapping[str, Any]) -> Question:
+    """A command with values of its options, those of the experiment file behind them.
+
+    Raises `ExperimentError` where the file names no such command, or an option is wrong.
+    """
+    entry = entry_of(command)
+    if entry is None:
+        known = ", ".join(sorted(name for entry in INSTRUMENTS for name in entry.commands))
+        what = f"instruments: there is no {command!r}"
+        raise ExperimentError(what, where=workspace.file, remedy=f"There are {known}.")
+    instrument = entry.load()
+    options = instrument.commands[command].options
+    try:
+        checked = options.model_validate({**file_values(workspace, command), **values})
+    except ValidationError as fault:
+        raise option_fault(fault, command, workspace) from fault
+    return Question(workspace, command, instrument, checked)
+
+
+def file_values(workspace: Workspace, command: str) -> Mapping[str, Any]:
+    """What the experiment file says of a command's options: under `[NAME]`, and `[instruments.NAME]` over it."""
+    experiment = workspace.experiment
+    return {**experiment.defaults.get(command, {}), **experiment.instruments.get(command, {})}
+
+
+def option_fault(fault: ValidationError, command: str, workspace: Workspace) -> ExperimentError:
+    """The first wrong option, in one line."""
+    first = fault.errors()[0]
+    name = ".".join(str(step) for step in first["loc"])
+    if first["type"] == "missing":
+        return ExperimentError(
+            f"{command}: --{name.replace('_', '-')} is missing", remedy=f"See: polyculture {command} --help"
+        )
+    if first["type"] == "extra_forbidden":
+        what = f"instruments.{command}: unknown key {name!r}"
+        return ExperimentError(what, where=workspace.file, remedy=f"See: polyculture {command} --help")
+    what = f"{command}: {name}: {first['msg']}, not {first['input']!r}"
+    return ExperimentError(what, where=workspace.file, remedy=f"See: polyculture {command} --help")
+
+
+def questions_in_file(workspace: Workspace) -> list[Question]:
+    """What the experiment file asks of instruments: `[instruments.NAME]`, in order."""
+    return [question(workspace, command, {}) for command in workspace.experiment.instruments]
+
+
+def questions_asked(workspace: Workspace) -> list[Question]:
+    """What was asked of instruments, by the file or by commands."""
+    known = _read(workspace)
+    names = dict.fromkeys((*workspace.experiment.instruments, *known))
+    return [question(workspace, name, known.get(name, {})) for name in names if entry_of(name)]
+
+
+def _read(workspace: Workspace) -> dict[str, Any]:
+    path = workspace.run.instruments
+    if not path.exists():
+        return {}
+    try:
+        found: dict[str, Any] = orjson.loads(path.read_bytes())
+    except (OSError, orjson.JSONDecodeError) as fault:
+        remedy = "Move it away: the commands write it anew."
+        raise StoreError("cannot be read", where=path, remedy=remedy) from fault
+    return found
+
+
+def command_of(entry: Entry, name: str) -> Command:
+    """A command of an instrument."""
+    return entry.load().commands[name]
