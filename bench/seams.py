@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from polyculture.generate.engines.base import BROKEN_SEAMS, ScoreRequest
+from polyculture.generate.engines.base import BROKEN_BOUNDARIES, ScoreRequest
 from polyculture.generate.engines.token_boundary import split_pairs
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import DataSet
@@ -52,7 +52,7 @@ def _western(dataset: DataSet, language: str) -> tuple[str, ...]:
 
 
 def count(tokenizer: Any, request: ScoreRequest) -> Counter[str]:
-    """How many pairs there are, how many break when they are joined naively, and each seam of ours."""
+    """How many pairs there are, how many break when they are joined naively, and each token boundary of ours."""
     alone = tuple(tokenizer(request.prefix)["input_ids"])
     found: Counter[str] = Counter()
     for pair in split_pairs(tokenizer, request):
@@ -61,8 +61,8 @@ def count(tokenizer: Any, request: ScoreRequest) -> Counter[str]:
             found["failed"] += 1
             continue
         found["naive"] += pair.ids[: len(alone)] != alone
-        found[str(pair.seam)] += 1
-        found["ours"] += pair.seam in BROKEN_SEAMS
+        found[str(pair.boundary)] += 1
+        found["ours"] += pair.boundary in BROKEN_BOUNDARIES
     return found
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, Literal, Protocol, Self, get_args
+from typing import Any, Literal, Protocol, Self
 
 from polyculture.cache.errors import EngineError
 from polyculture.cache.prices import DIRECT, Purchase
@@ -90,9 +90,8 @@ class TokenScore:
 # - moved space: the same, once the spaces at the end of the context were moved to the continuation
 # - merged: a token spans the boundary; it is charged to the continuation
 # - resplit: no token spans it, but the context before it falls into other tokens than it does alone
-Seam = Literal["clean", "moved space", "merged", "resplit"]
-SEAMS: tuple[Seam, ...] = get_args(Seam)
-BROKEN_SEAMS: frozenset[Seam] = frozenset({"merged", "resplit"})  # exact all the same, but worth a count
+TokenBoundary = Literal["clean", "moved space", "merged", "resplit"]
+BROKEN_BOUNDARIES: frozenset[TokenBoundary] = frozenset({"merged", "resplit"})  # exact all the same, but worth a count
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +101,7 @@ class Scored:
     request_id: str
     index: int  # of the continuation in its request, from 0
     tokens: tuple[TokenScore, ...] = ()
-    seam: Seam | None = None  # None where the pair was not tokenised
+    boundary: TokenBoundary | None = None  # None where the pair was not tokenised
     error: str | None = None  # one line; None when there are tokens
     retryable: bool = False  # of a failure: asking again later may help
     model_version: str | None = None

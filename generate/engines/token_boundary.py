@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol
 
-from polyculture.generate.engines.base import ScoreRequest, Seam
+from polyculture.generate.engines.base import ScoreRequest, TokenBoundary
 
 # What vocabularies join with the word behind it: the space, the one that does not break, the ideographic one.
 SPACES = " \u00a0\u3000"
@@ -37,7 +37,7 @@ class Pair:
     ids: tuple[int, ...] = ()
     start: int = 0
     end: int = 0
-    seam: Seam | None = None
+    boundary: TokenBoundary | None = None
     error: str | None = None
 
 
@@ -82,7 +82,7 @@ class _Reader:
         if error is not None:
             return Pair(index, error=error)
         spans = tokens.spans[start][0] < boundary or tokens.spans[end - 1][1] > head
-        return Pair(index, ids, start, end, self._seam(ids[:start], spans))
+        return Pair(index, ids, start, end, self._boundary(ids[:start], spans))
 
     def _error(self, continuation: str, start: int, ids: Sequence[int]) -> str | None:
         shown = continuation if len(continuation) <= _SHOWN else continuation[: _SHOWN - 1] + "…"
@@ -94,7 +94,7 @@ class _Reader:
             return f"nothing stands before {shown!r}: the context is empty, and the model begins a text with no token"
         return None
 
-    def _seam(self, before: tuple[int, ...], spans: bool) -> Seam:
+    def _boundary(self, before: tuple[int, ...], spans: bool) -> TokenBoundary:
         if spans:
             return "merged"
         if before != self._alone:

@@ -132,7 +132,7 @@ def score_row(pair: ScoredPair, scored: Scored) -> Score:
         log_probability=scored.total,
         tokens=len(values) or None,
         token_log_probabilities=values or None,
-        seam=scored.seam,
+        seam=scored.boundary,
         prompt_tokens=scored.prompt_tokens,
         completion_tokens=scored.completion_tokens,
         purchase=scored.purchase,

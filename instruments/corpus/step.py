@@ -24,7 +24,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.shards import PART_ROWS
 from polyculture.cache.worker import Done, Kept, Load, Span, Work
 from polyculture.collect.mining.corpus import CorpusFile
-from polyculture.generate.engines.base import Scored, Seam, TokenScore
+from polyculture.generate.engines.base import Scored, TokenBoundary, TokenScore
 from polyculture.generate.engines.models import Models
 from polyculture.instruments.cbs.rows import SCORES, Score
 from polyculture.instruments.cbs.step import ScoredPair, ScoringJob, score_row
@@ -143,6 +143,6 @@ def _rows(
         likelihood = model.unsmoothed if asked.job.model.endswith(SMOOTHINGS[0]) else model.witten_bell
         pair = pairs[asked.context.prefix, asked.entity.surface]
         tokens = tuple(TokenScore("", value) for value in likelihood(pair).tolist())
-        seam: Seam = "merged" if pair.merged else "clean"
+        boundary: TokenBoundary = "merged" if pair.merged else "clean"
         error = None if len(pair.tokens) else NOTHING
-        yield score_row(asked, Scored(asked.context.context_id, 0, tokens, seam, error, model_version=version))
+        yield score_row(asked, Scored(asked.context.context_id, 0, tokens, boundary, error, model_version=version))

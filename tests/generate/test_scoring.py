@@ -116,12 +116,12 @@ def test_no_token_is_fed_twice_and_none_that_nobody_needs(folders: dict[str, Pat
         assert not failed
 
 
-def test_seams_are_told(folders: dict[str, Path]) -> None:
+def test_token_boundaries_are_told(folders: dict[str, Path]) -> None:
     with opened(folders["gpt2"]) as engine:
         rows = by_key(engine.score(iter(REQUESTS)))
-    assert {rows["en", n].seam for n in range(5)} == {"moved space"}
-    assert {rows["ja", n].seam for n in range(4)} == {"clean"}
-    assert rows["merged", 0].seam == "merged"
+    assert {rows["en", n].boundary for n in range(5)} == {"moved space"}
+    assert {rows["ja", n].boundary for n in range(4)} == {"clean"}
+    assert rows["merged", 0].boundary == "merged"
 
 
 def test_what_cannot_be_scored_is_a_row_with_the_reason(folders: dict[str, Path]) -> None:

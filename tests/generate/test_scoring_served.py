@@ -80,7 +80,7 @@ def test_scores_are_those_of_the_same_model_in_process(
     assert served.keys() == here.keys()
     for place, row in here.items():
         other = served[place]
-        assert (row.error, row.seam) == (other.error, other.seam)
+        assert (row.error, row.boundary) == (other.error, other.boundary)
         assert [token.token for token in row.tokens] == [token.token for token in other.tokens]
         assert [token.log_probability for token in other.tokens] == pytest.approx(
             [token.log_probability for token in row.tokens], abs=1e-3

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from polyculture.generate.engines.base import BROKEN_SEAMS, ScoreRequest
+from polyculture.generate.engines.base import BROKEN_BOUNDARIES, ScoreRequest
 from polyculture.generate.engines.token_boundary import Pair, split_pairs
 from tests.scoring_models import gemma, smollm2, tokenizer_of
 
@@ -60,24 +60,24 @@ def test_the_tokens_of_the_continuation_spell_it(tokenizer: Any, language: str) 
         whole = context + continuation
         assert pair.error is None
         assert text_of(tokenizer, pair.ids) == whole
-        assert pair.seam == ("moved space" if context != bare else "clean")
+        assert pair.boundary == ("moved space" if context != bare else "clean")
         assert text_of(tokenizer, pair.ids[: pair.start]) == bare
         assert text_of(tokenizer, pair.ids[pair.start : pair.end]).strip(" ") == continuation
 
 
-def test_a_space_left_at_the_end_of_a_context_would_break_most_seams(tokenizer: Any) -> None:
+def test_a_space_left_at_the_end_of_a_context_would_break_most_pairs(tokenizer: Any) -> None:
     """What naive joining does: the context with its space is not what the whole text begins with."""
     kept = []
     for context, continuations in (CONTEXTS[language] for language in ("ko", "vi", "hi", "ur")):
         alone = tokenizer(context)["input_ids"]
         kept += [tokenizer(context + each)["input_ids"][: len(alone)] == alone for each in continuations]
-        assert not BROKEN_SEAMS & {pair.seam for pair in split(tokenizer, context, *continuations)}
+        assert not BROKEN_BOUNDARIES & {pair.boundary for pair in split(tokenizer, context, *continuations)}
     assert sum(kept) < 0.25 * len(kept)
 
 
 def test_a_token_that_spans_the_boundary_is_charged_to_the_continuation(tokenizer: Any) -> None:
     (pair,) = split(tokenizer, "I would like some choco", "late")
-    assert pair.seam == "merged"
+    assert pair.boundary == "merged"
     assert text_of(tokenizer, pair.ids[pair.start : pair.end]).strip() == "chocolate"
     assert text_of(tokenizer, pair.ids[: pair.start]) == "I would like some"
 
@@ -91,10 +91,10 @@ def test_every_way_to_cut_a_text_gives_its_tokens_and_says_how_they_met(tokenize
             continue
         assert pair.ids == whole
         assert text_of(tokenizer, whole[pair.start :]).endswith(text[cut:])
-        if pair.seam not in BROKEN_SEAMS:
+        if pair.boundary not in BROKEN_BOUNDARIES:
             assert text_of(tokenizer, whole[: pair.start]) == text[:cut].rstrip(" ")
         else:
-            assert text_of(tokenizer, whole[: pair.start]) != text[:cut].rstrip(" ") or pair.seam == "resplit"
+            assert text_of(tokenizer, whole[: pair.start]) != text[:cut].rstrip(" ") or pair.boundary == "resplit"
 
 
 def test_what_tokenises_to_nothing_is_an_error_never_a_score(tokenizer: Any) -> None:
@@ -134,7 +134,7 @@ class TestMasked:
         request = ScoreRequest("r", "we ate ", ("soup", "rice soup"), suffix=" with bread")
         soup, rice_soup = split_pairs(wordpiece, request, suffix=True)
         assert wordpiece.convert_ids_to_tokens(soup.ids) == ["[CLS]", "we", "ate", "soup", "with", "bread", "[SEP]"]
-        assert (soup.start, soup.end, soup.seam) == (3, 4, "moved space")
+        assert (soup.start, soup.end, soup.boundary) == (3, 4, "moved space")
         assert (rice_soup.start, rice_soup.end) == (3, 5)
 
     def test_unknown_words_are_an_error(self, wordpiece: Any) -> None:
@@ -143,5 +143,5 @@ class TestMasked:
 
     def test_a_token_that_runs_into_the_suffix_is_merged(self, wordpiece: Any) -> None:
         (pair,) = split_pairs(wordpiece, ScoreRequest("r", "we ate ", ("so",), suffix="up"), suffix=True)
-        assert pair.seam == "merged"
+        assert pair.boundary == "merged"
         assert wordpiece.convert_ids_to_tokens(pair.ids[pair.start : pair.end]) == ["soup"]

@@ -40,7 +40,7 @@ def assert_equal(ours: dict[tuple[str, int], Scored], theirs: dict[tuple[str, in
     assert ours.keys() == theirs.keys()
     for place, row in ours.items():
         other = theirs[place]
-        assert (row.seam, row.error) == (other.seam, other.error)
+        assert (row.boundary, row.error) == (other.boundary, other.error)
         assert [token.token for token in row.tokens] == [token.token for token in other.tokens]
         assert [t.log_probability for t in row.tokens] == pytest.approx(
             [t.log_probability for t in other.tokens], abs=1e-3

@@ -133,7 +133,9 @@ class OpenAIEngine:
         except RequestError as fault:
             if fault.unreachable:
                 raise self._api.server.unreachable(str(fault)) from fault
-            return Scored(request.request_id, pair.index, seam=pair.seam, error=str(fault), retryable=fault.retryable)
+            return Scored(
+                request.request_id, pair.index, boundary=pair.boundary, error=str(fault), retryable=fault.retryable
+            )
 
     async def _read_score(self, request: ScoreRequest, pair: Pair) -> Scored:
         assert self._echo is not None  # noqa: S101 - made before the first is asked

@@ -1,7 +1,7 @@
 """Log-probabilities of a given text from an OpenAI-compatible server, by its API of plain completions.
 
 A text goes there as token numbers and is echoed with the log-probability of each, as `vllm serve` does. It falls into
-tokens here, by the tokenizer that the options name, so that the seam is where it is in all engines that score.
+tokens here, by the tokenizer that the options name, so that the token boundary is the same in all engines that score.
 
 API: https://platform.openai.com/docs/api-reference/completions/create
 """
@@ -107,7 +107,7 @@ class EchoApi:
         bought = Scored(
             request.request_id,
             pair.index,
-            seam=pair.seam,
+            boundary=pair.boundary,
             prompt_tokens=echoed.prompt_tokens,
             completion_tokens=echoed.completion_tokens,
             purchase=DIRECT,

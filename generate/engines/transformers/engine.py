@@ -145,7 +145,9 @@ class TransformersEngine:
     def _row(self, scored: ScoredText) -> Scored:
         pair, request_id = scored.text.pair, scored.text.request_id
         if not all(map(math.isfinite, scored.log_probabilities)):
-            return Scored(request_id, pair.index, seam=pair.seam, error="a log-probability is not a finite number")
+            return Scored(
+                request_id, pair.index, boundary=pair.boundary, error="a log-probability is not a finite number"
+            )
         names = self._loaded.tokenizer.convert_ids_to_tokens(list(pair.ids[pair.start : pair.end]))
         tokens = tuple(map(TokenScore, names, scored.log_probabilities))
-        return Scored(request_id, pair.index, tokens, pair.seam, model_version=self.model_version)
+        return Scored(request_id, pair.index, tokens, pair.boundary, model_version=self.model_version)

@@ -96,7 +96,7 @@ class _Scoring:
             return
         request, pair = ask.context.request, ask.pair
         if "error" in answer:
-            yield Scored(request.request_id, pair.index, seam=pair.seam, error=in_short(answer["error"]))
+            yield Scored(request.request_id, pair.index, boundary=pair.boundary, error=in_short(answer["error"]))
             return
         values = self._fill(ask, answer)
         if values is None or (ask.cached and answer["from"] > 1 and self._check.wants()):
@@ -105,7 +105,7 @@ class _Scoring:
             return
         self._check.compare(ask, values)
         tokens = tuple(map(TokenScore, answer["tokens"], values))
-        yield Scored(request.request_id, pair.index, tokens, pair.seam, model_version=self._client.model_version)
+        yield Scored(request.request_id, pair.index, tokens, pair.boundary, model_version=self._client.model_version)
 
     def _fill(self, ask: _Ask, answer: Line) -> list[float] | None:
         """The values of all tokens, those in the cache from what is known; none where one of them is not."""
