@@ -27,7 +27,7 @@ from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import JobShards
 from polyculture.extract import llm
 from polyculture.extract.base import ResponseText
-from polyculture.generate.engines import Completion, Engine, ModelSpec, Request, open_engine
+from polyculture.generate.engines import Completion, ModelSpec, Request, capabilities, open_engine
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.sampling import Sampling, chat
 from tests.steps import generate_job
@@ -69,11 +69,11 @@ TEXTS = 96  # that are extracted from
 CATALOG = read_catalog()
 
 
-class Recorded:
+class Recorded(Wrapper):
     """An engine that remembers what it was asked, for the peer, and counts the tokens of what it said."""
 
-    def __init__(self, engine: Engine) -> None:
-        self.engine, self.capabilities = engine, engine.capabilities
+    def __init__(self, engine: capabilities.Sampling) -> None:
+        self.engine = engine
         self.asked: list[Request] = []
         self.tokens = 0
 
@@ -139,7 +139,7 @@ def _as_vllm_takes_it(request: Request) -> dict[str, Any]:
     return {"messages": [{"role": turn.role, "content": turn.content} for turn in request.messages], "params": params}
 
 
-def generate_rate(engine: Engine, requests: Sequence[Request], sampling: Sampling) -> tuple[int, float]:
+def generate_rate(engine: capabilities.Sampling, requests: Sequence[Request], sampling: Sampling) -> tuple[int, float]:
     """Tokens and seconds of the stage: into a run folder, every answer on disk before the next, languages detected."""
     prompts = build_prompts(CATALOG, ["en"], ["food"], ["IT", "JP", "MX"], ("neutral", "explicit"))
     job = Job("vllm:model", "en", "food")
@@ -163,14 +163,17 @@ def sampled_requests(sampling: Sampling) -> list[Request]:
     ]
 
 
-def extraction(engine: Engine, texts: Sequence[str]) -> tuple[Recorded, float]:
+def extraction(engine: capabilities.Sampling, texts: Sequence[str]) -> tuple[Recorded, float]:
     """The extractor over texts: what it asked and was answered, and the seconds it took."""
     recorded = Recorded(engine)
-    extractor = llm.LlmExtractor(recorded, "vllm:model", CATALOG.topic("food"))  # type: ignore[arg-type]
+    extractor = llm.LlmExtractor(recorded, "vllm:model", CATALOG.topic("food"))
     responses = [ResponseText(str(number), "en", text) for number, text in enumerate(texts)]
     started = time.perf_counter()
-    assert len(list(extractor.extract(responses))) == len(texts)
-    return recorded, time.perf_counter() - started
+    found = list(extractor.extract(responses))
+    seconds = time.perf_counter() - started
+    # An unusable answer is a result of its own, before the attempt that follows it.
+    assert sum(result.status != "unusable" for result in found) == len(texts)
+    return recorded, seconds
 
 
 def bare_extraction(bare: Bare, asked: Sequence[Request]) -> tuple[int, float]:

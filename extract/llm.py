@@ -12,7 +12,8 @@ from polyculture.extract.base import Extracted, ResponseText
 from polyculture.extract.offsets import locate
 from polyculture.extract.prompt import prompt_head
 from polyculture.extract.rules import rules_hash
-from polyculture.generate.engines.base import Completion, Decoding, Engine, Message, Request
+from polyculture.generate.engines.base import Completion, Decoding, Message, Request
+from polyculture.generate.engines.capabilities import Sampling
 
 VERSION = 1  # of the rules in the code that decide mentions: raise it when they change
 MAX_TOKENS = 1024
@@ -38,7 +39,7 @@ class LlmExtractor:
 
     costly = True
 
-    def __init__(self, engine: Engine, model: str, topic: Topic) -> None:
+    def __init__(self, engine: Sampling, model: str, topic: Topic) -> None:
         self.extractor_id = llm_extractor_id(model, topic)
         self._engine, self._model, self._topic = engine, model, topic
         self._head = prompt_head(topic)
@@ -97,7 +98,7 @@ class LlmExtractor:
             response.response_id,
             "failed",
             attempts=attempt + 1,
-            raw=answer.text,
+            raw=answer.as_it_came,
             prompt_tokens=answer.prompt_tokens,
             completion_tokens=answer.completion_tokens,
             extractor_model=self._model,

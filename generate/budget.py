@@ -1,18 +1,20 @@
-"""An engine that stops asking before a limit of money is passed."""
+"""Engines that stop asking before a limit of money is passed, a wrapper per capability that is paid for."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import orjson
 
-from polyculture.cache.errors import BudgetError
+from polyculture.cache.errors import BudgetError, EngineError
 from polyculture.cache.ledger import Ledger
 from polyculture.cache.prices import BATCH, DIRECT, Price
-from polyculture.generate.engines.base import Completion, Engine, Request, Scored, ScoreRequest
-from polyculture.generate.engines.wrapper import AroundEngine
+from polyculture.generate.engines.base import Completion, Request, Scored, ScoreRequest
+from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, E_co, Sampling, Scoring
+from polyculture.generate.engines.wrapper import Wrapper
 
 AT_ONCE = 32  # samples that are reserved for together: a look into the ledger for each would cost time
 WAIT = 1.0  # seconds between two looks at whether others have given something back
@@ -116,10 +118,13 @@ class _Piece:
     waiting: int = 0  # of how many the score has not come yet
 
 
-class BudgetedScores:
-    """The scores of `engine`, asked only where they can be paid for. A text is read once, and one token is written."""
+class BudgetedScoring(Wrapper):
+    """The scores of `engine`, asked only where they can be paid for. A text is read once, and one token is written.
 
-    def __init__(self, engine: Engine, price: Price, purse: Purse) -> None:
+    `score` raises `BudgetError` after the scores of all that was asked.
+    """
+
+    def __init__(self, engine: Scoring, price: Price, purse: Purse) -> None:
         self._engine, self._price, self._purse = engine, price, purse
         self._pieces: dict[str, _Piece] = {}  # on their way, by the name that the engine knows them by
         self._asked = 0
@@ -174,15 +179,14 @@ class BudgetedScores:
         return replace(scored, request_id=piece.request.request_id, index=piece.first + scored.index)
 
 
-class BudgetedEngine(AroundEngine):
+class BudgetedSampling(Wrapper):
     """`engine`, asked only what can be paid for even if every answer is as long as it may be.
 
     `sample` raises `BudgetError` after the answers to all that was asked, so that every one of them can be kept.
     """
 
-    def __init__(self, engine: Engine, price: Price, purse: Purse) -> None:
-        super().__init__(engine)
-        self._price, self._purse = price, purse
+    def __init__(self, engine: Sampling, price: Price, purse: Purse) -> None:
+        self._engine, self._price, self._purse = engine, price, purse
         self._reserved: dict[tuple[str, int], float] = {}  # of what is on its way
         self._left: list[Request] = []  # taken from the caller and not yet asked
 
@@ -202,12 +206,6 @@ class BudgetedEngine(AroundEngine):
                 self._purse.wait_for(self._at_worst(self._left[-1]))
         finally:
             self._purse.give_back()
-
-    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
-        """As the engine's own, up to the limit: raises `BudgetError` after the scores of all that was asked."""
-        if not self.capabilities.score:
-            return self._engine.score(requests)  # which says so
-        return BudgetedScores(self._engine, self._price, self._purse).score(requests)
 
     def _affordable(self, source: Iterator[Request]) -> Iterator[Request]:
         """Requests, cut into pieces, until one cannot be paid for: that one is left."""
@@ -230,6 +228,22 @@ class BudgetedEngine(AroundEngine):
     def _at_worst(self, request: Request) -> float:
         purchase = BATCH if self._purse.batch else DIRECT
         return self._price.cost(most_prompt_tokens(request), request.decoding.max_tokens, purchase)
+
+
+# A wrapper per capability that is paid for. One that is not here is never asked where there is a limit.
+_WRAPPERS: Mapping[Capability[Any], Callable[[Any, Price, Purse], Any]] = {
+    SAMPLING: BudgetedSampling,
+    SCORING: BudgetedScoring,
+}
+
+
+def budgeted(engine: E_co, needs: Capability[E_co], price: Price, purse: Purse) -> E_co:
+    """`engine`, asked only what can be paid for. Raises `EngineError` of a capability whose cost is not counted."""
+    if needs not in _WRAPPERS:
+        remedy = "Remove max_cost, or ask a model that costs nothing."
+        raise EngineError(f"the cost of {needs.name!r} is not counted, so max_cost cannot be kept", remedy=remedy)
+    limited: E_co = _WRAPPERS[needs](engine, price, purse)
+    return limited
 
 
 def most_prompt_tokens(request: Request) -> int:

@@ -18,6 +18,7 @@ from polyculture.cache.schema import RESPONSES, Prompt, Response
 from polyculture.cache.worker import Done, Kept, Load, Span, Work
 from polyculture.generate.detection import Detection, detect
 from polyculture.generate.engines.base import Completion, Request
+from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.generate.sampling import Sampling, chat, response_id
 
@@ -74,7 +75,7 @@ class SamplingStep:
         language = self._catalog.language(work.job.language)
         # The detector loads its models at its first text: before an answer has to wait for it unwritten.
         detect(samples[0].prompt.text, language, self._catalog)
-        for completion in models.open().sample(self._requests(samples)):
+        for completion in models.open(SAMPLING).sample(self._requests(samples)):
             yield Done((self._row(completion, prompts[completion.request_id], work.job),))
 
     def load(self, item: Sample) -> Load:
@@ -126,4 +127,6 @@ class SamplingStep:
             script_share=found.script_share,
             model_version=completion.model_version,
             purchase=completion.purchase,
+            reasoning=completion.reasoning,
+            reasoning_tokens=completion.reasoning_tokens,
         )

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 import math
-import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from polyculture.generate.engines.base import ModelSpec
+from polyculture.generate.engines import ModelSpec, find_kind
+from polyculture.generate.engines.byte_pairs import byte_pairs
+from polyculture.generate.engines.kind import TokenCounter
 
 STAND_IN = "o200k_base"  # counts for a model whose tokenizer is not at hand; a multilingual one like most of today
 _BYTES = 3  # of UTF-8 a token, where there is no tokenizer at all: between English (4.5) and Thai (2 to 3)
 _PER_CHAT = 7  # what OpenAI's chat format adds to one turn of a user's (OpenAI Cookbook, How to count tokens)
-Encode = Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,24 +28,11 @@ class TokenCount:
 def count_tokens(spec: ModelSpec, texts: Sequence[str]) -> TokenCount:
     """The tokens of each text. Where the model's tokenizer is not on this machine they are estimated by another's, or
     from the text's length, and `counted_by` says so. Nothing is downloaded."""
-    encode, counted_by = _openai(spec) or _tokenizer_file(spec) or _stand_in()
-    return TokenCount([encode(text) + _PER_CHAT for text in texts], counted_by)
+    counter = find_kind(spec).counter(spec) or _tokenizer_file(spec) or _stand_in()
+    return TokenCount([counter.encode(text) + _PER_CHAT for text in texts], counter.name)
 
 
-def _openai(spec: ModelSpec) -> tuple[Encode, str] | None:
-    """OpenAI's own, whose vocabularies come with the package `bpe-openai`."""
-    if spec.engine != "openai" or importlib.util.find_spec("bpe_openai") is None:
-        return None
-    with _quiet():
-        from bpe_openai import encoding_name_for_model
-    try:
-        name = encoding_name_for_model(spec.name)
-    except KeyError:
-        return None
-    return _encoding(name), name
-
-
-def _tokenizer_file(spec: ModelSpec) -> tuple[Encode, str] | None:
+def _tokenizer_file(spec: ModelSpec) -> TokenCounter | None:
     """The `tokenizer.json` of a model in a folder or in the hub's cache, with the package `tokenizers`."""
     file = _find_tokenizer_file(spec.name)
     if file is None or importlib.util.find_spec("tokenizers") is None:
@@ -53,7 +40,7 @@ def _tokenizer_file(spec: ModelSpec) -> tuple[Encode, str] | None:
     from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_file(str(file))
-    return lambda text: len(tokenizer.encode(text).ids), "its own tokenizer"
+    return TokenCounter(lambda text: len(tokenizer.encode(text).ids), "its own tokenizer")
 
 
 def _find_tokenizer_file(name: str) -> Path | None:
@@ -72,20 +59,7 @@ def _find_tokenizer_file(name: str) -> Path | None:
     return Path(cached) if isinstance(cached, str) else None
 
 
-def _stand_in() -> tuple[Encode, str]:
+def _stand_in() -> TokenCounter:
     if importlib.util.find_spec("bpe_openai") is not None:
-        return _encoding(STAND_IN), f"estimate by {STAND_IN}"
-    return lambda text: math.ceil(len(text.encode()) / _BYTES), f"estimate: a token every {_BYTES} bytes"
-
-
-def _encoding(name: str) -> Encode:
-    with _quiet():
-        from bpe_openai import get_encoding
-
-        encoding = get_encoding(name)
-    return lambda text: len(encoding.encode_ordinary(text))
-
-
-def _quiet() -> warnings.catch_warnings[None]:
-    """The package opens its own data in a way that Python warns of."""
-    return warnings.catch_warnings(action="ignore", category=DeprecationWarning)
+        return TokenCounter(byte_pairs(STAND_IN).encode, f"estimate by {STAND_IN}")
+    return TokenCounter(lambda text: math.ceil(len(text.encode()) / _BYTES), f"estimate: a token every {_BYTES} bytes")

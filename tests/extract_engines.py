@@ -8,7 +8,7 @@ from typing import Self
 
 import orjson
 
-from polyculture.generate.engines.base import Capabilities, Completion, Request, Scored, ScoreRequest
+from polyculture.generate.engines.base import Completion, Request
 
 # The answer to a text, at an attempt from 0: JSON, anything else, or a whole completion.
 Script = Callable[[str, int], str | Completion]
@@ -21,8 +21,6 @@ def answer(*pairs: tuple[str, str]) -> str:
 
 class ScriptedEngine:
     """Answers one request after the other, last come first served in pairs, so that order is not relied on."""
-
-    capabilities = Capabilities(schema=True, seed=True, top_k=True, score=False)
 
     def __init__(self, script: Script) -> None:
         self.script = script
@@ -37,9 +35,6 @@ class ScriptedEngine:
                 yield self._complete(waiting.pop())
         for request in reversed(waiting):
             yield self._complete(request)
-
-    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
-        return iter(())
 
     def _complete(self, request: Request) -> Completion:
         (seed,) = request.seeds

@@ -38,7 +38,7 @@ class Response:
     sample: int  # 0 .. n-1
     seed: int
     status: str  # 'ok' | 'failed'
-    text: str | None  # None when failed
+    text: str | None  # the answer, without the reasoning before it; None when failed
     error: str | None  # why it failed, one line
     retryable: bool | None  # of a failure: worth asking again
     finish_reason: str | None  # 'stop' | 'length' | 'content_filter' | 'refusal' | what the server says
@@ -50,6 +50,8 @@ class Response:
     script_share: float | None  # share of letters in the scripts of the prompt's language
     model_version: str | None  # what the engine says it ran: server's model id, file hash
     purchase: str | None = None  # 'direct' | 'batch': how this run bought it; None where another run did
+    reasoning: str | None = None  # what the model wrote before its answer; no part of `text`
+    reasoning_tokens: int | None = None  # of completion_tokens, where the server counts them apart
 
 
 @dataclass(frozen=True, slots=True)

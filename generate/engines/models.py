@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from polyculture.generate.engines.base import Engine, ModelSpec
+from polyculture.generate.engines.base import ModelSpec
+from polyculture.generate.engines.capabilities import Capability, E_co
 
 MODEL = "model"  # the role of the model that a job studies
 
@@ -12,8 +13,11 @@ MODEL = "model"  # the role of the model that a job studies
 class Models(Protocol):
     """The models of one work. Each is loaded once, within the budget, and freed by whoever handed this out."""
 
-    def open(self, role: str = MODEL) -> Engine:
-        """The model of a role, ready to answer. Raises `EngineError` where it cannot be loaded."""
+    def open(self, needs: Capability[E_co], role: str = MODEL) -> E_co:
+        """The model of a role, ready for what is needed of it.
+
+        Raises `EngineError` where it cannot be loaded, and before anything is loaded where it lacks the capability.
+        """
         ...
 
     def spec(self, role: str = MODEL) -> ModelSpec:

@@ -1,27 +1,13 @@
-"""An engine around another one: it changes how that one samples, and nothing else."""
+"""What a wrapper around an opened engine shares: whoever opened the engine closes it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from types import TracebackType
 from typing import Self
 
-from polyculture.generate.engines.base import Capabilities, Engine, Scored, ScoreRequest
 
-
-class AroundEngine:
-    """What engines around `engine` share; `sample` is theirs. Whoever opened `engine` closes it."""
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    @property
-    def capabilities(self) -> Capabilities:
-        return self._engine.capabilities
-
-    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
-        """As the engine's own."""
-        return self._engine.score(requests)
+class Wrapper:
+    """Entering and leaving it does nothing. A wrapper has the capabilities whose methods it defines, and no others."""
 
     def __enter__(self) -> Self:
         return self

@@ -17,8 +17,7 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.worker import Done, Kept, Load, Span, Work
-from polyculture.generate.engines import ScoreRequest
-from polyculture.generate.engines.base import Scored
+from polyculture.generate.engines import SCORING, Scored, ScoreRequest
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.instruments.cbs.rows import SCORES, Score
 from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext
@@ -79,7 +78,7 @@ class ScoringStep:
     def ask(self, work: Work[ScoredPair], items: Iterator[ScoredPair], models: Models, kept: Kept) -> Iterator[Done]:
         """A row per pair, as the scores come."""
         waiting: dict[str, list[ScoredPair]] = {}
-        for scored in models.open().score(_requests(items, waiting)):
+        for scored in models.open(SCORING).score(_requests(items, waiting)):
             yield Done((score_row(waiting[scored.request_id][scored.index], scored),))
 
     def load(self, item: ScoredPair) -> Load:

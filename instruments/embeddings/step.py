@@ -10,18 +10,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from polyculture.cache.errors import EngineError
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Table
 from polyculture.cache.parquet import objects_to_table
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.worker import Done, Kept, Load, Span, Work
-from polyculture.generate.engines import Represented, ScoreRequest
-from polyculture.generate.engines.base import Representing
+from polyculture.generate.engines import REPRESENTING, Represented, Representing, ScoreRequest
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.instruments.cbs.step import ScoringJob
 from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext
@@ -70,11 +68,7 @@ class RepresentingStep:
 
         Raises `EngineError` where the engine gives no hidden states or has no such layer.
         """
-        engine = models.open()
-        if not engine.capabilities.represent:
-            remedy = "Name the same model as 'transformers:...'."
-            raise EngineError("gives no hidden states", where=models.spec().model, remedy=remedy)
-        representing = cast("Representing", engine)
+        representing = models.open(REPRESENTING)
         while some := list(islice(items, PART)):
             rows = list(self._rows(some, representing))
             # Past the journal: vectors are long, and a pass over some entities is soon done again.

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import Protocol
 
 from polyculture.cache.identity import content_id
-from polyculture.generate.engines.base import Completion, Decoding, Engine, Message, Request
+from polyculture.generate.engines.base import Completion, Decoding, Message, Request
+from polyculture.generate.engines.capabilities import Sampling
 from polyculture.instruments.swaps.ner import NameTagging
 from polyculture.instruments.swaps.prompts import Prompts
 from polyculture.instruments.swaps.qa import QuestionAnswering
@@ -85,7 +86,7 @@ class PromptAsker:
 
     instrument = PROMPT
 
-    def __init__(self, engine: Engine, questions: Questions) -> None:
+    def __init__(self, engine: Sampling, questions: Questions) -> None:
         self._engine, self._questions = engine, questions
         self.prompt_id = questions.prompt_id
         self.repeatable = questions.temperature == 0

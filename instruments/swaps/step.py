@@ -16,6 +16,7 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.worker import Done, Kept, Load, Span, Work
+from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.instruments.swaps.asking import TASKS, Answered, Ask, Asker, PromptAsker, Questions
 from polyculture.instruments.swaps.rows import SWAP_ANSWERS, SwapAnswer
@@ -47,7 +48,7 @@ def prompted(questions: Mapping[str, Questions]) -> Answerers:
     return Answerers(
         {language: each.prompt_id for language, each in questions.items()},
         any_of.temperature == 0,
-        lambda swap, models: PromptAsker(models.open(), questions[swap.job.language]),
+        lambda swap, models: PromptAsker(models.open(SAMPLING), questions[swap.job.language]),
         prompt,
         any_of.task.max_tokens,
     )

@@ -7,13 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import polyculture.instruments.tokens
-from polyculture.cache.errors import EngineError
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
 
 COLUMNS = ("model", "language", "tokens", "own", "share", "parts of letters")
 ENTITIES = Path(polyculture.instruments.tokens.__file__).with_name("table.sql")
-_LOCAL = ("transformers", "vllm", "llamacpp")  # engines whose models name a tokenizer that can be opened
 
 
 def choose_languages(asked: Sequence[str] | None) -> list[str]:
@@ -35,18 +33,13 @@ def choose_languages(asked: Sequence[str] | None) -> list[str]:
 
 def vocabulary_rows(workspace: Workspace, models: Sequence[str], languages: Sequence[str]) -> list[tuple[Any, ...]]:
     """A row per model and language. Raises `EngineError` of a model whose tokenizer is not published with it."""
-    from polyculture.generate.engines import ModelSpec
-    from polyculture.generate.engines.transformers.vocabulary import read_vocabulary
+    from polyculture.generate.engines import TOKENIZING, open_engine
     from polyculture.instruments.tokens.vocabulary import vocabulary_shares
 
     rows: list[tuple[Any, ...]] = []
     for model in models:
-        engine, _, name = model.partition(":")
-        if engine not in _LOCAL:
-            remedy = "Name the same model as 'transformers:...', or leave it out with --model."
-            raise EngineError("does not tell its vocabulary", where=model, remedy=remedy)
-        options = workspace.experiment.model_spec(model).options if engine == "transformers" else {}
-        shares = vocabulary_shares(read_vocabulary(ModelSpec(f"transformers:{name}", options)), languages)
+        with open_engine(workspace.experiment.model_spec(model), TOKENIZING) as tokenizer:
+            shares = vocabulary_shares(tokenizer.vocabulary(), languages)
         rows += [(model, s.language, s.tokens, s.own, s.share, s.partial) for s in shares]
     return rows
 

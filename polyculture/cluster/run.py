@@ -11,11 +11,9 @@ from polyculture.cluster.connection import connected
 from polyculture.cluster.crew import Crew, Need
 from polyculture.cluster.replica import Order
 from polyculture.console import say
-from polyculture.generate.engines import ModelSpec
+from polyculture.generate.engines import ModelSpec, find_kind, read_options
 from polyculture.running.pipeline import Pipeline
 from polyculture.running.provenance import add_model_versions
-
-ON_GPUS = "vllm"  # the engine that is of no use without one
 
 
 def run_on_cluster(
@@ -68,7 +66,8 @@ def _need(pipeline: Pipeline, model: str, gpus: float | None, replicas: int | No
 
 
 def _gpus(spec: ModelSpec) -> float:
-    return float(spec.options.get("tensor_parallel_size", 1)) if spec.engine == ON_GPUS else 0.0
+    kind = find_kind(spec)
+    return kind.gpus(read_options(kind.options, spec))
 
 
 def _inventory(ray: Any) -> str:

@@ -14,12 +14,11 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, EngineError, ExperimentError, did_you_mean
 from polyculture.cache.prices import Price
 from polyculture.cache.schema import CONDITIONS, Condition
-from polyculture.generate.engines import ENGINES, ModelSpec, check_model
+from polyculture.generate.engines import ENGINES, ModelSpec, check_model, find_kind
 from polyculture.generate.presets import read_preset
 from polyculture.generate.sampling import Sampling
 
 GAZETTEER = "gazetteer"  # the extractor that is no model
-PAID_ENGINES = ("openai",)  # others run on this machine
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
 
 
@@ -117,6 +116,17 @@ class Experiment(_Section):
         extractor = () if self.extract.with_ == GAZETTEER else (self.extract.with_,)
         return tuple(dict.fromkeys((*self.models, *extractor)))
 
+    @property
+    def played(self) -> tuple[str, ...]:
+        """The models that are asked and that only play one: no number made with them is real."""
+        return tuple(model for model in self.asked if not find_kind(self.model_spec(model)).real)
+
+    @property
+    def report_notes(self) -> tuple[str, ...]:
+        """What a reader of the report must know: the file's own notes, and which models are none."""
+        played = f"Not real: {', '.join(self.played)} only plays a model; no number made with it says anything."
+        return (*self.notes, *([played] if self.played else []))
+
     def price(self, model: str) -> Price | None:
         """A model's price, if the file has one."""
         section = self.prices.get(model)
@@ -174,7 +184,7 @@ def check_prices(experiment: Experiment, file: Path) -> None:
     """Raises `ExperimentError` where `max_cost` cannot be kept, since a model that is paid for has no price."""
     if experiment.max_cost is None:
         return
-    unpriced = [m for m in experiment.asked if m not in experiment.prices and m.partition(":")[0] in PAID_ENGINES]
+    unpriced = [m for m in experiment.asked if m not in experiment.prices and find_kind(experiment.model_spec(m)).paid]
     if unpriced:
         raise ExperimentError(
             f"max_cost is set, and [prices] does not name {', '.join(unpriced)}",

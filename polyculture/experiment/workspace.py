@@ -103,7 +103,7 @@ class Workspace:
             "n": e.sampling.n,
             "sampling_id": self.sampling.sampling_id,
             "prices": {model: price.model_dump() for model, price in e.prices.items()},
-            "notes": list(e.notes),
+            "notes": list(e.report_notes),
         }
         return Manifest.model_validate({**kept, **asked})
 

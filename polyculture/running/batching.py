@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.errors import BudgetError, ExperimentError
+from polyculture.cache.errors import BudgetError, EngineError, ExperimentError
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.console import say
-from polyculture.generate.engines import ModelSpec
+from polyculture.generate.engines import ModelSpec, Sampling, find_kind, read_options
 
 if TYPE_CHECKING:
-    from polyculture.generate.engines.openai.batches import BatchEngine
+    from polyculture.generate.engines.kind import Batching
 
 # Where the batches' ids stand in the run's folder, by stage.
 BATCHES: Mapping[str, str] = {"generate": "batches/generate", "extract": "batches/extract"}
@@ -22,13 +22,14 @@ BATCHES: Mapping[str, str] = {"generate": "batches/generate", "extract": "batche
 
 def asked_in_batches(spec: ModelSpec) -> bool:
     """Does the experiment file say so of this model?"""
-    return spec.engine == "openai" and bool(spec.options.get("batch"))
+    found = _batching(spec)
+    return found is not None and found[0].wanted(found[1])
 
 
 def check_nothing_waits(run: RunFolder, stage: str, job: Job) -> None:
     """Raises `ExperimentError` where a batch of a stage's work on a job is at the provider: asked directly, too, its
     answers would be bought twice."""
-    from polyculture.generate.engines.openai.batch_records import waiting
+    from polyculture.generate.engines.batch_records import waiting
 
     folder = run.shards(BATCHES[stage], job)
     count = sum(len(record.ids) for record in waiting(folder))
@@ -40,17 +41,26 @@ def check_nothing_waits(run: RunFolder, stage: str, job: Job) -> None:
 
 
 def batches_at_once(spec: ModelSpec) -> int:
-    """How many jobs may have batches at the provider at the same time."""
-    from polyculture.generate.engines.options import OpenAIOptions, read_options
+    """How many jobs may have batches at the provider at the same time; 1 where the model is not asked in batches."""
+    found = _batching(spec)
+    return found[0].at_once(found[1]) if found is not None and found[0].wanted(found[1]) else 1
 
-    return read_options(OpenAIOptions, spec).batches_at_once
+
+def open_batches(spec: ModelSpec, folder: Path, stop: Event) -> Sampling:
+    """The model asked in batches for one stage of one job, to be entered with `with`. `folder` keeps their ids.
+
+    Raises `EngineError` where the model's engine has no batches.
+    """
+    found = _batching(spec)
+    if found is None:
+        raise EngineError("cannot be asked in batches", where=spec.model, remedy="Remove batch = true.")
+    return found[0].open(spec, folder, stop, say)
 
 
-def open_batches(spec: ModelSpec, folder: Path, stop: Event) -> BatchEngine:
-    """The model's engine for one stage of one job, to be entered with `with`."""
-    from polyculture.generate.engines.openai.batches import BatchEngine
-
-    return BatchEngine(spec, folder, stop, say)
+def _batching(spec: ModelSpec) -> tuple[Batching[Any], Any] | None:
+    """How a model's engine is asked in batches, and the model's options; None where the engine has none."""
+    kind = find_kind(spec)
+    return None if kind.batching is None else (kind.batching, read_options(kind.options, spec))
 
 
 def side_by_side(tasks: Sequence[Callable[[], None]], at_once: int, stop: Event) -> None:
@@ -74,7 +84,7 @@ def side_by_side(tasks: Sequence[Callable[[], None]], at_once: int, stop: Event)
 
 def waiting_line(run: RunFolder) -> str | None:
     """What waits at providers, in one line; None where nothing does."""
-    from polyculture.generate.engines.openai.batch_records import waiting
+    from polyculture.generate.engines.batch_records import waiting
 
     records = list(waiting(run.root / "batches"))
     if not records:

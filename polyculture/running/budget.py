@@ -15,8 +15,9 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import JobShards
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
-from polyculture.generate.budget import BudgetedEngine, Purse
-from polyculture.generate.engines import Engine
+from polyculture.generate.budget import Purse, budgeted
+from polyculture.generate.engines.capabilities import Capability, E_co
+from polyculture.running.batching import asked_in_batches
 from polyculture.running.layout import store_layout
 
 TOPICAL = ("generate", "extract")  # stages whose jobs are the experiment's topics
@@ -36,14 +37,17 @@ class Budget:
     workspace: Workspace
     ledger: Ledger | None
 
-    def engine(self, engine: Engine, model: str, stage: str, job: Job) -> Engine:
-        """`engine`, which runs `model`, for one stage's work on a job."""
+    def engine(self, engine: E_co, needs: Capability[E_co], model: str, stage: str, job: Job) -> E_co:
+        """`engine`, which runs `model`, for one stage's work on a job.
+
+        Raises `EngineError` of a capability whose cost nobody counts, where there is a limit and the model has a price.
+        """
         price = self.workspace.experiment.price(model)
         if self.ledger is None or price is None:
             return engine
         count = partial(spent_on, self.workspace, stage, job)
-        batch = stage in TOPICAL and bool(self.workspace.experiment.model_spec(model).options.get("batch"))
-        return BudgetedEngine(engine, price, Purse(self.ledger, f"{stage} {job}", count, say, batch=batch))
+        batch = stage in TOPICAL and asked_in_batches(self.workspace.experiment.model_spec(model))
+        return budgeted(engine, needs, price, Purse(self.ledger, f"{stage} {job}", count, say, batch=batch))
 
 
 @contextmanager

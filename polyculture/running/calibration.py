@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import cast
 
 from pydantic import BaseModel
 
@@ -14,11 +15,11 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.worker import Work, do_works
 from polyculture.cache.worker import left as left_of
 from polyculture.console import say
-from polyculture.experiment.file import PAID_ENGINES
 from polyculture.experiment.workspace import Workspace
-from polyculture.generate.engines import Completion, Engine, ModelSpec, Request
+from polyculture.generate.engines import SAMPLING, Completion, ModelSpec, Request, Sampling, find_kind
+from polyculture.generate.engines.capabilities import Capability, E_co
 from polyculture.generate.engines.models import MODEL
-from polyculture.generate.engines.wrapper import AroundEngine
+from polyculture.generate.engines.wrapper import Wrapper
 from polyculture.generate.step import Sample
 from polyculture.running.batching import asked_in_batches
 from polyculture.running.deadline import TimeIsOverError, deadline
@@ -65,13 +66,13 @@ def _rate(workspace: Workspace, model: str, seconds: float) -> float | None:
     chosen, measured = _spread(works), list[TimedEngine]()
     say(f"calibrate {model}: {seconds:.0f} s; what it answers is kept")
     with LoadedModels(workspace) as loaded:
-        loaded.engine(spec)  # to load it takes its own time
+        loaded.engine(spec, SAMPLING)  # to load it takes its own time
         for number, work in enumerate(chosen):
             left = seconds - sum(timed.passed for timed in measured)
             if left <= 0:
                 break
-            paid = loaded.of(step, work).open()
-            timed = TimedEngine(paid, left / (len(chosen) - number), left, finish=spec.engine in PAID_ENGINES)
+            paid = loaded.of(step, work).open(SAMPLING)
+            timed = TimedEngine(paid, left / (len(chosen) - number), left, finish=find_kind(spec).paid)
             measured.append(timed)
             do_works(workspace.run, step, [work], _Timed({MODEL: (timed, spec)}))
     return _summed_up(model, seconds, measured)
@@ -83,8 +84,8 @@ class _Timed:
 
     models: Mapping[str, tuple[TimedEngine, ModelSpec]]  # by role
 
-    def open(self, role: str = MODEL) -> Engine:
-        return self.models[role][0]
+    def open(self, needs: Capability[E_co], role: str = MODEL) -> E_co:
+        return cast("E_co", self.models[role][0])  # calibration samples, and asks for nothing else
 
     def spec(self, role: str = MODEL) -> ModelSpec:
         return self.models[role][1]
@@ -112,7 +113,7 @@ def _spread(works: Sequence[Work[Sample]]) -> list[Work[Sample]]:
     return [works[place] for place in places]
 
 
-class TimedEngine(AroundEngine):
+class TimedEngine(Wrapper):
     """`engine`, given nothing more to do once its time is over; `answers` and `seconds` say what it did in it.
 
     That is after `share` seconds, if by then as many texts are finished as are under way: the first to be finished are
@@ -120,8 +121,8 @@ class TimedEngine(AroundEngine):
     is waited for if `finish`, since it is paid for; otherwise it is left.
     """
 
-    def __init__(self, engine: Engine, share: float, limit: float, *, finish: bool) -> None:
-        super().__init__(engine)
+    def __init__(self, engine: Sampling, share: float, limit: float, *, finish: bool) -> None:
+        self._engine = engine
         self.answers, self.seconds = 0, 0.0
         self._asked = self._answered = 0
         self._share, self._limit, self._finish = share, limit, finish

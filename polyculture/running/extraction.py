@@ -11,7 +11,7 @@ from polyculture.cache.run_folder import Job
 from polyculture.experiment.file import GAZETTEER
 from polyculture.experiment.snapshots import STARTER, find_snapshot
 from polyculture.experiment.workspace import Workspace
-from polyculture.generate.engines.base import ModelSpec
+from polyculture.generate.engines import SAMPLING, ModelSpec
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -87,7 +87,7 @@ class Extraction:
         from polyculture.extract.llm import LlmExtractor
         from polyculture.extract.step import EXTRACTOR
 
-        return LlmExtractor(models.open(EXTRACTOR), self.name, self.workspace.catalog.topic(job.topic))
+        return LlmExtractor(models.open(SAMPLING, EXTRACTOR), self.name, self.workspace.catalog.topic(job.topic))
 
     def _gazetteer(self) -> OpenExtractor:
         from polyculture.extract.gazetteer import Gazetteer

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from threading import Timer
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
 from polyculture.console import PLAIN_EVERY, say
 
 if TYPE_CHECKING:
-    from polyculture.generate.engines import Engine, ModelSpec
+    from polyculture.generate.engines import Capability, ModelSpec, Sampling
+    from polyculture.generate.engines.capabilities import E_co
+
+
+@overload
+def load_model(spec: ModelSpec) -> AbstractContextManager[Sampling]: ...
+@overload
+def load_model(spec: ModelSpec, needs: Capability[E_co]) -> AbstractContextManager[E_co]: ...
+def load_model(spec: ModelSpec, needs: Capability[Any] | None = None) -> AbstractContextManager[Any]:
+    """A model for what is needed of it, loaded; who waits for it for more than ten seconds is told for what.
+
+    Without `needs` it writes texts. Raises what `generate.engines.open_engine` and the engine itself raise: of a model
+    that lacks the capability before anything is loaded.
+    """
+    return _load(spec, needs)
 
 
 @contextmanager
-def load_model(spec: ModelSpec) -> Iterator[Engine]:
-    """The engine of a model, loaded; who waits for it for more than ten seconds is told for what.
-
-    Raises what `generate.engines.open_engine` and the engine itself raise.
-    """
+def _load(spec: ModelSpec, needs: Capability[Any] | None) -> Iterator[Any]:
     from polyculture.generate.engines import open_engine
 
     told = Timer(PLAIN_EVERY, say, [f"{spec.model}: still being loaded"])
@@ -26,7 +36,7 @@ def load_model(spec: ModelSpec) -> Iterator[Engine]:
     with ExitStack() as stack:
         told.start()
         try:
-            engine = stack.enter_context(open_engine(spec))
+            engine = stack.enter_context(open_engine(spec) if needs is None else open_engine(spec, needs))
         finally:
             told.cancel()
         yield engine

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from threading import Event
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from polyculture.cache.worker import Step, Work
 from polyculture.experiment.workspace import Workspace
@@ -17,9 +17,10 @@ from polyculture.running.budget import Budget, open_budget
 from polyculture.running.loading import load_model
 
 if TYPE_CHECKING:
-    from polyculture.generate.engines import Engine, ModelSpec
+    from polyculture.generate.engines import Capability, ModelSpec, Sampling
+    from polyculture.generate.engines.capabilities import E_co
 
-OpenEngine = Callable[["ModelSpec"], AbstractContextManager["Engine"]]
+OpenEngine = Callable[["ModelSpec", "Capability[Any]"], AbstractContextManager[Any]]
 
 
 class LoadedModels:
@@ -30,7 +31,7 @@ class LoadedModels:
         self.stop = Event()
         self._open_engine = open_engine
         self._stack = ExitStack()
-        self._engines: dict[str, Engine] = {}
+        self._engines: dict[tuple[str, Callable[..., Any]], Any] = {}  # by model and by what opened it
         self._budget: Budget | None = None
 
     def __enter__(self) -> Self:
@@ -45,13 +46,17 @@ class LoadedModels:
         """The models of one work of a step."""
         return WorkModels(self, step, work)
 
-    def engine(self, spec: ModelSpec) -> Engine:
-        """A model that answers at once; opened once."""
-        if spec.model not in self._engines:
-            self._engines[spec.model] = self._stack.enter_context(self._open_engine(spec))
-        return self._engines[spec.model]
+    def engine(self, spec: ModelSpec, needs: Capability[E_co]) -> E_co:
+        """A model that answers at once; opened once for all that one engine can do with it."""
+        from polyculture.generate.engines import find_offer
 
-    def batches(self, spec: ModelSpec, step: str, work: Work[Any]) -> Engine:
+        key = spec.model, find_offer(spec, needs).open
+        if key not in self._engines:
+            self._engines[key] = self._stack.enter_context(self._open_engine(spec, needs))
+        engine: E_co = self._engines[key]
+        return engine
+
+    def batches(self, spec: ModelSpec, step: str, work: Work[Any]) -> Sampling:
         """A model that answers within a day: its orders stand in a folder of the work's own."""
         folder = self.workspace.run.shards(f"batches/{step}", work.job)
         return self._stack.enter_context(open_batches(spec, folder, self.stop))
@@ -76,17 +81,17 @@ class WorkModels:
         """The model of a role with its options."""
         return self.loaded.workspace.experiment.model_spec(self.work.models[role])
 
-    def open(self, role: str = MODEL) -> Engine:
-        """The model of a role, ready to answer, within the budget where its answers are paid for."""
+    def open(self, needs: Capability[E_co], role: str = MODEL) -> E_co:
+        """The model of a role, ready for what is needed of it, within the budget where its answers are paid for."""
         spec, step, job = self.spec(role), self.step.name, self.work.job
         account = self.step.tables[-1].account
         if account in BATCHED and asked_in_batches(spec):
-            engine = self.loaded.batches(spec, step, self.work)
+            engine = cast("E_co", self.loaded.batches(spec, step, self.work))  # what comes in batches is sampled
         else:
             if account in BATCHED:
                 check_nothing_waits(self.loaded.workspace.run, step, job)
-            engine = self.loaded.engine(spec)
-        return self.loaded.budget.engine(engine, spec.model, account, job) if account else engine
+            engine = self.loaded.engine(spec, needs)
+        return self.loaded.budget.engine(engine, needs, spec.model, account, job) if account else engine
 
 
 BATCHED = ("generate", "extract")  # accounts whose answers may come in batches

@@ -16,7 +16,7 @@ from polyculture.cache.errors import EngineError
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.generate.engines import Completion, Decoding, Message, ModelSpec, Request
-from polyculture.generate.engines.openai.batch_records import BatchRecords, waiting
+from polyculture.generate.engines.batch_records import BatchRecords, waiting
 from polyculture.generate.engines.openai.batches import ATTEMPTS, BatchEngine
 from polyculture.generate.engines.openai.engine import OpenAIEngine
 from tests.batch_server import EXPIRED, BatchServer, status_line

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from polyculture.cache.errors import EngineError
-from polyculture.generate.engines import Completion, Decoding, Message, ModelSpec, Request, open_engine
-from polyculture.generate.engines.async_runner import Background
-from polyculture.generate.engines.faults import retry_after
+from polyculture.generate.engines import SCORING, Completion, Decoding, Message, ModelSpec, Request, open_engine
+from polyculture.generate.engines.openai.async_runner import Background
 from polyculture.generate.engines.openai.engine import OpenAIEngine
+from polyculture.generate.engines.openai.faults import retry_after
 from tests.servers import HTML, RESET, TRUNCATED, Reply, StubServer, answer_text, failure
 
 KEY = "sk-very-secret-1234567890"
@@ -84,8 +84,6 @@ def test_openai_itself_is_not_sent_what_it_does_not_know(monkeypatch: pytest.Mon
     assert "top_k" not in body
     assert "max_tokens" not in body
     assert body["max_completion_tokens"] == 33
-    assert not engine.capabilities.top_k
-    assert not engine.capabilities.seed
 
 
 RETRIED = [
@@ -387,7 +385,5 @@ def test_a_mistake_in_a_model_is_one_line(spec: ModelSpec, told: str) -> None:
 
 
 def test_an_engine_that_cannot_score_says_so() -> None:
-    engine = open_engine(ModelSpec("openai:x", {"base_url": "http://localhost:1/v1"}))
-    assert not engine.capabilities.score
-    with pytest.raises(EngineError, match="no log-probabilities"):
-        engine.score([])
+    with pytest.raises(EngineError, match="openai:x gives no log-probabilities of a given text"):
+        open_engine(ModelSpec("openai:x", {"base_url": "http://localhost:1/v1"}), SCORING)

@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Any
 
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request
-from polyculture.generate.engines.limiter import START, Limiter, Permit
 from polyculture.generate.engines.openai.engine import OpenAIEngine
+from polyculture.generate.engines.openai.limiter import START, Limiter, Permit
 from tests.servers import Reply, StubServer, failure
 
 

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from polyculture.cache.errors import EngineError
-from polyculture.generate.engines import ModelSpec, Scored, ScoreRequest, open_engine
-from polyculture.generate.engines.openai.engine import OpenAIEngine
+from polyculture.generate.engines import SCORING, ModelSpec, Scored, ScoreRequest, open_engine
+from polyculture.generate.engines.openai.scoring import OpenAIScorer
 from tests.servers import Behaviour, Reply, StubServer, failure
 from tests.tiny_models import save_causal, wordpiece
 
@@ -58,7 +58,7 @@ def spec(server: StubServer, tokenizer: Path | None) -> ModelSpec:
     return ModelSpec("openai:tiny", options if tokenizer is None else {**options, "tokenizer": str(tokenizer)})
 
 
-def scores(engine: OpenAIEngine) -> dict[tuple[str, int], Scored]:
+def scores(engine: OpenAIScorer) -> dict[tuple[str, int], Scored]:
     with engine:
         return {(row.request_id, row.index): row for row in engine.score(REQUESTS)}
 
@@ -74,8 +74,8 @@ def test_scores_are_those_of_the_same_model_in_process(
         return failure(429) if before == 0 else echo(body)
 
     with StubServer(behaviour=busy_at_first) as server:
-        served = scores(OpenAIEngine(spec(server, folder), sleep=at_once))
-    with open_engine(ModelSpec(f"transformers:{folder}")) as engine:
+        served = scores(OpenAIScorer(spec(server, folder), sleep=at_once))
+    with open_engine(ModelSpec(f"transformers:{folder}"), SCORING) as engine:
         here = {(row.request_id, row.index): row for row in engine.score(REQUESTS)}
     assert served.keys() == here.keys()
     for place, row in here.items():
@@ -94,12 +94,12 @@ def test_a_text_that_the_server_does_not_take_is_a_row_with_a_reason(
     def short(body: Mapping[str, Any], _: int) -> Reply:
         return failure(400, "too long") if len(body["prompt"]) == longest else echo(body)
 
-    with open_engine(ModelSpec(f"transformers:{folder}")) as engine:
+    with open_engine(ModelSpec(f"transformers:{folder}"), SCORING) as engine:
         longest = max(
             len(engine._loaded.tokenizer(REQUESTS[3].prefix + word)["input_ids"]) for word in ("ต้มยำ", "พิซซ่า")
         )
     with StubServer(behaviour=short) as server:
-        rows = scores(OpenAIEngine(spec(server, folder), sleep=at_once))
+        rows = scores(OpenAIScorer(spec(server, folder), sleep=at_once))
     failed = [row for row in rows.values() if row.error and "HTTP 400: too long" in row.error]
     assert failed
     assert all(row.total is None and not row.retryable for row in failed)
@@ -123,7 +123,7 @@ CHAT_ONLY: list[tuple[Behaviour, str]] = [
 
 @pytest.mark.parametrize(("behaviour", "told"), CHAT_ONLY)
 def test_a_server_that_cannot_says_so_before_anything_is_asked(folder: Path, behaviour: Behaviour, told: str) -> None:
-    with StubServer(behaviour=behaviour) as server, OpenAIEngine(spec(server, folder)) as engine:
+    with StubServer(behaviour=behaviour) as server, OpenAIScorer(spec(server, folder)) as engine:
         with pytest.raises(EngineError, match=told) as fault:
             engine.score(REQUESTS)
         assert "\n" not in str(fault.value)
@@ -135,11 +135,11 @@ def test_without_a_tokenizer_or_with_another_model_s_one_line_says_so(
 ) -> None:
     wordpiece().save_pretrained(tmp_path)
     with StubServer(behaviour=lambda body, _: echo(body)) as server:
-        with OpenAIEngine(spec(server, None)) as engine, pytest.raises(EngineError, match="with the option tokenizer"):
-            engine.score(REQUESTS)
-        other = OpenAIEngine(spec(server, tmp_path))
+        with pytest.raises(EngineError, match="With the option tokenizer"):
+            open_engine(spec(server, None), SCORING)
+        other = OpenAIScorer(spec(server, tmp_path))
         with other, pytest.raises(EngineError, match="the server's model reads a text as other tokens"):
             other.score(REQUESTS)
-        absent = OpenAIEngine(spec(server, tmp_path / "absent"))
-        with absent, pytest.raises(EngineError, match=r"tokenizer: .*absent cannot be opened"):
-            absent.score(REQUESTS)
+        absent = OpenAIScorer(spec(server, tmp_path / "absent"))
+        with pytest.raises(EngineError, match=r"tokenizer: .*absent cannot be opened"), absent:
+            pass

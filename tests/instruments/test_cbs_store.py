@@ -16,15 +16,7 @@ from polyculture.cache.manifest import Manifest, write_manifest
 from polyculture.cache.parquet import write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.generate.engines.base import (
-    Capabilities,
-    Completion,
-    ModelSpec,
-    Request,
-    Scored,
-    ScoreRequest,
-    TokenScore,
-)
+from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
 from polyculture.instruments.cbs.bias import compare
 from polyculture.instruments.cbs.instrument import shown
 from polyculture.instruments.cbs.measure import measure_bias
@@ -52,13 +44,8 @@ class ToyEngine:
     `broken` entities fail for good, `lost` ones may be asked again; after `power` continuations it dies.
     """
 
-    capabilities = Capabilities(schema=False, seed=False, top_k=False, score=True)
-
     def __init__(self, broken: Sequence[str] = (), lost: Sequence[str] = (), power: float = math.inf) -> None:
         self.broken, self.lost, self.power, self.asked = broken, lost, power, 0
-
-    def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
-        yield from ()
 
     def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
         for request in requests:

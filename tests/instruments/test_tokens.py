@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.errors import CatalogError
-from polyculture.generate.engines import ModelSpec
-from polyculture.generate.engines.transformers.vocabulary import read_vocabulary
+from polyculture.generate.engines import TOKENIZING, ModelSpec, open_engine
 from polyculture.instruments.tokens.vocabulary import BROKEN, vocabulary_shares, writings
 from tests.instruments.test_cbs_command import EXPERIMENT
 from tests.instruments.test_cbs_store import DEMO
@@ -52,7 +51,8 @@ def test_every_language_of_the_published_data_sets_can_be_told() -> None:
 
 def test_a_real_tokenizers_vocabulary_is_text_without_special_tokens(tmp_path: Path) -> None:
     model = save_causal("gpt2", tmp_path / "gpt2")
-    tokens = read_vocabulary(ModelSpec(f"transformers:{model}"))
+    with open_engine(ModelSpec(f"transformers:{model}"), TOKENIZING) as tokenizer:
+        tokens = tokenizer.vocabulary()
     assert {" the", "soup"} & set(tokens)
     assert not {"<pad>", "<bos>", "<eos>"} & set(tokens)
     japanese, hindi = vocabulary_shares(tokens, ["ja", "hi"])

@@ -11,7 +11,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.experiment.workspace import Workspace, open_workspace
 from polyculture.generate.budget import most_prompt_tokens
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
-from polyculture.generate.engines.openai.batch_records import BatchRecord, BatchRecords
+from polyculture.generate.engines.batch_records import BatchRecord, BatchRecords
 from polyculture.generate.tokens import count_tokens
 from polyculture.running.batching import waiting_line
 from polyculture.running.calibration import TimedEngine, calibrate, read_rates

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from polyculture.generate.engines import Engine, ModelSpec, open_engine
+from polyculture.generate.engines import ModelSpec, open_engine
+from polyculture.generate.engines.openai.scoring import OpenAIScorer
 from polyculture.generate.engines.vllm.engine import VllmEngine
 
 PYTHON = "POLYCULTURE_VLLM_PYTHON"  # the interpreter of the environment in which vLLM is installed
@@ -58,7 +59,7 @@ def engine(spec: ModelSpec) -> Iterator[VllmEngine]:
 
 
 @pytest.fixture(scope="session")
-def served(python: str, model: Path) -> Iterator[Engine]:
+def served(python: str, model: Path) -> Iterator[OpenAIScorer]:
     """The same model behind `vllm serve`, asked by the `openai` engine."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -71,7 +72,7 @@ def served(python: str, model: Path) -> Iterator[Engine]:
         try:
             _wait_until_it_answers(f"http://127.0.0.1:{port}/health", server)
             options = {"base_url": f"http://127.0.0.1:{port}/v1", "concurrency": 32, "tokenizer": str(model)}
-            with open_engine(ModelSpec("openai:small", options)) as client:
+            with OpenAIScorer(ModelSpec("openai:small", options)) as client:
                 yield client
         finally:
             server.terminate()

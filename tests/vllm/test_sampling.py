@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from polyculture.cache.errors import EngineError
-from polyculture.generate.engines import Completion, Decoding, Engine, Message, ModelSpec, Request, open_engine
+from polyculture.generate.engines import Completion, Decoding, Message, ModelSpec, Request, Sampling, open_engine
 from polyculture.generate.engines.vllm.engine import VllmEngine
 from tests.vllm.conftest import ARGUMENTS
 
@@ -116,7 +116,7 @@ def test_a_model_that_does_not_fit_says_how_much_is_missing(spec: ModelSpec) -> 
 
 
 @pytest.mark.slow
-def test_the_model_served_over_http_gives_the_same_texts(engine: VllmEngine, served: Engine) -> None:
+def test_the_model_served_over_http_gives_the_same_texts(engine: VllmEngine, served: Sampling) -> None:
     asked = [
         request(),
         request("Nombra una bebida.", range(100, 104), temperature=1.0, top_p=0.8, top_k=None),

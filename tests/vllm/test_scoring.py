@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.errors import EngineError, MissingDependencyError
-from polyculture.generate.engines import Engine, ModelSpec, Scored, ScoreRequest, open_engine
-from polyculture.generate.engines.options import VllmOptions
+from polyculture.generate.engines import SCORING, ModelSpec, Scored, ScoreRequest, Scoring, open_engine
 from polyculture.generate.engines.vllm.engine import VllmEngine
+from polyculture.generate.engines.vllm.options import VllmOptions
 from polyculture.generate.engines.vllm.scoring import score
 from polyculture.generate.engines.vllm.verify import Verification
 
@@ -58,12 +58,12 @@ def test_the_cache_changes_no_score(engine: VllmEngine) -> None:
 
 
 def test_scores_are_those_of_the_transformers_engine(engine: VllmEngine, model: Path) -> None:
-    with open_engine(ModelSpec(f"transformers:{model}", {"dtype": "float32"})) as other:
+    with open_engine(ModelSpec(f"transformers:{model}", {"dtype": "float32"}), SCORING) as other:
         assert_equal(by_place(engine.score(REQUESTS)), by_place(other.score(REQUESTS)))
 
 
 @pytest.mark.slow
-def test_the_model_served_over_http_gives_the_same_scores(engine: VllmEngine, served: Engine) -> None:
+def test_the_model_served_over_http_gives_the_same_scores(engine: VllmEngine, served: Scoring) -> None:
     assert_equal(by_place(engine.score(REQUESTS)), by_place(served.score(REQUESTS)))
 
 
@@ -94,7 +94,7 @@ def test_where_it_cannot_be_verified_one_line_says_so(
 ) -> None:
     monkeypatch.setattr("polyculture.generate.engines.vllm.verify._memory_free", lambda: 1000)
     assert verify(engine, model, VllmOptions()) == REQUESTS[:2]
-    monkeypatch.setattr("polyculture.generate.engines.transformers.loading.find_spec", lambda _: None)
+    monkeypatch.setattr("polyculture.generate.engines.kind.find_spec", lambda _: None)
     assert verify(engine, model, VllmOptions()) == REQUESTS[:2]
     small, missing = (record.getMessage() for record in caplog.records if record.levelno == logging.WARNING)
     assert "are not verified: the transformers engine needs 0.6 GiB of memory, 0.0 are free" in small

@@ -11,9 +11,9 @@ from pydantic import BaseModel, ValidationError
 
 from polyculture.cache.prices import BATCH
 from polyculture.generate.engines.base import CONTENT_FILTER, Completion
-from polyculture.generate.engines.faults import is_transient
+from polyculture.generate.engines.openai.answer import ChatAnswer
 from polyculture.generate.engines.openai.chat import Ask, ChatApi
-from polyculture.generate.engines.openai.chat_answer import ChatAnswer
+from polyculture.generate.engines.openai.faults import is_transient
 
 
 class _Response(BaseModel):

@@ -16,10 +16,10 @@ from tenacity import Retrying
 
 from polyculture.cache.errors import EngineError
 from polyculture.cache.files import replacing
-from polyculture.generate.engines.faults import RequestError
-from polyculture.generate.engines.openai.batch_records import BatchRecord
+from polyculture.generate.engines.batch_records import BatchRecord
 from polyculture.generate.engines.openai.chat import PATH, ChatApi
-from polyculture.generate.engines.retries import retry_policy
+from polyculture.generate.engines.openai.faults import RequestError
+from polyculture.generate.engines.openai.retries import retry_policy
 
 MARK = "polyculture"  # the batch's metadata that holds our key
 ENDED = ("completed", "failed", "expired", "cancelled")

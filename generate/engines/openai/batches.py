@@ -21,10 +21,10 @@ from openai.types import Batch
 
 from polyculture.cache.errors import EngineError
 from polyculture.cache.identity import content_id
-from polyculture.generate.engines.base import Completion, ModelSpec, Request, Scored, ScoreRequest, cannot_score
+from polyculture.generate.engines.base import Completion, ModelSpec, Request
+from polyculture.generate.engines.batch_records import BatchRecord, BatchRecords
 from polyculture.generate.engines.openai.batch_answer import completion, failed, read_lines
 from polyculture.generate.engines.openai.batch_api import BatchApi, request_line
-from polyculture.generate.engines.openai.batch_records import BatchRecord, BatchRecords
 from polyculture.generate.engines.openai.chat import Ask, ChatApi
 
 ATTEMPTS = 3  # batches that a request whose fault may pass is sent in
@@ -40,7 +40,7 @@ class BatchEngine:
 
     def __init__(self, spec: ModelSpec, folder: Path, stop: Event, tell: Callable[[str], None]) -> None:
         self._chat = ChatApi(spec)
-        self.spec, self.options, self.capabilities = spec, self._chat.options, self._chat.capabilities
+        self.spec, self.options = spec, self._chat.options
         self._records = BatchRecords(folder)
         self._stop, self._tell = stop, tell
 
@@ -72,10 +72,6 @@ class BatchEngine:
                         del wanted[ident]
                         yield answer
                 self._records.forget(record)
-
-    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:  # noqa: ARG002
-        """Chat completions give no log-probabilities of a given text: raises `EngineError`."""
-        raise cannot_score(self.spec)
 
     def _sent(self, wanted: Mapping[str, Ask]) -> list[BatchRecord]:
         """The batches that hold what is wanted: those that are on their way, and new ones for the rest."""

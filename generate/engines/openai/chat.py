@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
 from polyculture.cache.errors import EngineError
-from polyculture.generate.engines.base import REFUSAL, Capabilities, Completion, ModelSpec, Request
-from polyculture.generate.engines.faults import RequestError, Server, looks_like_html
-from polyculture.generate.engines.openai.chat_answer import ChatAnswer, Usage
-from polyculture.generate.engines.options import OpenAIOptions, read_options
+from polyculture.generate.engines.base import REFUSAL, Completion, ModelSpec, Request
+from polyculture.generate.engines.openai.answer import ChatAnswer, Usage
+from polyculture.generate.engines.openai.faults import RequestError, Server, looks_like_html
+from polyculture.generate.engines.openai.options import OpenAIOptions
+from polyculture.generate.engines.options import read_options
+from polyculture.generate.engines.reasoning import completed
 
 PATH = "/chat/completions"
 
@@ -44,12 +46,7 @@ class ChatApi:
         host = urlsplit(self.options.base_url).hostname or ""
         self._official = host == "openai.com" or host.endswith(".openai.com")
         self.local = host in ("localhost", "127.0.0.1", "::1")
-        self.capabilities = Capabilities(
-            schema=not host.endswith("deepseek.com"),  # which knows JSON, but no schema
-            seed=not self._official,  # which only tries its best
-            top_k=not self._official,
-            score=self.options.tokenizer is not None and not self.options.batch,
-        )
+        self._takes_schema = not host.endswith("deepseek.com")  # which knows JSON, but no schema
         self.key = self._read_key() if key is None else key
         self.server = Server(self.options.base_url, spec.name, self._key_remedy(), self.key)
 
@@ -69,9 +66,9 @@ class ChatApi:
             # OpenAI's newer models know only the longer name, other servers often only the older one.
             "max_completion_tokens" if self._official else "max_tokens": decoding.max_tokens,
         }
-        if decoding.top_k is not None and self.capabilities.top_k:
+        if decoding.top_k is not None and not self._official:
             body["top_k"] = decoding.top_k
-        if decoding.schema is not None and self.capabilities.schema:
+        if decoding.schema is not None and self._takes_schema:
             schema = {"name": "answer", "strict": True, "schema": dict(decoding.schema)}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
         elif decoding.schema is not None:
@@ -91,19 +88,25 @@ class ChatApi:
     def completion(self, request_id: str, seed: int, answer: ChatAnswer) -> Completion:
         """What an answer says about a request: its text, or why there is none."""
         choice, usage = answer.choices[0], answer.usage or Usage()
-        text, refusal = choice.message.content, choice.message.refusal
+        text, refusal, reasoning = choice.message.content, choice.message.refusal, choice.message.reasoned
         refused = bool(refusal) and not text
-        reason = f"refused: {refusal}" if refused else f"no text: finish reason {choice.finish_reason}"
-        return Completion(
+        found = completed(
             request_id,
             seed,
-            None if refused else text,
-            finish_reason=REFUSAL if refused else choice.finish_reason,
+            text or "",
+            choice.finish_reason,
+            reasoning=reasoning,
+            reasoning_tokens=usage.reasoning_tokens,
             prompt_tokens=usage.prompt_tokens,
             completion_tokens=usage.completion_tokens,
             model_version=" ".join(filter(None, (answer.model, answer.system_fingerprint))) or None,
-            error=self.server.in_short(reason) if refused or text is None else None,
         )
+        if refused:
+            reason = self.server.in_short(f"refused: {refusal}")
+            return replace(found, text=None, finish_reason=REFUSAL, error=reason)
+        if text is None and found.error is None:
+            return replace(found, text=None, error=f"no text: finish reason {choice.finish_reason}")
+        return found
 
     def _read_key(self) -> str:
         """The key, or nothing where a server may do without. A local one is not shown a key made for another."""

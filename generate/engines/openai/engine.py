@@ -17,15 +17,12 @@ import openai
 from httpx2 import Limits, Response  # openai's own HTTP client
 from tenacity import AsyncRetrying
 
-from polyculture.generate.engines.async_runner import Background
-from polyculture.generate.engines.base import Completion, ModelSpec, Request, Scored, ScoreRequest, cannot_score
-from polyculture.generate.engines.faults import RequestError
-from polyculture.generate.engines.limiter import Limiter
+from polyculture.generate.engines.base import Completion, ModelSpec, Request
+from polyculture.generate.engines.openai.async_runner import Background
 from polyculture.generate.engines.openai.chat import PATH, Ask, ChatApi
-from polyculture.generate.engines.openai.prompt_logprobs import PATH as ECHO_PATH
-from polyculture.generate.engines.openai.prompt_logprobs import PROBE, EchoApi, cannot_echo
-from polyculture.generate.engines.retries import retry_policy
-from polyculture.generate.engines.token_boundary import Pair
+from polyculture.generate.engines.openai.faults import RequestError
+from polyculture.generate.engines.openai.limiter import Limiter
+from polyculture.generate.engines.openai.retries import retry_policy
 
 _TOO_MANY = 429
 
@@ -41,9 +38,8 @@ class OpenAIEngine:
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._api = ChatApi(spec, key)
-        self.spec, self.options, self.capabilities = spec, self._api.options, self._api.capabilities
+        self.spec, self.options = spec, self._api.options
         self._answered = False
-        self._echo: EchoApi | None = None
         self._retrying = AsyncRetrying(**retry_policy(self.options.max_retries), sleep=sleep)
 
     def __enter__(self) -> Self:
@@ -65,20 +61,6 @@ class OpenAIEngine:
         """
         asks = (ask for request in requests for ask in self._api.asks(request))
         return self._background.map_unordered(self._answer, asks, self.options.concurrency)
-
-    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
-        """Yields a row per continuation, in the order in which they finish, one request to the server each.
-
-        Raises `EngineError` without the option `tokenizer`, and where the server, asked once, echoes no text with its
-        log-probabilities or reads it as other tokens.
-        """
-        if not self.capabilities.score:
-            raise cannot_score(self.spec)
-        if self._echo is None:
-            echo = EchoApi(self.spec, self.options)
-            self._background.run(self._probe(echo))
-            self._echo = echo
-        return self._background.map_unordered(self._score, self._echo.pairs(iter(requests)), self.options.concurrency)
 
     async def _connect(self) -> None:
         self._limiter = Limiter(self.options.concurrency)
@@ -111,37 +93,6 @@ class OpenAIEngine:
         answer = self._api.read(await self._send(PATH, ask.whole))
         self._answered = True
         return self._api.completion(ask.request_id, ask.seed, answer)
-
-    async def _probe(self, echo: EchoApi) -> None:
-        try:
-            text = echo.read(await self._retrying.copy()(self._send, ECHO_PATH, echo.body(PROBE)))
-            ids = echo.probe
-            numbers = echo.read(await self._retrying.copy()(self._send, ECHO_PATH, echo.body(ids)), len(ids))
-        except RequestError as fault:
-            if fault.unreachable:
-                raise self._api.server.unreachable(str(fault)) from fault
-            raise cannot_echo(self.spec, self._api.server.url, str(fault)) from fault
-        echo.compare(text.values, numbers.values)
-        self._answered = True
-
-    async def _score(self, asked: tuple[ScoreRequest, Pair]) -> Scored:
-        request, pair = asked
-        if pair.error is not None:
-            return Scored(request.request_id, pair.index, error=pair.error)
-        try:
-            return await self._retrying.copy()(self._read_score, request, pair)
-        except RequestError as fault:
-            if fault.unreachable:
-                raise self._api.server.unreachable(str(fault)) from fault
-            return Scored(
-                request.request_id, pair.index, boundary=pair.boundary, error=str(fault), retryable=fault.retryable
-            )
-
-    async def _read_score(self, request: ScoreRequest, pair: Pair) -> Scored:
-        assert self._echo is not None  # noqa: S101 - made before the first is asked
-        ids = pair.ids[: pair.end]
-        echoed = self._echo.read(await self._send(ECHO_PATH, self._echo.body(ids)), len(ids))
-        return self._echo.scored(request, pair, echoed)
 
     async def _send(self, path: str, body: Mapping[str, Any]) -> bytes:
         """The server's answer to one call; the limiter learns what became of it."""

@@ -11,16 +11,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, ValidationError
 
-from polyculture.cache.errors import EngineError, MissingDependencyError
+from polyculture.cache.errors import EngineError
 from polyculture.cache.prices import DIRECT
 from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
-from polyculture.generate.engines.faults import RequestError
-from polyculture.generate.engines.options import OpenAIOptions
+from polyculture.generate.engines.openai.faults import RequestError
+from polyculture.generate.engines.openai.options import OpenAIOptions
 from polyculture.generate.engines.token_boundary import Pair, split_pairs
 
 PATH = "/completions"
@@ -59,12 +58,10 @@ class Echoed:
     completion_tokens: int
 
 
-class EchoApi:
-    """A model whose server echoes texts: what is sent there, and what the answers mean."""
+class PromptLogprobsApi:
+    """How a server is asked for the log-probabilities of a given text, and what its answers mean."""
 
     def __init__(self, spec: ModelSpec, options: OpenAIOptions) -> None:
-        if find_spec("transformers") is None:
-            raise MissingDependencyError("transformers", "transformers", f"The tokenizer of {spec.model}")
         self._spec = spec
         self._tokenizer: Any = _load_tokenizer(spec, str(options.tokenizer))
         self._bos: int | None = self._tokenizer.bos_token_id if options.bos else None
@@ -138,12 +135,12 @@ class EchoApi:
             )
 
 
-def cannot_echo(spec: ModelSpec, url: str, reason: str) -> EngineError:
+def no_logprobs(spec: ModelSpec, url: str, reason: str) -> EngineError:
     """What is raised of a server that was asked once and gives no log-probabilities."""
     return EngineError(
         f"{spec.model} gives no log-probabilities of a given text ({reason})",
         where=url,
-        remedy="`vllm serve` does; so do the engines 'transformers' and 'vllm'.",
+        remedy="`vllm serve` does.",
     )
 
 

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Self
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines.base import (
-    Capabilities,
     Completion,
     ModelSpec,
     Represented,
@@ -27,9 +26,10 @@ from polyculture.generate.engines.base import (
     ScoreRequest,
     TokenScore,
 )
-from polyculture.generate.engines.options import TransformersOptions, read_options
+from polyculture.generate.engines.options import read_options
 from polyculture.generate.engines.token_boundary import split_pairs
 from polyculture.generate.engines.transformers.loading import check_installed, load
+from polyculture.generate.engines.transformers.options import TransformersOptions
 from polyculture.generate.engines.transformers.prefix_trie import Text
 
 if TYPE_CHECKING:
@@ -43,8 +43,6 @@ _PADDED = 4096  # tokens of a pass over padded texts, unless the options say oth
 
 class TransformersEngine:
     """A model in this process. Loaded when entered, freed when left."""
-
-    capabilities = Capabilities(schema=False, seed=True, top_k=True, score=True, represent=True)
 
     def __init__(self, spec: ModelSpec) -> None:
         self.spec = spec

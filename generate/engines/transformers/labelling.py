@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from polyculture.generate.engines.base import ModelSpec
-from polyculture.generate.engines.options import TransformersOptions, read_options
+from polyculture.generate.engines.options import read_options
 from polyculture.generate.engines.transformers.loading import check_installed, load_labeller
+from polyculture.generate.engines.transformers.options import TransformersOptions
 
 BATCH = 32  # texts that are labelled at the same time
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.errors import EngineError, MissingDependencyError
+from polyculture.cache.errors import EngineError
 from polyculture.cache.identity import model_sha256
 from polyculture.generate.engines.base import ModelSpec
-from polyculture.generate.engines.llamacpp import find_gguf, is_gguf
-from polyculture.generate.engines.options import TransformersOptions
+from polyculture.generate.engines.gguf import find_gguf, is_gguf
+from polyculture.generate.engines.kind import Extra
+from polyculture.generate.engines.transformers.kind import EXTRA
+from polyculture.generate.engines.transformers.options import TransformersOptions
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel
 
-_PACKAGES = ("torch", "transformers", "accelerate")
 _CAUSAL = ("ForCausalLM", "LMHeadModel", "ForConditionalGeneration")
 _MASKED = ("ForMaskedLM", "ForPreTraining")
 
@@ -49,10 +49,8 @@ class _Place:
 
 def check_installed(spec: ModelSpec) -> None:
     """Raises `MissingDependencyError` where the extra is not installed. Imports nothing."""
-    needed = (*_PACKAGES, "gguf") if is_gguf(spec.name) else _PACKAGES
-    for package in needed:
-        if find_spec(package) is None:
-            raise MissingDependencyError(package, "transformers", f"The model {spec.model}")
+    packages = (*EXTRA.packages, "gguf") if is_gguf(spec.name) else EXTRA.packages
+    Extra(EXTRA.name, packages).check(f"The model {spec.model}")
 
 
 def load(spec: ModelSpec, options: TransformersOptions) -> Loaded:

@@ -19,6 +19,7 @@ from transformers import (
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines.base import Completion, Decoding, Message, Request
+from polyculture.generate.engines.reasoning import TAIL, completed
 from polyculture.generate.engines.transformers.loading import Loaded
 
 
@@ -101,7 +102,7 @@ class Sampler:
     def _completion(self, ask: _Ask, written: Sequence[int]) -> Completion:
         end = next((n for n, token in enumerate(written) if token in self._stops), None)
         ids = written if end is None else written[:end]
-        return Completion(
+        return completed(
             ask.request_id,
             ask.seed,
             self._loaded.tokenizer.decode(ids, skip_special_tokens=True),
@@ -109,6 +110,7 @@ class Sampler:
             prompt_tokens=len(ask.prompt),
             completion_tokens=len(ids),
             model_version=self._loaded.version,
+            prompt_tail=self._loaded.tokenizer.decode(ask.prompt[-TAIL:]) if not self._bare else "",
         )
 
 

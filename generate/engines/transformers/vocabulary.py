@@ -1,20 +1,41 @@
-"""The tokens that a model reads and writes, without the model."""
+"""A model's tokenizer, without the model."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Self
+
 from polyculture.generate.engines.base import ModelSpec
-from polyculture.generate.engines.options import TransformersOptions, read_options
 from polyculture.generate.engines.transformers.loading import check_installed, load_tokenizer
+from polyculture.generate.engines.transformers.options import TransformersOptions
 
 
-def read_vocabulary(spec: ModelSpec) -> list[str]:
-    """Every token as text, special ones left out; U+FFFD stands for bytes that are no whole letter.
+class ModelTokenizer:
+    """The tokenizer that is published with a model: of the hub, in a folder, or in a GGUF file."""
 
-    Raises `EngineError` where there is no such model, `MissingDependencyError` where the extra is not installed.
-    """
-    check_installed(spec)
-    tokenizer = load_tokenizer(spec, read_options(TransformersOptions, spec))
-    special = set(tokenizer.all_special_ids)
-    numbers = sorted(set(tokenizer.get_vocab().values()) - special)
-    texts: list[str] = tokenizer.batch_decode([[number] for number in numbers], clean_up_tokenization_spaces=False)
-    return texts
+    def __init__(self, spec: ModelSpec, options: TransformersOptions) -> None:
+        self._spec, self._options = spec, options
+        check_installed(spec)
+
+    def __enter__(self) -> Self:
+        self._tokenizer = load_tokenizer(self._spec, self._options)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        del self._tokenizer
+
+    def vocabulary(self) -> list[str]:
+        """Every token as text, special ones left out; U+FFFD stands for bytes that are no whole letter."""
+        tokenizer = self._tokenizer
+        special = set(tokenizer.all_special_ids)
+        numbers = sorted(set(tokenizer.get_vocab().values()) - special)
+        texts: list[str] = tokenizer.batch_decode([[number] for number in numbers], clean_up_tokenization_spaces=False)
+        return texts
+
+    def tokenize(self, texts: Sequence[str]) -> list[list[str]]:
+        """The tokens of each text as the vocabulary writes them, without special tokens."""
+        encoded = self._tokenizer(list(texts), add_special_tokens=False)["input_ids"] if texts else []
+        return [self._tokenizer.convert_ids_to_tokens(numbers) for numbers in encoded]

@@ -15,7 +15,7 @@ from typing import Any
 
 from polyculture.cache.errors import EngineError, MissingDependencyError, did_you_mean
 from polyculture.generate.engines.base import ModelSpec
-from polyculture.generate.engines.options import VllmOptions
+from polyculture.generate.engines.vllm.options import VllmOptions
 
 _SOURCE = Path("engine") / "arg_utils.py"
 _FIND = "from importlib.util import find_spec; found = find_spec('vllm'); print(found.origin if found else '')"

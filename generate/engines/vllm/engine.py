@@ -16,11 +16,12 @@ from types import TracebackType
 from typing import Self
 
 from polyculture.cache.errors import EngineError
-from polyculture.generate.engines.base import Capabilities, Completion, ModelSpec, Request, Scored, ScoreRequest
-from polyculture.generate.engines.options import VllmOptions, read_options
+from polyculture.generate.engines.base import Completion, ModelSpec, Request, Scored, ScoreRequest
+from polyculture.generate.engines.options import read_options
 from polyculture.generate.engines.vllm.arguments import check_arguments, find_vllm
 from polyculture.generate.engines.vllm.client import Client
 from polyculture.generate.engines.vllm.faults import wrong_folder
+from polyculture.generate.engines.vllm.options import VllmOptions
 from polyculture.generate.engines.vllm.sampling import sample
 from polyculture.generate.engines.vllm.scoring import score
 from polyculture.generate.engines.vllm.verify import Verification
@@ -28,8 +29,6 @@ from polyculture.generate.engines.vllm.verify import Verification
 
 class VllmEngine:
     """A model in vLLM. Loaded when entered; leaving it ends vLLM's processes and frees the GPU."""
-
-    capabilities = Capabilities(schema=True, seed=True, top_k=True, score=True)
 
     def __init__(self, spec: ModelSpec) -> None:
         self.spec = spec

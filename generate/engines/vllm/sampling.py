@@ -8,6 +8,7 @@ from itertools import groupby
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines.base import Completion, Request
+from polyculture.generate.engines.reasoning import TAIL, completed
 from polyculture.generate.engines.vllm.client import AHEAD, Client
 from polyculture.generate.engines.vllm.faults import in_short
 from polyculture.generate.engines.vllm.process import Line
@@ -45,6 +46,7 @@ class _Run:
             "schema": decoding.schema,
             "seed": self.seeds[0],
             "n": self.n,
+            "tail": TAIL,
         }
 
 
@@ -92,14 +94,15 @@ class _Sampling:
                 yield Completion(name, seed, None, error=in_short(answer["error"]))
             return
         for seed in (answer["seed"],) if run.n == len(run.seeds) else run.seeds:
-            yield Completion(
+            yield completed(
                 name,
                 seed,
                 answer["text"],
-                finish_reason=answer["finish_reason"],
+                answer["finish_reason"],
                 prompt_tokens=answer["prompt_tokens"],
                 completion_tokens=answer["completion_tokens"],
                 model_version=self._client.model_version,
+                prompt_tail=answer["prompt_tail"],
             )
 
     def _need_template(self) -> None:

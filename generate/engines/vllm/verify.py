@@ -13,9 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from polyculture.cache.errors import EngineError, UserError
-from polyculture.generate.engines.base import Engine, ModelSpec, Scored, ScoreRequest
-from polyculture.generate.engines.options import TransformersOptions, VllmOptions, read_options
+from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest
+from polyculture.generate.engines.capabilities import SCORING, Scoring
+from polyculture.generate.engines.options import read_options
+from polyculture.generate.engines.transformers.options import TransformersOptions
 from polyculture.generate.engines.vllm.client import Client
+from polyculture.generate.engines.vllm.options import VllmOptions
 from polyculture.generate.engines.vllm.scoring import TOLERANCE, score
 
 UNTOLD = 4  # continuations that are compared where the experiment does not say how many
@@ -58,7 +61,7 @@ class Verification:
                 return
             _compare(client, request, other)
 
-    def _other(self, client: Client) -> Engine:
+    def _other(self, client: Client) -> Scoring:
         from polyculture.generate.engines import open_engine
 
         settings = {
@@ -69,7 +72,7 @@ class Verification:
             "device": "cpu",
         }
         spec = ModelSpec(f"transformers:{client.spec.name}", settings)
-        engine = open_engine(spec)
+        engine = open_engine(spec, SCORING)
         if not self._told:
             _check_it_is_fit(spec, client)
         return engine
@@ -95,7 +98,7 @@ def _memory_free() -> int:
     return kibibytes * 1024
 
 
-def _compare(client: Client, request: ScoreRequest, other: Engine) -> None:
+def _compare(client: Client, request: ScoreRequest, other: Scoring) -> None:
     theirs = {row.index: row for row in other.score([request])}
     for row in score(client, [request]):
         apart = _apart(row, theirs[row.index])

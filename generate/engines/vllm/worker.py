@@ -111,6 +111,8 @@ class Worker:
         tokens = self._tokenizer.apply_chat_template(
             line["messages"], tokenize=True, add_generation_prompt=True, return_dict=False, **self._template
         )
+        # Chat templates may open the reasoning of a model themselves: how the prompt ends is told with each answer.
+        line["prompt_tail"] = self._tokenizer.decode(list(tokens)[-line["tail"] :])
         return {"prompt_token_ids": list(tokens)}, params
 
     def _scoring(self, line: Line) -> tuple[Any, Any]:
@@ -153,6 +155,7 @@ class Worker:
                 "seed": line["seed"] + completion.index,
                 "text": completion.text,
                 "finish_reason": completion.finish_reason,
+                "prompt_tail": line["prompt_tail"],
                 "prompt_tokens": len(output.prompt_token_ids),
                 "completion_tokens": len(completion.token_ids),
             }

@@ -7,7 +7,7 @@ from typing import Any
 from tenacity import RetryCallState, retry_if_exception, stop_after_attempt, stop_any, wait_random_exponential
 from tenacity.stop import stop_base
 
-from polyculture.generate.engines.faults import RequestError
+from polyculture.generate.engines.openai.faults import RequestError
 
 LONGEST_WAIT = 60.0  # seconds between two attempts, unless the server asks for more
 LONGEST_RETRY_AFTER = 600.0  # seconds that a server may ask to wait; beyond it the request is left to a later run

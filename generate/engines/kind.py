@@ -1,0 +1,95 @@
+"""What an engine declares of itself, in its own file or folder: all that the rest of the house knows of it.
+
+An engine is one module with a `KIND`, and one line in `generate/engines/__init__.py`. A declaration is read before
+anything is loaded, so its module imports no heavy package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Event
+from typing import Any, Generic, TypeVar
+
+from polyculture.cache.errors import MissingDependencyError
+from polyculture.generate.engines.base import ModelSpec
+from polyculture.generate.engines.capabilities import Capability, E_co, Sampling
+from polyculture.generate.engines.options import Options
+
+Told = TypeVar("Told", bound=Options)
+Encode = Callable[[str], int]
+
+
+@dataclass(frozen=True)
+class Extra:
+    """Packages that an engine needs, and the extra of Polyculture that installs them."""
+
+    name: str
+    packages: tuple[str, ...]
+
+    def check(self, who: str) -> None:
+        """Raises `MissingDependencyError`, with the install line, where a package is missing. Imports nothing."""
+        for package in self.packages:
+            if find_spec(package) is None:
+                raise MissingDependencyError(package, self.name, who)
+
+
+@dataclass(frozen=True)
+class Offer(Generic[Told, E_co]):
+    """One capability of an engine, and what opens a model for it."""
+
+    capability: Capability[E_co]
+    open: Callable[[ModelSpec, Told], E_co]  # what it gives is entered with `with`; only then is anything loaded
+    extra: Extra | None = None
+
+
+@dataclass(frozen=True)
+class TokenCounter:
+    """Counts the tokens of a text for `plan`; `name` is what its column "counted by" shows."""
+
+    encode: Encode
+    name: str
+
+
+@dataclass(frozen=True)
+class Batching(Generic[Told]):
+    """How an engine is asked in batches that are answered within a day."""
+
+    wanted: Callable[[Told], bool]
+    at_once: Callable[[Told], int]  # jobs whose batches wait at the same time
+    # The folder keeps the ids of the batches, the event calls the waiting off, a line is told where there is a wait.
+    open: Callable[[ModelSpec, Path, Event, Callable[[str], None]], Sampling]
+
+
+def _check_nothing(spec: ModelSpec, options: Any) -> None:
+    """No more is wrong with a model than its options show."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EngineKind(Generic[Told]):
+    """An engine, declared. `paid` has no default: an engine that escaped `max_cost` would spend without a limit."""
+
+    name: str  # what stands before the colon in a model's name
+    options: type[Told]  # which of them decide a number is said there, option by option
+    paid: bool  # its answers cost money: `max_cost` needs a price
+    offers: tuple[Offer[Told, Any], ...]
+    real: bool = True  # a model answers; numbers of an engine that only plays one are marked
+    # Capabilities that a model lacks for its options, each with the remedy.
+    lacks: Callable[[ModelSpec, Told], Mapping[Capability[Any], str]] = lambda _spec, _options: {}
+    check: Callable[[ModelSpec, Told], None] = _check_nothing  # raises `EngineError`; opens nothing
+    further_setup: Callable[[Told], Mapping[str, Any]] = lambda _options: {}  # beside the options that decide
+    files: Callable[[ModelSpec, Told], Path | None] = lambda _spec, _options: None  # the model's, where they lie here
+    gpus: Callable[[Told], float] = lambda _options: 0.0  # that a copy of the model takes on a cluster
+    counter: Callable[[ModelSpec], TokenCounter | None] = lambda _spec: None  # where its own tokenizer is at hand
+    batching: Batching[Told] | None = None
+
+    def offer(self, capability: Capability[E_co]) -> Offer[Told, E_co] | None:
+        """How a model is opened for a capability; None where the engine does not have it."""
+        return next((offer for offer in self.offers if offer.capability is capability), None)
+
+    @property
+    def capabilities(self) -> Sequence[Capability[Any]]:
+        """All that models of this engine can do, if their options allow it."""
+        return tuple(offer.capability for offer in self.offers)

@@ -1,0 +1,1 @@
+"""An engine that only plays a model, for tests and dry runs."""

@@ -1,0 +1,57 @@
+"""The answer of a chat completion, as far as it is used. Servers differ in all the rest."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BaseModel, Field
+
+
+class Said(BaseModel):
+    """What the model said, or why it refused."""
+
+    content: str | None = None
+    refusal: str | None = None
+    # Reasoning, as DeepSeek and older vLLM name it, and as newer vLLM and OpenRouter do. Elsewhere it may be no text.
+    reasoning_content: Any = None
+    reasoning: Any = None
+
+    @property
+    def reasoned(self) -> str | None:
+        """The reasoning that the server tells apart from the answer."""
+        return next((text for text in (self.reasoning_content, self.reasoning) if isinstance(text, str) and text), None)
+
+
+class Choice(BaseModel):
+    """One text."""
+
+    message: Said
+    finish_reason: str | None = None
+
+
+class CompletionDetails(BaseModel):
+    """What the written tokens were for."""
+
+    reasoning_tokens: int | None = None
+
+
+class Usage(BaseModel):
+    """Tokens that were read and written; those of the reasoning count as written."""
+
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    completion_tokens_details: CompletionDetails | None = None
+
+    @property
+    def reasoning_tokens(self) -> int | None:
+        details = self.completion_tokens_details
+        return None if details is None else details.reasoning_tokens
+
+
+class ChatAnswer(BaseModel):
+    """A chat completion: https://platform.openai.com/docs/api-reference/chat/object"""
+
+    choices: Annotated[list[Choice], Field(min_length=1)]
+    usage: Usage | None = None
+    model: str | None = None
+    system_fingerprint: str | None = None

@@ -1,0 +1,68 @@
+"""The `openai` engine, declared: any OpenAI-compatible server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from polyculture.generate.engines.base import ModelSpec
+from polyculture.generate.engines.byte_pairs import byte_pairs
+from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, Sampling, Scoring
+from polyculture.generate.engines.kind import Batching, EngineKind, Extra, Offer, TokenCounter
+from polyculture.generate.engines.openai.options import OpenAIOptions
+
+
+def _open_sampling(spec: ModelSpec, _: OpenAIOptions) -> Sampling:
+    from polyculture.generate.engines.openai.engine import OpenAIEngine
+
+    return OpenAIEngine(spec)
+
+
+def _open_scoring(spec: ModelSpec, _: OpenAIOptions) -> Scoring:
+    from polyculture.generate.engines.openai.scoring import OpenAIScorer
+
+    return OpenAIScorer(spec)
+
+
+def _open_batches(spec: ModelSpec, folder: Path, stop: Event, tell: Callable[[str], None]) -> Sampling:
+    from polyculture.generate.engines.openai.batches import BatchEngine
+
+    return BatchEngine(spec, folder, stop, tell)
+
+
+def _lacks(_: ModelSpec, options: OpenAIOptions) -> Mapping[Capability[Any], str]:
+    if options.tokenizer is None or options.batch:
+        return {SCORING: "With the option tokenizer, and without batch, a server such as `vllm serve` can."}
+    return {}
+
+
+def _counter(spec: ModelSpec) -> TokenCounter | None:
+    """OpenAI's own vocabulary, where the package that holds it knows the model."""
+    if find_spec("bpe_openai") is None:
+        return None
+    from bpe_openai import encoding_name_for_model
+
+    try:
+        name = encoding_name_for_model(spec.name)
+    except KeyError:
+        return None
+    return byte_pairs(name)
+
+
+KIND = EngineKind(
+    name="openai",
+    options=OpenAIOptions,
+    paid=True,
+    offers=(
+        Offer(SAMPLING, _open_sampling),
+        Offer(SCORING, _open_scoring, Extra("transformers", ("transformers",))),
+    ),
+    lacks=_lacks,
+    counter=_counter,
+    batching=Batching(
+        wanted=lambda options: options.batch, at_once=lambda options: options.batches_at_once, open=_open_batches
+    ),
+)

@@ -1,0 +1,47 @@
+"""The `transformers` engine, declared: causal and masked models in this process, on a CPU or a GPU."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from polyculture.generate.engines.base import ModelSpec
+from polyculture.generate.engines.capabilities import REPRESENTING, SAMPLING, SCORING, TOKENIZING, Tokenizing
+from polyculture.generate.engines.gguf import model_files
+from polyculture.generate.engines.kind import EngineKind, Extra, Offer
+from polyculture.generate.engines.transformers.options import TransformersOptions
+
+if TYPE_CHECKING:
+    from polyculture.generate.engines.transformers.engine import TransformersEngine
+
+EXTRA = Extra("transformers", ("torch", "transformers", "accelerate"))
+
+
+def _open(spec: ModelSpec, _: TransformersOptions) -> TransformersEngine:
+    from polyculture.generate.engines.transformers.engine import TransformersEngine
+
+    return TransformersEngine(spec)
+
+
+def _open_tokenizer(spec: ModelSpec, options: TransformersOptions) -> Tokenizing:
+    from polyculture.generate.engines.transformers.vocabulary import ModelTokenizer
+
+    return ModelTokenizer(spec, options)
+
+
+def _files(spec: ModelSpec, _: TransformersOptions) -> Path | None:
+    return model_files(spec.name)
+
+
+KIND = EngineKind(
+    name="transformers",
+    options=TransformersOptions,
+    paid=False,
+    offers=(
+        Offer(SAMPLING, _open, EXTRA),
+        Offer(SCORING, _open, EXTRA),
+        Offer(REPRESENTING, _open, EXTRA),
+        Offer(TOKENIZING, _open_tokenizer, EXTRA),
+    ),
+    files=_files,
+)

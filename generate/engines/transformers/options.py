@@ -1,0 +1,27 @@
+"""What the `transformers` engine can be told."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from polyculture.generate.engines.options import PACE, Decides, Options
+
+
+class TransformersOptions(Options):
+    """Options of the `transformers` engine."""
+
+    revision: str | None = None  # a commit, tag or branch of the hub
+    dtype: Literal["float32", "bfloat16", "float16"] | None = None  # float32 on a CPU, else the checkpoint's own
+    device: Annotated[str | None, PACE] = None  # "cpu", "cuda", "cuda:1"; the first accelerator unless told
+    trust_remote_code: bool = False  # run code that comes with the model
+    attention: Annotated[str | None, PACE] = None  # "sdpa", "eager"; the model's own unless told
+    batch_size: Annotated[int, PACE] = Field(default=8, ge=1)  # texts that are written at the same time
+    # Continue the prompt's text without a chat template, as base models do.
+    bare_prompts: Annotated[bool, Decides("answer")] = False
+    batch_tokens: Annotated[int | None, PACE] = Field(default=None, ge=1)  # tokens that are scored in one pass
+    # Put the token that begins a text in front where the tokenizer itself does not.
+    bos: Annotated[bool, Decides("score", "represent")] = False
+    method: Annotated[Literal["auto", "tree", "plain"], PACE] = "auto"  # of scoring with a causal model
+    masked: Annotated[Literal["fill", "pseudo"], Decides("score")] = "fill"  # of scoring with a masked model

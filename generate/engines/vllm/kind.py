@@ -1,0 +1,62 @@
+"""The `vllm` engine, declared: the work-horse on GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyculture.generate.engines.base import ModelSpec
+from polyculture.generate.engines.capabilities import SAMPLING, SCORING, TOKENIZING, Tokenizing
+from polyculture.generate.engines.gguf import model_files
+from polyculture.generate.engines.kind import EngineKind, Offer
+from polyculture.generate.engines.transformers.kind import EXTRA
+from polyculture.generate.engines.vllm.options import PACE_ARGUMENTS, VllmOptions
+
+if TYPE_CHECKING:
+    from polyculture.generate.engines.vllm.engine import VllmEngine
+
+
+def _open(spec: ModelSpec, _: VllmOptions) -> VllmEngine:
+    from polyculture.generate.engines.vllm.engine import VllmEngine
+
+    return VllmEngine(spec)
+
+
+def _open_tokenizer(spec: ModelSpec, _: VllmOptions) -> Tokenizing:
+    """The files of a model are the same for both engines."""
+    from polyculture.generate.engines.transformers.options import TransformersOptions
+    from polyculture.generate.engines.transformers.vocabulary import ModelTokenizer
+
+    return ModelTokenizer(spec, TransformersOptions())
+
+
+def _check(spec: ModelSpec, options: VllmOptions) -> None:
+    from polyculture.generate.engines.vllm.arguments import check_what_can_be_checked
+
+    check_what_can_be_checked(spec, options)
+
+
+def _deciding_arguments(options: VllmOptions) -> Mapping[str, Any]:
+    return {name: value for name, value in options.arguments.items() if name not in PACE_ARGUMENTS}
+
+
+def _files(spec: ModelSpec, _: VllmOptions) -> Path | None:
+    return model_files(spec.name)
+
+
+def _gpus(options: VllmOptions) -> float:
+    return float(options.arguments.get("tensor_parallel_size", 1))
+
+
+# No extra: vLLM may stand in an environment of its own (the option `python`), so `find_vllm` looks for it.
+KIND = EngineKind(
+    name="vllm",
+    options=VllmOptions,
+    paid=False,
+    offers=(Offer(SAMPLING, _open), Offer(SCORING, _open), Offer(TOKENIZING, _open_tokenizer, EXTRA)),
+    check=_check,
+    further_setup=_deciding_arguments,
+    files=_files,
+    gpus=_gpus,
+)

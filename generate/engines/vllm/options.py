@@ -1,0 +1,41 @@
+"""What the `vllm` engine can be told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import ConfigDict, Field
+
+from polyculture.generate.engines.options import PACE, Decides, Options
+
+# Engine arguments of vLLM's that say where and how fast. All others may decide what a model answers.
+PACE_ARGUMENTS = frozenset(
+    (
+        *("gpu_memory_utilization", "max_num_seqs", "max_num_batched_tokens", "max_model_len", "block_size"),
+        *("tensor_parallel_size", "pipeline_parallel_size", "data_parallel_size", "distributed_executor_backend"),
+        *("enforce_eager", "enable_prefix_caching", "enable_chunked_prefill", "swap_space", "cpu_offload_gb"),
+        *("download_dir", "load_format", "disable_log_stats"),
+    )
+)
+
+
+class VllmOptions(Options):
+    """Options of the `vllm` engine. All that is not named here is an engine argument of vLLM's."""
+
+    model_config = ConfigDict(extra="allow")
+
+    # The interpreter of the environment where vLLM is installed; this one's unless told.
+    python: Annotated[str | None, PACE] = None
+    chat_template: Annotated[str | None, Decides("answer")] = None  # a Jinja file; the model's own unless told
+    # What the template may be told: enable_thinking, ...
+    chat_template_kwargs: Annotated[Mapping[str, Any], Decides("answer")] = {}
+    # Of scoring: put the token that begins a text in front where the tokenizer itself does not.
+    bos: Annotated[bool, Decides("score")] = False
+    # Continuations that the transformers engine scores, too, to compare; a few unless told, where it is installed.
+    verify_scores: Annotated[int | None, PACE] = Field(default=None, ge=0)
+
+    @property
+    def arguments(self) -> Mapping[str, Any]:
+        """What is handed to vLLM."""
+        return self.model_extra or {}
