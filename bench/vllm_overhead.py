@@ -28,6 +28,7 @@ from polyculture.cache.shards import JobShards
 from polyculture.extract import llm
 from polyculture.extract.base import ResponseText
 from polyculture.generate.engines import Completion, ModelSpec, Request, capabilities, open_engine
+from polyculture.generate.engines.wrapper import Wrapper
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.sampling import Sampling, chat
 from tests.steps import generate_job

@@ -52,8 +52,9 @@ def plan(
     examples = [(p.language, p.topic, p.condition, p.country, p.text) for p in workspace.prompts[:SHOWN_PROMPTS]]
     print_table(("language", "topic", "condition", "country", "prompt"), examples, title="For example")
     stages = [("extract", extraction.summary), ("link", linking.summary), ("folder", str(workspace.run.root))]
-    waits = waiting_line(workspace.run)
-    print_table(("stage", "with"), [*stages, *([("batches", waits)] if waits else [])])
+    waits, played = waiting_line(workspace.run), workspace.experiment.played_line
+    rows = [*stages, *([("batches", waits)] if waits else []), *([("note", played)] if played else [])]
+    print_table(("stage", "with"), rows)
 
 
 def _price(e: Estimate) -> tuple[object, ...]:

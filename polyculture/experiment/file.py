@@ -117,15 +117,16 @@ class Experiment(_Section):
         return tuple(dict.fromkeys((*self.models, *extractor)))
 
     @property
-    def played(self) -> tuple[str, ...]:
-        """The models that are asked and that only play one: no number made with them is real."""
-        return tuple(model for model in self.asked if not find_kind(self.model_spec(model)).real)
+    def played_line(self) -> str | None:
+        """Which of the models only play one, in one line: no number made with them is real. None where all are real."""
+        played = [model for model in self.asked if not find_kind(self.model_spec(model)).real]
+        names = ", ".join(played)
+        return f"Not real: no model stands behind {names}, and no number made with it counts." if played else None
 
     @property
     def report_notes(self) -> tuple[str, ...]:
         """What a reader of the report must know: the file's own notes, and which models are none."""
-        played = f"Not real: {', '.join(self.played)} only plays a model; no number made with it says anything."
-        return (*self.notes, *([played] if self.played else []))
+        return (*self.notes, *filter(None, [self.played_line]))
 
     def price(self, model: str) -> Price | None:
         """A model's price, if the file has one."""

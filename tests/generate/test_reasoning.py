@@ -1,0 +1,126 @@
+"""Reasoning before an answer: in tags, told apart by a server, cut, and what the stages make of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polyculture.cache.catalog import read_catalog
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.shards import JobShards
+from polyculture.extract.base import ResponseText
+from polyculture.extract.llm import LlmExtractor
+from polyculture.generate.engines import Completion, Decoding, Message, ModelSpec, Request, open_engine
+from polyculture.generate.engines.mock.engine import MockEngine
+from polyculture.generate.engines.reasoning import Split, split_reasoning
+from polyculture.generate.prompts import build_prompts
+from polyculture.generate.sampling import Sampling
+from polyculture.generate.stage import generate_job
+from tests.servers import Reply, StubServer
+
+SPLITS = [
+    ("Pizza.", "Pizza.", None),
+    ("<think>They ask\nfor food.</think>\n\nPizza.", "Pizza.", "They ask\nfor food."),
+    ("<thinking>Hm.</thinking>Pizza.", "Pizza.", "Hm."),
+    ("[THINK]Hm.[/THINK]Pizza.", "Pizza.", "Hm."),
+    ("<think></think>\nPizza.", "Pizza.", None),
+    ("They ask for food.</think>\nPizza.", "Pizza.", "They ask for food."),
+    ("<think>One.</think>Well, <think>two.</think>pizza.", "Well, pizza.", "One.\n\ntwo."),
+    ("<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>Pizza.", "Pizza.",
+     "Hm.<|end|><|start|>assistant"),
+    ("analysisThey ask for food.assistantfinalPizza.", "Pizza.", "They ask for food."),
+    ("analysis of the dish", "analysis of the dish", None),
+    ("The tag <think> opens reasoning.", "The tag <think> opens reasoning.", None),
+    ("<think>Never closed", None, "Never closed"),
+    ("", "", None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "answer", "reasoning"), SPLITS)
+def test_tags_part_reasoning_from_the_answer(text: str, answer: str | None, reasoning: str | None) -> None:
+    assert split_reasoning(text) == Split(answer, reasoning)
+
+
+def test_a_tag_in_the_middle_of_a_cut_text_has_no_answer_behind_it() -> None:
+    assert split_reasoning("Well. <think>They ask", cut=True) == Split(None, "They ask")
+
+
+def test_the_prompt_may_open_the_reasoning() -> None:
+    tail = "<|im_start|>assistant\n<think>\n"
+    assert split_reasoning("They ask.</think>Pizza.", prompt_tail=tail) == Split("Pizza.", "They ask.")
+    assert split_reasoning("They ask", prompt_tail=tail, cut=True) == Split(None, "They ask")
+    assert split_reasoning("<think>Again.</think>Pizza.", prompt_tail=tail) == Split("Pizza.", "Again.")
+    assert split_reasoning("Pizza.", prompt_tail="<think>\n\n</think>\n\n") == Split("Pizza.")
+
+
+def reply(message: dict[str, Any], finish: str = "stop") -> Reply:
+    usage = {"prompt_tokens": 3, "completion_tokens": 40, "completion_tokens_details": {"reasoning_tokens": 30}}
+    choice = {"finish_reason": finish, "message": message}
+    return Reply(body=json.dumps({"model": "m", "choices": [choice], "usage": usage}).encode())
+
+
+def served(message: dict[str, Any], finish: str = "stop") -> Completion:
+    asked = Request("r", (Message("user", "Which dish?"),), Decoding(), (1,))
+    with (
+        StubServer(behaviour=lambda *_: reply(message, finish)) as server,
+        open_engine(ModelSpec("openai:m", {"base_url": server.url})) as engine,
+    ):
+        (found,) = engine.sample([asked])
+    return found
+
+
+@pytest.mark.parametrize("key", ["reasoning_content", "reasoning"])
+def test_a_server_tells_reasoning_apart(key: str) -> None:
+    found = served({"content": "Pizza.", key: "They ask for food."})
+    assert (found.text, found.reasoning, found.raw) == ("Pizza.", "They ask for food.", None)
+    assert (found.completion_tokens, found.reasoning_tokens) == (40, 30)
+
+
+def test_reasoning_in_the_text_of_a_server() -> None:
+    found = served({"content": "<think>They ask.</think>Pizza.", "reasoning": {"effort": "low"}})
+    assert (found.text, found.reasoning) == ("Pizza.", "They ask.")
+    assert found.as_it_came == "<think>They ask.</think>Pizza."
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"content": None, "reasoning_content": "They ask"},
+        {"content": "", "reasoning": "They ask"},
+        {"content": "<think>They ask"},
+    ],
+)
+def test_reasoning_that_is_cut_has_no_answer(message: dict[str, Any]) -> None:
+    found = served(message, "length")
+    assert (found.text, found.reasoning, found.retryable) == (None, "They ask", False)
+    assert found.error == "the reasoning was cut before the answer: finish reason length"
+    assert found.completion_tokens == 40
+
+
+def test_the_store_keeps_reasoning_in_a_column_of_its_own(tmp_path: Path) -> None:
+    catalog = read_catalog()
+    prompts = build_prompts(catalog, ["en"], ["food"], ["IT"], ("neutral",))
+    run, job = RunFolder(tmp_path), Job("mock:a", "en", "food")
+    thought = "Der Benutzer fragt nach dem Essen, das die Leute in Italien gerne essen."
+    spec = ModelSpec("mock:a", {"reasoning": thought})
+    generate_job(run, job, prompts, spec, Sampling(n=2), catalog=catalog)
+    columns = ["text", "reasoning", "reasoning_tokens", "detected_language", "completion_tokens"]
+    rows = JobShards(run, job, ["responses"]).read("responses", columns).to_pylist()
+    assert [row["reasoning"] for row in rows] == [thought] * 2
+    assert all(thought not in row["text"] and row["detected_language"] == "en" for row in rows)
+    assert all(row["completion_tokens"] > len(row["text"].split()) for row in rows)
+
+
+def test_an_extractors_reasoning_is_not_parsed_and_kept_as_it_came() -> None:
+    topic = read_catalog().topic("food")
+    kind = next(iter(topic.kinds))
+    answer = json.dumps({"mentions": [{"text": "pizza", "kind": kind}]})
+    spec = ModelSpec("mock:x", {"reasoning": 'Maybe {"mentions": []}?'})
+    with MockEngine(spec, script=lambda *_: answer) as engine:
+        (found,) = LlmExtractor(engine, spec.model, topic).extract([ResponseText("r", "en", "I like pizza.")])
+    assert found.status == "ok"
+    assert [mention.surface for mention in found.mentions] == ["pizza"]
+    assert (found.raw or "").startswith("<think>Maybe")

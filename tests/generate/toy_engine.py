@@ -1,0 +1,37 @@
+"""A made-up engine: this file and one line in the list of engines are all that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Annotated
+
+from polyculture.generate.engines.base import Completion, ModelSpec, Request
+from polyculture.generate.engines.capabilities import SAMPLING
+from polyculture.generate.engines.kind import EngineKind, Offer
+from polyculture.generate.engines.options import PACE, Options
+from polyculture.generate.engines.reasoning import completed
+from polyculture.generate.engines.wrapper import Wrapper
+
+
+class ToyOptions(Options):
+    voice: str = "plain"
+    threads: Annotated[int, PACE] = 1
+
+
+class Toy(Wrapper):
+    def __init__(self, options: ToyOptions) -> None:
+        self._voice = options.voice
+
+    def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
+        for request in requests:
+            for seed in request.seeds:
+                yield completed(request.request_id, seed, f"{self._voice} {seed}", "stop", completion_tokens=2)
+
+
+def _open(_: ModelSpec, options: ToyOptions) -> Toy:
+    return Toy(options)
+
+
+KIND = EngineKind(
+    name="toy", options=ToyOptions, paid=True, offers=(Offer(SAMPLING, _open),), gpus=lambda _options: 2.0
+)
