@@ -45,7 +45,9 @@ def detect(text: str, language: Language, catalog: Catalog) -> Detection:
     script, share = counts.most_common(1)[0][0], script_share(counts, language.scripts)
     if not detectable(language.detector):  # then no model is loaded either
         return Detection(None, None, script, share)
-    best = _detector(_candidates(catalog)).compute_language_confidence_values(_sample(text))[0]
+    best = _detector(
+        _candidates(tuple(lang.detector for lang in catalog.languages.values()))
+    ).compute_language_confidence_values(_sample(text))[0]
     if best.value < UNDECIDED_BELOW:
         return Detection(None, None, script, share)
     named = _code(best.language.iso_code_639_1.name, text, language, catalog)
@@ -69,8 +71,10 @@ def _detector(isos: tuple[str, ...]) -> LanguageDetector:
     return LanguageDetectorBuilder.from_iso_codes_639_1(*known).build()
 
 
-def _candidates(catalog: Catalog) -> tuple[str, ...]:
-    return tuple(sorted({language.detector for language in catalog.languages.values()}.union(NEIGHBOURS)))
+@cache
+def _candidates(detectors: tuple[str, ...]) -> tuple[str, ...]:
+    """The languages that a text is held against: the catalogue's and their neighbours."""
+    return tuple(sorted(NEIGHBOURS.union(detectors)))
 
 
 def _sample(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import cache, lru_cache
 
 from polyculture.cache.identity import content_id
 from polyculture.generate.engines.base import Decoding, Message
@@ -25,9 +26,7 @@ class Sampling:
     @property
     def sampling_id(self) -> str:
         """The hash of all that decides an answer; not of `n`, which only says how many are asked for."""
-        settings = asdict(self)
-        del settings["n"]
-        return content_id("sampling", settings)
+        return _sampling_id(self)
 
     @property
     def decoding(self) -> Decoding:
@@ -38,7 +37,19 @@ class Sampling:
 
         It hangs on the prompt's text, like `response_id`: the same key always has the same seed.
         """
-        return int(content_id("seed", self.seed, text), 16) % _BASE_SEEDS
+        return _base_seed(self.seed, text)
+
+
+@cache  # asked for with every answer
+def _sampling_id(sampling: Sampling) -> str:
+    settings = asdict(sampling)
+    del settings["n"]
+    return content_id("sampling", settings)
+
+
+@lru_cache(maxsize=4096)  # prompts that are sampled at the same time
+def _base_seed(seed: int, text: str) -> int:
+    return int(content_id("seed", seed, text), 16) % _BASE_SEEDS
 
 
 def chat(text: str) -> tuple[Message, ...]:

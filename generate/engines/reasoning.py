@@ -5,7 +5,6 @@ Every engine makes the completions of its texts by `completed`, so that reasonin
 
 from __future__ import annotations
 
-import re
 import tomllib
 from dataclasses import dataclass
 from functools import cache
@@ -82,7 +81,7 @@ def split_reasoning(text: str, *, cut: bool = False, prompt_tail: str = "") -> S
     that the prompt opened.
     """
     opened = _opened(prompt_tail)
-    if opened is None and not _marks().search(text):
+    if opened is None and not any(mark in text for mark in _marks()):
         return Split(text)
     rest, found = text, []
     for tags in (opened,) if opened else _tags():
@@ -136,8 +135,6 @@ def _tags() -> tuple[_Tags, ...]:
 
 
 @cache
-def _marks() -> re.Pattern[str]:
-    """Finds whether a text has any tag: nearly none has, and then nothing else is looked for."""
-    return re.compile(
-        "|".join(re.escape(tag) for tags in _tags() for tag in (tags.close, *([] if tags.bare else [tags.open])))
-    )
+def _marks() -> tuple[str, ...]:
+    """What a text with reasoning has in it: nearly no text has any, and then nothing else is looked for."""
+    return tuple(mark for tags in _tags() for mark in (tags.close, *([] if tags.bare else [tags.open])))

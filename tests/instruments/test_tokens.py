@@ -81,4 +81,4 @@ def test_tokens_of_vocabulary_and_entities_as_a_user_asks(tmp_path: Path) -> Non
 
 def test_what_has_no_vocabulary_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model="openai:gpt-4o-mini"), encoding="utf-8")
-    assert "does not tell its vocabulary" in one_line(polyculture("tokens", "exp.toml", cwd=tmp_path))
+    assert "does not publish its tokenizer" in one_line(polyculture("tokens", "exp.toml", cwd=tmp_path))

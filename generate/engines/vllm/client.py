@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 from typing import Any
 
@@ -52,7 +53,7 @@ class Client:
             self._process.close()
             raise
 
-    @property
+    @cached_property
     def model_version(self) -> str:
         """The model, its commit, how it is computed, and by which vLLM."""
         facts = self.facts
