@@ -178,7 +178,7 @@ def answer_row(swap: SwapJob, asker: Asker, answered: Answered) -> SwapAnswer:
         status="failed" if judged is None else "ok",
         error=said.error,
         retryable=said.retryable if judged is None else None,
-        raw=said.text,
+        raw=said.as_it_came,
         answer=judged.answer if judged else None,
         matched=judged.matched if judged else None,
         predicted=judged.predicted if judged else None,

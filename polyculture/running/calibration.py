@@ -84,7 +84,7 @@ class _Timed:
 
     models: Mapping[str, tuple[TimedEngine, ModelSpec]]  # by role
 
-    def open(self, needs: Capability[E_co], role: str = MODEL) -> E_co:
+    def open(self, needs: Capability[E_co], role: str = MODEL) -> E_co:  # noqa: ARG002
         return cast("E_co", self.models[role][0])  # calibration samples, and asks for nothing else
 
     def spec(self, role: str = MODEL) -> ModelSpec:

@@ -29,12 +29,12 @@ _WRITTEN = 1  # tokens that a server is asked to write behind a text: not all ta
 _APART = 0.5  # nats; a server that reads in 16 bits may round twice the same in two ways
 
 
-class _Echo(BaseModel):
+class _Logprobs(BaseModel):
     token_logprobs: list[float | None] = []
 
 
 class _Choice(BaseModel):
-    logprobs: _Echo | None = None
+    logprobs: _Logprobs | None = None
 
 
 class _Usage(BaseModel):
@@ -49,7 +49,7 @@ class _Answer(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Echoed:
+class PromptLogprobs:
     """The log-probability of each token but the first, which has none, and what the server says of itself."""
 
     values: list[float | None]
@@ -77,7 +77,7 @@ class PromptLogprobsApi:
         asked = prompt if isinstance(prompt, str) else list(prompt)
         return {"model": self._spec.name, "prompt": asked, "echo": True, "logprobs": 1, "max_tokens": _WRITTEN}
 
-    def read(self, content: bytes, tokens: int | None = None) -> Echoed:
+    def read(self, content: bytes, tokens: int | None = None) -> PromptLogprobs:
         """What the server answers to a text. Where it counts no tokens, those that it was sent are counted.
 
         Raises `RequestError` where the answer is no echo, or not of as many tokens as were sent, or where it only fills
@@ -87,34 +87,34 @@ class PromptLogprobsApi:
             answer = _Answer.model_validate_json(content)
         except ValidationError as fault:
             raise RequestError("the answer is no whole completion", retryable=True) from fault
-        echo = answer.choices[0].logprobs
-        values = echo.token_logprobs[:-1] if echo else []  # the last is of what was written
+        logprobs = answer.choices[0].logprobs
+        values = logprobs.token_logprobs[:-1] if logprobs else []  # the last is of what was written
         if len(values) < 2 or (tokens is not None and len(values) != tokens):
             raise RequestError("the answer does not echo the text with its log-probabilities", retryable=False)
         if not any(value is not None and value < 0 for value in values):
             raise RequestError("the answer has no log-probability below 0", retryable=False)
         usage = answer.usage or _Usage()
         read, written = usage.prompt_tokens, usage.completion_tokens
-        return Echoed(
+        return PromptLogprobs(
             values, answer.model, len(values) if read is None else read, _WRITTEN if written is None else written
         )
 
-    def scored(self, request: ScoreRequest, pair: Pair, echoed: Echoed) -> Scored:
+    def scored(self, request: ScoreRequest, pair: Pair, server: PromptLogprobs) -> Scored:
         """A row of the log-probabilities of a whole text."""
         bought = Scored(
             request.request_id,
             pair.index,
             boundary=pair.boundary,
-            prompt_tokens=echoed.prompt_tokens,
-            completion_tokens=echoed.completion_tokens,
+            prompt_tokens=server.prompt_tokens,
+            completion_tokens=server.completion_tokens,
             purchase=DIRECT,
         )
-        found = [value for value in echoed.values[pair.start : pair.end] if value is not None and math.isfinite(value)]
+        found = [value for value in server.values[pair.start : pair.end] if value is not None and math.isfinite(value)]
         if len(found) != pair.end - pair.start:
             return replace(bought, error="a log-probability is not a finite number")
         names = self._tokenizer.convert_ids_to_tokens(list(pair.ids[pair.start : pair.end]))
         tokens = tuple(map(TokenScore, names, found))
-        return replace(bought, tokens=tokens, model_version=echoed.model)
+        return replace(bought, tokens=tokens, model_version=server.model)
 
     @property
     def probe(self) -> list[int]:
