@@ -25,13 +25,15 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import JobShards
+from polyculture.cache.worker import do_works
 from polyculture.extract import llm
 from polyculture.extract.base import ResponseText
 from polyculture.generate.engines import Completion, ModelSpec, Request, capabilities, open_engine
+from polyculture.generate.engines.models import OneModel
 from polyculture.generate.engines.wrapper import Wrapper
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.sampling import Sampling, chat
-from tests.steps import generate_job
+from polyculture.generate.step import SamplingStep
 
 # The peer: a loaded model that generates what it is told in one call, and says how long it took.
 BARE = """
@@ -147,7 +149,8 @@ def generate_rate(engine: capabilities.Sampling, requests: Sequence[Request], sa
     with tempfile.TemporaryDirectory() as folder:
         run = RunFolder(Path(folder) / "runs" / "bench")
         started = time.perf_counter()
-        generate_job(run, job, prompts, ModelSpec(job.model), sampling, engine=engine, catalog=CATALOG)
+        step = SamplingStep([job], prompts, sampling, CATALOG)
+        do_works(run, step, list(step.works()), OneModel(engine, ModelSpec(job.model)))
         seconds = time.perf_counter() - started
         rows = JobShards(run, job, [RESPONSES]).read("responses", ["completion_tokens"])
     assert rows.num_rows == len(requests) * sampling.n

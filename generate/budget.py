@@ -13,7 +13,7 @@ from polyculture.cache.errors import BudgetError, EngineError
 from polyculture.cache.ledger import Ledger
 from polyculture.cache.prices import BATCH, DIRECT, Price
 from polyculture.generate.engines.base import Completion, Request, Scored, ScoreRequest
-from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, E_co, Sampling, Scoring
+from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, E, Sampling, Scoring
 from polyculture.generate.engines.wrapper import Wrapper
 
 AT_ONCE = 32  # samples that are reserved for together: a look into the ledger for each would cost time
@@ -237,12 +237,12 @@ _WRAPPERS: Mapping[Capability[Any], Callable[[Any, Price, Purse], Any]] = {
 }
 
 
-def budgeted(engine: E_co, needs: Capability[E_co], price: Price, purse: Purse) -> E_co:
+def budgeted(engine: E, needs: Capability[E], price: Price, purse: Purse) -> E:
     """`engine`, asked only what can be paid for. Raises `EngineError` of a capability whose cost is not counted."""
     if needs not in _WRAPPERS:
         remedy = "Remove max_cost, or ask a model that costs nothing."
         raise EngineError(f"the cost of {needs.name!r} is not counted, so max_cost cannot be kept", remedy=remedy)
-    limited: E_co = _WRAPPERS[needs](engine, price, purse)
+    limited: E = _WRAPPERS[needs](engine, price, purse)
     return limited
 
 

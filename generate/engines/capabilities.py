@@ -72,6 +72,7 @@ class Tokenizing(Engine, Protocol):
         ...
 
 
+E = TypeVar("E", bound=Engine)
 E_co = TypeVar("E_co", bound=Engine, covariant=True)
 
 

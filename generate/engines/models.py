@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from dataclasses import dataclass
+from typing import Protocol, cast
 
 from polyculture.generate.engines.base import ModelSpec
-from polyculture.generate.engines.capabilities import Capability, E_co
+from polyculture.generate.engines.capabilities import Capability, E_co, Engine
 
 MODEL = "model"  # the role of the model that a job studies
 
@@ -23,3 +24,19 @@ class Models(Protocol):
     def spec(self, role: str = MODEL) -> ModelSpec:
         """The model of a role with its options."""
         ...
+
+
+@dataclass(frozen=True)
+class OneModel:
+    """A model that is open already, in every role: `engine` has what is needed of it."""
+
+    engine: Engine
+    of: ModelSpec
+
+    def open(self, needs: Capability[E_co], role: str = MODEL) -> E_co:  # noqa: ARG002
+        """`engine`."""
+        return cast("E_co", self.engine)
+
+    def spec(self, role: str = MODEL) -> ModelSpec:  # noqa: ARG002
+        """The model with its options."""
+        return self.of

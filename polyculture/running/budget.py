@@ -16,7 +16,7 @@ from polyculture.cache.shards import JobShards
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.budget import Purse, budgeted
-from polyculture.generate.engines.capabilities import Capability, E_co
+from polyculture.generate.engines.capabilities import Capability, E
 from polyculture.running.batching import asked_in_batches
 from polyculture.running.layout import store_layout
 
@@ -37,7 +37,7 @@ class Budget:
     workspace: Workspace
     ledger: Ledger | None
 
-    def engine(self, engine: E_co, needs: Capability[E_co], model: str, stage: str, job: Job) -> E_co:
+    def engine(self, engine: E, needs: Capability[E], model: str, stage: str, job: Job) -> E:
         """`engine`, which runs `model`, for one stage's work on a job.
 
         Raises `EngineError` of a capability whose cost nobody counts, where there is a limit and the model has a price.

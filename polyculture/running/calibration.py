@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import cast
+from dataclasses import replace
 
 from pydantic import BaseModel
 
@@ -16,9 +15,8 @@ from polyculture.cache.worker import Work, do_works
 from polyculture.cache.worker import left as left_of
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
-from polyculture.generate.engines import SAMPLING, Completion, ModelSpec, Request, Sampling, find_kind
-from polyculture.generate.engines.capabilities import Capability, E_co
-from polyculture.generate.engines.models import MODEL
+from polyculture.generate.engines import SAMPLING, Completion, Request, Sampling, find_kind
+from polyculture.generate.engines.models import OneModel
 from polyculture.generate.engines.wrapper import Wrapper
 from polyculture.generate.step import Sample
 from polyculture.running.batching import asked_in_batches
@@ -74,21 +72,8 @@ def _rate(workspace: Workspace, model: str, seconds: float) -> float | None:
             paid = loaded.of(step, work).open(SAMPLING)
             timed = TimedEngine(paid, left / (len(chosen) - number), left, finish=find_kind(spec).paid)
             measured.append(timed)
-            do_works(workspace.run, step, [work], _Timed({MODEL: (timed, spec)}))
+            do_works(workspace.run, step, [work], OneModel(timed, spec))
     return _summed_up(model, seconds, measured)
-
-
-@dataclass(frozen=True)
-class _Timed:
-    """The one model of a work, for a while."""
-
-    models: Mapping[str, tuple[TimedEngine, ModelSpec]]  # by role
-
-    def open(self, needs: Capability[E_co], role: str = MODEL) -> E_co:  # noqa: ARG002
-        return cast("E_co", self.models[role][0])  # calibration samples, and asks for nothing else
-
-    def spec(self, role: str = MODEL) -> ModelSpec:
-        return self.models[role][1]
 
 
 def _summed_up(model: str, limit: float, measured: Sequence[TimedEngine]) -> float | None:

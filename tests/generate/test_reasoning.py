@@ -10,15 +10,18 @@ import pytest
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import JobShards
+from polyculture.cache.worker import do_works
 from polyculture.extract.base import ResponseText
 from polyculture.extract.llm import LlmExtractor
 from polyculture.generate.engines import Completion, Decoding, Message, ModelSpec, Request, open_engine
 from polyculture.generate.engines.mock.engine import MockEngine
+from polyculture.generate.engines.models import OneModel
 from polyculture.generate.engines.reasoning import Split, split_reasoning
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.sampling import Sampling
-from polyculture.generate.stage import generate_job
+from polyculture.generate.step import SamplingStep
 from tests.servers import Reply, StubServer
 
 SPLITS = [
@@ -106,9 +109,11 @@ def test_the_store_keeps_reasoning_in_a_column_of_its_own(tmp_path: Path) -> Non
     run, job = RunFolder(tmp_path), Job("mock:a", "en", "food")
     thought = "Der Benutzer fragt nach dem Essen, das die Leute in Italien gerne essen."
     spec = ModelSpec("mock:a", {"reasoning": thought})
-    generate_job(run, job, prompts, spec, Sampling(n=2), catalog=catalog)
+    step = SamplingStep([job], prompts, Sampling(n=2), catalog)
+    with open_engine(spec) as engine:
+        do_works(run, step, list(step.works()), OneModel(engine, spec))
     columns = ["text", "reasoning", "reasoning_tokens", "detected_language", "completion_tokens"]
-    rows = JobShards(run, job, ["responses"]).read("responses", columns).to_pylist()
+    rows = JobShards(run, job, [RESPONSES]).read("responses", columns).to_pylist()
     assert [row["reasoning"] for row in rows] == [thought] * 2
     assert all(thought not in row["text"] and row["detected_language"] == "en" for row in rows)
     assert all(row["completion_tokens"] > len(row["text"].split()) for row in rows)
