@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from polyculture.cache.catalog import Catalog, Topic, read_catalog
 from polyculture.cache.errors import StoreError
@@ -16,8 +16,8 @@ from polyculture.cache.schema import Prompt
 from polyculture.cache.worker import Step, do_works, left, look
 from polyculture.extract.base import Extractor
 from polyculture.extract.step import ExtractionStep, ExtractorChoice
-from polyculture.generate.engines import ModelSpec, open_engine
-from polyculture.generate.engines.base import Engine
+from polyculture.generate.engines import Capability, Engine, ModelSpec, open_engine
+from polyculture.generate.engines.capabilities import E_co
 from polyculture.generate.engines.models import MODEL
 from polyculture.generate.sampling import Sampling
 from polyculture.generate.step import SamplingStep
@@ -32,9 +32,9 @@ class OneModel:
     engine: Engine | None = None
     stack: ExitStack = field(default_factory=ExitStack)
 
-    def open(self, role: str = MODEL) -> Engine:
+    def open(self, needs: Capability[E_co], role: str = MODEL) -> E_co:
         """The engine."""
-        return self.engine or self.stack.enter_context(open_engine(self.model))
+        return cast("E_co", self.engine) or self.stack.enter_context(open_engine(self.model, needs))
 
     def spec(self, role: str = MODEL) -> ModelSpec:
         """The model with its options."""
