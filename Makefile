@@ -58,9 +58,10 @@ $(VLLM_VENV)/.installed: tests/vllm/smollm2.py
 	$(VLLM_VENV)/bin/python tests/vllm/smollm2.py $(VLLM_VENV)/smollm2
 	touch $@
 
-# A browser for the report's tests. Where none can be installed, those tests say why they skip; in CI they must run.
-browser:
-	@command -v chromium >/dev/null || command -v google-chrome >/dev/null || echo "no Chromium: the report's browser tests will be skipped"
+# A browser for the report's tests: an installed one, else Playwright's, else Debian's. Where none can be had, those tests
+# are skipped, and the last line of the run says how many; in CI they must run.
+browser: $(VENV)/.installed-dev
+	@$(BIN)/python -m tests.browsers
 
 clean:
 	rm -rf $(VENV) $(VLLM_VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache

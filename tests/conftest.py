@@ -25,6 +25,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.path not in slow)
 
 
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """The last line of a run says how many tests no browser was there for; a line at its beginning would be missed."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    if reporter is None or hasattr(config, "workerinput"):
+        return
+    from tests.browsers import NO_BROWSER
+
+    missed = sum(NO_BROWSER in str(report.longrepr) for report in reporter.stats.get("skipped", ()))
+    if missed:
+        reporter.write_line(f"{missed} tests were skipped for lack of a browser: install chromium", yellow=True)
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of real data that stands beside a checkout; tests that measure on it skip where it is absent."""

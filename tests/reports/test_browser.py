@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
@@ -18,24 +17,17 @@ from polyculture.reports import evidence
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
 from polyculture.running.report_sections import report_sections
+from tests.browsers import NoBrowserError, opened_browser
 from tests.report_run import MODELS, Synthetic, hostile_kitchen, kitchens
-
-LAUNCH = (
-    "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--no-first-run",
-)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    found = shutil.which("chromium") or shutil.which("google-chrome")
-    if found is None:
-        reason = "no browser: neither chromium nor google-chrome is installed"
-        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
-    with sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=found, headless=True, args=list(LAUNCH))
-        yield opened
-        opened.close()
+    try:
+        with opened_browser() as opened:
+            yield opened
+    except NoBrowserError as error:
+        pytest.fail(str(error)) if os.environ.get("CI") else pytest.skip(str(error))
 
 
 @pytest.fixture(scope="module")
