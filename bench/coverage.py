@@ -38,6 +38,7 @@ MODELS = {
     "some": {"items": 8, "slope": 1.0, "each": 1.5},
 }
 CELLS = 5  # in a mean
+SMALLEST = ("--data-sets", "2")
 
 
 class Case(NamedTuple):
@@ -123,6 +124,8 @@ def items(count: int) -> Iterator[Case]:
             yield Case(f"{metric}, a mean", f"{name}, {CELLS} cells of {responses}", means_of(found), truth)
         for metric, size in (("a half", responses // 2), ("one and a half", responses * 3 // 2)):
             target = float(np.mean([coverage_in(cell.incidence, size) for cell in others if len(cell.items)]))
+            if target == 0:  # so few data sets that none repeats an item
+                continue
             known = [companions(cell, 1, target).get("at_coverage") for cell in cells]
             truth = float(
                 np.mean([items_at_coverage(cell.incidence, target).value for cell in others if len(cell.items)])

@@ -1,6 +1,6 @@
 """How many responses a second the gazetteer reads, with the names of the starter snapshot, on one core.
 
-    python bench/gazetteer_rate.py
+    python -m bench.gazetteer_rate [--copies 20] [--language en]
 
 The peer is what one writes first: one regular expression of all names between word boundaries, longest first, ignoring
 case (the standard library's `re`). It does less: no folding, no plurals, no particles, no rules for capital letters.
@@ -8,6 +8,7 @@ case (the standard library's `re`). It does less: no folding, no plurals, no par
 
 from __future__ import annotations
 
+import argparse
 import re
 import tempfile
 import time
@@ -22,7 +23,7 @@ from polyculture.extract.gold import read_gold
 from polyculture.link.index.lexicon import lexicon
 from polyculture.link.index.starter import write_starter
 
-COPIES = 20
+SMALLEST = ("--copies", "1", "--language", "en", "ja")
 TOPIC = "food"
 
 
@@ -37,11 +38,16 @@ def main() -> None:
     """Prints a line per language: texts a second, mentions found, and the ratio to the peer."""
     catalog = read_catalog()
     gold = read_gold(catalog)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--copies", type=int, default=20, help="how often each text is read (default: 20)")
+    parser.add_argument("--language", nargs="*", default=sorted({text.language for text in gold}), help="default: all")
+    options = parser.parse_args()
+    copies = options.copies
     print("language  names  letters/text    texts/s  found    peer texts/s  found   ratio")
     with tempfile.TemporaryDirectory() as folder:
         snapshot = write_starter(Path(folder) / "starter.duckdb")
-        for language in sorted({text.language for text in gold}):
-            texts = [text.text for text in gold if text.language == language] * COPIES
+        for language in options.language:
+            texts = [text.text for text in gold if text.language == language] * copies
             names = lexicon(snapshot, catalog, TOPIC, language)
             gazetteer = Gazetteer(names, catalog.topic(TOPIC), language, snapshot.identity)
             responses = [ResponseText(str(number), language, text) for number, text in enumerate(texts)]
@@ -50,8 +56,8 @@ def main() -> None:
             theirs, matched = seconds(partial(count_matches, pattern, texts))
             letters = sum(map(len, texts)) / len(texts)
             print(
-                f"{language:8}  {names.num_rows:5}  {letters:12.0f}  {len(texts) / ours:9,.0f}  {found // COPIES:5}"
-                f"  {len(texts) / theirs:14,.0f}  {matched // COPIES:5}  {theirs / ours:6.1f}"
+                f"{language:8}  {names.num_rows:5}  {letters:12.0f}  {len(texts) / ours:9,.0f}  {found // copies:5}"
+                f"  {len(texts) / theirs:14,.0f}  {matched // copies:5}  {theirs / ours:6.1f}"
             )
 
 

@@ -1,6 +1,7 @@
 """How well mentions are linked on real data: gold sets built on the fly, a line each.
 
-    python -m bench.linking_accuracy [--snapshot FILE] [--data FOLDER] [--wrong FILE]
+    python -m bench.linking_accuracy [--snapshot FILE] [--data FOLDER] [--wrong FILE] [--each 60] [--passes 5]
+                                      [--language en]
 
 Without --snapshot the slice among the real data is built into an index first (half a minute). --wrong writes every
 wrong answer with its cause. What the sets are, what they cannot show and what was measured: docs/linking-accuracy.md.
@@ -31,8 +32,9 @@ from polyculture.link.index.starter import write_starter
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
 LABELS_A_KIND = 60
-NIL_A_KIND = 20
-PASSES = 5  # aliases held out of an item, one at a time; also: every fifth item is held out
+PASSES = 5  # aliases held out of an item, one at a time
+LACKING = 5  # every fifth item is held out
+SMALLEST = ("--snapshot", "{snapshot}", "--data", "{data}", "--each", "2", "--passes", "1", "--language", "en")
 
 
 def main() -> None:
@@ -40,7 +42,7 @@ def main() -> None:
     given = arguments()
     catalog = read_catalog()
     with opened(given.snapshot, given.data, catalog) as snapshot:
-        done = list(score_sets(snapshot, catalog, given.data / "wikidata"))
+        done = list(score_sets(snapshot, catalog, given))
         print_sets(done)
         print_nils(done)
         print_matches(done)
@@ -56,6 +58,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--snapshot", type=Path, help="an index of the slice; built where it is not given")
     parser.add_argument("--data", type=Path, default=DATA, help="the folder of real data")
     parser.add_argument("--wrong", type=Path, help="where to write the wrong answers, tab-separated")
+    parser.add_argument("--each", type=int, default=LABELS_A_KIND, help=f"labels of a kind (default: {LABELS_A_KIND})")
+    parser.add_argument("--passes", type=int, default=PASSES, help=f"aliases held out of an item (default: {PASSES})")
+    parser.add_argument("--language", nargs="*", help="of labels and of FmLAMA (default: all)")
     return parser.parse_args()
 
 
@@ -70,18 +75,19 @@ def opened(given: Path | None, data: Path, catalog: Catalog) -> Iterator[Snapsho
         yield build_index(dump, Path(folder) / "slice.duckdb", catalog.label_languages).snapshot
 
 
-def score_sets(snapshot: Snapshot, catalog: Catalog, data: Path) -> Iterator[tuple[str, AuditResult]]:
+def score_sets(snapshot: Snapshot, catalog: Catalog, given: argparse.Namespace) -> Iterator[tuple[str, AuditResult]]:
     """The gold sets with their scores, one after the other."""
+    data, few = given.data / "wikidata", max(1, given.each // 3)
     with tempfile.TemporaryDirectory() as folder:
         starter = write_starter(Path(folder) / "starter.duckdb")
         chosen = hard_cases(catalog, "starter")
         yield chosen.name, score(judge(chosen.gold, catalog, starter))
-    for one in [hard_cases(catalog, "slice"), *fmlama(data), cube(data)]:
+    for one in [hard_cases(catalog, "slice"), *fmlama(data, given.language), cube(data)]:
         yield one.name, score(judge(one.gold, catalog, snapshot))
-    yield "aliases held out", _held_out(snapshot, catalog)
-    names, taken = labels(snapshot, catalog, LABELS_A_KIND), Taken(snapshot, catalog)
+    yield "aliases held out", _held_out(snapshot, catalog, given.passes)
+    names, taken = labels(snapshot, catalog, given.each, given.language), Taken(snapshot, catalog)
     known = _known(names, catalog, snapshot)
-    nils = [invented(names, taken, NIL_A_KIND), displaced(names, NIL_A_KIND)]
+    nils = [invented(names, taken, few), displaced(names, few)]
     for one in [*inflected(known, taken), misspelt(known, taken), *nils]:
         yield one.name, score(judge(one.gold, catalog, snapshot))
     yield "NIL: items the index lacks", _lacking(names, catalog, snapshot)
@@ -94,10 +100,10 @@ def _known(names: Sequence[Name], catalog: Catalog, snapshot: Snapshot) -> list[
     return [name for name, verdict in zip(names, verdicts, strict=True) if verdict.right and verdict.status == "linked"]
 
 
-def _held_out(snapshot: Snapshot, catalog: Catalog) -> AuditResult:
+def _held_out(snapshot: Snapshot, catalog: Catalog, passes: int) -> AuditResult:
     """Each alias linked against a copy of the index that lacks it: of each item one is missing at a time."""
     verdicts: list[Verdict] = []
-    for batch in held_out(snapshot, catalog, PASSES):
+    for batch in held_out(snapshot, catalog, passes):
         with tempfile.TemporaryDirectory() as folder:
             copy = Path(shutil.copy(snapshot.path, Path(folder) / "copy.duckdb"))
             _forget(copy, batch)
@@ -108,7 +114,7 @@ def _held_out(snapshot: Snapshot, catalog: Catalog) -> AuditResult:
 
 def _lacking(names: Sequence[Name], catalog: Catalog, snapshot: Snapshot) -> AuditResult:
     """Labels of every fifth item linked against a copy of the index without those items, where no other bears them."""
-    gone = [name for name in names if name.item % PASSES == 0]
+    gone = [name for name in names if name.item % LACKING == 0]
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(shutil.copy(snapshot.path, Path(folder) / "copy.duckdb"))
         with duckdb.connect(str(copy)) as connection:

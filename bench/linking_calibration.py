@@ -1,6 +1,7 @@
 """What links are worth: counts for `link/calibration.toml`, and whether one half of the gold data foretells the other.
 
-    python -m bench.linking_calibration [--snapshot FILE] [--data FOLDER]
+    python -m bench.linking_calibration [--snapshot FILE] [--data FOLDER] [--each 60] [--passes 5]
+                                         [--language en]
 
 Counted are links to real names: FmLAMA, CUBE, our hard cases, aliases held out, and mentions where nothing is meant
 (hard cases, invented names, names of another topic). A half is drawn by the item that is meant, else by the mention,
@@ -23,6 +24,7 @@ from polyculture.link.audit.verdict import Verdict
 from polyculture.link.calibration import Basis, Company, bases, key_of
 
 FAMILIES = ("hard", "FmLAMA", "CUBE", "aliases", "NIL")
+SMALLEST = ("--snapshot", "{snapshot}", "--data", "{data}", "--each", "2", "--passes", "1", "--language", "en")
 BINS = (0.0, 0.6, 0.8, 0.9, 0.95, 0.98, 1.0)
 
 Kind = tuple[str, Company]
@@ -32,7 +34,7 @@ def main() -> None:
     """Prints the counts as TOML, then the two tables of reliability."""
     given, catalog = arguments(), read_catalog()
     with opened(given.snapshot, given.data, catalog) as snapshot:
-        sets = score_sets(snapshot, catalog, given.data / "wikidata")
+        sets = score_sets(snapshot, catalog, given)
         links = [
             one
             for name, result in sets

@@ -19,6 +19,7 @@ from polyculture.link.index.snapshot import open_snapshot
 from polyculture.link.index.source import IndexSource
 from polyculture.link.ontology import Ontology
 
+SMALLEST = ("--snapshot", "{snapshot}")
 ANY_PATH = """
     WITH RECURSIVE reached(item) AS (
         SELECT unnest($roots)::UINTEGER

@@ -1,6 +1,6 @@
 """How fast a million distinct mentions in 13 languages are linked, and in how much memory.
 
-    python -m bench.linking_rate [--mentions 1000000] [--times 1] [--index FILE]
+    python -m bench.linking_rate [--mentions 1000000] [--times 1] [--index FILE] [--sample 200]
 
 The mentions are made from the names of the snapshot, which is built from ../shared/data/wikidata/slice.json.gz unless
 one is given; `--times 10` links each of them ten times, with a number behind from the second time on. Peers, on a
@@ -40,7 +40,8 @@ from tests.wikidata_server import WikidataServer
 
 SLICE = Path(__file__).parents[1].parent / "shared" / "data" / "wikidata" / "slice.json.gz"
 MENTIONS = (Path(__file__).with_suffix(".sql")).read_text(encoding="utf-8")
-RAPIDFUZZ_SAMPLE, API_SAMPLE = 200, 30
+SAMPLE = 200  # of the mentions, for rapidfuzz; three of twenty of these for the API
+SMALLEST = ("--mentions", "200", "--index", "{snapshot}", "--sample", "10")
 # The functions that linking spends its time in, and what they do.
 STEPS = {
     "_lay_out_asks": "surfaces sorted and folded, names laid out",
@@ -130,6 +131,7 @@ def main() -> None:
     parser.add_argument("--mentions", type=int, default=1_000_000)
     parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--index", type=Path)
+    parser.add_argument("--sample", type=int, default=SAMPLE, help="mentions for the peers")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         index = arguments.index or Path(folder) / "slice.duckdb"
@@ -149,9 +151,12 @@ def main() -> None:
             print(f"{part.num_rows:,} mentions in {spent}: {rate:,.0f} a second")
             print(f"  {dict(statuses)} {dict(matches)}")
             print("  " + ", ".join(f"{step} {share:.0%}" for step, share in shares.items()))
-        rows = random.Random(1).sample(range(table.num_rows), RAPIDFUZZ_SAMPLE)
+        rows = random.Random(1).sample(range(table.num_rows), arguments.sample)
         sample = table.take(rows).to_pylist()
-        peers = ("rapidfuzz", rapidfuzz_rate(index, sample)), ("API, one by one", api_rate(sample[:API_SAMPLE]))
+        peers = (
+            ("rapidfuzz", rapidfuzz_rate(index, sample)),
+            ("API, one by one", api_rate(sample[: arguments.sample * 3 // 20])),
+        )
         for name, peer in peers:
             print(f"{name}: {peer:,.0f} mentions a second; ratio {rate / peer:,.0f}")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,9 +61,11 @@ def hard_cases(catalog: Catalog, snapshot: str) -> GoldSet:
     return GoldSet(f"hard cases, {snapshot}", chosen)
 
 
-def fmlama(data: Path) -> Iterator[GoldSet]:
+def fmlama(data: Path, languages: Collection[str] | None = None) -> Iterator[GoldSet]:
     """FmLAMA's dishes, a set a language; `country` is the one country of origin that it names."""
     for file in sorted((data / "fmlama").glob("*.jsonl")):
+        if languages and file.stem not in languages:
+            continue
         dishes = [orjson.loads(line) for line in file.read_bytes().splitlines()]
         gold = [
             GoldMention(
@@ -85,12 +87,14 @@ def cube(data: Path) -> GoldSet:
     return GoldSet("CUBE dishes", [GoldMention(row["name"], "en", "food", (row["id"],)) for row in dishes])
 
 
-def labels(snapshot: Snapshot, catalog: Catalog, each: int) -> list[Name]:
+def labels(snapshot: Snapshot, catalog: Catalog, each: int, languages: Collection[str] | None = None) -> list[Name]:
     """Labels in each language's own Wikidata language, at most `each` a counted kind, the same every time."""
     found: dict[tuple[int, str, str], Name] = {}
     with _members(snapshot, catalog) as (connection, ontology):
         topics = _topics(connection, ontology)
         for language in catalog.languages.values():
+            if languages and language.code not in languages:
+                continue
             for topic in catalog.topics.values():
                 for kind in counted_kinds(topic):
                     scope, code = ontology.scopes[topic.code, kind], language.label_languages[0]

@@ -37,6 +37,7 @@ from polyculture.collect.mining.sweep import sweep
 Result = TypeVar("Result")
 VOCABULARY = 50_000
 ONE_IN = 50  # documents hold a pattern
+SMALLEST = ("--megabytes", "1")
 PATTERNS = """
 [en]
 patterns = [

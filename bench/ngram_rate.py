@@ -1,6 +1,6 @@
 """How many megabytes of text a second the n-gram model of a corpus counts, from the file to the probabilities.
 
-    python -m bench.ngram_rate [--megabytes 500] [--processes 1]
+    python -m bench.ngram_rate [--megabytes 500] [--processes 1] [--contexts 200] [--entities 300]
 
 The corpora are those of `bench.mining_rate`: JSON lines in English, Japanese and Arabic, of words that are distributed
 as in a language (Zipf). Asked is for 200 contexts of ten tokens, 300 entities of one to three, all of words of the
@@ -27,6 +27,7 @@ from polyculture.instruments.corpus.count import count
 from polyculture.instruments.corpus.gaps import ORDER, Needed, needed_by, pairs_of
 
 PEER_MEGABYTES = 20
+SMALLEST = ("--megabytes", "1", "--contexts", "20", "--entities", "30")
 
 
 def main() -> None:
@@ -34,13 +35,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--megabytes", type=int, default=500, help="of each corpus (default: 500)")
     parser.add_argument("--processes", type=int, default=1, help="(default: 1)")
+    parser.add_argument("--contexts", type=int, default=200, help="(default: 200)")
+    parser.add_argument("--entities", type=int, default=300, help="(default: 300)")
     options = parser.parse_args()
     print("corpus        MB  tokens/10^6  n-grams   MB/s  peak MiB   peer MB/s  ratio")
     measured: list[tuple[Corpus, Path, float, str]] = []
     with tempfile.TemporaryDirectory() as name:
         for corpus in CORPORA[:3]:
             file = write_corpus(Path(name) / f"{corpus.language}.jsonl", corpus, options.megabytes * 10**6)
-            needed = asked_of(file, corpus)
+            needed = asked_of(file, corpus, options.contexts, options.entities)
             spill = Path(name) / corpus.language
             spill.mkdir()
             megabytes, started = file.stat().st_size / 10**6, time.perf_counter()
@@ -54,14 +57,14 @@ def main() -> None:
             print(f"{row}  {theirs:10.2f}  {ours / theirs:5.1f}", flush=True)
 
 
-def asked_of(file: Path, corpus: Corpus) -> Needed:
+def asked_of(file: Path, corpus: Corpus, contexts: int, count_of_entities: int) -> Needed:
     """The n-grams of contexts and entities made of the corpus' own words."""
     with file.open(encoding="utf-8") as lines:
         text = json.loads(next(lines))["text"] + json.loads(next(lines))["text"]
     words = re.findall(r"\w+", text) if corpus.separator else list(re.sub(r"\W", "", text))
     chance = random.Random(3)
-    entities = [corpus.separator.join(chance.choices(words, k=chance.randint(1, 3))) for _ in range(300)]
-    prefixes = [corpus.separator.join([*chance.choices(words, k=10), ""]) for _ in range(200)]
+    entities = [corpus.separator.join(chance.choices(words, k=chance.randint(1, 3))) for _ in range(count_of_entities)]
+    prefixes = [corpus.separator.join([*chance.choices(words, k=10), ""]) for _ in range(contexts)]
     return needed_by([pair for prefix in prefixes for pair in pairs_of(prefix, entities)])
 
 

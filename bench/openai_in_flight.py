@@ -1,6 +1,6 @@
 """How close the openai engine comes to the ideal rate of a server that needs 200 ms for an answer.
 
-    python -m bench.openai_in_flight
+    python -m bench.openai_in_flight [--rounds 40]
 
 The ideal is `in flight / latency` answers a second, which no client can exceed. The peer is the least that a client
 can do: as many coroutines as are in flight, each asking through the same library, one question after the other, and
@@ -10,6 +10,7 @@ while all answers are under way wakes late, a virtual one by several millisecond
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import os
 import subprocess
@@ -24,7 +25,7 @@ from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, 
 
 LATENCY = 0.2
 IN_FLIGHT = 64
-ROUNDS = 40
+SMALLEST = ("--rounds", "2")
 RAMP = 4  # rounds until the number in flight has doubled from what the limiter starts with to all of them
 TEXT = "Write a short paragraph about a person and the food this person likes to eat."
 IDLING = "import os\nos.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\nwhile True: pass"
@@ -85,6 +86,9 @@ def cores_awake() -> Iterator[None]:
 
 def main() -> None:
     """Prints the rates, the ideal and their ratios."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=40, help="answers of each in flight that are timed (default: 40)")
+    count = IN_FLIGHT * parser.parse_args().rounds
     command = [sys.executable, "-m", "tests.servers", "--latency", str(LATENCY)]
     ideal = IN_FLIGHT / LATENCY
     print(f"{ideal:.1f} answers/s are ideal with {IN_FLIGHT} in flight")
@@ -94,8 +98,8 @@ def main() -> None:
             url = server.stdout.readline().strip()
             for cores, name in ((nullcontext(), "as they are"), (cores_awake(), "kept awake")):
                 with cores:
-                    bare = asyncio.run(bare_rate(url, IN_FLIGHT * ROUNDS))
-                    ours = engine_rate(url, IN_FLIGHT * ROUNDS)
+                    bare = asyncio.run(bare_rate(url, count))
+                    ours = engine_rate(url, count)
                 print(
                     f"cores {name}: engine {ours:.1f} ({ours / ideal:.3f}), bare client {bare:.1f} ({bare / ideal:.3f})"
                 )

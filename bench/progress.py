@@ -1,6 +1,6 @@
 """What it costs to say how far a job is: the share of a job's time that goes into progress, on a terminal and without.
 
-python -m bench.progress
+    python -m bench.progress [--answers 20000]
 
 A job of 20,000 answers, taken as fast as the store writes them: far faster than any model answers, so that the share is
 the largest that can be. The peer is the same job with nobody watching.
@@ -8,6 +8,7 @@ the largest that can be. The peer is the same job with nobody watching.
 
 from __future__ import annotations
 
+import argparse
 import os
 import pty
 import sys
@@ -29,7 +30,7 @@ from polyculture.generate.sampling import Sampling
 from tests.extract_engines import ScriptedEngine
 from tests.steps import generate_job
 
-ANSWERS = 20_000
+SMALLEST = ("--answers", "200")
 CATALOG = read_catalog()
 PROMPTS = build_prompts(CATALOG, ["en"], ["food"], ["JP"], ("neutral",))
 
@@ -56,7 +57,7 @@ class AtOnce(ScriptedEngine):
                 yield self._complete(replace(request, seeds=(seed,)))
 
 
-def run_job(progress: Progress) -> float:
+def run_job(progress: Progress, answers: int) -> float:
     """Seconds of this process's CPU, all threads, for the whole job."""
     with tempfile.TemporaryDirectory() as folder:
         started = time.process_time()
@@ -66,7 +67,7 @@ def run_job(progress: Progress) -> float:
             Job("stub:model", "en", "food"),
             PROMPTS,
             ModelSpec("stub:model"),
-            Sampling(n=ANSWERS),
+            Sampling(n=answers),
             progress,
             engine,
             catalog=CATALOG,
@@ -97,15 +98,18 @@ def _drain(descriptor: int) -> None:
 
 def main() -> None:
     """Prints the share of progress in a job's CPU time, and the ratio to a job that nobody watches."""
-    run_job(lambda _: None)  # the language detector loads its models
-    silent = run_job(lambda _: None)
-    with watch("generate", ANSWERS) as progress:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--answers", type=int, default=20_000, help="(default: 20,000)")
+    answers = parser.parse_args().answers
+    run_job(lambda _: None, answers)  # the language detector loads its models
+    silent = run_job(lambda _: None, answers)
+    with watch("generate", answers) as progress:
         plain = Watched(progress)
-        plain_total = run_job(plain)
-    with terminal(), watch("generate", ANSWERS) as progress:
+        plain_total = run_job(plain, answers)
+    with terminal(), watch("generate", answers) as progress:
         bar = Watched(progress)
-        bar_total = run_job(bar)
-    print(f"{ANSWERS} answers, nobody watching: {silent:.2f} s of CPU")
+        bar_total = run_job(bar, answers)
+    print(f"{answers} answers, nobody watching: {silent:.2f} s of CPU")
     for name, watched, total in (("plain lines", plain, plain_total), ("terminal", bar, bar_total)):
         share = watched.seconds / total
         print(f"{name}: {total:.2f} s, ratio {total / silent:.3f}; {watched.calls} reports, {share:.3%} in them")

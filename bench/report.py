@@ -1,6 +1,6 @@
 """The report at the full study's size: how long it takes to write, how large it is, how fast a browser opens it.
 
-    python -m bench.report [--n 6] [--folder FOLDER]
+    python -m bench.report [--n 6] [--folder FOLDER] [--models 7] [--language en]
 
 7 models x 1,716 prompts with a few responses each: cells, pairs of languages and entities are those of the study.
 Chromium opens the file from disk. Printed is the time until the page could be used (its evidence is unpacked and its
@@ -11,7 +11,6 @@ table drawn) and until something was seen (first contentful paint); an entity mu
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 import tempfile
 import time
@@ -19,7 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
 from polyculture.running.layout import store_layout
 from polyculture.running.report_sections import report_sections
@@ -29,7 +28,8 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from polyculture.cache.run_folder import RunFolder
 from polyculture.metrics.measure import measure
 from polyculture.reports.report import write_report
-from tests.full_study import FullStudy
+from tests.browsers import NoBrowserError, opened_browser
+from tests.full_study import MODELS, FullStudy
 
 TIMES = """() => {
   const usable = performance.getEntriesByName("usable")[0];
@@ -37,6 +37,7 @@ TIMES = """() => {
   return [usable.startTime, paint ? paint.startTime : NaN];
 }"""
 OPENINGS = 5
+SMALLEST = ("--n", "1", "--models", "1", "--language", "en", "ja", "--openings", "1")
 
 
 def main() -> None:
@@ -44,16 +45,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--n", type=int, default=6, help="responses of a prompt (default: 6)")
     parser.add_argument("--folder", type=Path, help="where the run is, or shall be, kept")
+    parser.add_argument("--models", type=int, default=len(MODELS), help=f"(default: {len(MODELS)})")
+    parser.add_argument("--language", nargs="*", default=(), help="(default: all)")
+    parser.add_argument("--openings", type=int, default=OPENINGS, help=f"at each width (default: {OPENINGS})")
     asked = parser.parse_args()
+    study = FullStudy(asked.n, MODELS[: asked.models], languages=asked.language)
     with tempfile.TemporaryDirectory() as temporary:
         run = RunFolder(asked.folder or Path(temporary))
         if not run.manifest.exists():
-            timed("made", lambda: FullStudy(asked.n).write(run.root))
+            timed("made", lambda: study.write(run.root))
         timed("measured", lambda: measure(run))
         timed("written", lambda: write_report(run, layout=store_layout(), sections=report_sections()))
         beside = [path.stat().st_size for path in run.report_data.glob("*")]
         print(f"report.html {run.report.stat().st_size:,} bytes; beside it {len(beside)} files, {sum(beside):,} bytes")
-        open_in_browser(run.report)
+        try:
+            open_in_browser(run.report, asked.openings)
+        except NoBrowserError as error:
+            sys.exit(str(error))
 
 
 def timed(what: str, work: Callable[[], Any]) -> None:
@@ -62,19 +70,14 @@ def timed(what: str, work: Callable[[], Any]) -> None:
     print(f"{what} in {time.perf_counter() - started:.1f} s", flush=True)
 
 
-def open_in_browser(report: Path) -> None:
-    found = shutil.which("chromium") or shutil.which("google-chrome")
-    if found is None:
-        sys.exit("no browser: neither chromium nor google-chrome is installed")
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+def open_in_browser(report: Path, openings: int) -> None:
+    with opened_browser() as browser:
         for width in (1280, 390):
-            times = sorted(opening(browser, report, width) for _ in range(OPENINGS))
+            times = sorted(opening(browser, report, width) for _ in range(openings))
             usable, painted = times[len(times) // 2]
             print(
-                f"{width} pixels: usable after {usable:.0f} ms, painted after {painted:.0f} ms (median of {OPENINGS})"
+                f"{width} pixels: usable after {usable:.0f} ms, painted after {painted:.0f} ms (median of {openings})"
             )
-        browser.close()
 
 
 def opening(browser: Browser, report: Path, width: int) -> tuple[float, float]:

@@ -7,8 +7,8 @@ Everything runs on one thread, in one process, on one loaded model, and is timed
 with all entities that fit it. The peers, lm-evaluation-harness' log-likelihoods of a Hugging Face model and minicons'
 conditional scores, take too long for all: they get three batches of 16, of short, middle and long entities, each batch
 of about one length, and their entities a second are compared with ours. The bound is the number of distinct tokens that
-must be fed, at the speed of the model's own best batched forward pass, timed right before and after. Some entities of
-each context are held against a plain pass over their text alone.
+must be fed, at the speed of the model's own best batched forward pass, timed right before and after. A peer that
+is not installed is left out. Some entities of each context are held against a plain pass over their text alone.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -30,16 +31,17 @@ from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import MaskedContext
 from polyculture.instruments.datasets.rules import rules_of
 
-CAMELLIA = Path(__file__).parents[2] / "shared" / "data" / "camellia"
+DATA = Path(__file__).parents[2] / "shared" / "data"
 BATCH = 16
 PARTS = (1 / 6, 1 / 2, 5 / 6)  # where in the order of lengths the peers' batches stand
 CHECKED = 4  # of each batch
+SMALLEST = ("{model}", "--data", "{data}", "--entities", "6", "--language", "ja", "--type", "food")
 SHAPES = ((1, 128), (1, 256), (4, 64), (8, 32), (32, 32))
 
 
 def requests(told: argparse.Namespace) -> Iterator[tuple[MaskedContext, ScoreRequest]]:
     """Causal contexts of each type and language, those with the least ids, with all entities that fit them."""
-    data = load(rules_of("camellia"), CAMELLIA)
+    data = load(rules_of("camellia"), told.data / "camellia")
     kinds: dict[tuple[str, str], list[MaskedContext]] = {}
     for context in sorted(data.contexts, key=lambda context: context.context_id):
         if context.form == "causal" and context.setting != "qa":
@@ -88,6 +90,15 @@ def minicons(engine: TransformersEngine) -> Callable[[str, Sequence[str]], Any]:
     return score
 
 
+def installed_peers(engine: TransformersEngine) -> dict[str, Callable[[str, Sequence[str]], Any]]:
+    """The peers that are installed, by name; those that are not are named."""
+    known = {"lm-eval": ("lm_eval", harness), "minicons": ("minicons", minicons)}
+    for name, (package, _) in known.items():
+        if find_spec(package) is None:
+            print(f"{name} is not installed and left out")
+    return {name: opened(engine) for name, (package, opened) in known.items() if find_spec(package)}
+
+
 class Forward:
     """The model's own forward pass with all logits, in the best of several shapes."""
 
@@ -101,7 +112,7 @@ class Forward:
 
     @torch.inference_mode()
     def _rate(self, shape: tuple[int, int]) -> float:
-        fed = torch.randint(100, 10_000, shape)
+        fed = torch.randint(100, min(10_000, self._model.config.vocab_size), shape)
         spent, _ = seconds(lambda: self._model(input_ids=fed, use_cache=False))
         return fed.numel() / spent
 
@@ -127,6 +138,7 @@ def main() -> None:
     """Prints a line per context, then the medians."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
+    parser.add_argument("--data", type=Path, default=DATA, help="the folder of real data")
     parser.add_argument("--contexts", type=int, default=1, help="of each type and language")
     parser.add_argument("--skip", type=int, default=0, help="so many contexts of each before")
     parser.add_argument("--entities", type=int, help="at most, of a context; all by default")
@@ -139,14 +151,17 @@ def main() -> None:
     ratios: dict[str, list[float]] = {"lm-eval": [], "minicons": [], "bound": [], "apart": []}
     with open_engine(ModelSpec(f"transformers:{told.model}", {"device": "cpu"})) as engine:
         assert isinstance(engine, TransformersEngine)
-        forward, peers = Forward(engine), {"lm-eval": harness(engine), "minicons": minicons(engine)}
+        forward, peers = Forward(engine), installed_peers(engine)
         print(f"{engine.model_version}, {engine.scorer.method}, forward passes of {forward._shape}", flush=True)
         for context, request in requests(told):
             if time.monotonic() > ends:
                 break
             measure(engine, forward, peers, context, request, ratios)
     print("contexts:", len(ratios["bound"]))
-    print("median:", ", ".join(f"{name} {median(values):.2f}" for name, values in ratios.items() if name != "apart"))
+    print(
+        "median:",
+        ", ".join(f"{name} {median(values):.2f}" for name, values in ratios.items() if name in (*peers, "bound")),
+    )
     print("least:", ", ".join(f"{name} {min(ratios[name]):.2f}" for name in peers), end="; ")
     print(f"most of the bound {max(ratios['bound']):.2f}, farthest {max(ratios['apart']):.1e}")
 

@@ -17,14 +17,15 @@ import torch
 
 from polyculture.generate.engines import ModelSpec, ScoreRequest, open_engine
 from polyculture.instruments.datasets.load import load
+from polyculture.instruments.datasets.model import DataSet
 from polyculture.instruments.datasets.rules import rules_of
 
-CAMELLIA = Path(__file__).parents[2] / "shared" / "data" / "camellia"
+DATA = Path(__file__).parents[2] / "shared" / "data"
+SMALLEST = ("{model}", "--data", "{data}", "--entities", "4", "8")
 
 
-def behind_one_context(size: int) -> ScoreRequest:
+def behind_one_context(size: int, data: DataSet) -> ScoreRequest:
     """The first causal Korean context with `size` entities."""
-    data = load(rules_of("camellia"), CAMELLIA)
     context = next(context for context in data.contexts if (context.language, context.form) == ("ko", "causal"))
     ordered = sorted(data.entities, key=lambda entity: entity.language != "ko")
     surfaces = dict.fromkeys(entity.surface for entity in ordered if entity.language in ("ko", "zh"))
@@ -41,9 +42,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("model")
     parser.add_argument("--entities", type=int, nargs="+", default=[500, 2000, 8000])
+    parser.add_argument("--data", type=Path, default=DATA, help="the folder of real data")
     told = parser.parse_args()
     torch.set_num_threads(1)
-    requests = [behind_one_context(size) for size in sorted(told.entities)]
+    data = load(rules_of("camellia"), told.data / "camellia")
+    requests = [behind_one_context(size, data) for size in sorted(told.entities)]
     with open_engine(ModelSpec(f"transformers:{told.model}", {"device": "cpu"})) as engine:
         print(f"loaded: peak {peak():.0f} MiB", flush=True)
         for request in requests:

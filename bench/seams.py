@@ -24,7 +24,8 @@ from polyculture.instruments.datasets.model import DataSet
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection, chosen_contexts
 
-SHARED = Path(__file__).parents[2] / "shared" / "data"
+DATA = Path(__file__).parents[2] / "shared" / "data"
+SMALLEST = ("{model}", "--data", "{data}", "--contexts", "1", "--entities", "20")
 OWN = {
     "gu": "ગઈકાલે મારી દાદીએ બનાવ્યું ",
     "hi": "कल रात मेरी दादी ने बनाया ",
@@ -35,16 +36,16 @@ OWN = {
 }
 
 
-def requests(contexts: int) -> Iterator[tuple[str, ScoreRequest]]:
+def requests(folder: Path, contexts: int, entities: int | None) -> Iterator[tuple[str, ScoreRequest]]:
     """Each language with its contexts and all entities that fit them."""
-    camellia, camel = (load(rules_of(name), SHARED / name) for name in ("camellia", "camel"))
+    camellia, camel = (load(rules_of(name), folder / name) for name in ("camellia", "camel"))
     for dataset in (camellia, camel):
         for (language, _, _), found in chosen_contexts(dataset, Selection(contexts=contexts)):
             for context in found:
                 surfaces = dict.fromkeys(entity.surface for entity in dataset.fitting(context))
-                yield language, ScoreRequest(context.context_id, context.prefix, tuple(surfaces))
+                yield language, ScoreRequest(context.context_id, context.prefix, tuple(surfaces)[:entities])
     for language, prefix in OWN.items():
-        yield f"{language}, own context", ScoreRequest(language, prefix, _western(camellia, language))
+        yield f"{language}, own context", ScoreRequest(language, prefix, _western(camellia, language)[:entities])
 
 
 def _western(dataset: DataSet, language: str) -> tuple[str, ...]:
@@ -80,8 +81,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("tokenizers", type=Path, nargs="+")
     parser.add_argument("--contexts", type=int, default=5, help="of each type and setting")
+    parser.add_argument("--data", type=Path, default=DATA, help="the folder of real data")
+    parser.add_argument("--entities", type=int, help="at most, of a context; all by default")
     told = parser.parse_args()
-    asked = list(requests(told.contexts))
+    asked = list(requests(told.data, told.contexts, told.entities))
     for path in told.tokenizers:
         tokenizer, languages = load_tokenizer(path), dict[str, Counter[str]]()
         for language, request in asked:

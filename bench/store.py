@@ -1,7 +1,7 @@
 """The store at a million responses: how fast it is written, how fast all metric views read it, in how much memory.
 
-    python bench/store.py [--responses 1000000]
-    python bench/store.py --bulk --responses 6000000 --folder /tmp/full     # written once, then used as it is
+    python -m bench.store [--responses 1000000]
+    python -m bench.store --bulk --responses 6000000 --folder /tmp/full     # written once, then used as it is
 
 A run of the study's shape: 7 models, 13 languages, 6 topics, neutral and 19 countries. Written twice: record by record
 through the journal, as an engine's answers come in (batches of 64, as many as are in flight), and as finished Arrow
@@ -44,7 +44,7 @@ COUNTRIES = tuple(sorted(read_catalog().countries))
 LANGUAGES = tuple(sorted(read_catalog().languages))
 TOPICS = tuple(sorted(read_catalog().topics))
 MODELS = tuple(f"openai:{name}" for name in ("one", "two", "three", "four", "five", "six", "seven"))
-PROMPTS = len(MODELS) * len(LANGUAGES) * len(TOPICS) * (1 + len(COUNTRIES))
+SMALLEST = ("--responses", "400", "--smallest")
 # What pandas computes, too: a view and its columns.
 COMPARED = {
     "granularity": ("granularity", "responses", "mentions"),
@@ -96,9 +96,9 @@ def main() -> None:
     parser.add_argument("--responses", type=int, default=1_000_000, help="about how many (default: 1,000,000)")
     parser.add_argument("--bulk", action="store_true", help="write as Arrow tables only: for stores of full size")
     parser.add_argument("--folder", type=Path, help="where the run is written, or used as it is (default: a new one)")
+    parser.add_argument("--smallest", action="store_true", help="two models, languages and countries, one topic")
     asked = parser.parse_args()
-    n = max(1, round(asked.responses / PROMPTS))
-    size = LargeRun(MODELS, LANGUAGES, TOPICS, COUNTRIES, n=n, mentions=10 / 3, items=2000)
+    size = shape(asked.responses, asked.smallest)
     with tempfile.TemporaryDirectory() as temporary:
         folder = asked.folder or Path(temporary)
         ways = [("through the journal", write_records), ("as Arrow tables", write_tables)]
@@ -119,6 +119,15 @@ def main() -> None:
     mine, peers = total(ours, (KEEPING, *COMPARED)), total(theirs, theirs)
     print(f"{', '.join(COMPARED)}: {mine}; pandas {peers}, peak {peer_peak:,} MiB; all equal;", end=" ")
     print(f"ratio {peers.wall / mine.wall:.1f} ({peers.cpu / mine.cpu:.1f} of CPU)")
+
+
+def shape(responses: int, smallest: bool = False) -> LargeRun:
+    """A run of the study's shape, or the smallest that has all its comparisons, of about so many responses."""
+    axes = (
+        (MODELS[:2], LANGUAGES[:2], TOPICS[:1], COUNTRIES[:2]) if smallest else (MODELS, LANGUAGES, TOPICS, COUNTRIES)
+    )
+    prompts = len(axes[0]) * len(axes[1]) * len(axes[2]) * (1 + len(axes[3]))
+    return LargeRun(*axes, n=max(1, round(responses / prompts)), mentions=10 / 3, items=2000)
 
 
 def total(found: Mapping[str, Read], names: Iterable[str]) -> Seconds:

@@ -2,7 +2,7 @@
 
     python -m bench.view FOLDER [--responses 6000000]
 
-FOLDER/store is a run as `bench/store.py --bulk` writes it; it is made where it is not there. Every page is asked for
+FOLDER/store is a run of the shape of `bench/store.py`, written in bulk where it is not there. Every page is asked for
 twice: cold and warm. The server is the command itself, watched from outside.
 """
 
@@ -21,9 +21,9 @@ import psutil
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from bench.store import COUNTRIES, LANGUAGES, MODELS, PROMPTS, TOPICS, write_tables
-from tests.large_run import LargeRun
+from bench.store import shape, write_tables
 
+SMALLEST = ("{folder}", "--responses", "400", "--smallest")
 EXPERIMENT = 'name = "store"\nmodels = ["openai:one"]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["US"]\n'
 PAGES = {
     "first page": ("/", {}),
@@ -40,12 +40,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--responses", type=int, default=6_000_000)
+    parser.add_argument("--smallest", action="store_true", help="two models, languages and countries, one topic")
     asked = parser.parse_args()
     if not (asked.folder / "store").exists():
-        n = max(1, round(asked.responses / PROMPTS))
-        done = write_tables(
-            LargeRun(MODELS, LANGUAGES, TOPICS, COUNTRIES, n=n, mentions=10 / 3, items=2000), asked.folder / "store"
-        )
+        done = write_tables(shape(asked.responses, asked.smallest), asked.folder / "store")
         print(f"{done.responses:,} responses, {done.mentions:,} mentions")
     with served(asked.folder) as (process, address):
         peak = 0

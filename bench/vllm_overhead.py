@@ -69,6 +69,7 @@ ARGUMENTS = {
     "block_size": 32,
 }
 TEXTS = 96  # that are extracted from
+SMALLEST = ("--model", "{vllm_model}", "--python", "{vllm_python}", "--n", "2", "--rounds", "1")
 CATALOG = read_catalog()
 
 

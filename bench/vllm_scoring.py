@@ -19,6 +19,7 @@ from polyculture.generate.engines import ModelSpec, Scored, ScoreRequest
 from polyculture.generate.engines.vllm.engine import VllmEngine
 from polyculture.generate.engines.vllm.scoring import score
 
+SMALLEST = ("--model", "{vllm_model}", "--python", "{vllm_python}", "--count", "2")
 SENTENCE = (
     "My grandmother came from a village by the sea, where everybody knew everybody, and on the first Sunday of the "
     "month all families met in the square behind the church and shared what they had cooked. "

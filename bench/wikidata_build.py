@@ -1,7 +1,7 @@
 """How fast a snapshot is built from a Wikidata dump, all told: unpacked, read, folded, written, sorted.
 
-    python -m bench.wikidata_build                       # everything, some minutes
-    python -m bench.wikidata_build real gzip zstd 400    # some of it, with so many megabytes of JSON
+    python -m bench.wikidata_build                                  # everything, some minutes
+    python -m bench.wikidata_build --dump real --packing gzip zstd --megabytes 400
 
 Two dumps are made of the real data beside the checkout, as gzip, plain and Zstandard. `slice` is the slice of 193,325
 items over and over, with new item numbers: nearly all of its JSON is kept, ten times as much of a megabyte as in
@@ -15,11 +15,11 @@ nothing: `json`, `orjson` and `msgspec` line by line.
 
 from __future__ import annotations
 
+import argparse
 import gzip
 import json
 import os
 import resource
-import sys
 import tempfile
 import threading
 import time
@@ -48,7 +48,8 @@ PEERS: dict[str, Callable[[bytes], object]] = {
     "msgspec": msgspec.json.decode,
 }
 FIRST_NEW = 200_000_000  # item numbers that neither dump holds
-DATA = Path(os.environ.get("POLYCULTURE_SHARED", Path(__file__).parents[2] / "shared")) / "data" / "wikidata"
+DATA = Path(os.environ.get("POLYCULTURE_SHARED", Path(__file__).parents[2] / "shared")) / "data"
+SMALLEST = ("--dump", "real", "--packing", "gzip", "--megabytes", "1", "--data", "{data}")
 
 
 class Use:
@@ -86,17 +87,17 @@ def _cpu() -> float:
     return sum(use.ru_utime + use.ru_stime for use in uses)
 
 
-def slice_lines() -> Iterator[bytes]:
+def slice_lines(data: Path) -> Iterator[bytes]:
     """The items of the slice, a line each."""
-    with gzip.open(DATA / "slice.json.gz", "rb") as lines:
+    with gzip.open(data / "slice.json.gz", "rb") as lines:
         yield from _items(lines)
 
 
-def real_lines() -> Iterator[bytes]:
+def real_lines(data: Path) -> Iterator[bytes]:
     """Complete items as Wikidata writes them, a line each, of a dump's mean length."""
-    with gzip.open(DATA / "entity-json" / "wdsub" / "100lines.json.gz", "rb") as lines:
+    with gzip.open(data / "entity-json" / "wdsub" / "100lines.json.gz", "rb") as lines:
         yield from (line for line in _items(lines) if len(line) <= LONGEST)
-    with (DATA / "entity-json" / "wikibase-dump-filter" / "entities.ndjson").open("rb") as lines:
+    with (data / "entity-json" / "wikibase-dump-filter" / "entities.ndjson").open("rb") as lines:
         yield from (line for line in _items(lines) if len(line) <= LONGEST)
 
 
@@ -187,20 +188,24 @@ def measure(name: str, packing: str, lines: Iterator[bytes], folder: Path) -> tu
 def main() -> None:
     """Prints a block per dump, and each rate as a multiple of the peers'."""
     dumps = {"slice": slice_lines, "real": real_lines}
-    names = [name for name in sys.argv[1:] if name in dumps] or list(dumps)
-    packings = [name for name in sys.argv[1:] if name in PACKINGS] or list(PACKINGS)
-    megabytes = next((int(word) for word in sys.argv[1:] if word.isdecimal()), MEGABYTES)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dump", nargs="+", choices=dumps, default=list(dumps), help="(default: both)")
+    parser.add_argument("--packing", nargs="+", choices=PACKINGS, default=list(PACKINGS), help="(default: all)")
+    parser.add_argument("--megabytes", type=int, default=MEGABYTES, help=f"of JSON (default: {MEGABYTES:,})")
+    parser.add_argument("--data", type=Path, default=DATA, help="the folder of real data")
+    told = parser.parse_args()
+    megabytes, data = told.megabytes, told.data / "wikidata"
     Scanner([]).read(b"\n")
     print(f"{len(os.sched_getaffinity(0))} processors, load {os.getloadavg()[0]:.1f} at the beginning")
-    for name in names:
-        items = list(islice(numbered(dumps[name](), megabytes), PEER_ITEMS))
+    for name in told.dump:
+        items = list(islice(numbered(dumps[name](data), megabytes), PEER_ITEMS))
         peers = {peer: parsing(parse, items) for peer, parse in PEERS.items()}
         print(f"{name}: items of {sum(map(len, items)) / len(items):,.0f} bytes")
-        for packing in packings:
+        for packing in told.packing:
             with tempfile.TemporaryDirectory() as folder:
-                wall, cpu = measure(name, packing, numbered(dumps[name](), megabytes), Path(folder))
-            told = (f"{peer} {rate:.0f} ({wall / rate:.2f}, {cpu / rate:.2f})" for peer, rate in peers.items())
-            print(f"  parsing alone, MB a CPU second (ours by the clock, by CPU): {', '.join(told)}")
+                wall, cpu = measure(name, packing, numbered(dumps[name](data), megabytes), Path(folder))
+            rates = (f"{peer} {rate:.0f} ({wall / rate:.2f}, {cpu / rate:.2f})" for peer, rate in peers.items())
+            print(f"  parsing alone, MB a CPU second (ours by the clock, by CPU): {', '.join(rates)}")
     print(f"load {os.getloadavg()[0]:.1f} at the end")
 
 

@@ -1,0 +1,105 @@
+"""Every benchmark runs at its smallest size, so that none rots; what it measures there means nothing.
+
+A benchmark says in `SMALLEST` with which options: `{model}` is a tiny model, `{snapshot}` the starter snapshot,
+`{data}` the real data beside a checkout, `{folder}` an empty folder, `{vllm_python}` and `{vllm_model}` what
+`make test-vllm` installs.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from bench import vllm_overhead
+from polyculture.link.index.starter import write_starter
+from tests.extract_engines import ScriptedEngine, answer
+from tests.test_house import ROOT
+from tests.tiny_models import save_causal
+
+MODULES = {file.stem: ast.parse(file.read_text(encoding="utf-8")) for file in sorted((ROOT / "bench").glob("*.py"))}
+BENCHMARKS = [
+    name for name, tree in MODULES.items() if 'if __name__ == "__main__"' in ast.unparse(tree).replace("'", '"')
+]
+
+
+def smallest(name: str) -> Sequence[str]:
+    """The options of a benchmark's smallest size."""
+    for statement in MODULES[name].body:
+        if isinstance(statement, ast.Assign) and ast.unparse(statement.targets[0]) == "SMALLEST":
+            options: Sequence[str] = ast.literal_eval(statement.value)
+            return options
+    pytest.fail(f"bench/{name}.py has no SMALLEST: the options with which the tests run it")
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return save_causal("gemma3", tmp_path_factory.mktemp("model"))
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_starter(tmp_path_factory.mktemp("snapshot") / "starter.duckdb").path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path
+
+
+@pytest.fixture
+def data(shared_data: Path) -> Path:
+    return shared_data
+
+
+def installed(variable: str) -> Path:
+    found = os.environ.get(variable)
+    if not found:
+        pytest.skip(f"{variable} is not set: run `make test-vllm`, which installs vLLM and a small model")
+    return Path(found)
+
+
+@pytest.fixture
+def vllm_python() -> Path:
+    return installed("POLYCULTURE_VLLM_PYTHON")
+
+
+@pytest.fixture
+def vllm_model() -> Path:
+    return installed("POLYCULTURE_VLLM_MODEL")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_a_benchmark_runs_at_its_smallest_size(name: str, request: pytest.FixtureRequest, tmp_path: Path) -> None:
+    """`bench/vllm_overhead.py` ended in an AssertionError for weeks, and nobody knew."""
+    options = smallest(name)
+    places = {place: request.getfixturevalue(place) for word in options for place in re.findall(r"{(\w+)}", word)}
+    command = [sys.executable, "-m", f"bench.{name}", *(word.format_map(places) for word in options)]
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "TMPDIR": str(tmp_path)}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=500, check=False)
+    if "no browser" in done.stderr:
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"\d", done.stdout), done.stdout
+
+
+@pytest.mark.parametrize("name", sorted(MODULES.keys() - set(BENCHMARKS)))
+def test_a_module_that_is_no_benchmark_belongs_to_one(name: str) -> None:
+    """A benchmark without its last two lines would run nothing, and pass."""
+    imports = [node.module for tree in MODULES.values() for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    assert f"bench.{name}" in imports
+
+
+def test_extraction_on_vllm_counts_texts_and_not_attempts() -> None:
+    """An answer of no use has a row of its own, and the text another: what the benchmark of vLLM once fell over."""
+    engine = ScriptedEngine(lambda _text, attempt: answer(("ramen", "dish")) if attempt else "no JSON")
+    recorded, _ = vllm_overhead.extraction(engine, ["She loves ramen.", "He loves ramen, too."])
+    assert len(recorded.asked) == 4
+    assert recorded.tokens == 40
