@@ -64,6 +64,13 @@ def test_rooms_are_imported_as_parts_of_polyculture() -> None:
     assert not bare
 
 
+def test_programs_in_texts_import_rooms_as_parts_of_polyculture() -> None:
+    """A test that starts a program of its own once set an option of `link`, another module than the one that ran."""
+    bare = re.compile(rf"^\s*(import|from) ({'|'.join(ROOMS[1:])})\b", re.MULTILINE)
+    files = [file for folder in ("tests", "bench", "docs") for file in (ROOT / folder).rglob("*.[pm][yd]")]
+    assert not [str(file.relative_to(ROOT)) for file in files if bare.search(file.read_text(encoding="utf-8"))]
+
+
 def test_help_starts_fast() -> None:
     command = [sys.executable, "-m", "polyculture", "--help"]
     subprocess.run(command, check=True, capture_output=True, cwd=ROOT)  # compiles what is not compiled yet

@@ -31,9 +31,9 @@ BLOCK = 40_000  # bytes a chunk, so that a small dump has many
 PROGRAM = f"""
 import sys
 from pathlib import Path
-import link.dumps.unpack
+from polyculture.link.dumps import unpack
 from polyculture.link.dumps.build import BuildSettings, build_index
-link.dumps.unpack.BLOCK = {BLOCK}
+unpack.BLOCK = {BLOCK}
 settings = BuildSettings(workers=int(sys.argv[3]), seal_every=0.0, tell=lambda line: print(line, flush=True))
 build_index(Path(sys.argv[1]), Path(sys.argv[2]), {LANGUAGES}, settings)
 """
