@@ -22,7 +22,7 @@ test-full: $(VENV)/.installed-dev browser lint  ## those and the long ones: simu
 test-vllm: $(VENV)/.installed-dev $(VLLM_VENV)/.installed  ## the vllm engine, with a real vLLM and a small model on this machine's CPU
 	HF_HUB_OFFLINE=1 POLYCULTURE_VLLM_PYTHON=$(abspath $(VLLM_VENV))/bin/python POLYCULTURE_VLLM_MODEL=$(abspath $(VLLM_VENV))/smollm2 \
 		OMP_NUM_THREADS=1 VLLM_CPU_OMP_THREADS_BIND=nobind \
-		$(BIN)/python -m pytest -m "$(VLLM_TESTS)" tests/vllm --numprocesses 2 --dist loadgroup
+		$(BIN)/python -m pytest -m "$(VLLM_TESTS)" tests/vllm tests/bench --numprocesses 2 --dist loadgroup
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .

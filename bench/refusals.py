@@ -22,6 +22,7 @@ from polyculture.generate.refusals.folding import fold
 from polyculture.generate.refusals.gold import Example, read_gold
 from polyculture.generate.refusals.phrases import KINDS, built_in_languages, phrases_for
 
+SMALLEST = ("--texts", "130")
 Judge = Callable[[str], bool]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import os
 import re
 import subprocess
 import sys
@@ -24,6 +23,12 @@ MAY_IMPORT = {
     "extract": {"cache", "generate.engines"},
     "generate": {"cache"},
     "cache": set[str](),
+}
+
+# What a command may load when it runs, and nobody who asks for help waits for.
+DEPENDENCIES = {
+    *("aiohttp", "babel", "duckdb", "httpx", "jinja2", "lingua", "networkx", "numba", "numpy", "openai", "pandas"),
+    *("pyarrow", "pydantic", "rapidfuzz", "ray", "scipy", "seaborn", "torch", "transformers", "xllamacpp"),
 }
 
 
@@ -71,17 +76,14 @@ def test_programs_in_texts_import_rooms_as_parts_of_polyculture() -> None:
     assert not [str(file.relative_to(ROOT)) for file in files if bare.search(file.read_text(encoding="utf-8"))]
 
 
-def test_help_starts_fast() -> None:
-    command = [sys.executable, "-m", "polyculture", "--help"]
-    subprocess.run(command, check=True, capture_output=True, cwd=ROOT)  # compiles what is not compiled yet
-    times = []
-    for _ in range(5):
-        before = os.times()
-        subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
-        after = os.times()
-        # Of the processor, which a busy machine does not change as much as the clock.
-        times.append(after.children_user + after.children_system - before.children_user - before.children_system)
-    assert min(times) < 0.4, times
+def test_help_loads_nothing_that_takes_long() -> None:
+    """`--help` answers in a third of a second because it loads what it prints; how long that takes, no test can say."""
+    asked = "import sys; sys.argv = ['polyculture', '--help']\nfrom polyculture.__main__ import main\n"
+    asked += "try: main()\nexcept SystemExit: print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", asked], check=True, capture_output=True, text=True, cwd=ROOT)
+    loaded = {name.split(".")[0] for name in done.stdout.splitlines()[-1].split()}
+    assert {"polyculture", "typer"} < loaded
+    assert not loaded & DEPENDENCIES
 
 
 def test_every_command_is_documented() -> None:
