@@ -166,9 +166,9 @@ def write_tables(size: LargeRun, root: Path) -> Written:
     for job in size.jobs:
         tables = size.tables_of(job)
         started = Seconds.now()
-        for names in (["responses"], ["mentions", "extractions"]):
-            with JobShards(run, job, names) as shards:
-                shards.append_part({name: tables[name] for name in names})
+        for group in ([RESPONSES], [MENTIONS, EXTRACTIONS]):
+            with JobShards(run, job, group) as shards:
+                shards.append_part({table.name: tables[table.name] for table in group})
         done.took += Seconds.now() - started
         done.responses += tables["responses"].num_rows
         done.mentions += tables["mentions"].num_rows
