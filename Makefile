@@ -13,10 +13,10 @@ demo: $(VENV)/.installed  ## the whole pipeline on the embedded model, offline o
 	$(BIN)/polyculture demo --folder $(DEMO)
 
 test: $(VENV)/.installed-dev browser lint  ## format, lint, types, all tests
-	$(BIN)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder --durations 20
 
 test-full: $(VENV)/.installed-dev browser lint  ## those and the long ones: simulations of a thousand data sets
-	$(BIN)/python -m pytest -m "not vllm" --numprocesses logical --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -m "not vllm" --numprocesses logical --dist loadfile --no-loadscope-reorder --durations 20
 
 # Most of the time goes into loading: the run that is killed is tested beside all others, each with a model on one core.
 test-vllm: $(VENV)/.installed-dev $(VLLM_VENV)/.installed  ## the vllm engine, with a real vLLM and a small model on this machine's CPU
