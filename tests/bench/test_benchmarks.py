@@ -17,7 +17,6 @@ from pathlib import Path
 
 import pytest
 
-from bench import vllm_overhead
 from polyculture.link.index.starter import write_starter
 from tests.extract_engines import ScriptedEngine, answer
 from tests.test_house import ROOT
@@ -106,6 +105,8 @@ def test_a_module_that_is_no_benchmark_belongs_to_one(name: str) -> None:
 
 def test_extraction_on_vllm_counts_texts_and_not_attempts() -> None:
     """An answer of no use has a row of its own, and the text another: what the benchmark of vLLM once fell over."""
+    from bench import vllm_overhead
+
     engine = ScriptedEngine(lambda _text, attempt: answer(("ramen", "dish")) if attempt else "no JSON")
     recorded, _ = vllm_overhead.extraction(engine, ["She loves ramen.", "He loves ramen, too."])
     assert len(recorded.asked) == 4
