@@ -18,8 +18,8 @@ from operator import itemgetter
 from bench.linking_accuracy import arguments, opened, score_sets
 from bench.linking_report import family
 from polyculture.cache.catalog import read_catalog
+from polyculture.cache.proportions import wilson_interval
 from polyculture.cli.tables import print_table
-from polyculture.link.audit.audit import wilson
 from polyculture.link.audit.verdict import Verdict
 from polyculture.link.calibration import Basis, Company, bases, key_of
 
@@ -69,7 +69,10 @@ def print_reliability(title: str, learnt: dict[Kind, Basis], links: Sequence[Ver
     for low, high in pairwise(BINS):
         some = [(chance, right) for chance, right in foretold if low < chance <= high]
         if some:
-            hits, interval = sum(right for _, right in some), wilson(sum(right for _, right in some), len(some))
+            hits, interval = (
+                sum(right for _, right in some),
+                wilson_interval(sum(right for _, right in some), len(some)),
+            )
             mean = sum(chance for chance, _ in some) / len(some)
             shown = f"{hits / len(some):.3f} [{interval[0]:.3f}, {interval[1]:.3f}]" if interval else None
             lines.append((f"{low:g} to {high:g}", len(some), f"{mean:.3f}", shown))

@@ -12,8 +12,9 @@ import duckdb
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
+from polyculture.cache.proportions import wilson_interval
 from polyculture.cli.tables import print_table
-from polyculture.link.audit.audit import AuditResult, AuditRow, score, wilson
+from polyculture.link.audit.audit import AuditResult, AuditRow, score
 from polyculture.link.audit.verdict import ONE_ITEM, SEVERAL, TOPIC_DECIDES, WRONG, Verdict
 from polyculture.link.calibration import MATCHES
 from polyculture.link.index.snapshot import Snapshot
@@ -186,7 +187,7 @@ def _right(answers: Sequence[bool]) -> str:
 
 
 def _share(hits: int, of: int) -> str:
-    return _percent(hits / of if of else None, wilson(hits, of))
+    return _percent(hits / of if of else None, wilson_interval(hits, of))
 
 
 def _percent(share: float | None, interval: tuple[float, float] | None) -> str:

@@ -1,4 +1,4 @@
-"""How a stage tells the front door what it is doing and what became of it."""
+"""How a stage reports its progress and its result to the front door."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def silent(_outcome: Outcome) -> None:
 
 
 def throttled(progress: Progress, every: float = 0.25) -> Progress:
-    """`progress`, called at once and then not before `every` seconds have passed since the last call."""
+    """`progress`, called at once and then at most once in `every` seconds; outcomes in between are dropped."""
     last = -math.inf
 
     def report(outcome: Outcome) -> None:

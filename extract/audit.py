@@ -13,20 +13,17 @@ from dataclasses import asdict, dataclass, field
 from itertools import groupby
 from typing import Any
 
-from scipy.stats import binomtest
-
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.outcome import Outcome, Progress, silent
+from polyculture.cache.proportions import ShareInterval, wilson_interval
 from polyculture.extract.base import Extracted, Extractor, FoundMention, ResponseText
 from polyculture.extract.folding import fold_name
 from polyculture.extract.gold import GoldText
 
 MATCHINGS = ("strict", "span", "surface")
-CONFIDENCE = 0.95
 
 # An extractor for texts of a language and a topic.
 OpenExtractor = Callable[[str, str], Extractor]
-Interval = tuple[float, float] | None
 
 
 @dataclass(slots=True)
@@ -53,19 +50,11 @@ class Tally:
         together = self.gold + self.found
         return 2 * self.hits[matching] / together if together else None
 
-    def f1_interval(self, matching: str) -> Interval:
+    def f1_interval(self, matching: str) -> ShareInterval:
         """F1 is 2J / (1 + J) of Jaccard's index J, a share of all mentions: Wilson's interval of J, mapped."""
         hits = self.hits[matching]
-        bounds = wilson(hits, self.gold + self.found - hits)
+        bounds = wilson_interval(hits, self.gold + self.found - hits)
         return None if bounds is None else (2 * bounds[0] / (1 + bounds[0]), 2 * bounds[1] / (1 + bounds[1]))
-
-
-def wilson(hits: int, of: int) -> Interval:
-    """Wilson's interval of a share, at 95 %; None where there is nothing to take a share of."""
-    if not of:
-        return None
-    bounds = binomtest(hits, of).proportion_ci(CONFIDENCE, method="wilson")
-    return float(bounds.low), float(bounds.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +71,11 @@ class AuditRow:
     hits: int
     hallucinated: int
     precision: float | None
-    precision_interval: Interval
+    precision_interval: ShareInterval
     recall: float | None
-    recall_interval: Interval
+    recall_interval: ShareInterval
     f1: float | None
-    f1_interval: Interval
+    f1_interval: ShareInterval
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,9 +173,9 @@ def _rows(by: str, value: str, tally: Tally) -> list[AuditRow]:
             tally.hits[matching],
             tally.hallucinated,
             tally.precision(matching),
-            wilson(tally.hits[matching], tally.found),
+            wilson_interval(tally.hits[matching], tally.found),
             tally.recall(matching),
-            wilson(tally.hits[matching], tally.gold),
+            wilson_interval(tally.hits[matching], tally.gold),
             tally.f1(matching),
             tally.f1_interval(matching),
         )

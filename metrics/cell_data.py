@@ -11,6 +11,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
+from polyculture.cache.sql_files import read_sql
 from polyculture.metrics.intervals.assemblage import Assemblage, assemblage
 from polyculture.metrics.intervals.ratio import Numbers
 
@@ -45,7 +46,7 @@ class Reading:
 
     def __init__(self, store: duckdb.DuckDBPyConnection) -> None:
         self._store = store
-        store.execute(_query("numbered"))
+        store.execute(read_sql(QUERIES, "numbered"))
         rows = store.execute("SELECT * FROM measured_cells ORDER BY cell").fetchall()
         cells = [Cell(*row) for row in rows]
         self.cells_of = {model: list(group) for model, group in groupby(cells, key=lambda cell: cell.model)}
@@ -56,7 +57,7 @@ class Reading:
     def load(self, model: str) -> None:
         """Makes `model` the one whose items are read."""
         self._store.execute("DELETE FROM linked_items")
-        self._store.execute(_query("linked_items"), {"model": model})
+        self._store.execute(read_sql(QUERIES, "linked_items"), {"model": model})
 
     def granularity(self, model: str) -> Mapping[int, Sums]:
         """Per cell: specific mentions over mentions."""
@@ -71,7 +72,7 @@ class Reading:
 
         Of the loaded model.
         """
-        rows = self._store.execute(_query("neutral_specificity")).fetchall()
+        rows = self._store.execute(read_sql(QUERIES, "neutral_specificity")).fetchall()
         found = {}
         for cell, group in groupby(rows, key=lambda row: int(row[0])):
             patterns = list(group)
@@ -85,7 +86,7 @@ class Reading:
 
     def assemblages(self, topic: str, cells: Sequence[Cell]) -> dict[int, Assemblage]:
         """Per cell of this topic whose items are known, of the loaded model: the assemblage behind it."""
-        columns = self._store.execute(_query("items"), {"topic": topic}).fetchnumpy()
+        columns = self._store.execute(read_sql(QUERIES, "items"), {"topic": topic}).fetchnumpy()
         number, response, item = (np.asarray(columns[name]) for name in ("cell", "response", "item"))
         starts = np.searchsorted(number, [cell.number for cell in cells], side="left")
         ends = np.searchsorted(number, [cell.number for cell in cells], side="right")
@@ -96,7 +97,7 @@ class Reading:
         }
 
     def _sums(self, query: str, parameters: Mapping[str, Any]) -> Mapping[int, Sums]:
-        columns = self._store.execute(_query(query), parameters).fetchnumpy()
+        columns = self._store.execute(read_sql(QUERIES, query), parameters).fetchnumpy()
         cells = np.asarray(columns["cell"])
         values = [np.asarray(columns[name], dtype=float) for name in ("responses", "numerator", "denominator")]
         return {cell: Sums(*(value[rows] for value in values)) for cell, rows in _slices(cells)}
@@ -108,7 +109,3 @@ def _slices(cells: Any) -> Iterator[tuple[int, slice]]:
     ends = np.append(starts[1:], len(cells))[: len(starts)]
     for number, start, end in zip(numbers.tolist(), starts.tolist(), ends.tolist(), strict=True):
         yield number, slice(start, end)
-
-
-def _query(name: str) -> str:
-    return (QUERIES / f"{name}.sql").read_text(encoding="utf-8")

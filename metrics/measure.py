@@ -26,6 +26,7 @@ from polyculture.cache.schema import (
 )
 from polyculture.cache.selections import MAIN, file_of, selection_files
 from polyculture.cache.shards import committed_parts
+from polyculture.cache.sql_files import read_sql
 from polyculture.cache.store import open_store
 from polyculture.metrics import CELLS, METRICS
 from polyculture.metrics.cell_data import QUERIES, Reading
@@ -39,7 +40,6 @@ from polyculture.metrics.intervals.model import (
     specificity_rows,
 )
 
-_RESTED_ON = QUERIES / "rested_on.sql"
 WHOLE_TABLES = ("prompts", "links", "entities", "entity_countries")
 
 
@@ -95,7 +95,7 @@ def inputs_id(run: RunFolder, selection: str = MAIN) -> str:
 
 def _with_base(store: duckdb.DuckDBPyConnection, found: Sequence[Interval]) -> Iterator[Interval]:
     """The intervals with what their numbers rest on, as the views have it: so they are known to be of this data."""
-    rested_on = {tuple(row[:-2]): row[-2:] for row in store.execute(_RESTED_ON.read_text(encoding="utf-8")).fetchall()}
+    rested_on = {tuple(row[:-2]): row[-2:] for row in store.execute(read_sql(QUERIES, "rested_on")).fetchall()}
     for row in found:
         place = (row.model, row.language, row.other_language, row.topic, row.condition, row.country)
         responses, mentions = rested_on[row.metric, row.level, *place]

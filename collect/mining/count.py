@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
 from polyculture.cache.errors import StoreError
+from polyculture.cache.sql_files import read_sql
 from polyculture.collect.mining.jobs import write_part
 from polyculture.collect.mining.patterns import Filters, PatternSet
 from polyculture.collect.mining.scan import HITS
@@ -63,22 +63,17 @@ def _count(
     names = pa.table({"number": pa.array(range(len(texts)), pa.uint16()), "pattern": pa.array(texts, pa.string())})
     connection.from_arrow(names).create("patterns")
     limits = {"min_count": filters.min_count, "min_documents": filters.min_documents}
-    connection.execute(_statement("hits"), {"parts": [str(part) for part in (empty, *intake.parts)]})
-    connection.execute(_statement("ngrams"))
-    connection.execute(_statement("candidates"), {**limits, "by_characters": chosen.unit == "characters"})
-    connection.execute(_statement("occurrences"))
+    connection.execute(read_sql(_SQL, "hits"), {"parts": [str(part) for part in (empty, *intake.parts)]})
+    connection.execute(read_sql(_SQL, "ngrams"))
+    connection.execute(read_sql(_SQL, "candidates"), {**limits, "by_characters": chosen.unit == "characters"})
+    connection.execute(read_sql(_SQL, "occurrences"))
     sizes = connection.execute("SELECT DISTINCT size FROM candidates ORDER BY size DESC").fetchall()
     for (size,) in sizes:
-        connection.execute(_statement("choose"), {**limits, "size": size, "min_share": filters.min_share})
-        connection.execute(_statement("take"), {"size": size})
+        connection.execute(read_sql(_SQL, "choose"), {**limits, "size": size, "min_share": filters.min_share})
+        connection.execute(read_sql(_SQL, "take"), {"size": size})
     connection.execute("SET preserve_insertion_order = true")
-    connection.sql(_statement("mined"), params={"language": chosen.language}).create("mined")
+    connection.sql(read_sql(_SQL, "mined"), params={"language": chosen.language}).create("mined")
     return Counted(connection.table("mined"), *(len(connection.table(name)) for name in _COUNTED))
 
 
 _COUNTED = ("hits", "counted", "candidates", "chosen")
-
-
-@cache
-def _statement(name: str) -> str:
-    return (_SQL / f"{name}.sql").read_text(encoding="utf-8")

@@ -13,6 +13,7 @@ import numpy as np
 
 from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.sql_files import read_sql
 from polyculture.cache.store import CORE
 from polyculture.instruments.cbs.bias import Comparison, compare
 from polyculture.instruments.cbs.camel_draws import Drawing, sampled_bias
@@ -82,10 +83,10 @@ def measure_bias(run: RunFolder, drawing: Drawing = CAMEL) -> list[BiasInterval]
 def _rows(drawing: Drawing, store: duckdb.DuckDBPyConnection) -> Iterator[BiasInterval]:
     means: dict[tuple[str, Unit, Condition], list[Tally]] = {}
     mean_differences: dict[tuple[str, Unit, Condition, Condition], list[Contrast]] = {}
-    for *names, again in store.execute(_query("units")).fetchall():
+    for *names, again in store.execute(read_sql(QUERIES, "units")).fetchall():
         unit = Unit(*names)
         levels = _levels(unit)[:1] if again else _levels(unit)  # no context counts twice over all languages
-        likelihoods = store.execute(_query("likelihoods"), unit._asdict()).fetchnumpy()
+        likelihoods = store.execute(read_sql(QUERIES, "likelihoods"), unit._asdict()).fetchnumpy()
         for rule in RULES:
             tallies = dict(_tallies(panels(likelihoods, rule)))
             for condition, tally in tallies.items():
@@ -236,7 +237,3 @@ def _sizes(comparisons: Sequence[Comparison]) -> dict[str, Any]:
 
 def _present(side: np.ndarray[Any, np.dtype[np.float64]]) -> int:
     return int((~np.isnan(side)).any(axis=0).sum())
-
-
-def _query(name: str) -> str:
-    return (QUERIES / f"{name}.sql").read_text(encoding="utf-8")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.sql_files import read_sql
 from polyculture.cache.store import CORE
 from polyculture.instruments.swaps.layout import SWAPS
 from polyculture.instruments.swaps.ratio import Numbers, Rated, Ratio, Side, difference, rate, ratio
@@ -94,7 +95,7 @@ def measure_swaps(run: RunFolder) -> list[SwapInterval]:
 
 
 def _rows(store: duckdb.DuckDBPyConnection) -> Iterator[SwapInterval]:
-    units = [tuple(row) for row in store.execute(_query("units")).fetchall()]
+    units = [tuple(row) for row in store.execute(read_sql(QUERIES, "units")).fetchall()]
     for key, group in groupby(units, key=lambda unit: unit[: len(Whole._fields)]):
         whole = Whole(*key)
         answers = _read(store, whole)
@@ -105,7 +106,7 @@ def _rows(store: duckdb.DuckDBPyConnection) -> Iterator[SwapInterval]:
 
 
 def _read(store: duckdb.DuckDBPyConnection, whole: Whole) -> dict[str, NDArray[Any]]:
-    found = store.execute(_query("answers"), whole._asdict()).fetchnumpy()
+    found = store.execute(read_sql(QUERIES, "answers"), whole._asdict()).fetchnumpy()
     return {name: np.asarray(np.ma.getdata(column)) for name, column in found.items()}
 
 
@@ -185,7 +186,3 @@ def _row(
 
 def _number(column: NDArray[Any]) -> Numbers:
     return column.astype(np.float64)
-
-
-def _query(name: str) -> str:
-    return (QUERIES / f"{name}.sql").read_text(encoding="utf-8")

@@ -16,11 +16,11 @@ import httpx
 from tenacity import RetryCallState, Retrying, retry_if_exception_type
 
 from polyculture.cache.errors import WikidataError
+from polyculture.cache.retry_after import retry_after
 from polyculture.link.api.answers import Answer
 from polyculture.link.api.settings import ApiSettings
 from polyculture.link.contact import user_agent
 from polyculture.link.rate_limiter import Pace
-from polyculture.link.retry_after import retry_after
 from polyculture.link.service_retry import (
     LONGEST_PAUSE,
     TRIES_UNREACHED,
@@ -94,7 +94,7 @@ class ApiTransport:
 
     def _ask(self, params: Mapping[str, str], read: Callable[[Answer], T], allowed: Sequence[str]) -> T:
         response = self._send(params)
-        after = retry_after(response.headers)
+        after = retry_after(response.headers) or 0.0
         if response.status_code == httpx.codes.TOO_MANY_REQUESTS or response.status_code >= 500:
             raise TryAgainError(self._status(response), after)
         answer = _json_object(response)

@@ -18,10 +18,10 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
-from scipy.stats import binomtest
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.outcome import Progress, silent
+from polyculture.cache.proportions import ShareInterval, wilson_interval
 from polyculture.link.audit.gold import GoldMention, counted_kinds
 from polyculture.link.audit.verdict import ONE_ITEM, SEVERAL, STATUSES, TOPIC_DECIDES, Verdict
 from polyculture.link.calibration import MATCHES
@@ -31,10 +31,6 @@ from polyculture.link.linker import Linker
 from polyculture.link.ontology import Ontology
 from polyculture.link.rules import DEFAULT_RULES, Rules
 from polyculture.link.statements import statement
-
-CONFIDENCE = 0.95
-
-Interval = tuple[float, float] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,25 +46,25 @@ class AuditRow:
     outside: int  # their item is not in the snapshot: in no score but precision
     linkable: int
     accuracy: float | None
-    accuracy_interval: Interval
+    accuracy_interval: ShareInterval
     in_topic: int  # linkable, and the item belongs to a kind of the topic: the rest is the classes' doing
     in_topic_accuracy: float | None
-    in_topic_interval: Interval
+    in_topic_interval: ShareInterval
     clear: int  # linkable and not answered 'ambiguous'
     clear_accuracy: float | None
-    clear_interval: Interval
+    clear_interval: ShareInterval
     ambiguous: int  # linkable and answered 'ambiguous'
     ambiguous_accuracy: float | None
-    ambiguous_interval: Interval
+    ambiguous_interval: ShareInterval
     links: int  # answered with an item, rightly or not, also of those outside
     precision: float | None  # the right ones of them
-    precision_interval: Interval
+    precision_interval: ShareInterval
     nil: int  # nothing is meant
     nil_recall: float | None  # of them, left without a link
-    nil_recall_interval: Interval
+    nil_recall_interval: ShareInterval
     unlinked: int  # answered without an item
     nil_precision: float | None  # of them, those where nothing is meant
-    nil_precision_interval: Interval
+    nil_precision_interval: ShareInterval
 
     def flat(self) -> dict[str, Any]:
         """The line with each interval as two columns, `..._low` and `..._high`."""
@@ -153,14 +149,6 @@ def score(verdicts: Sequence[Verdict], by: Sequence[str] = ()) -> AuditResult:
     return AuditResult(tuple(_row(*key, groups[key]) for key in keys), tuple(verdicts))
 
 
-def wilson(hits: int, of: int) -> Interval:
-    """Wilson's interval of a share, at 95 %; None where there is nothing to take a share of."""
-    if not of:
-        return None
-    bounds = binomtest(hits, of).proportion_ci(CONFIDENCE, method="wilson")
-    return float(bounds.low), float(bounds.high)
-
-
 def _asked(gold: Sequence[GoldMention], catalog: Catalog) -> pa.Table:
     """What the linker is asked: each mention in its kind, or in every counted kind of its topic."""
     kinds = {code: counted_kinds(topic) for code, topic in catalog.topics.items()}
@@ -230,7 +218,7 @@ def _row(by: str, value: str, verdicts: Sequence[Verdict]) -> AuditRow:
     )
 
 
-def _share(verdicts: Sequence[Verdict]) -> tuple[int, float | None, Interval]:
+def _share(verdicts: Sequence[Verdict]) -> tuple[int, float | None, ShareInterval]:
     """Their number, the share of the right ones, and its interval."""
     right = sum(one.right for one in verdicts)
-    return len(verdicts), (right / len(verdicts) if verdicts else None), wilson(right, len(verdicts))
+    return len(verdicts), (right / len(verdicts) if verdicts else None), wilson_interval(right, len(verdicts))

@@ -20,9 +20,9 @@ from msgspec import Struct, field
 from tenacity import RetryCallState, Retrying, retry_if_exception_type
 
 from polyculture.cache.errors import WikidataError
+from polyculture.cache.retry_after import retry_after
 from polyculture.link.contact import is_contact, user_agent
 from polyculture.link.rate_limiter import Pace
-from polyculture.link.retry_after import retry_after
 from polyculture.link.service_retry import (
     LONGEST_PAUSE,
     TRIES_UNREACHED,
@@ -157,7 +157,7 @@ class SparqlClient:
     def _check_status(self, response: httpx.Response) -> None:
         if response.is_success:
             return
-        reason, after = f"HTTP {response.status_code} {response.reason_phrase}", retry_after(response.headers)
+        reason, after = f"HTTP {response.status_code} {response.reason_phrase}", retry_after(response.headers) or 0.0
         if response.status_code == httpx.codes.TOO_MANY_REQUESTS:
             raise TryAgainError(reason, after or _UNTOLD_PAUSE)
         if response.status_code in _TIMED_OUT_CODES or _TIMED_OUT.search(response.content):

@@ -31,6 +31,7 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
+from polyculture.cache.sql_files import read_sql
 from polyculture.metrics.intervals.estimate import Estimate, Z, student
 
 Numbers = NDArray[np.float64]
@@ -72,7 +73,7 @@ class Corrected:
 def corrected_metrics(store: duckdb.DuckDBPyConnection) -> list[Corrected]:
     """Granularity, diversity and specificity of every model and language of which something was judged."""
     shifts = _shifts(store)
-    rows = store.execute((_SQL / "reported.sql").read_text(encoding="utf-8")).fetchall()
+    rows = store.execute(read_sql(_SQL, "reported")).fetchall()
     return [
         _corrected(metric, model, language, estimate, low, high, shifts[language, metric])
         for metric, model, language, estimate, low, high in rows
@@ -103,7 +104,7 @@ def _corrected(
 
 def _shifts(store: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], Shift]:
     """Per language and metric."""
-    columns = store.execute((_SQL / "judged.sql").read_text(encoding="utf-8")).fetchnumpy()
+    columns = store.execute(read_sql(_SQL, "judged")).fetchnumpy()
     table = {
         name: np.asarray(np.ma.filled(values, np.nan) if name == "weight" else values)
         for name, values in columns.items()

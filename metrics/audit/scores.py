@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import duckdb
-from scipy.stats import binomtest
 
-CONFIDENCE = 0.95
+from polyculture.cache.proportions import wilson_interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +57,5 @@ def _shares(rows: Sequence[Mapping[str, int]], language: str | None, topic: str 
 
 def share(what: str, language: str | None, topic: str | None, hits: int, of: int) -> Share:
     """`hits` of `of`, with Wilson's interval."""
-    if not of:
-        return Share(what, language, topic, hits, of, None, None, None)
-    bounds = binomtest(hits, of).proportion_ci(CONFIDENCE, method="wilson")
-    return Share(what, language, topic, hits, of, hits / of, float(bounds.low), float(bounds.high))
+    low, high = wilson_interval(hits, of) or (None, None)
+    return Share(what, language, topic, hits, of, hits / of if of else None, low, high)

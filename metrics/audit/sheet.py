@@ -21,6 +21,7 @@ import duckdb
 from polyculture.cache.errors import StoreError
 from polyculture.cache.schema import Judgement
 from polyculture.cache.spreadsheet import read_sheet_rows
+from polyculture.cache.sql_files import read_sql
 
 _SQL = Path(__file__).with_name("sql")
 JUDGED = ("mention", "specific", "link", "missed")
@@ -45,7 +46,7 @@ class Sampled:
 
 def sample(store: duckdb.DuckDBPyConnection, per: int, seed: int) -> Sampled:
     """The rows of `per` responses of every language and topic, the same for the same store and seed."""
-    found = store.execute((_SQL / "sample.sql").read_text(encoding="utf-8"), {"per": per, "seed": seed})
+    found = store.execute(read_sql(_SQL, "sample"), {"per": per, "seed": seed})
     names = [column[0] for column in found.description or ()]
     rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
     return Sampled([_sheet_row(row) for row in rows], sum(row["ordinal"] is None for row in rows))
@@ -74,7 +75,7 @@ def read_judgements(store: duckdb.DuckDBPyConnection, path: Path) -> list[Judgem
 def _known(store: duckdb.DuckDBPyConnection, ids: list[str]) -> dict[str, dict[str, Any]]:
     """What the store holds under these ids."""
     extractions = sorted({one.split(":")[1] for one in ids if one.count(":") == 2})
-    found = store.execute((_SQL / "known.sql").read_text(encoding="utf-8"), {"extractions": extractions})
+    found = store.execute(read_sql(_SQL, "known"), {"extractions": extractions})
     names = [column[0] for column in found.description or ()]
     rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
     return {row_id(row["extraction_id"], row["ordinal"]): row for row in rows}

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from polyculture.cache.errors import StoreError, did_you_mean
+from polyculture.cache.sql_files import read_sql
 from polyculture.metrics.comparison.effect import Effect, adjusted, paired_effect
 from polyculture.metrics.intervals.levels import METHODS
 
@@ -139,7 +140,7 @@ def _row(group: tuple[str, ...], columns: Sequence[str], pairs: Sequence[_Pair],
 def _pairs(store: duckdb.DuckDBPyConnection, sides: Sides) -> duckdb.DuckDBPyRelation:
     """The pairs, in a fixed order, so that the same store gives the same p."""
     name = sides.dimension if sides == NATIVE else f"{sides.dimension}s"
-    query = (_SQL / f"{name}.sql").read_text(encoding="utf-8")
+    query = read_sql(_SQL, name)
     return store.sql(query, params={} if sides == NATIVE else {"a": sides.a, "b": sides.b})
 
 

@@ -13,6 +13,7 @@ from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import EXTRACTIONS, RESPONSES
 from polyculture.cache.shards import JobShards
+from polyculture.cache.sql_files import read_sql
 from polyculture.cache.store import current_store
 from polyculture.experiment.workspace import Workspace
 
@@ -83,8 +84,8 @@ def _count(workspace: Workspace) -> tuple[Counts, int, int]:
     if workspace.before is None:
         return {}, 0, 0
     with current_store(workspace.run, workspace.before) as connection:
-        rows = connection.sql(_query("run_status")).fetchall()
-        linked, unlinked = connection.sql(_query("links_status")).fetchall()[0]
+        rows = connection.sql(read_sql(DATA, "run_status")).fetchall()
+        linked, unlinked = connection.sql(read_sql(DATA, "links_status")).fetchall()[0]
     counts = {(stage, Job(*job)): Counter(done=done, failed=failed, again=again)
               for stage, *job, done, failed, again in rows}  # fmt: skip
     return counts, linked, unlinked
@@ -100,7 +101,3 @@ def _states(row: Mapping[str, Any]) -> Sequence[str]:
     if row["status"] in ("ok", "unusable"):  # the latter is asked again
         return ("done",) if row["status"] == "ok" else ()
     return ("failed",) if row["retryable"] is False else ("failed", "again")
-
-
-def _query(name: str) -> str:
-    return (DATA / f"{name}.sql").read_text(encoding="utf-8")

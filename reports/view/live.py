@@ -16,6 +16,7 @@ from polyculture.cache.layout import Layout
 from polyculture.cache.readonly_sql import check_question
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.shards import committed_parts
+from polyculture.cache.sql_files import read_sql
 from polyculture.cache.store import open_store
 
 SQL = Path(__file__).with_name("sql")
@@ -56,7 +57,7 @@ class LiveStore:
 
     def ask(self, name: str, limit: int = 1_000, **values: Any) -> Answer:
         """The rows of `sql/<name>.sql`."""
-        return self.answer((SQL / f"{name}.sql").read_text(encoding="utf-8"), values, limit)
+        return self.answer(read_sql(SQL, name), values, limit)
 
     def told(self, name: str) -> Answer:
         """The same rows, kept until the run writes: for queries that read the whole store."""

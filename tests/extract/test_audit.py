@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
@@ -14,7 +13,7 @@ import pytest
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import StoreError
 from polyculture.cache.outcome import Outcome
-from polyculture.extract.audit import AuditResult, audit, wilson
+from polyculture.extract.audit import AuditResult, audit
 from polyculture.extract.base import Extracted, FoundMention, ResponseText
 from polyculture.extract.boundaries import Boundaries
 from polyculture.extract.gold import GoldText, read_gold, unmark
@@ -156,17 +155,6 @@ def test_nothing_to_find_and_nothing_found_is_no_score() -> None:
     result = run({"a": "Nothing here."}, {"a": []})
     row = result.rows[0]
     assert (row.precision, row.recall, row.f1, row.precision_interval, row.f1_interval) == (None,) * 5
-
-
-def test_wilsons_interval_is_the_formula() -> None:
-    hits, n, z = 7, 20, 1.959963984540054
-    share = hits / n
-    centre = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    interval = wilson(hits, n)
-    assert interval is not None
-    assert interval == pytest.approx((centre - half, centre + half))
-    assert wilson(0, 0) is None
 
 
 def test_perfect_answers_score_one_everywhere() -> None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
 from itertools import islice
 from typing import Any
 
@@ -16,7 +14,6 @@ from polyculture.cache.errors import EngineError
 from polyculture.generate.engines import SCORING, Completion, Decoding, Message, ModelSpec, Request, open_engine
 from polyculture.generate.engines.openai.async_runner import Background
 from polyculture.generate.engines.openai.engine import OpenAIEngine
-from polyculture.generate.engines.openai.faults import retry_after
 from tests.servers import HTML, RESET, TRUNCATED, Reply, StubServer, answer_text, failure
 
 KEY = "sk-very-secret-1234567890"
@@ -152,13 +149,6 @@ def test_a_wait_longer_than_a_run_should_bear_is_left_to_a_later_one() -> None:
         assert len(server.asked) == 1
     assert clock.slept == []
     assert found[0].retryable
-
-
-def test_retry_after_as_a_date() -> None:
-    soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
-    assert 25 < (retry_after({"retry-after": soon}) or 0) <= 30
-    assert retry_after({"retry-after": "soon"}) is None
-    assert retry_after({}) is None
 
 
 @pytest.mark.parametrize("status", [401, 403])

@@ -31,7 +31,6 @@ from polyculture.link.api.client import ApiClient, ApiSettings
 from polyculture.link.api.source import ApiSource
 from polyculture.link.entity_json import PROPERTIES
 from polyculture.link.linker import TABLES, Linker
-from polyculture.link.retry_after import retry_after
 from polyculture.link.rules import Rules
 from polyculture.running.linking import plan_linking
 from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, asks, index_of, item
@@ -335,24 +334,6 @@ def test_patience_is_kept_for_each_kind_of_fault(server: WikidataServer) -> None
     with ApiClient(settings(server)) as client:
         assert client.entities(["Q5"], ["en"])["Q5"] is not None
     assert len(server.requests) == 7
-
-
-@pytest.mark.parametrize(
-    ("headers", "seconds"),
-    [
-        ({}, 0.0),
-        ({"Retry-After": "7"}, 7.0),
-        ({"Retry-After": " 7 "}, 7.0),
-        ({"Retry-After": "-7"}, 0.0),
-        ({"Retry-After": "soon"}, 0.0),
-        ({"Retry-After": "Fri, 10 Apr 2026 22:30:42 GMT", "Date": "Fri, 10 Apr 2026 22:30:12 GMT"}, 30.0),
-        ({"Retry-After": "Fri, 10 Apr 2026 22:30:42 -0000", "Date": "Fri, 10 Apr 2026 22:30:12 GMT"}, 30.0),
-        ({"Retry-After": "Fri, 10 Apr 2026 22:30:12 GMT", "Date": "Fri, 10 Apr 2026 22:30:42 GMT"}, 0.0),
-        ({"Retry-After": "Fri, 10 Apr 2020 22:30:12 GMT"}, 0.0),
-    ],
-)
-def test_retry_after_has_two_forms(headers: dict[str, str], seconds: float) -> None:
-    assert retry_after(headers) == seconds
 
 
 def test_long_pauses_and_warnings_are_told_once(server: WikidataServer) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import orjson
 import pytest
 
 from polyculture.cache.errors import StoreError
-from polyculture.link.audit.audit import AuditRow, audit_links, judge, score, wilson
+from polyculture.link.audit.audit import AuditRow, audit_links, judge, score
 from polyculture.link.audit.gold import HARD_CASES, GoldMention, read_gold_mentions
 from polyculture.link.audit.verdict import WRONG
 from polyculture.link.calibration import MATCHES
@@ -167,16 +166,6 @@ def test_a_column_of_the_gold_is_a_grouping(world: Snapshot) -> None:
 def test_nothing_to_score_is_no_score(world: Snapshot) -> None:
     row = score(judge([], CATALOG, world)).all
     assert (row.mentions, row.accuracy, row.nil_precision, row.precision_interval) == (0, None, None, None)
-
-
-def test_wilsons_interval_is_the_formula() -> None:
-    hits, n, z = 7, 20, 1.959963984540054
-    centre = (hits / n + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * math.sqrt(hits / n * (1 - hits / n) / n + z * z / (4 * n * n))
-    interval = wilson(hits, n)
-    assert interval is not None
-    assert interval == pytest.approx((centre - half, centre + half))
-    assert wilson(0, 0) is None
 
 
 def test_every_kind_of_match_has_its_place() -> None:

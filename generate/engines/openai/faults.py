@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 import aiohttp
 import openai
 
 from polyculture.cache.errors import EngineError
+from polyculture.cache.retry_after import retry_after
 from polyculture.generate.engines.base import CONTENT_FILTER
 
 _MAX_REASON = 300  # characters of a server's own words that are kept
@@ -105,22 +104,6 @@ class Server:
             return self.not_an_api()
         filtered = CONTENT_FILTER if error.code == CONTENT_FILTER else None
         return RequestError(reason, retryable=False, status=status, finish_reason=filtered)
-
-
-def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the header Retry-After asks to wait, given in seconds or as a date; None without one."""
-    value = headers.get("retry-after")
-    if value is None:
-        return None
-    try:
-        return max(0.0, float(value))
-    except ValueError:
-        pass
-    try:
-        moment = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    return max(0.0, (moment.astimezone(UTC) - datetime.now(UTC)).total_seconds())
 
 
 def is_transient(status: int) -> bool:

@@ -1,23 +1,26 @@
-"""How long an HTTP service asks us to wait (RFC 9110, 10.2.3)."""
+"""How long an HTTP server asks a client to wait (RFC 9110, 10.2.3)."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+_SECONDS = re.compile(r"[0-9]+(?:\.[0-9]+)?")  # the RFC has whole seconds; some servers send fractions
 
-def retry_after(headers: Mapping[str, str]) -> float:
-    """The seconds that `Retry-After` asks for, in either of its forms; 0.0 where it is missing or is neither.
 
-    A date is compared with the service's own `Date`, whose clock need not be ours.
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that `Retry-After` asks for, as a number or a date; None where the header is missing or is neither.
+
+    A date is compared with the server's own `Date`, whose clock may differ from ours. A date in the past is 0.
     """
     header = headers.get("Retry-After", "").strip()
-    if header.isdecimal():
+    if _SECONDS.fullmatch(header):
         return float(header)
     until = _date(header)
     if until is None:
-        return 0.0
+        return None
     now = _date(headers.get("Date", "")) or datetime.now(UTC)
     return max(0.0, (until - now).total_seconds())
 
