@@ -9,8 +9,7 @@ Wikidata's own dump. `real` is items as Wikidata writes them, with 300 languages
 at hand the ones of up to 25,000 bytes, whose mean length is the dump's (1.84 TB of some 115 million items), over and
 over.
 
-What is compiled once on a machine is compiled before. The peers only parse, in one process, from memory, and keep
-nothing: `json`, `orjson` and `msgspec` line by line.
+The peers only parse, in one process, from memory, and keep nothing: `json`, `orjson` and `msgspec` line by line.
 """
 
 from __future__ import annotations
@@ -36,7 +35,6 @@ import pyarrow as pa
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.link.dumps.build import BuildReport, BuildSettings, build_index
-from polyculture.link.dumps.columns import Scanner
 
 MEGABYTES = 1_690  # of JSON: ten times the slice
 PEER_ITEMS = 20_000  # the peers' rate is steady
@@ -195,7 +193,6 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=DATA, help="the folder of real data")
     told = parser.parse_args()
     megabytes, data = told.megabytes, told.data / "wikidata"
-    Scanner([]).read(b"\n")
     print(f"{len(os.sched_getaffinity(0))} processors, load {os.getloadavg()[0]:.1f} at the beginning")
     for name in told.dump:
         items = list(islice(numbered(dumps[name](data), megabytes), PEER_ITEMS))

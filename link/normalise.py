@@ -13,10 +13,8 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-import numpy as np
-import numpy.typing as npt
 import opencc
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -24,7 +22,6 @@ import pyarrow.compute as pc
 NORMALISATION = 1  # raise when a name may come out differently: indexes built before are then refused
 
 Fold = Literal["plain", "turkish", "chinese"]
-FOLDS: tuple[Fold, ...] = get_args(Fold)
 
 _TURKISH = frozenset({"tr", "az", "crh", "gag"})
 _CHINESE = frozenset({"zh", "yue", "wuu", "gan", "hak", "nan", "lzh", "cdo", "hsn"})
@@ -84,43 +81,6 @@ def chinese_forms(text: str) -> list[str]:
     return list(
         dict.fromkeys([text.strip(), _converter("t2s").convert(text).strip(), _converter("s2t").convert(text).strip()])
     )
-
-
-def letters(fold: Fold) -> npt.NDArray[np.int32]:
-    """What becomes of each character of Unicode's basic plane where its neighbours do not matter; -1 where they may.
-
-    A character, or 0: it is left out. Outer and double blanks go, too, and a name of which nothing would be left is
-    `normalise`'s. Of Chinese characters OpenCC's choice depends on the whole word.
-    """
-    found = np.full(0x10000, -1, np.int32)
-    codes = range(0x80 if fold == "chinese" else 0x10000)
-    alone = [code for code in codes if code != ord("\n") and _is_alone(chr(code))]
-    _, text = _folded("\n".join(map(chr, alone)), fold)
-    for code, letter in zip(alone, text.split("\n"), strict=True):
-        if len(letter) < 2 and letter < "\U00010000" and (not letter or _is_alone(letter)):
-            found[code] = ord(letter or "\0")
-    found[ord("\n")] = ord(" ")
-    return found
-
-
-def _is_alone(letter: str) -> bool:
-    """Does it neither join with what stands beside it, nor change places with it?"""
-    composed = unicodedata.normalize("NFKC", letter)
-    return (
-        len(composed) == 1
-        and not unicodedata.combining(composed)
-        and unicodedata.category(letter) != "Cs"
-        and composed not in _joining()
-        and letter != _JOINT
-    )
-
-
-@cache
-def _joining() -> frozenset[str]:
-    """What may become one with the character before it: marks, vowels and consonants of Hangul."""
-    jamo = map(chr, [*range(0x1100, 0x1200), *range(0xA960, 0xA980), *range(0xD7B0, 0xD800)])
-    parts = (unicodedata.normalize("NFD", chr(code))[1:] for code in range(0x20000) if not 0xD800 <= code < 0xE000)
-    return frozenset(jamo).union(*parts)
 
 
 def marks() -> str:

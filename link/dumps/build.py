@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, replace
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +23,6 @@ from polyculture.link.index.snapshot import Snapshot, assemble
 
 ALONE = 8 << 20  # bytes of a dump up to which other processes are not worth their start
 MOST_WORKERS = 6  # beyond, unpacking is what takes the time, and memory would pass 2 GiB
-COMPILED = 64 << 20  # bytes from which it is worth to compile the reader, which takes seconds, the first time
 SEAL_EVERY = 60.0  # seconds of work that a kill may cost
 FIRST_SEAL = 10.0  # the same in the beginning; it doubles each time
 
@@ -48,7 +46,6 @@ class BuildSettings:
     progress: BuildProgress = lambda _read, _size: None
     tell: Callable[[str], None] = lambda _line: None
     seal_every: float = SEAL_EVERY
-    compiled: bool | None = None  # is the compiled reader used? None: for large dumps
 
     def workers_for(self, size: int) -> int:
         """How many processes read a dump of so many bytes, beside this one; 0: this one does it."""
@@ -58,11 +55,6 @@ class BuildSettings:
             return 0
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         return min(cores, MOST_WORKERS)
-
-    def compiled_for(self, size: int) -> bool:
-        """Is a dump of so many bytes read by the compiled reader? Numba is not built for every kind of processor."""
-        wanted = size >= COMPILED if self.compiled is None else self.compiled
-        return wanted and find_spec("numba") is not None
 
 
 DEFAULT = BuildSettings()
@@ -108,17 +100,17 @@ def _read(dump: Path, folder: BuildingFolder, settings: BuildSettings) -> None:
             raise ChangedDumpError
         if state.runs:
             settings.tell(f"{dump}: goes on from line {state.place.line}, with {state.intake.items} items")
-        with _taker(folder, settings.workers_for(reader.size), settings.compiled_for(reader.size)) as taker:
+        with _taker(folder, settings.workers_for(reader.size)) as taker:
             _take(reader, taker, folder, settings)
     intake = folder.state.intake
     if not intake.items:
         raise SnapshotError(f"holds no item ({intake.broken} broken lines)", where=dump, remedy=FORM)
 
 
-def _taker(folder: BuildingFolder, workers: int, compiled: bool) -> AbstractContextManager[Taker]:
+def _taker(folder: BuildingFolder, workers: int) -> AbstractContextManager[Taker]:
     if workers:
-        return Crew(folder.run, folder.state.languages, workers, compiled)
-    return nullcontext(Reader(folder.run, folder.state.languages, compiled=compiled))
+        return Crew(folder.run, folder.state.languages, workers)
+    return nullcontext(Reader(folder.run, folder.state.languages))
 
 
 def _take(reader: DumpReader, taker: Taker, folder: BuildingFolder, settings: BuildSettings) -> None:

@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol, Self, cast
+from typing import Protocol, Self, cast
 
 from polyculture.cache.errors import PolycultureError, StoreError
 from polyculture.cache.files import store_faults
@@ -25,9 +25,6 @@ from polyculture.link.dumps.dump import Chunk
 from polyculture.link.dumps.ingest import Intake, take_lines
 from polyculture.link.entity_json import Rows
 from polyculture.link.index.parts import PartWriter, Tables
-
-if TYPE_CHECKING:
-    from polyculture.link.dumps.columns import Scanner
 
 _BATCH = 40_000  # names that are folded at once: enough to be cheap, and they still fit the processor's cache
 _PATIENCE = 10.0  # seconds that a process is given to end
@@ -46,16 +43,12 @@ class Taker(Protocol):
 
 
 class Reader:
-    """Turns chunks into parts, in this process; `compiled` for dumps so large that they are worth compiling for.
+    """Turns chunks into parts, in this process. Raises `StoreError` where they cannot be written."""
 
-    Raises `StoreError` where they cannot be written.
-    """
-
-    def __init__(self, folder: Path, languages: Iterable[str], writer: int = 0, compiled: bool = False) -> None:
+    def __init__(self, folder: Path, languages: Iterable[str], writer: int = 0) -> None:
         self._folder, self._languages = folder, sorted(languages)
         self._rows = Rows(self._languages)
         self._parts = PartWriter(folder, writer)
-        self._scanner = _scanner(self._languages) if compiled else None
 
     def take(self, chunk: Chunk) -> Intake:
         return self.take_lines(chunk.text, chunk.line)
@@ -63,13 +56,7 @@ class Reader:
     def take_lines(self, text: bytes, first: int) -> Intake:
         """Takes some lines, the first of which has the number `first`."""
         intake = Intake(json_bytes=len(text))
-        lines: Iterable[tuple[int, bytes]] = enumerate(io.BytesIO(text), first)
-        if self._scanner:
-            columns = self._scanner.read(text)
-            self._add(columns.tables)
-            intake.add(Intake(items=columns.items, modified=columns.modified))
-            lines = ((first + before, line) for before, line in columns.left)
-        intake.add(take_lines(lines, self._rows))
+        intake.add(take_lines(enumerate(io.BytesIO(text), first), self._rows))
         if self._rows.names >= _BATCH:
             self._hand_over()
         return intake
@@ -89,12 +76,6 @@ class Reader:
             self._parts.add(tables)
 
 
-def _scanner(languages: list[str]) -> Scanner:
-    from polyculture.link.dumps.columns import Scanner  # compiles, or loads what was compiled
-
-    return Scanner(languages)
-
-
 @dataclass(slots=True)
 class _Worker:
     process: SpawnProcess
@@ -108,13 +89,13 @@ class Crew:
     Raises what goes wrong in one of them; `StoreError` where one is killed.
     """
 
-    def __init__(self, folder: Path, languages: Iterable[str], workers: int, compiled: bool = False) -> None:
+    def __init__(self, folder: Path, languages: Iterable[str], workers: int) -> None:
         self._folder = folder
         context = multiprocessing.get_context("spawn")
         self._workers = []
         for number in range(workers):
             ours, theirs = context.Pipe()
-            arguments = (theirs, folder, sorted(languages), number, compiled)
+            arguments = (theirs, folder, sorted(languages), number)
             process = context.Process(target=_work, args=arguments, daemon=True)
             process.start()
             theirs.close()
@@ -187,12 +168,12 @@ class Crew:
         return StoreError("a process that reads the dump was killed", where=self._folder, remedy=remedy)
 
 
-def _work(pipe: Connection, folder: Path, languages: list[str], number: int, compiled: bool) -> None:
+def _work(pipe: Connection, folder: Path, languages: list[str], number: int) -> None:
     """What one process does: takes lines, or seals its part where it is sent no number of a first line."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process is told too, and closes the pipe
     gc.disable()  # nothing here refers to itself, and to look for it costs as much as to decode the JSON
     try:
-        reader = Reader(folder, languages, number, compiled)
+        reader = Reader(folder, languages, number)
         while True:
             first = pipe.recv()
             pipe.send(reader.seal() if first is None else reader.take_lines(pipe.recv_bytes(), first))
