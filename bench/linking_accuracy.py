@@ -23,7 +23,7 @@ from bench.linking_forms import Taken, displaced, inflected, invented, misspelt
 from bench.linking_report import print_causes, print_countries, print_matches, print_nils, print_sets, write_wrong
 from bench.linking_sets import Name, cube, fmlama, hard_cases, held_out, labels
 from polyculture.cache.catalog import Catalog, read_catalog
-from polyculture.link.audit.audit import AuditResult, judge, score
+from polyculture.link.audit.audit import LinkAudit, judge, score
 from polyculture.link.audit.gold import GoldMention
 from polyculture.link.audit.verdict import Verdict
 from polyculture.link.dumps.build import build_index
@@ -75,7 +75,7 @@ def opened(given: Path | None, data: Path, catalog: Catalog) -> Iterator[Snapsho
         yield build_index(dump, Path(folder) / "slice.duckdb", catalog.label_languages).snapshot
 
 
-def score_sets(snapshot: Snapshot, catalog: Catalog, given: argparse.Namespace) -> Iterator[tuple[str, AuditResult]]:
+def score_sets(snapshot: Snapshot, catalog: Catalog, given: argparse.Namespace) -> Iterator[tuple[str, LinkAudit]]:
     """The gold sets with their scores, one after the other."""
     data, few = given.data / "wikidata", max(1, given.each // 3)
     with tempfile.TemporaryDirectory() as folder:
@@ -100,7 +100,7 @@ def _known(names: Sequence[Name], catalog: Catalog, snapshot: Snapshot) -> list[
     return [name for name, verdict in zip(names, verdicts, strict=True) if verdict.right and verdict.status == "linked"]
 
 
-def _held_out(snapshot: Snapshot, catalog: Catalog, passes: int) -> AuditResult:
+def _held_out(snapshot: Snapshot, catalog: Catalog, passes: int) -> LinkAudit:
     """Each alias linked against a copy of the index that lacks it: of each item one is missing at a time."""
     verdicts: list[Verdict] = []
     for batch in held_out(snapshot, catalog, passes):
@@ -112,7 +112,7 @@ def _held_out(snapshot: Snapshot, catalog: Catalog, passes: int) -> AuditResult:
     return score(verdicts)
 
 
-def _lacking(names: Sequence[Name], catalog: Catalog, snapshot: Snapshot) -> AuditResult:
+def _lacking(names: Sequence[Name], catalog: Catalog, snapshot: Snapshot) -> LinkAudit:
     """Labels of every fifth item linked against a copy of the index without those items, where no other bears them."""
     gone = [name for name in names if name.item % LACKING == 0]
     with tempfile.TemporaryDirectory() as folder:

@@ -21,13 +21,13 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.cache.proportions import wilson_interval
 from polyculture.cli.tables import print_table
 from polyculture.link.audit.verdict import Verdict
-from polyculture.link.calibration import Basis, Company, bases, key_of
+from polyculture.link.calibration import Basis, Competition, bases, key_of
 
 FAMILIES = ("hard", "FmLAMA", "CUBE", "aliases", "NIL")
 SMALLEST = ("--snapshot", "{snapshot}", "--data", "{data}", "--each", "2", "--passes", "1", "--language", "en")
 BINS = (0.0, 0.6, 0.8, 0.9, 0.95, 0.98, 1.0)
 
-Kind = tuple[str, Company]
+Kind = tuple[str, Competition]
 
 
 def main() -> None:
@@ -81,8 +81,8 @@ def print_reliability(title: str, learnt: dict[Kind, Basis], links: Sequence[Ver
 
 
 def _print_counts(counts: dict[Kind, Basis]) -> None:
-    for company, kinds in groupby(counts, itemgetter(1)):
-        print(f"[{company}]")
+    for competition, kinds in groupby(counts, itemgetter(1)):
+        print(f"[{competition}]")
         for kind in kinds:
             print(f"{kind[0]} = [{counts[kind].right}, {counts[kind].of}]")
 

@@ -56,7 +56,7 @@ def _with(catalog: Catalog, title: object) -> Catalog:
 def _accepted(source: IndexSource, catalog: Catalog) -> int:
     with duckdb.connect() as connection, source.opened(connection):
         ontology = Ontology(connection, catalog, ["book"])
-        ontology.climb()
+        ontology.expand_classes()
         members = ontology.members(connection.table("wikidata.items"))
         params = {"scope": ontology.scopes["book", "title"]}
         members.create("accepted")

@@ -44,11 +44,11 @@ SAMPLE = 200  # of the mentions, for rapidfuzz; three of twenty of these for the
 SMALLEST = ("--mentions", "200", "--index", "{snapshot}", "--sample", "10")
 # The functions that linking spends its time in, and what they do.
 STEPS = {
-    "_lay_out_asks": "surfaces sorted and folded, names laid out",
-    "lay_out_forms": "forms of words",
-    "find_variants": "other spellings and forms looked up",
+    "_create_queries": "surfaces sorted and normalised, names loaded",
+    "create_forms": "inflected forms",
+    "find_variants": "spelling variants and inflected forms matched",
     "match_fuzzily": "fuzzy matching",
-    "_choose": "judged, ranked, tables made",
+    "_choose": "candidates ranked, tables created",
 }
 
 

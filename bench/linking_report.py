@@ -14,12 +14,12 @@ import pyarrow as pa
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.proportions import wilson_interval
 from polyculture.cli.tables import print_table
-from polyculture.link.audit.audit import AuditResult, AuditRow, score
+from polyculture.link.audit.audit import LinkAudit, LinkAuditRow, score
 from polyculture.link.audit.verdict import ONE_ITEM, SEVERAL, TOPIC_DECIDES, WRONG, Verdict
 from polyculture.link.calibration import MATCHES
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.index.source import IndexSource
-from polyculture.link.linker import lay_out_countries
+from polyculture.link.linker import create_country_codes
 from polyculture.link.statements import statement
 
 EXACT = ("label", "alias", "normalised", "english")
@@ -29,7 +29,7 @@ COUNTRY_NAMES = """
     WHERE name.language IN ('en', 'mul') GROUP BY name.name
 """
 
-Done = Sequence[tuple[str, AuditResult]]
+Done = Sequence[tuple[str, LinkAudit]]
 
 
 def print_sets(done: Done) -> None:
@@ -97,7 +97,7 @@ def print_matches(done: Done) -> None:
     print_table(("sets", *MATCHES), lines, title="Links that are right, by kind of match")
 
 
-def print_countries(snapshot: Snapshot, catalog: Catalog, results: Iterable[AuditResult]) -> None:
+def print_countries(snapshot: Snapshot, catalog: Catalog, results: Iterable[LinkAudit]) -> None:
     """Is FmLAMA's country of origin among those that we give? Of dishes that carry one (P495) in the snapshot."""
     verdicts = [one for result in results for one in result.verdicts if one.expected]
     ours = _countries(snapshot, catalog, {one.expected[0] for one in verdicts})
@@ -119,7 +119,7 @@ def _countries(snapshot: Snapshot, catalog: Catalog, qids: set[str]) -> dict[str
     with duckdb.connect() as connection, IndexSource(snapshot).opened(connection):
         items = pa.table({"item": pa.array(sorted(int(qid[1:]) for qid in qids), pa.uint32())})
         connection.from_arrow(items).create("linked")
-        lay_out_countries(connection, catalog)
+        create_country_codes(connection, catalog)
         rows = connection.sql(statement("entity_countries")).fetchall()
     found: dict[str, set[str]] = {}
     for qid, _, country, code in rows:
@@ -174,7 +174,7 @@ def write_wrong(file: Path, done: Done) -> None:
         writer.writerows(rows)
 
 
-def _row_of(row: AuditRow | None) -> str:
+def _row_of(row: LinkAuditRow | None) -> str:
     return _of(row.accuracy, row.linkable) if row else "–"
 
 

@@ -127,7 +127,7 @@ def _members(snapshot: Snapshot, catalog: Catalog) -> Iterator[tuple[duckdb.Duck
     source = IndexSource(snapshot)
     with duckdb.connect() as connection, source.opened(connection):
         ontology = Ontology(connection, catalog, list(catalog.topics))
-        ontology.climb()
+        ontology.expand_classes()
         ontology.reach(connection.table("wikidata.items")).create("reached")
         yield connection, ontology
 

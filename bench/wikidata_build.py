@@ -172,9 +172,9 @@ def measure(name: str, packing: str, lines: Iterator[bytes], folder: Path) -> tu
     dump = folder / f"{name}.{PACKINGS[packing]}"
     write_dump(dump, lines)
     report, use, read = ours(dump, folder)
-    size, counts = report.intake.json_bytes / 1e6, report.snapshot.meta["counts"]
+    size, counts = report.counts.json_bytes / 1e6, report.snapshot.meta["counts"]
     print(f"{name}, {packing}: {size:,.0f} MB of JSON, {dump.stat().st_size / 1e6:,.0f} on disk", end="; ")
-    print(f"{report.intake.items:,} items, {counts['names']:,} names, {counts['claims']:,} claims")
+    print(f"{report.counts.items:,} items, {counts['names']:,} names, {counts['claims']:,} claims")
     print(f"  {use.seconds:.1f} s (read {read:.1f}, sorted {use.seconds - read:.1f}): {size / use.seconds:.0f} MB/s")
     print(f"  {use.cpu:.1f} s of CPU: {size / use.cpu:.0f} MB a CPU second; peak {use.peak / 2**20:,.0f} MiB", end="; ")
     print(f"snapshot {report.snapshot.path.stat().st_size / 1e6:,.0f} MB", flush=True)

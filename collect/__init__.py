@@ -1,1 +1,1 @@
-"""Lists of entities to begin with: from web-scale text, and from Wikidata."""
+"""Builds lists of entities from web-scale text and from Wikidata."""

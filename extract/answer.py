@@ -1,4 +1,4 @@
-"""Reads an extractor model's answer: JSON with a list of mentions, or the reason why it is none."""
+"""Parses an extractor model's answer: JSON with a list of mentions, else an error with the reason."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 
 import orjson
 
-MOST_MENTIONS = 100  # of an answer; one that fills this is not believed to be finished
+MOST_MENTIONS = 100  # per answer; an answer with as many counts as endless
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
 
 
-class AnswerError(ValueError):
-    """An answer that is not what was asked for: nothing of it is used."""
+class UnusableAnswerError(ValueError):
+    """The answer does not have the requested form: none of it is used."""
 
 
 def answer_schema(kinds: Iterable[str]) -> dict[str, Any]:
-    """The JSON schema of an answer: a list of bounded length, of texts with one of the kinds."""
+    """The JSON schema of an answer: a bounded list of texts, each with one of the kinds."""
     mention = {
         "type": "object",
         "properties": {"text": {"type": "string"}, "kind": {"type": "string", "enum": list(kinds)}},
@@ -38,19 +38,22 @@ def write_answer(mentions: Iterable[tuple[str, str]]) -> str:
 
 
 def read_answer(text: str, kinds: Iterable[str], finish_reason: str | None) -> list[tuple[str, str]]:
-    """The (surface, kind) pairs of a whole answer, in its order. Raises `AnswerError`, one line, for any other."""
+    """The (surface, kind) pairs of a complete answer, in its order.
+
+    Raises `UnusableAnswerError`, with a message of one line, for any other answer.
+    """
     if finish_reason not in (None, "stop"):
-        raise AnswerError(f"the answer was cut ({finish_reason})")
+        raise UnusableAnswerError(f"the answer was cut ({finish_reason})")
     fenced = _FENCE.match(text)
     try:
         answer = orjson.loads(fenced.group(1) if fenced else text)
     except orjson.JSONDecodeError as fault:
-        raise AnswerError(f"the answer is no JSON: {fault}") from fault
+        raise UnusableAnswerError(f"the answer is no JSON: {fault}") from fault
     mentions = answer.get("mentions") if isinstance(answer, dict) else None
     if not isinstance(mentions, list):
-        raise AnswerError("the answer has no list of mentions")
+        raise UnusableAnswerError("the answer has no list of mentions")
     if len(mentions) >= MOST_MENTIONS:
-        raise AnswerError(f"the answer goes on for ever: {len(mentions)} mentions")
+        raise UnusableAnswerError(f"the answer goes on for ever: {len(mentions)} mentions")
     known = set(kinds)
     return [_pair(mention, known) for mention in mentions]
 
@@ -60,5 +63,5 @@ def _pair(mention: Any, known: set[str]) -> tuple[str, str]:
         case {"text": str(surface), "kind": str(kind)} if kind in known:
             return surface, kind
         case {"text": str(), "kind": str(kind)}:
-            raise AnswerError(f"the answer has an unknown kind {kind[:40]!r}")
-    raise AnswerError("the answer has a mention without text and kind")
+            raise UnusableAnswerError(f"the answer has an unknown kind {kind[:40]!r}")
+    raise UnusableAnswerError("the answer has a mention without text and kind")

@@ -1,8 +1,8 @@
-"""How well an extractor finds what people marked: precision, recall and F1 on gold texts.
+"""The accuracy of an extractor: precision, recall and F1 on gold texts.
 
-Three ways of matching. `strict`: the same characters and the same kind. `span`: the same characters. `surface`: the
-same words, folded, wherever they stand. Only kinds that metrics count are scored together; each kind is scored alone as
-well. A text whose extraction failed is counted as that and is in no score.
+There are three matchings. `strict`: the same span and kind. `span`: the same span. `surface`: the same folded words,
+anywhere in the text. Overall scores are of counted kinds; each kind also has its own score. A text whose extraction
+failed is counted as failed, and is in no score.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ OpenExtractor = Callable[[str, str], Extractor]
 
 
 @dataclass(slots=True)
-class Tally:
-    """What was marked, what was found, and how much of each has a partner in the other."""
+class MentionCounts:
+    """The counts of gold mentions, found mentions, and matches between them."""
 
     texts: int = 0
     failed: int = 0
@@ -38,28 +38,28 @@ class Tally:
     hits: dict[str, int] = field(default_factory=lambda: dict.fromkeys(MATCHINGS, 0))
 
     def precision(self, matching: str) -> float | None:
-        """The share of the found that is right; None where nothing was found."""
+        """The share of found mentions that are correct; None where nothing was found."""
         return self.hits[matching] / self.found if self.found else None
 
     def recall(self, matching: str) -> float | None:
-        """The share of the marked that was found; None where nothing is marked."""
+        """The share of gold mentions that were found; None where there are none."""
         return self.hits[matching] / self.gold if self.gold else None
 
     def f1(self, matching: str) -> float | None:
-        """The harmonic mean of both; None where there is neither a marked nor a found mention."""
+        """The harmonic mean of precision and recall; None where there is neither a gold nor a found mention."""
         together = self.gold + self.found
         return 2 * self.hits[matching] / together if together else None
 
     def f1_interval(self, matching: str) -> ShareInterval:
-        """F1 is 2J / (1 + J) of Jaccard's index J, a share of all mentions: Wilson's interval of J, mapped."""
+        """Wilson's interval of Jaccard's index J, a share of all mentions, mapped by F1 = 2J / (1 + J)."""
         hits = self.hits[matching]
         bounds = wilson_interval(hits, self.gold + self.found - hits)
         return None if bounds is None else (2 * bounds[0] / (1 + bounds[0]), 2 * bounds[1] / (1 + bounds[1]))
 
 
 @dataclass(frozen=True, slots=True)
-class AuditRow:
-    """One line of the audit: all texts, or those of a language, topic, kind or trap, under one way of matching."""
+class ExtractionAuditRow:
+    """A line of the audit: all texts, or those of a language, topic, kind or trap, under one matching."""
 
     by: str  # 'all' | 'language' | 'topic' | 'kind' | 'trap'
     value: str
@@ -79,10 +79,10 @@ class AuditRow:
 
 
 @dataclass(frozen=True, slots=True)
-class AuditResult:
-    """The audit's lines, and what was asked and spent for it."""
+class ExtractionAudit:
+    """The audit's lines, with its requests and costs."""
 
-    rows: tuple[AuditRow, ...]
+    rows: tuple[ExtractionAuditRow, ...]
     texts: int
     failures: Mapping[str, str]  # text id -> reason
     extractor_ids: Mapping[str, str]  # topic -> identity
@@ -91,15 +91,15 @@ class AuditResult:
     completion_tokens: int
 
     def as_json(self) -> dict[str, Any]:
-        """The result as JSON can hold it."""
+        """The result in JSON types."""
         return asdict(self)
 
 
 def audit(
     open_extractor: OpenExtractor, gold: Sequence[GoldText], catalog: Catalog, progress: Progress = silent
-) -> AuditResult:
-    """Runs an extractor over `gold` and scores it. Texts of one language and topic are given to it together."""
-    tallies: dict[tuple[str, str], Tally] = {}
+) -> ExtractionAudit:
+    """Runs an extractor over `gold` and scores it. Texts of one language and topic are extracted together."""
+    tallies: dict[tuple[str, str], MentionCounts] = {}
     results: list[Extracted] = []
     ids: dict[str, str] = {}
     outcome = Outcome(0, 0)
@@ -116,8 +116,8 @@ def audit(
             outcome += Outcome(1, 0) if extracted.status == "ok" else Outcome(0, 1)
             progress(outcome)
     last = [one for one in results if one.status != "unusable"]
-    return AuditResult(
-        rows=tuple(row for (by, value), tally in sorted(tallies.items()) for row in _rows(by, value, tally)),
+    return ExtractionAudit(
+        rows=tuple(row for (by, value), counts in sorted(tallies.items()) for row in _rows(by, value, counts)),
         texts=len(last),
         failures={one.response_id: one.error or "" for one in last if one.status != "ok"},
         extractor_ids=ids,
@@ -127,26 +127,28 @@ def audit(
     )
 
 
-def _score(tallies: dict[tuple[str, str], Tally], text: GoldText, extracted: Extracted, counted: set[str]) -> None:
+def _score(
+    tallies: dict[tuple[str, str], MentionCounts], text: GoldText, extracted: Extracted, counted: set[str]
+) -> None:
     groups = [("all", "all"), ("language", text.language), ("topic", text.topic), ("trap", text.trap or "none")]
     for group in groups:
-        _add(tallies.setdefault(group, Tally()), text, extracted, counted)
+        _add(tallies.setdefault(group, MentionCounts()), text, extracted, counted)
     for kind in {mention.kind for mention in (*text.mentions, *extracted.mentions)}:
-        _add(tallies.setdefault(("kind", f"{text.topic} {kind}"), Tally()), text, extracted, {kind})
+        _add(tallies.setdefault(("kind", f"{text.topic} {kind}"), MentionCounts()), text, extracted, {kind})
 
 
-def _add(tally: Tally, text: GoldText, extracted: Extracted, kinds: set[str]) -> None:
-    tally.texts += 1
+def _add(counts: MentionCounts, text: GoldText, extracted: Extracted, kinds: set[str]) -> None:
+    counts.texts += 1
     if extracted.status != "ok":
-        tally.failed += 1
+        counts.failed += 1
         return
     gold = [mention for mention in text.mentions if mention.kind in kinds]
     found = [mention for mention in extracted.mentions if mention.kind in kinds]
-    tally.gold += len(gold)
-    tally.found += len(found)
-    tally.hallucinated += sum(mention.hallucinated for mention in found)
+    counts.gold += len(gold)
+    counts.found += len(found)
+    counts.hallucinated += sum(mention.hallucinated for mention in found)
     for matching, key in _KEYS.items():
-        tally.hits[matching] += _common(map(key, gold), map(key, found))
+        counts.hits[matching] += _common(map(key, gold), map(key, found))
 
 
 _KEYS: Mapping[str, Callable[[FoundMention], Any]] = {
@@ -160,24 +162,24 @@ def _common(one: Iterable[Any], other: Iterable[Any]) -> int:
     return (Counter(one) & Counter(other)).total()
 
 
-def _rows(by: str, value: str, tally: Tally) -> list[AuditRow]:
+def _rows(by: str, value: str, counts: MentionCounts) -> list[ExtractionAuditRow]:
     return [
-        AuditRow(
+        ExtractionAuditRow(
             by,
             value,
             matching,
-            tally.texts,
-            tally.failed,
-            tally.gold,
-            tally.found,
-            tally.hits[matching],
-            tally.hallucinated,
-            tally.precision(matching),
-            wilson_interval(tally.hits[matching], tally.found),
-            tally.recall(matching),
-            wilson_interval(tally.hits[matching], tally.gold),
-            tally.f1(matching),
-            tally.f1_interval(matching),
+            counts.texts,
+            counts.failed,
+            counts.gold,
+            counts.found,
+            counts.hits[matching],
+            counts.hallucinated,
+            counts.precision(matching),
+            wilson_interval(counts.hits[matching], counts.found),
+            counts.recall(matching),
+            wilson_interval(counts.hits[matching], counts.gold),
+            counts.f1(matching),
+            counts.f1_interval(matching),
         )
         for matching in MATCHINGS
     ]

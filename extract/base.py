@@ -1,4 +1,4 @@
-"""What an extractor is given, and what it answers."""
+"""The interface of extractors: responses in, mentions out."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from polyculture.cache.prices import Purchase
 
 @dataclass(frozen=True, slots=True)
 class ResponseText:
-    """A response to find the mentions of."""
+    """A response to extract mentions from."""
 
     response_id: str
     language: str
     text: str
-    unusable: int = 0  # answers about it that were of no use, so far: the same question is not asked again
+    unusable: int = 0  # unusable answers about it so far: the same request is not repeated
 
 
 @dataclass(frozen=True, slots=True)
 class FoundMention:
-    """A surface that was found: `text[start:end]`, or what the model wrote where that is not in the text."""
+    """A mention: the surface `text[start:end]`, or a hallucinated one that the text does not contain."""
 
     surface: str
     kind: str
@@ -32,38 +32,40 @@ class FoundMention:
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """What became of one response: all its mentions, or the reason why there are none. An answer of no use, after
-    which it is asked again, is 'unusable': it says what was paid for it, and another follows."""
+    """The result for one response: all its mentions, or the reason of a failure.
+
+    An unusable answer is a result of its own, with its cost; another result for the response follows.
+    """
 
     response_id: str
     status: str  # 'ok' | 'failed' | 'unusable'
     mentions: tuple[FoundMention, ...] = ()
-    attempts: int = 1  # those before this one included
+    attempts: int = 1  # including earlier ones
     error: str | None = None  # one line; None when ok
-    retryable: bool | None = None  # of a failure: worth trying again
-    raw: str | None = None  # the model's answer, as it came
+    retryable: bool | None = None  # of a failure: may a later run succeed?
+    raw: str | None = None  # the model's answer, unchanged
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    extractor_model: str | None = None  # the model that was asked
+    extractor_model: str | None = None  # the extractor's model
     purchase: Purchase | None = None  # how its answers were bought
 
 
 class Extractor(Protocol):
-    """Finds the mentions of one topic's kinds."""
+    """Extracts the mentions of one topic's kinds."""
 
     @property
     def extractor_id(self) -> str:
-        """A content hash of everything that decides the mentions."""
+        """A content hash of all that decides the mentions."""
         ...
 
     @property
     def costly(self) -> bool:
-        """Whether an answer costs money or minutes, so that each is kept the moment it comes."""
+        """Does an answer cost money or minutes, so that each is stored as it comes?"""
         ...
 
     def extract(self, responses: Iterable[ResponseText]) -> Iterator[Extracted]:
-        """Yields one `Extracted` per response, as they finish, and one more before it per answer that was of no use.
+        """Yields one `Extracted` per response, as they finish, and one row per unusable answer, before it.
 
-        What fails is a row with a reason, not an exception.
+        A failure is a row with a reason, not an exception.
         """
         ...

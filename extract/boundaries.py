@@ -1,10 +1,10 @@
-"""Where a name may begin and end in a text: at word boundaries where the script has them, with care where it has none.
+"""Where a name may begin and end in a text: at word boundaries, or by rules for scripts without them.
 
-In Chinese, Japanese and Thai a name may stand anywhere, except where its edge is sure to be inside another word:
+In Chinese, Japanese and Thai a name may stand anywhere, unless an edge is certainly inside another word:
 
-- katakana goes on to the left or right (パン in ジャパン), or a Latin word does;
-- a single Chinese character has another beside it (米 in 米国);
-- hiragana, or a single kanji, touches hiragana that is no particle (そば in そばかす);
+- katakana continues to the left or right (パン in ジャパン), or a Latin word does;
+- a single Chinese character is beside another one (米 in 米国);
+- hiragana, or a single kanji, is beside hiragana that is no particle (そば in そばかす);
 - a Thai vowel or tone mark belongs to the name's last letter, or a leading vowel to its first.
 """
 
@@ -16,17 +16,19 @@ from enum import IntEnum
 
 from polyculture.extract.rules import LanguageRules, language_rules, rules
 
+Span = tuple[int, int]  # start and end offsets in a text, in characters
+
 
 class CharClass(IntEnum):
-    """What a character is to a word boundary. A number: looked up for every edge of every match."""
+    """The class of a character for word boundaries. An integer, since it is looked up for every match."""
 
     NONE = 0  # punctuation, space, symbol
-    SPACED = 1  # a letter, mark or digit of a script that separates words by spaces
+    SPACED = 1  # a letter, mark or digit of a script with spaces between words
     HAN = 2
     HIRAGANA = 3
     KATAKANA = 4
     UNSPACED = 5  # Thai, Lao, Khmer, Burmese
-    LATIN = 6  # SPACED too; apart, since a Latin word in a Japanese sentence ends where the kanji begin
+    LATIN = 6  # like SPACED, but separate: in Japanese a Latin word ends where kanji begin
 
 
 _RANGES = (
@@ -73,7 +75,7 @@ _SPACED = (CharClass.SPACED, CharClass.LATIN)
 
 
 def long_enough(folded_name: str) -> bool:
-    """False for a name so short that a text holds it by chance."""
+    """Is the name long enough not to occur in a text by chance?"""
     length, shortest = len(folded_name), rules().shortest
     kinds = {CLASSES[char] for char in folded_name} - {CharClass.NONE}
     if not kinds:
@@ -88,7 +90,7 @@ def long_enough(folded_name: str) -> bool:
 
 
 class Boundaries:
-    """Says whether `text[start:end]` stands as a name of its own, in texts of one language.
+    """Tells whether `text[start:end]` can be a name of its own, in texts of one language.
 
     With `hyphens_join` a hyphen between letters does not end a word: there is no coffee in "coffee-coloured".
     """
@@ -98,7 +100,7 @@ class Boundaries:
         self._hyphens_join = hyphens_join
 
     def free(self, text: str, start: int, end: int) -> bool:
-        """Whether both edges of the span may be those of a name."""
+        """May both edges of the span be edges of a name?"""
         if self._hyphens_join and (_hyphenated(text, start - 1) or _hyphenated(text, end)):
             return False
         return self._left(text, start, end) and self._right(text, start, end)

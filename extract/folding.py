@@ -1,7 +1,7 @@
-"""Folds a text so that spellings of the same name are equal, and remembers where each folded character came from.
+"""Folds a text so that spellings of the same name are equal, and maps folded characters to their offsets.
 
-NFKC (full-width letters, composed and decomposed ones), letter case with the Turkish i, Arabic and Persian letter
-variants, vowel signs that are optional, apostrophes, dashes, the dots between parts of a name, runs of white space.
+Folding covers NFKC (full-width letters, composed and decomposed ones), letter case with the Turkish i, Arabic and
+Persian letter variants, optional vowel signs, apostrophes, dashes, dots between parts of a name, and white space.
 """
 
 from __future__ import annotations
@@ -29,23 +29,23 @@ _DROPPED = re.compile(
 )
 _ONE_FOR_MANY = {char: one for one, many in _MERGED.items() for char in many}
 _TWO_SPACES = "  "
-# What may make one letter of two: accents, the kana voicing marks, the vowels and finals of Korean syllables.
+# Combining characters: accents, kana voicing marks, vowels and finals of Korean syllables.
 _COMPOSING = re.compile("[\u0300-\u036f\u3099\u309a\u1160-\u11ff]")
 _CLUSTER = re.compile(f".{_COMPOSING.pattern}*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """A folded text. `starts` gives for each of its characters, and for its end, the offset in the original.
+    """A folded text. `starts` holds the offset in the original of each character, and of the end.
 
-    `starts` is None where both are the same length and no offset moves.
+    `starts` is None where all offsets are the same.
     """
 
     text: str
     starts: Sequence[int] | None
 
     def span(self, start: int, end: int) -> tuple[int, int] | None:
-        """The original's offsets of `text[start:end]`; None where that begins or ends inside an original character."""
+        """The original's offsets of `text[start:end]`; None where an edge is inside an original character."""
         if self.starts is None:
             return start, end
         first, last = self.starts[start], self.starts[end]
@@ -55,7 +55,7 @@ class Folded:
 
 
 class _Folds(dict[str, str]):
-    """Character, or base character with its marks -> its folded form; filled as characters are met."""
+    """Character, or base character with its marks -> folded form; filled on demand."""
 
     def __missing__(self, char: str) -> str:
         folded = self[char] = _fold_cluster(char)
@@ -70,7 +70,7 @@ def _fold_cluster(cluster: str) -> str:
 
 
 _FOLDS = _Folds()
-_ASCII = {code: _fold_cluster(chr(code)) for code in range(128)}  # one letter each: no offset moves
+_ASCII = {code: _fold_cluster(chr(code)) for code in range(128)}  # one letter each: offsets stay
 
 
 def fold(text: str) -> Folded:
@@ -88,17 +88,17 @@ def fold(text: str) -> Folded:
 
 
 def is_dropped(char: str) -> bool:
-    """Whether nothing is left of a character: an invisible sign, mostly."""
+    """Does folding drop the character? Mostly invisible characters."""
     return not _FOLDS[char]
 
 
 def fold_name(name: str) -> str:
-    """A name as `fold` would leave it inside a text."""
+    """The form of a name in a folded text."""
     return fold(name).text.strip()
 
 
 def without_spaces(folded: Folded) -> Folded:
-    """The same text without its spaces, for names whose parts are written together or apart."""
+    """The folded text without spaces, for names whose parts are written together or apart."""
     if " " not in folded.text:
         return folded
     kept = [place for place, char in enumerate(folded.text) if char != " "]

@@ -1,8 +1,7 @@
-"""The extractor `gazetteer`: finds the names of a lexicon in a text. No model, always the same answer.
+"""The extractor `gazetteer`: finds the names of a lexicon in a text. Deterministic, without a model.
 
-Names and texts are folded (`extract.folding`) and all names are looked for in one pass (Aho-Corasick). A match counts
-where it may begin and end (`extract.boundaries`) and where its letters' case fits; of matches that overlap the first
-and longest is taken.
+Names and texts are folded (`extract.folding`), and all names are searched in one pass (Aho-Corasick). A match counts if
+its edges (`extract.boundaries`) and its letter case fit; of overlapping matches the first and longest is taken.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ VERSION = 1  # of the rules in the code that decide mentions: raise it when they
 
 @dataclass(frozen=True, slots=True)
 class _Name:
-    """What is known of a folded name: how long it is, and the names as written that fold to it, best kind first."""
+    """A folded name: its length, and the written names that fold to it, best kind first."""
 
     length: int
     written: tuple[tuple[str, str], ...]  # (surface, kind)
@@ -43,8 +42,8 @@ def gazetteer_extractor_id(topic: Topic, snapshot: str) -> str:
 class Gazetteer:
     """Finds the names of `lexicon`, a table with the columns `surface`, `kind` and `qid`, in texts of one language.
 
-    A surface that stands there with several kinds has the first of them. Names of a kind's first root class are words
-    of the topic itself ("dish", "drinks") and not looked for. `snapshot` says where the lexicon is from.
+    A surface with several kinds gets the first of them. Names of a kind's first root class are words of the topic
+    itself ("dish", "drinks") and are not searched. `snapshot` is the hash of the lexicon's source.
     """
 
     costly = False
@@ -56,7 +55,7 @@ class Gazetteer:
         self._automaton = _automaton(lexicon, language, topic_words)
 
     def extract(self, responses: Iterable[ResponseText]) -> Iterator[Extracted]:
-        """Yields the mentions of one response after the other; none fails."""
+        """Yields the mentions response by response; none fails."""
         for response in responses:
             yield Extracted(response.response_id, "ok", tuple(self._mentions(response.text)))
 
@@ -82,7 +81,7 @@ class Gazetteer:
 
 
 def _automaton(lexicon: pa.Table, language: str, topic_words: Container[str]) -> ahocorasick.Automaton | None:
-    """All names and their other forms, ready to be found; None where there is none."""
+    """The automaton of all names and their inflected forms; None for an empty lexicon."""
     written: dict[str, dict[str, str]] = {}
     forms: dict[str, dict[str, str]] = {}
     chosen = language_rules(language)

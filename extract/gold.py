@@ -1,4 +1,4 @@
-"""Texts whose mentions are known: `gold/<language>.jsonl`, hand-made, described in `gold/README.md`.
+"""Gold texts, whose mentions are known: `gold/<language>.jsonl`, written by hand, described in `gold/README.md`.
 
 A line is `{"id", "topic", "trap", "marked"}`; `marked` is the text with its mentions as `[[surface|kind]]`.
 """
@@ -27,7 +27,7 @@ class GoldText:
     text_id: str
     language: str
     topic: str
-    trap: str | None  # what in it only looks like a mention: 'cutlery', 'brand', 'metaphor', ...
+    trap: str | None  # the distractor in it: 'cutlery', 'brand', 'metaphor', ...
     text: str
     mentions: tuple[FoundMention, ...]
 
@@ -35,7 +35,7 @@ class GoldText:
 def read_gold(catalog: Catalog, folder: Path = GOLD, languages: tuple[str, ...] = ()) -> list[GoldText]:
     """The gold texts of a folder, of all languages or of those given, language by language, topic by topic.
 
-    Raises `StoreError`, naming file and line, where one does not have the form or names what the catalogue lacks.
+    Raises `StoreError`, with file and line, where one is malformed or refers to something that the catalogue lacks.
     """
     files = sorted(folder.glob("*.jsonl"))
     known = [file.stem for file in files]
@@ -77,9 +77,9 @@ def _read_file(file: Path, catalog: Catalog) -> Iterator[GoldText]:
         if unknown:
             raise _fault(file, number, f"{gold.topic} has no kind {unknown[0]!r}", did_you_mean(unknown[0], kinds))
         if "[[" in text or "]]" in text:
-            raise _fault(file, number, "a mark is left open")
+            raise _fault(file, number, "a mark is not closed")
         if gold.text_id in seen:
-            raise _fault(file, number, f"the id {gold.text_id!r} stands there twice")
+            raise _fault(file, number, f"the id {gold.text_id!r} is not unique")
         seen.add(gold.text_id)
         yield gold
 

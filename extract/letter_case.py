@@ -1,4 +1,4 @@
-"""Whether capital letters in a text fit a name: "It" the novel is not "it" the pronoun."""
+"""Checks capital letters: "It" the novel is not "it" the pronoun."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
 
 class LetterCase:
-    """The rules of one language."""
+    """The letter case rules of one language."""
 
     def __init__(self, language: str) -> None:
         self._rules = language_rules(language)
 
     def fits(self, text: str, start: int, end: int, surface: str, kind: str) -> bool:
-        """Whether `text[start:end]`, which folds to the same as `surface`, is written as that name may be.
+        """May `text[start:end]`, which folds to the same as `surface`, be that name?
 
-        Names of one thing (titles, people) need their capital letters; where one could be an ordinary word that opens a
-        sentence, or is very short in a script without capitals, it needs quotation marks or emphasis. Common nouns need
-        a capital letter where the language writes them so.
+        Proper names (titles, people) need their capital letters. Names that are also ordinary words at the start of a
+        sentence, and very short names in scripts without capitals, need quotation marks or emphasis. Common nouns need
+        a capital letter in languages that capitalise nouns.
         """
         found = text[start:end]
         if kind not in rules().proper_kinds:
@@ -43,7 +43,7 @@ class LetterCase:
 
 @lru_cache(maxsize=100_000)
 def _capitalised_words(surface: str, articles: frozenset[str]) -> tuple[int, ...]:
-    """Which words of a name have a capital letter, an article at its head aside."""
+    """The positions of a name's words with a capital letter, without a leading article."""
     words = _WORD.findall(surface)
     return tuple(
         place

@@ -1,4 +1,4 @@
-"""The extractor `llm`: a model names a text's entities in JSON, constrained by a schema where its engine can."""
+"""The extractor `llm`: a model lists a text's entities as JSON, constrained by a schema where possible."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import asdict, replace
 
 from polyculture.cache.catalog import Topic
 from polyculture.cache.identity import content_id
-from polyculture.extract.answer import AnswerError, answer_schema, read_answer
+from polyculture.extract.answer import UnusableAnswerError, answer_schema, read_answer
 from polyculture.extract.base import Extracted, ResponseText
 from polyculture.extract.offsets import locate
 from polyculture.extract.prompt import prompt_head
@@ -17,7 +17,7 @@ from polyculture.generate.engines.capabilities import Sampling
 
 VERSION = 1  # of the rules in the code that decide mentions: raise it when they change
 MAX_TOKENS = 1024
-# The first attempt is greedy; after it the same question would get the same answer, so the next ones are not.
+# The first attempt is greedy. Later ones are sampled, since a greedy answer would be the same again.
 TEMPERATURES = (0.0, 0.4, 0.8)
 
 
@@ -29,12 +29,12 @@ def llm_extractor_id(model: str, topic: Topic) -> str:
 
 
 class LlmExtractor:
-    """Asks `engine`, which runs `model`, for the mentions of a topic's kinds.
+    """Extracts the mentions of a topic's kinds with `engine`, which runs `model`.
 
-    An answer that is no JSON, was cut, goes on for ever or has an unknown kind is asked for again with another seed;
-    after the last attempt the response is failed, with the answer kept as it came. Nothing of such an answer is used;
-    what it cost is told the moment it comes, since whoever is killed before the next attempt has paid for it.
-    A failure of the engine's own is not asked again here; its `retryable` says whether a later run should.
+    An answer that is no JSON, was truncated, is endless or has an unknown kind is unusable: the request is repeated
+    with another seed. After the last attempt the response has failed, with the answer kept. Each unusable answer is a
+    row of its own as it comes, since its cost is paid even if the run is killed before the next attempt. Errors of the
+    engine are not retried here; `retryable` tells whether a later run should.
     """
 
     costly = True
@@ -45,23 +45,24 @@ class LlmExtractor:
         self._head = prompt_head(topic)
 
     def extract(self, responses: Iterable[ResponseText]) -> Iterator[Extracted]:
-        """Yields a result per response as answers come; those that must be asked again come after the others.
+        """Yields results as answers come; repeated requests come after all others.
 
-        `responses` is consumed lazily, as the engine takes requests. A text without a letter is asked of nobody.
+        `responses` is consumed lazily, as the engine takes requests. Blank texts give an empty result without a
+        request.
         """
-        later: list[list[ResponseText]] = [[] for _ in TEMPERATURES]  # by the attempt that is theirs next
-        silent: list[Extracted] = []
-        yield from self._round(0, self._at_once(responses, later, silent), later, silent)
+        later: list[list[ResponseText]] = [[] for _ in TEMPERATURES]  # by their next attempt
+        blank: list[Extracted] = []
+        yield from self._round(0, self._first_attempts(responses, later, blank), later, blank)
         for attempt in range(1, len(TEMPERATURES)):
-            yield from self._round(attempt, iter(later[attempt]), later, silent)
+            yield from self._round(attempt, iter(later[attempt]), later, blank)
 
-    def _at_once(
-        self, responses: Iterable[ResponseText], later: list[list[ResponseText]], silent: list[Extracted]
+    def _first_attempts(
+        self, responses: Iterable[ResponseText], later: list[list[ResponseText]], blank: list[Extracted]
     ) -> Iterator[ResponseText]:
-        """Those that nobody was asked about; the others are put aside."""
+        """Yields the responses without earlier attempts; puts the others aside."""
         for response in responses:
             if not response.text.strip():
-                silent.append(Extracted(response.response_id, "ok", attempts=0))
+                blank.append(Extracted(response.response_id, "ok", attempts=0))
             elif response.unusable:
                 later[response.unusable].append(response)
             else:
@@ -72,7 +73,7 @@ class LlmExtractor:
         attempt: int,
         asked: Iterator[ResponseText],
         later: list[list[ResponseText]],
-        silent: list[Extracted],
+        blank: list[Extracted],
     ) -> Iterator[Extracted]:
         waiting: dict[str, ResponseText] = {}
         for answer in self._engine.sample(self._requests(attempt, asked, waiting)):
@@ -81,8 +82,8 @@ class LlmExtractor:
             if result.status == "unusable":
                 later[attempt + 1].append(response)
             yield result
-            yield from _drain(silent)
-        yield from _drain(silent)
+            yield from _drain(blank)
+        yield from _drain(blank)
 
     def _requests(
         self, attempt: int, asked: Iterator[ResponseText], waiting: dict[str, ResponseText]
@@ -108,7 +109,7 @@ class LlmExtractor:
             return replace(result, error=answer.error or "the model gave no answer", retryable=answer.retryable)
         try:
             named = read_answer(answer.text, self._topic.kinds, answer.finish_reason)
-        except AnswerError as fault:
+        except UnusableAnswerError as fault:
             last = result.attempts == len(TEMPERATURES)
             return replace(result, status="failed" if last else "unusable", error=str(fault), retryable=False)
         return replace(result, status="ok", mentions=locate(response.text, named, response.language))

@@ -1,13 +1,13 @@
-"""Finds where in a text the surfaces stand that a model named.
+"""Locates the surfaces that a model listed in the text.
 
-Counts are of mentions in the text, so a surface that is named once and occurs three times is three mentions. A second
-naming adds none, but if it has another kind, that kind goes to the next occurrence. Mentions do not overlap: the
-longest surface takes its place first, and "soup" is not found inside "miso soup". A single Chinese character or kana,
-which also stands inside many words, is found as often as it was named.
+Every occurrence is a mention: a surface listed once that occurs three times gives three mentions. Listing it again adds
+none; if that has another kind, the next occurrence gets that kind. Mentions do not overlap, and longer surfaces are
+placed first: "soup" is not found inside "miso soup". A single Chinese character or kana, which also occurs inside many
+words, is found as often as it was listed.
 
-A surface is looked for as it is, in any case and width, then in another form of the word (the plural), then inside a
-run of letters where the script has no word boundaries, then without regard to spaces. What is still not found is
-hallucinated.
+The search is exact first, then by folded case and width, then by other forms of the word (the plural), then inside a
+run of letters where the script has no word boundaries, then without regard to spaces. A surface that is still not found
+is hallucinated.
 """
 
 from __future__ import annotations
@@ -16,16 +16,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from polyculture.extract.base import FoundMention
-from polyculture.extract.boundaries import CLASSES, Boundaries, CharClass
+from polyculture.extract.boundaries import CLASSES, Boundaries, CharClass, Span
 from polyculture.extract.folding import Folded, fold, fold_name, without_spaces
 from polyculture.extract.rules import language_rules, rules
 
-Span = tuple[int, int]
 _WITHOUT_BOUNDARIES = (CharClass.HAN, CharClass.HIRAGANA, CharClass.KATAKANA, CharClass.UNSPACED)
 
 
 def locate(text: str, named: Sequence[tuple[str, str]], language: str) -> tuple[FoundMention, ...]:
-    """The mentions of the (surface, kind) pairs that a model named, in the text's order; hallucinated ones last."""
+    """The mentions of the (surface, kind) pairs in `named`, in the text's order; hallucinated ones last."""
     kinds_of: dict[str, list[str]] = {}
     for surface, kind in named:
         kinds_of.setdefault(clean(surface), []).append(kind)
@@ -51,21 +50,21 @@ def locate(text: str, named: Sequence[tuple[str, str]], language: str) -> tuple[
 
 
 def clean(surface: str) -> str:
-    """A surface without the white space, quotation marks and emphasis around it."""
+    """A surface without surrounding white space, quotation marks and emphasis."""
     return surface.strip().strip(rules().quotes).strip()
 
 
 class _Finder:
-    """One text, searched for many surfaces."""
+    """Searches one text for many surfaces."""
 
     def __init__(self, text: str, language: str) -> None:
         self._text, self._boundaries, self._rules = text, Boundaries(language), language_rules(language)
         self._folded = fold(text)
 
     def spans(self, surface: str, proper: bool) -> list[Span]:
-        """The places of a surface, first to last, by the first way of looking that finds any.
+        """The sorted spans of a surface, by the first search that finds any.
 
-        A common noun is also itself with a capital letter; a title or person's name is that only if nothing else is.
+        Common nouns also match with other capital letters; titles and names do so only without an exact match.
         """
         exact = self._free(_occurrences(surface, self._text))
         if exact and proper:
@@ -86,7 +85,7 @@ class _Finder:
         return _unfolded(self._folded, name)
 
     def _inside_words(self, name: str) -> Iterator[Span]:
-        """Where the script has no word boundaries, or at no letter at all: wherever the name stands."""
+        """All spans of the name, if its edges are in a script without word boundaries, or no letters."""
         if not name or not {CLASSES[name[0]], CLASSES[name[-1]]} & {*_WITHOUT_BOUNDARIES, CharClass.NONE}:
             return iter(())
         return self._in_folded(name)

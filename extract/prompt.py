@@ -1,4 +1,4 @@
-"""What an extractor model is told: the topic's kinds, then texts with their entities as if it had answered before."""
+"""The prompt of the extractor model: the topic's kinds, then few-shot examples."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FOLDER = Path(__file__).with_name("prompts")
 
 
 def prompt_head(topic: Topic) -> tuple[Message, ...]:
-    """The messages before the text: the same for all texts of a topic, so that engines can keep their state."""
+    """The messages before the text: the same for all texts of a topic, so that engines can cache the prefix."""
     return (Message("system", _instruction(topic)), *_examples(topic))
 
 
@@ -25,7 +25,7 @@ def _instruction(topic: Topic) -> str:
 
 
 def _examples(topic: Topic) -> list[Message]:
-    """Two messages an example; none for a topic that has no file, or whose kinds are not those of the file."""
+    """Two messages per example; none for a topic without a file, or with other kinds than the file's."""
     file = _FOLDER / "examples" / f"{topic.code}.toml"
     if not file.exists():
         return []

@@ -17,7 +17,7 @@ from polyculture.extract.base import Extracted, FoundMention
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a response hands on to its extraction and mentions."""
+    """The columns that extractions and mentions copy from the response."""
 
     response_id: str
     prompt_id: str

@@ -1,4 +1,4 @@
-"""What finding names in a text must know of a language: `rules.toml`, read once."""
+"""The rules of languages for finding names in texts: `rules.toml`, read once."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class LanguageRules:
     function_words: frozenset[str] = frozenset()
 
     def forms(self, name: str) -> list[str]:
-        """The other forms of a name that its endings give: "taco" -> ["tacos"]."""
+        """The inflected forms of a name: "taco" -> ["tacos"]."""
         made = (name.removesuffix(end) + other for end, other in self.endings if name.endswith(end))
         return list(dict.fromkeys(made))
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """What holds in every language."""
+class ExtractionRules:
+    """The rules for all languages."""
 
     shortest: Mapping[str, int]
     quotes: str
@@ -46,9 +46,9 @@ class Rules:
 
 
 @cache
-def rules() -> Rules:
+def rules() -> ExtractionRules:
     data = tomllib.loads(RULES.read_text(encoding="utf-8"))
-    return Rules(
+    return ExtractionRules(
         data["shortest"],
         data["quotes"],
         frozenset(data["proper_kinds"]),
@@ -60,7 +60,7 @@ def rules() -> Rules:
 
 @cache
 def language_rules(language: str) -> LanguageRules:
-    """The rules of a language; those of none in particular for a language that `rules.toml` does not have."""
+    """The rules of a language; the defaults for a language that `rules.toml` lacks."""
     section = tomllib.loads(RULES.read_text(encoding="utf-8"))["languages"].get(language, {})
     return LanguageRules(
         prefix=re.compile(section["prefix"]) if "prefix" in section else None,
@@ -76,5 +76,5 @@ def language_rules(language: str) -> LanguageRules:
 
 @cache
 def rules_hash() -> str:
-    """What an extractor's identity takes of the rules: the hash of their file."""
+    """The hash of the rules' file, a part of every extractor's identity."""
     return file_sha256(RULES)

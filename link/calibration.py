@@ -1,7 +1,7 @@
-"""How sure a link is: the share of links of its kind that were right on gold data.
+"""The confidence of a link: the share of correct links of its kind on gold data.
 
-What tells how sure a link is: the kind of match, whether it is ambiguous, and which other items bear the name, too. A
-mention of blues linked to blue by a rule of inflection is another matter where blues is a name of its own.
+The kind is the match, whether the link is ambiguous, and the competition: the other items with the same name. A mention
+"blues" that inflection links to "blue" is less certain where "blues" is itself the name of an item.
 """
 
 from __future__ import annotations
@@ -17,31 +17,35 @@ import duckdb
 import pyarrow as pa
 
 MATCHES = ("label", "alias", "normalised", "english", "variant", "inflected", "fuzzy")  # strongest first
-AMBIGUOUS, ANY = "ambiguous", "any"  # stand for the kind of match, whatever that is; `ANY` for those without a line
+AMBIGUOUS, ANY = "ambiguous", "any"  # stand for any kind of match; `ANY` for kinds without a line of their own
 
-# Which other items bear the name: none; some in the topic, which lost; some outside it.
-Company: TypeAlias = Literal["alone", "rivals", "shared"]
-COMPANIES: tuple[Company, ...] = get_args(Company)
+# Which other items have the name: none, lower-ranked ones of the topic, or items outside the topic.
+Competition: TypeAlias = Literal["alone", "rivals", "shared"]
+COMPETITIONS: tuple[Competition, ...] = get_args(Competition)
 
 
 @dataclass(frozen=True, slots=True)
 class Basis:
-    """What a confidence rests on: links of that kind on gold data, and how many of them were right."""
+    """The evidence for a confidence: `of` links of that kind on gold data, `right` of them correct."""
 
     right: int
     of: int
 
     @property
     def confidence(self) -> float:
-        """The mean of the posterior under a uniform prior: few cases do not make certainty."""
+        """The posterior mean under a uniform prior, so that few cases do not give certainty."""
         return (self.right + 1) / (self.of + 2)
 
 
 @cache
-def bases() -> Mapping[tuple[str, Company], Basis]:
-    """The basis by kind of match, `AMBIGUOUS` or `ANY`, and by which other items bear the name."""
+def bases() -> Mapping[tuple[str, Competition], Basis]:
+    """The basis by match kind (or `AMBIGUOUS`, `ANY`) and competition."""
     counts = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-    return {(match, company): Basis(*count) for company in COMPANIES for match, count in counts[company].items()}
+    return {
+        (match, competition): Basis(*count)
+        for competition in COMPETITIONS
+        for match, count in counts[competition].items()
+    }
 
 
 def basis_of(link: Mapping[str, Any]) -> Basis | None:
@@ -51,29 +55,29 @@ def basis_of(link: Mapping[str, Any]) -> Basis | None:
     return bases()[key_of(link["status"], link["match"], link["candidates"], link["survivors"])]
 
 
-def key_of(status: str, match: str, candidates: int, survivors: int) -> tuple[str, Company]:
-    """What the confidence of a link goes by."""
-    return _counted(AMBIGUOUS if status == AMBIGUOUS else match, company_of(candidates, survivors))
+def key_of(status: str, match: str, candidates: int, survivors: int) -> tuple[str, Competition]:
+    """The key of a link's basis."""
+    return _counted(AMBIGUOUS if status == AMBIGUOUS else match, competition_of(candidates, survivors))
 
 
-def company_of(candidates: int, survivors: int) -> Company:
-    """Which other items bear the name, of so many that do and so many of these in the topic."""
+def competition_of(candidates: int, survivors: int) -> Competition:
+    """The competition among so many candidates, of which `survivors` are in the topic."""
     if candidates > survivors:
         return "shared"
     return "rivals" if survivors > 1 else "alone"
 
 
-def lay_out_confidences(connection: duckdb.DuckDBPyConnection) -> None:
-    """Creates the table `confidences`: match (or 'ambiguous'), company, confidence."""
-    keys = [(match, company) for match in (*MATCHES, AMBIGUOUS) for company in COMPANIES]
+def create_confidences(connection: duckdb.DuckDBPyConnection) -> None:
+    """Creates the table `confidences`: match (or 'ambiguous'), competition, confidence."""
+    keys = [(match, competition) for match in (*MATCHES, AMBIGUOUS) for competition in COMPETITIONS]
     rows = [
-        {"match": match, "company": company, "confidence": basis.confidence}
-        for match, company in keys
-        if (basis := bases().get(_counted(match, company)))
+        {"match": match, "competition": competition, "confidence": basis.confidence}
+        for match, competition in keys
+        if (basis := bases().get(_counted(match, competition)))
     ]
     connection.from_arrow(pa.Table.from_pylist(rows)).create("confidences")
 
 
-def _counted(match: str, company: Company) -> tuple[str, Company]:
-    """Where a kind of link is counted: in a line of its own, or with others."""
-    return (match if match == AMBIGUOUS or (match, company) in bases() else ANY), company
+def _counted(match: str, competition: Competition) -> tuple[str, Competition]:
+    """The line of a kind of link: its own, or `ANY`."""
+    return (match if match == AMBIGUOUS or (match, competition) in bases() else ANY), competition

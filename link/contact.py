@@ -1,4 +1,4 @@
-"""Whom a service can write to, as Wikimedia asks of every client: an e-mail address, or a page."""
+"""The contact that Wikimedia requires of every client: an e-mail address or a page, sent in the User-Agent."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _PAGE = re.compile(r"https?://[^\s/()]+\.[^\s()]+")
 
 
 def is_contact(text: str) -> bool:
-    """Is it an e-mail address or the address of a page, and nothing else? Of letters that a header can carry."""
+    """Is it an e-mail address or the URL of a page, in ASCII, and nothing else?"""
     plain = text.strip()
     return plain.isascii() and any(form.fullmatch(plain) for form in (_ADDRESS, _PAGE))
 
 
 def user_agent(contact: str) -> str:
-    """The User-Agent that a service sees: what we are, whom it can write to, what we ask with."""
+    """The User-Agent header: name and version, contact, HTTP library."""
     try:
         ours = version("polyculture")
     except PackageNotFoundError:

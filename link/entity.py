@@ -1,4 +1,4 @@
-"""What is read of a Wikidata entity, in the JSON of dumps and of the Action API; all else is skipped unread.
+"""The parts of a Wikidata entity that are read, in the JSON of dumps and of the Action API; the rest is skipped.
 
 The form: https://doc.wikimedia.org/Wikibase/master/php/docs_topics_json.html. PHP writes an empty map as an empty list.
 """
@@ -13,18 +13,18 @@ from typing import Annotated, Any, Literal, TypeAlias, cast
 import msgspec
 from msgspec import Meta, Struct
 
-LARGEST = 999_999_999  # no item has a greater number yet, by far; what has is a mistake
+LARGEST = 999_999_999  # far above any item number in use; greater numbers are errors
 
 _QID = re.compile(r"Q([1-9][0-9]{0,8})")
 _Empty = Annotated[list[Any], Meta(max_length=0)]
 
 
 class NotAnItemError(ValueError):
-    """JSON of another kind of entity: a property, a lexeme."""
+    """The JSON is of another kind of entity: a property, a lexeme."""
 
 
-class Text(Struct, gc=False):
-    """A label, alias or description. `language` may be another than the one it stands under: a fallback."""
+class EntityText(Struct, gc=False):
+    """A label, alias or description. `language` may differ from its key in the map: then it is a fallback."""
 
     language: str
     value: str
@@ -46,7 +46,7 @@ class _Snak(Struct, gc=False):
 
 
 class Statement(Struct, gc=False):
-    """What is said of an item by naming another one, and how well it holds: preferred, normal or deprecated."""
+    """A statement whose value is an item, with its rank: preferred, normal or deprecated."""
 
     mainsnak: _Snak
     rank: str = "normal"
@@ -64,7 +64,7 @@ class Moved(Struct, gc=False, rename={"origin": "from", "target": "to"}):
 
 
 Statements = tuple[Statement, ...]
-_Texts = tuple[Text, ...]
+_Texts = tuple[EntityText, ...]
 
 
 class Claims(Struct, gc=False):
@@ -86,13 +86,13 @@ PROPERTIES = Claims.__struct_fields__
 
 
 class Item(Struct, gc=False):
-    """An item as it stands in a dump. What `decoder` reads has its texts in structs, a field for each language."""
+    """An item of a dump. `decoder` reads its texts into structs with a field for each language."""
 
     type: str
     id: str
-    labels: dict[str, Text] | _Empty | None = None
-    aliases: dict[str, list[Text]] | _Empty | None = None
-    descriptions: dict[str, Text] | _Empty | None = None
+    labels: dict[str, EntityText] | _Empty | None = None
+    aliases: dict[str, list[EntityText]] | _Empty | None = None
+    descriptions: dict[str, EntityText] | _Empty | None = None
     claims: Claims | _Empty | None = None
     sitelinks: dict[str, _Nothing] | _Empty | None = None
     lastrevid: Annotated[int, Meta(ge=0, le=2**63 - 1)] | None = None
@@ -109,10 +109,9 @@ Decode: TypeAlias = Callable[[bytes], Item]
 
 @cache
 def decoder(languages: tuple[str, ...]) -> Decode:
-    """Reads the item in a piece of JSON, with its texts in these languages, in their order; others are skipped unread.
+    """A function that reads an item from JSON, with its texts in these languages, in this order; others are skipped.
 
-    What it gives back raises `NotAnItemError` where the JSON holds another kind of entity, `ValueError` with the reason
-    for all else.
+    The function raises `NotAnItemError` for another kind of entity, and `ValueError` with the reason for all else.
     """
     read = msgspec.json.Decoder(_form(languages)).decode
 
@@ -130,8 +129,8 @@ def decoder(languages: tuple[str, ...]) -> Decode:
 
 
 def _form(languages: tuple[str, ...]) -> type[Item]:
-    """`Item` with a field a language in place of the maps: no key and no text of another language becomes an object."""
-    one, several = _by_language(languages, Text | None, None), _by_language(languages, _Texts, ())
+    """`Item` with a field for each language in place of the maps, so that other languages cost no objects."""
+    one, several = _by_language(languages, EntityText | None, None), _by_language(languages, _Texts, ())
     texts = {"labels": one, "aliases": several, "descriptions": one}
     fields: list[tuple[str, Any, Any]] = [(name, form | _Empty | None, None) for name, form in texts.items()]
     form: Any = msgspec.defstruct("ItemInLanguages", fields, bases=(Item,), kw_only=True, gc=False)
@@ -144,7 +143,7 @@ def _by_language(languages: tuple[str, ...], kind: Any, missing: Any) -> Any:
 
 
 def convert(entity: Mapping[str, Any]) -> Item:
-    """An item from JSON that was read already. Raises as `decode` does."""
+    """An item from parsed JSON. Raises what the functions of `decoder` raise."""
     if "type" in entity:
         _check_kind(entity["type"])
     return msgspec.convert(entity, Item)
@@ -159,11 +158,11 @@ def number(qid: str) -> int:
 
 
 def best_targets(statements: Statements) -> list[int]:
-    """The items that the statements of best rank name: the preferred ones, else the normal ones, never deprecated ones.
+    """The distinct targets of the statements of best rank: preferred ones, else normal ones, never deprecated ones.
 
-    Each once. This is what Wikidata's query service calls truthy.
+    Wikidata's query service calls these statements truthy.
     """
-    if len(statements) == 1:  # as nearly all properties have it
+    if len(statements) == 1:  # the common case
         snak = statements[0].mainsnak
         return [_target(snak)] if snak.snaktype == "value" and statements[0].rank != "deprecated" else []
     preferred = [statement for statement in statements if statement.rank == "preferred"]
@@ -173,12 +172,12 @@ def best_targets(statements: Statements) -> list[int]:
 
 
 def naming(target: int) -> Statement:
-    """A statement that names an item."""
+    """A statement whose value is an item."""
     return Statement(_Snak("value", _Value(_Target(numeric_id=target))))
 
 
 def of_pages(count: int) -> dict[str, _Nothing]:
-    """The sitelinks of an item of which only their number is known."""
+    """Placeholder sitelinks for an item of which only their number is known."""
     return {str(number): _Nothing() for number in range(count)}
 
 

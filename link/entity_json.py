@@ -1,4 +1,4 @@
-"""The rows of a snapshot that Wikidata items give."""
+"""Converts Wikidata items to rows of a snapshot's tables."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from msgspec.structs import astuple
 from polyculture.link.entity import (
     PROPERTIES,
     Claims,
+    EntityText,
     Item,
     NotAnItemError,
-    Text,
     best_targets,
     convert,
     decoder,
@@ -26,7 +26,7 @@ from polyculture.link.normalise import fold_of, normalise_array
 
 __all__ = ["PROPERTIES", "SCHEMAS", "NotAnItemError", "Rows", "best_targets", "number"]
 
-_FEW = pa.dictionary(pa.int8(), pa.string())  # of few values, each of them written once
+_FEW = pa.dictionary(pa.int8(), pa.string())  # columns of few distinct values
 _COLUMNS: dict[str, list[tuple[str, pa.DataType]]] = {
     "items": [("item", pa.uint32()), ("sitelinks", pa.uint32()), ("revision", pa.uint64())],
     "descriptions": [("item", pa.uint32()), ("language", _FEW), ("description", pa.string())],
@@ -45,12 +45,12 @@ NAME_KINDS = ("label", "alias")
 SCHEMAS = {name: pa.schema(columns) for name, columns in _COLUMNS.items()}
 
 Numbers: TypeAlias = "array.array[int]"  # of items
-_Texts: TypeAlias = "tuple[str, Numbers, list[str]]"  # a language, items, and a text of each
+_TextColumns: TypeAlias = "tuple[str, Numbers, list[str]]"  # a language, items, and a text of each
 _Pairs: TypeAlias = "tuple[Numbers, Numbers]"  # items, and a target of each
 
 
 class Rows:
-    """Rows of the snapshot's tables, gathered item by item in columns and handed over as Arrow tables."""
+    """Collects rows of the snapshot's tables column by column, and returns them as Arrow tables."""
 
     def __init__(self, languages: Iterable[str]) -> None:
         self.modified = ""  # the latest time of change seen, ISO 8601
@@ -67,25 +67,25 @@ class Rows:
 
     @property
     def names(self) -> int:
-        """How many labels and aliases there are."""
+        """The number of labels and aliases."""
         return sum(len(items) for store in (self._labels, self._aliases) for _, items, _ in store)
 
     def add(self, entity: Mapping[str, Any]) -> None:
-        """Takes an entity as JSON has it, whole or not at all. Raises as `add_item` does."""
+        """Adds an entity from parsed JSON, whole or not at all. Raises what `add_item` raises."""
         self.add_item(convert(entity))
 
     def add_json(self, text: bytes) -> None:
-        """Takes an entity in JSON, whole or not at all. Raises as `add_item` does."""
+        """Adds an entity from JSON, whole or not at all. Raises what `add_item` raises."""
         self.add_item(self._decode(text))
 
     def add_item(self, item: Item) -> None:
-        """Takes one item, whole or not at all.
+        """Adds one item, whole or not at all.
 
-        Raises `NotAnItemError` for other kinds of entity, and `ValueError` for what does not have an item's form.
+        Raises `NotAnItemError` for other kinds of entity, and `ValueError` for malformed items.
         """
         code, claims = number(item.id), self._found_claims(item)
         moved = (number(item.redirects.origin), number(item.redirects.target)) if item.redirects else None
-        # Only now is it known that the item is whole.
+        # From here on nothing can fail: the item is added whole.
         items, sitelinks, revisions = self._items
         items.append(code)
         sitelinks.append(len(item.sitelinks or ()))
@@ -99,12 +99,12 @@ class Rows:
         self.modified = max(self.modified, item.modified or "")
 
     def add_redirect(self, item: int, target: int) -> None:
-        """Notes that `item` was merged into `target`."""
+        """Records that `item` was merged into `target`."""
         self._redirects[0].append(item)
         self._redirects[1].append(target)
 
     def add_kind(self, qid: str, topic: str, kind: str) -> None:
-        """Notes that an item was placed in a topic's kind by hand."""
+        """Records that an item was assigned to a topic's kind by hand."""
         self._kinds[0].append(number(qid))
         self._kinds[1].append(topic)
         self._kinds[2].append(kind)
@@ -120,7 +120,7 @@ class Rows:
             "kinds": _table("kinds", self._kinds),
         }
 
-    def _by_language(self) -> list[_Texts]:
+    def _by_language(self) -> list[_TextColumns]:
         return [(language, _empty(), []) for language in self._languages]
 
     def _found_claims(self, item: Item) -> list[tuple[_Pairs, list[int]]]:
@@ -136,7 +136,7 @@ class Rows:
         _add_aliases(self._aliases, code, self._in_order(item.aliases), labels)
 
     def _in_order(self, texts: Any) -> Sequence[Any]:
-        """What an item has in each language, or None; nothing where it has no texts at all."""
+        """The item's text in each language, or None; an empty sequence where it has no texts."""
         if isinstance(texts, Struct):
             return astuple(texts)
         return [texts.get(language) for language in self._languages] if texts else ()
@@ -177,8 +177,8 @@ class Rows:
         return _joined("claims", rows)
 
 
-# The API may answer with the text of a fallback language: `text.language` says which it is.
-def _add(store: Sequence[_Texts], code: int, texts: Sequence[Text | None]) -> None:
+# The API may answer with a fallback language; `text.language` names it.
+def _add(store: Sequence[_TextColumns], code: int, texts: Sequence[EntityText | None]) -> None:
     for (language, items, found), text in zip(compress(store, texts), filter(None, texts), strict=True):
         if text.language == language:
             items.append(code)
@@ -186,9 +186,12 @@ def _add(store: Sequence[_Texts], code: int, texts: Sequence[Text | None]) -> No
 
 
 def _add_aliases(
-    store: Sequence[_Texts], code: int, aliases: Sequence[Sequence[Text] | None], labels: Sequence[Text | None]
+    store: Sequence[_TextColumns],
+    code: int,
+    aliases: Sequence[Sequence[EntityText] | None],
+    labels: Sequence[EntityText | None],
 ) -> None:
-    """Adds each alias once, and none that is the label too."""
+    """Adds each alias once, unless it equals the label."""
     own = compress(labels or repeat(None), aliases)
     for (language, items, found), texts, label in zip(
         compress(store, aliases), filter(None, aliases), own, strict=False
@@ -205,7 +208,7 @@ def _empty() -> Numbers:
 
 
 def _all(place: int, count: int, words: Sequence[str]) -> pa.Array[Any]:
-    """One of a few words, so many times."""
+    """`count` times the word `words[place]`, dictionary-encoded."""
     return pa.DictionaryArray.from_arrays(pa.repeat(pa.scalar(place, pa.int8()), count), pa.array(words, pa.string()))
 
 

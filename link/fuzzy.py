@@ -1,9 +1,9 @@
-"""Fuzzy matching, for asks that no exact rule finds any item for: names of the kind's own items, nearly the same.
+"""Fuzzy matching, for queries without any candidate: names of the kind's items within a small edit distance.
 
-Names and surfaces are compared in their normal forms by rapidfuzz's ratio: twice the letters in common, in order, out
-of all letters of both. Only the names of items that reach the ask's kind are compared, in the ask's languages, and
-only those with the same beginning, or the same first letter and the same end. Of these most need no comparison: their
-letters differ too much, in whatever order they stand. What is alike enough must be a slip of the other, word by word.
+Normal forms are compared by rapidfuzz's ratio: twice the length of the longest common subsequence over the length of
+both. Only names of items that reach the query's kind are compared, in the query's languages, and only those with the
+same beginning, or the same first letter and the same ending. Most of these pairs are excluded by their letter sets
+before the ratio is computed. A pair above the threshold must also be equal word by word up to typos.
 """
 
 from __future__ import annotations
@@ -18,37 +18,37 @@ import pyarrow.compute as pc
 from rapidfuzz import fuzz, process
 
 from polyculture.link.statements import statement
-from polyculture.link.typos import hardly_differ, same_words
+from polyculture.link.typos import near_identical, same_words_up_to_typos
 
-KEPT = 10  # candidates of an ask, the most alike ones
+KEPT = 10  # candidates of a query, the most similar ones
 _BITS = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))
-_ROUNDING = 1e-9  # so that no pair which is just alike enough is left out
+_ROUNDING = 1e-9  # keeps pairs exactly at the threshold
 
 
 def match_fuzzily(connection: duckdb.DuckDBPyConnection, threshold: float, plain: float, strict: float) -> None:
-    """Adds to `found` which of `members` asks without any candidate may mean.
+    """Adds to `found` the `members` that queries without any candidate match fuzzily.
 
-    `threshold` is a ratio of 0 to 100; below `plain` the two must hardly differ; `strict` is the least for persons and
-    for scripts where a letter weighs more.
+    `threshold` is a ratio of 0 to 100. Below `plain` the two must be near-identical. `strict` is the threshold for
+    persons, and for scripts where a letter carries more information.
     """
-    # Two texts of which one has a letter more: shorter ones cannot be alike enough.
+    # The shortest pair above the threshold: two texts of which one has one letter more.
     shortest = {"shortest": floor(threshold / (2 * (100 - threshold))) + 1}
-    connection.execute(statement("fuzzy"))
-    connection.execute(statement("missed"), shortest)
-    connection.execute(statement("pool"), shortest)
-    connection.execute(statement("sought"))
-    for name in ("sought", "pool"):
-        rows: pa.Table = connection.table(name).to_arrow_table()
+    connection.execute(statement("fuzzy_macros"))
+    connection.execute(statement("fuzzy_queries"), shortest)
+    connection.execute(statement("fuzzy_names"), shortest)
+    connection.execute(statement("fuzzy_keys"))
+    for table, view in (("fuzzy_keys", "lettered_keys"), ("fuzzy_names", "lettered_names")):
+        rows: pa.Table = connection.table(table).to_arrow_table()
         lettered = rows.append_column("letters", letter_sets(rows.column("key").combine_chunks()))
-        connection.from_arrow(lettered).create_view(f"lettered_{name}")
+        connection.from_arrow(lettered).create_view(view)
     slack = {"slack": 1 - threshold / 100 + _ROUNDING}
-    pairs: pa.Table = connection.sql(statement("pairs"), params=slack).to_arrow_table()
-    connection.from_arrow(_alike(pairs, threshold, plain)).create_view("alike")
-    connection.execute(statement("fuzzy_found"), {"kept": KEPT, "strict": strict})
+    pairs: pa.Table = connection.sql(statement("fuzzy_pairs"), params=slack).to_arrow_table()
+    connection.from_arrow(_similar(pairs, threshold, plain)).create_view("fuzzy_matches")
+    connection.execute(statement("fuzzy_candidates"), {"kept": KEPT, "strict": strict})
 
 
 def letter_sets(texts: pa.Array[Any]) -> pa.Array[Any]:
-    """Which letters occur in each of the texts, none of them empty: a bit for each of 64 groups of letters."""
+    """The letters of each text (none of them empty) as 64 bits, a bit for each of 64 groups of letters."""
     if not len(texts):
         return pa.array([], pa.uint64())
     together = pa.ListArray.from_arrays(pa.array([0, len(texts)], pa.int32()), texts)
@@ -58,16 +58,16 @@ def letter_sets(texts: pa.Array[Any]) -> pa.Array[Any]:
     return pa.array(np.bitwise_or.reduceat(_BITS[codes % len(_BITS)], np.concatenate(([0], ends[:-1]))))
 
 
-def _alike(pairs: pa.Table, threshold: float, plain: float) -> pa.Table:
-    """The pairs (scope, key, name) that differ by slips alone; their score, and whether they hardly differ."""
+def _similar(pairs: pa.Table, threshold: float, plain: float) -> pa.Table:
+    """The pairs (scope, key, name) that differ only by typos, with their score, and whether they are near-identical."""
     keys, names = (pairs.column(side).to_pylist() for side in ("key", "name"))
     scores = process.cpdist(keys, names, scorer=fuzz.ratio, score_cutoff=threshold, dtype=np.float32, workers=-1)
-    alike = scores > 0  # few are
-    hardly = np.zeros(len(scores), bool)
-    for at in np.flatnonzero(alike):
+    similar = scores > 0  # few pairs
+    near = np.zeros(len(scores), bool)
+    for at in np.flatnonzero(similar):
         key, name = str(keys[at]), str(names[at])
-        hardly[at] = hardly_differ(key, name)
-        alike[at] = same_words(key, name) and (scores[at] >= plain or hardly[at])
-    rounded = pa.array([round(float(score), 4) for score in scores[alike]], pa.float64())
-    slips = pairs.filter(pa.array(alike)).append_column("score", rounded)
-    return slips.append_column("hardly", pa.array(hardly[alike]))
+        near[at] = near_identical(key, name)
+        similar[at] = same_words_up_to_typos(key, name) and (scores[at] >= plain or near[at])
+    rounded = pa.array([round(float(score), 4) for score in scores[similar]], pa.float64())
+    typos = pairs.filter(pa.array(similar)).append_column("score", rounded)
+    return typos.append_column("near_identical", pa.array(near[similar]))

@@ -1,11 +1,11 @@
-"""Links surfaces to Wikidata items: all at once, by joins, with the evidence.
+"""Entity linking: links surfaces to Wikidata items set-wise, by joins, and keeps the evidence.
 
-    tables = link(asks, catalog, IndexSource(open_snapshot(path)))
+    tables = Linker(catalog, IndexSource(open_snapshot(path))).link(queries)
     tables["links"]
 
-An ask is a surface within a language, topic and kind. Its candidates are the items with that name; those that reach
-the kind's classes survive; survivors are ranked by the kind of match, the distance to the class, and sitelinks. The
-country that a prompt names is no part of an ask, and nothing here could use it.
+A query is a surface within a language, topic and kind. Its candidates are the items with that name. Candidates that
+reach the kind's classes survive; survivors are ranked by match kind, distance to the class and sitelinks. A query does
+not hold the prompt's country, so linking cannot use it.
 """
 
 from __future__ import annotations
@@ -24,105 +24,105 @@ from polyculture.cache.database import connect
 from polyculture.cache.errors import SnapshotError
 from polyculture.cache.outcome import Progress, silent
 from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS
-from polyculture.link.calibration import lay_out_confidences
+from polyculture.link.calibration import create_confidences
 from polyculture.link.entity_json import number
 from polyculture.link.fuzzy import match_fuzzily
 from polyculture.link.ontology import Ontology
-from polyculture.link.queries import lay_out_keys, lay_out_lookups
-from polyculture.link.query_expansion import lay_out_searches
-from polyculture.link.rules import DEFAULT_RULES, Rules
+from polyculture.link.queries import create_keys, create_lookups
+from polyculture.link.query_expansion import create_expansions
+from polyculture.link.rules import DEFAULT_RULES, LinkRules
 from polyculture.link.source import Source
 from polyculture.link.statements import statement
-from polyculture.link.variants import find_variants, lay_out_forms, lay_out_names
+from polyculture.link.variants import create_forms, create_topic_names, find_variants
 
-MEMORY = "1GB"  # what DuckDB may hold while it links; the rest goes to disk
-# So many asks are never all found as they stand: what the others need is made ready while surfaces are folded.
-MANY = 100_000
-AT_A_TIME = 2  # tables that are made: their last steps are one core's work
+MEMORY = "1GB"  # DuckDB's memory limit while it links; the rest goes to disk
+# Of so many queries some have no exact match: the tables for variants are created while surfaces are normalised.
+PRECOMPUTE_FROM = 100_000
+AT_A_TIME = 2  # output tables created in parallel: their last steps use one core
 _TABLES = {table.name: table for table in (CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS)}
 TABLES = tuple(_TABLES)
 
 
 @dataclass(frozen=True, slots=True)
 class Linker:
-    """What surfaces are linked with."""
+    """Links surfaces with a catalogue, a source of Wikidata and the thresholds of `rules`."""
 
     catalog: Catalog
     source: Source
-    rules: Rules = DEFAULT_RULES
+    rules: LinkRules = DEFAULT_RULES
 
-    def link(self, asks: pa.Table, progress: Progress = silent) -> dict[str, pa.Table]:
-        """The tables `TABLES` for `asks`, a table with the columns language, topic, kind and surface.
+    def link(self, queries: pa.Table, progress: Progress = silent) -> dict[str, pa.Table]:
+        """The tables `TABLES` for `queries`, a table with the columns language, topic, kind and surface.
 
-        Rows are in a fixed order, whatever the order of the asks. Raises `SnapshotError` where the source has no names
-        at all for one of the languages, and what the source raises.
+        The order of the rows does not depend on the order of the queries. Raises `SnapshotError` where the source has
+        no names for one of the languages, and what the source raises.
         """
-        self._check_languages(_distinct(asks, "language"))
-        topics = _distinct(asks, "topic")
+        self._check_languages(_distinct(queries, "language"))
+        topics = _distinct(queries, "topic")
         with (
             tempfile.TemporaryDirectory(prefix="polyculture-") as folder,
             connect(memory=MEMORY, spill=Path(folder)) as connection,
             self.source.opened(connection),
         ):
-            connection.execute("SET preserve_insertion_order = false")  # all tables that leave are sorted at the end
+            connection.execute("SET preserve_insertion_order = false")  # the output tables are sorted at the end
             ontology = Ontology(connection, self.catalog, topics)
             connection.execute(statement("loose"))
-            ahead = not self.source.searched and asks.num_rows >= MANY
-            self._lay_out_asks(connection, asks, ontology, ahead)
-            self._look_up(connection, ontology, progress, ahead)
-            self._look_further(connection, ontology, progress, ahead)
+            precompute = not self.source.queried_by_name and queries.num_rows >= PRECOMPUTE_FROM
+            self._create_queries(connection, queries, ontology, precompute)
+            self._find_exact(connection, ontology, progress, precompute)
+            self._find_variants(connection, ontology, progress, precompute)
             ontology.reach(connection.table("found")).create("reached")
             return self._choose(connection)
 
-    def _lay_out_asks(
-        self, connection: duckdb.DuckDBPyConnection, asks: pa.Table, ontology: Ontology, ahead: bool
+    def _create_queries(
+        self, connection: duckdb.DuckDBPyConnection, queries: pa.Table, ontology: Ontology, precompute: bool
     ) -> None:
-        """Lays out the asks; `ahead`, also the names of the topics' items, while Python folds the surfaces."""
-        lay_out_lookups(connection, asks, self.catalog, ontology.scopes)
-        if ahead:
-            ontology.climb()  # before: its many short statements would each wait for Python
+        """Creates the query tables; with `precompute` also the topics' names, while Python normalises the surfaces."""
+        create_lookups(connection, queries, self.catalog, ontology.scopes)
+        if precompute:
+            ontology.expand_classes()  # first: its many short statements would each wait for Python
         with connection.cursor() as cursor, ThreadPoolExecutor(1) as beside:
-            folding = beside.submit(lay_out_keys, cursor, self.catalog)
-            connection.execute(statement("asks"))
-            if ahead:
-                _lay_out_names(connection, ontology)
-            folding.result()
+            normalising = beside.submit(create_keys, cursor, self.catalog)
+            connection.execute(statement("queries"))
+            if precompute:
+                _create_topic_names(connection, ontology)
+            normalising.result()
 
-    def _look_up(
-        self, connection: duckdb.DuckDBPyConnection, ontology: Ontology, progress: Progress, ahead: bool
+    def _find_exact(
+        self, connection: duckdb.DuckDBPyConnection, ontology: Ontology, progress: Progress, precompute: bool
     ) -> None:
-        """Makes `found`, the items that bear an ask's name, and `unmatched`, the asks with none in their topic."""
+        """Creates `found` (exact matches) and `unmatched` (queries without an exact match in the topic)."""
         self.source.find(connection, progress)
-        if not ahead:
-            ontology.climb()
+        if not precompute:
+            ontology.expand_classes()
         connection.execute(statement("found"))
-        self._keep_heard(connection)
-        if not ahead:
-            _keep_members(connection, ontology, "found")
+        self._drop_foreign_hits(connection)
+        if not precompute:
+            _create_members(connection, ontology, "found")
         connection.execute(statement("unmatched"))
 
-    def _look_further(
-        self, connection: duckdb.DuckDBPyConnection, ontology: Ontology, progress: Progress, ahead: bool
+    def _find_variants(
+        self, connection: duckdb.DuckDBPyConnection, ontology: Ontology, progress: Progress, precompute: bool
     ) -> None:
-        """Adds to `found` what an ask without a candidate in its topic may mean: other spellings and forms, fuzzily."""
+        """Adds candidates of unmatched queries to `found`: spelling variants, inflected forms, fuzzy matches."""
         if not len(connection.table("unmatched")):
             return
-        lay_out_forms(connection, self.catalog)
-        if self.source.searched:
-            lay_out_searches(connection, self.catalog)
-            self._look_up(connection, ontology, progress, ahead)  # among what is found now may be the name as it stands
-        if not ahead:
-            _lay_out_names(connection, ontology)
+        create_forms(connection, self.catalog)
+        if self.source.queried_by_name:
+            create_expansions(connection, self.catalog)
+            self._find_exact(connection, ontology, progress, precompute)  # the new items may match exactly
+        if not precompute:
+            _create_topic_names(connection, ontology)
         find_variants(connection)
-        self._keep_heard(connection)
+        self._drop_foreign_hits(connection)
         rules = self.rules
         if rules.fuzzy_threshold is not None and self.source.complete:
             match_fuzzily(connection, rules.fuzzy_threshold, rules.fuzzy_plain, rules.fuzzy_strict)
 
-    def _keep_heard(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Leaves of `found` what the source found for the ask itself."""
-        if self.source.searched:
-            connection.execute(statement("unheard"))
+    def _drop_foreign_hits(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Drops from `found` the hits that only other queries returned."""
+        if self.source.queried_by_name:
+            connection.execute(statement("drop_foreign_hits"))
 
     def _check_languages(self, codes: list[str]) -> None:
         for language in map(self.catalog.language, codes):
@@ -134,13 +134,13 @@ class Linker:
     def _choose(self, connection: duckdb.DuckDBPyConnection) -> dict[str, pa.Table]:
         lead = {"clear_lead": self.rules.clear_lead}
         connection.execute(statement("match_names"))
-        connection.execute(statement("heading_codes"))
-        connection.execute(statement("judged"), lead)
+        connection.execute(statement("query_group_codes"))
+        connection.execute(statement("ranked_candidates"), lead)
         connection.execute(statement("linked"))
         creators = connection.sql(statement("creators")).fetchall()
         self.source.fetch(connection, [item for (item,) in creators])
-        lay_out_countries(connection, self.catalog)
-        lay_out_confidences(connection)
+        create_country_codes(connection, self.catalog)
+        create_confidences(connection)
         params: Mapping[str, dict[str, float]] = {"candidates": lead}
         with ThreadPoolExecutor(AT_A_TIME) as beside:
             tables = beside.map(lambda name: _table(connection, name, params.get(name)), TABLES)
@@ -148,24 +148,24 @@ class Linker:
 
 
 def languages_without_names(source: Source, catalog: Catalog, languages: Iterable[str]) -> list[str]:
-    """The languages whose own names the source does not have: only names of other languages, mostly English, match."""
+    """The languages in which the source has no names: there only names of other languages, mostly English, match."""
     own = {code: catalog.language(code).label_languages[0] for code in languages}
     return sorted(code for code, first in own.items() if first not in source.languages)
 
 
-def _lay_out_names(connection: duckdb.DuckDBPyConnection, ontology: Ontology) -> None:
-    """Lays out which items belong to the topics' kinds, and their names."""
-    _keep_members(connection, ontology, "wikidata.items")
-    lay_out_names(connection)
+def _create_topic_names(connection: duckdb.DuckDBPyConnection, ontology: Ontology) -> None:
+    """Creates the tables of the items that belong to the topics' kinds, and of their names."""
+    _create_members(connection, ontology, "wikidata.items")
+    create_topic_names(connection)
 
 
-def _keep_members(connection: duckdb.DuckDBPyConnection, ontology: Ontology, items: str) -> None:
+def _create_members(connection: duckdb.DuckDBPyConnection, ontology: Ontology, items: str) -> None:
     connection.execute("DROP TABLE IF EXISTS members")
     ontology.members(connection.table(items)).create("members")
 
 
-def lay_out_countries(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
-    """Creates the table `iso`: a row is an item that stands for one of the catalogue's countries."""
+def create_country_codes(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
+    """Creates the table `iso`: a row is an item that represents one of the catalogue's countries."""
     countries = catalog.countries.values()
     pairs = [(number(qid), country.code) for country in countries for qid in (country.qid, *country.includes)]
     items = pa.array([item for item, _ in pairs], pa.uint32())
@@ -173,8 +173,8 @@ def lay_out_countries(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -
     connection.from_arrow(pa.table({"item": items, "country": codes})).create("iso")
 
 
-def _distinct(asks: pa.Table, column: str) -> list[str]:
-    return sorted(str(value) for value in asks.column(column).unique().to_pylist())
+def _distinct(queries: pa.Table, column: str) -> list[str]:
+    return sorted(str(value) for value in queries.column(column).unique().to_pylist())
 
 
 def _table(connection: duckdb.DuckDBPyConnection, name: str, params: dict[str, float] | None) -> pa.Table:

@@ -1,8 +1,8 @@
-"""The form in which names are compared: one for what people and models write in several ways.
+"""Normalisation: maps the spellings of a name to the one form in which names are compared.
 
-Unicode NFKC, case folding (with the Turkish dotted and dotless i where the language has them), traditional to
-simplified Chinese through OpenCC, the letters and marks of `letters.toml`, digits of every script, and white space.
-The index is built and asked with this one function; whoever changes what it does raises `NORMALISATION`.
+It applies Unicode NFKC, case folding (with the Turkish dotted and dotless i), traditional to simplified Chinese by
+OpenCC, the letters and marks of `letters.toml`, ASCII digits, and single blanks. Building an index and querying it use
+the same functions: raise `NORMALISATION` with every change of their results.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import opencc
 import pyarrow as pa
 import pyarrow.compute as pc
 
-NORMALISATION = 1  # raise when a name may come out differently: indexes built before are then refused
+NORMALISATION = 1  # raise when results change: older indexes are then refused
 
 Fold = Literal["plain", "turkish", "chinese"]
 
@@ -27,11 +27,11 @@ _TURKISH = frozenset({"tr", "az", "crh", "gag"})
 _CHINESE = frozenset({"zh", "yue", "wuu", "gan", "hak", "nan", "lzh", "cdo", "hsn"})
 _BLANKS = re.compile("  +")
 _JOINT = "\u200c"
-_ARABIC_JOINT = re.compile(f"(?<=[\u0620-\u06ff]){_JOINT}")  # within a Persian compound, often written as a space
+_ARABIC_JOINT = re.compile(f"(?<=[\u0620-\u06ff]){_JOINT}")  # inside a Persian compound, often written as a space
 
 
 def fold_of(language: str) -> Fold:
-    """Which rules the names of a Wikidata label language follow: 'zh-hk' is Chinese, 'tr' Turkish."""
+    """The folding rules of a Wikidata label language: 'zh-hk' is Chinese, 'tr' Turkish."""
     base = language.partition("-")[0]
     if base in _TURKISH:
         return "turkish"
@@ -39,9 +39,9 @@ def fold_of(language: str) -> Fold:
 
 
 def normalise(names: Sequence[str], fold: Fold) -> list[str]:
-    """Each name in the form in which it is compared, in the same order.
+    """The normal form of each name, in the same order.
 
-    A name of which nothing would be left (one quotation mark) keeps its case-folded form.
+    A name whose normal form would be empty (a quotation mark alone) keeps its case-folded form.
     """
     if not names:
         return []
@@ -49,12 +49,12 @@ def normalise(names: Sequence[str], fold: Fold) -> list[str]:
 
 
 def normalise_array(names: pa.Array[Any], fold: Fold) -> pa.Array[Any]:
-    """The same of an Arrow array, which costs a tenth: for names by the million."""
+    """`normalise` for an Arrow array, at a tenth of the cost: for millions of names."""
     is_ascii = pc.string_is_ascii(names)
     simple = names.filter(is_ascii)
     if 2 * len(simple) < len(names):
         return _fold_array(names, fold)
-    # Apart, those in ASCII cost next to nothing.
+    # ASCII names are cheap when normalised apart.
     folded = pc.replace_with_mask(names, is_ascii, _fold_array(simple, fold))
     others = pc.invert(is_ascii)
     whole: pa.Array[Any] = pc.replace_with_mask(folded, others, _fold_array(names.filter(others), fold))
@@ -77,28 +77,28 @@ def _fold_array(names: pa.Array[Any], fold: Fold) -> pa.Array[Any]:
 
 
 def chinese_forms(text: str) -> list[str]:
-    """A Chinese text as it is written, in simplified and in traditional characters, each form once."""
+    """A Chinese text as written, in simplified and in traditional characters, without duplicates."""
     return list(
         dict.fromkeys([text.strip(), _converter("t2s").convert(text).strip(), _converter("s2t").convert(text).strip()])
     )
 
 
 def marks() -> str:
-    """A pattern for one of the characters that are left out of a normal form, as quotation marks and tatweel are.
+    """A pattern for a character that normalisation removes, such as quotation marks and tatweel.
 
-    Not for the joint within a Persian word, of which a normal form makes a blank.
+    The joiner within Persian words is excluded: normalisation replaces it by a blank.
     """
     removed = "".join(chr(code) for code, other in _letters().items() if other is None and chr(code) != _JOINT)
     return f"[{re.escape(removed)}]"
 
 
 def without_marks(name: str) -> str:
-    """A name as it is written, in Unicode's composed form, without what a normal form leaves out."""
+    """A name in NFKC, without the characters that normalisation removes."""
     return re.sub(marks(), "", unicodedata.normalize("NFKC", name)).strip()
 
 
 def _text(names: pa.Array[Any]) -> str:
-    """The names as one text, a name a line."""
+    """The names as one text, one name per line."""
     together = pa.ListArray.from_arrays(pa.array([0, len(names)], pa.int32()), names)
     (text,) = pc.binary_join(together, "\n").to_pylist()  # type: ignore[union-attr]
     return str(text)
@@ -113,11 +113,11 @@ def _lines(cased: str, bare: str) -> list[str]:
 
 
 def _folded(text: str, fold: Fold) -> tuple[str, str]:
-    """A text of a name a line, case-folded alone, and in the form in which names are compared but for outer blanks.
+    """A text with one name per line: case-folded only, and in normal form except for outer blanks.
 
-    All names are folded as one text, so that the work is done by a handful of calls whatever their number.
+    All names are folded as one text, so that the number of calls does not depend on the number of names.
     """
-    if text.isascii() and fold != "turkish":  # to which NFKC and the scripts other than Latin are nothing
+    if text.isascii() and fold != "turkish":  # NFKC and the rules of other scripts do not apply
         cased = text.lower()
         bare = cased.translate(_letters())
     else:
@@ -129,19 +129,19 @@ def _folded(text: str, fold: Fold) -> tuple[str, str]:
 def _case(text: str, fold: Fold) -> str:
     if fold == "chinese":
         text = _converter("t2s").convert(text)
-    # NFKC would take the acute accent that stands for an apostrophe apart, into a space and a mark.
+    # NFKC would decompose an acute accent used as an apostrophe into a space and a mark.
     text = text.replace("´", "'")
     if _JOINT in text:
         text = _ARABIC_JOINT.sub(" ", text)
     text = _nfkc(text)
     if fold == "turkish":
         text = text.replace("İ", "i").replace("I", "ı")
-    # The case folding of a dotted capital I is an i with a combining dot, which nobody types.
+    # Case folding gives i with a combining dot for a dotted capital I, which nobody types.
     return text.casefold().replace("i\u0307", "i")
 
 
 def _nfkc(text: str) -> str:
-    """NFKC of the lines that need it: to ask costs a tenth of it, and most do not."""
+    """NFKC of the lines that need it: the check costs a tenth of it, and most lines do not."""
     if unicodedata.is_normalized("NFKC", text):
         return text
     lines = text.split("\n")
@@ -171,16 +171,16 @@ def _letters() -> dict[int, str | None]:
 
 @cache
 def _rewritten() -> re.Pattern[str]:
-    """Any character that is replaced or removed."""
+    """A pattern for any character that is replaced or removed."""
     return re.compile(f"[{re.escape(''.join(map(chr, _letters())))}]")
 
 
 def _white_space() -> dict[int, str | None]:
-    """All white space as blanks, but for those that are blanks already and the ends of lines."""
+    """All white space except blanks and newlines, mapped to blanks."""
     return {code: " " for code in range(0x10000) if chr(code).isspace() and chr(code) not in " \n"}
 
 
 def _digits() -> dict[int, str | None]:
-    """Every decimal digit of Unicode's basic plane as 0 to 9."""
+    """Every decimal digit of Unicode's basic plane, mapped to 0 to 9."""
     numbers = (code for code in range(0x80, 0x10000) if unicodedata.category(chr(code)) == "Nd")
     return {code: str(unicodedata.digit(chr(code))) for code in numbers}

@@ -1,15 +1,17 @@
 """Which items belong to a topic's kind: instance-of once, then subclass-of only, up to one of the kind's roots.
 
-Any path over P31, P279 and P361 in any order reaches nearly everything from nearly everywhere, and tells nothing. A
-way starts at the item as an instance (P31) or as a class itself (a kind may want one of the two only), climbs P279
-(and P361 only where the topic asks for it), crosses no stop class, and has at most the topic's `max_distance` edges.
-Of some classes Wikidata says by P31 what they are: bread is a type of food, the yacht a ship type. A kind's `types`
-are such classes of classes; what is an instance of one, or of a class below it, is as good as a root, unless it stands
-directly below a stop: the starship is a ship type, and a spacecraft.
-The classes below the roots are found breadth first for all kinds at once, so that cycles do no harm and every way is
-a shortest one; of equally short ways the one with the smallest item number is kept. A kind of persons may name
-occupations: whoever has others (P106), and none of these or below them, is no member. What is an instance of pages of
-Wikimedia's alone (a disambiguation page, a list) is nothing that a text could mean.
+Arbitrary paths over P31, P279 and P361 connect nearly all items, and are no evidence. A path here starts at the item as
+an instance (P31) or as a class (a kind may allow only one of the two), follows P279 (and P361 where the topic allows
+it), crosses no stop class, and has at most the topic's `max_distance` edges.
+
+Some classes are instances of metaclasses: bread is a type of food, the yacht a ship type. A kind's `types` are such
+metaclasses. Their instances, and those of their subclasses, count as roots, except directly below a stop: the starship
+is a ship type, and a spacecraft.
+
+The classes below the roots are found breadth first for all kinds at once, so that cycles are harmless and every path is
+a shortest one; of equally short paths the one with the smallest item number is kept. A kind of persons may name
+occupations: persons whose occupations (P106) are all others are no members. Items that are instances of Wikimedia pages
+only (disambiguation pages, lists) are no candidates.
 """
 
 from __future__ import annotations
@@ -28,12 +30,12 @@ from polyculture.cache.catalog import Catalog, Kind, Topic
 from polyculture.link.entity_json import number
 from polyculture.link.statements import statement
 
-_PAGE_LEVELS = 3  # of classes of pages, one below the other
+_PAGE_LEVELS = 3  # levels of subclasses of Wikimedia pages
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Scope:
-    """The rules by which an item belongs to a kind."""
+    """The rules that decide whether an item belongs to a kind."""
 
     roots: tuple[int, ...]
     stops: tuple[int, ...]
@@ -44,8 +46,8 @@ class Scope:
     types: tuple[int, ...] = ()
 
     @property
-    def trade(self) -> Scope | None:
-        """The scope of what its persons must do."""
+    def occupation_scope(self) -> Scope | None:
+        """The scope of the occupations that its persons must have, if any."""
         return Scope(self.occupations, (), "classes", False, self.max_distance) if self.occupations else None
 
 
@@ -59,13 +61,13 @@ def scope_of(topic: Topic, kind: Kind) -> Scope:
 
 @cache
 def pages() -> Scope:
-    """The classes of Wikimedia's pages, of `pages.toml`."""
+    """The scope of Wikimedia pages, from `pages.toml`."""
     named = tomllib.loads(Path(__file__).with_name("pages.toml").read_text(encoding="utf-8"))["classes"]
     return Scope(tuple(sorted(map(number, named))), (), "classes", False, _PAGE_LEVELS)
 
 
 class Ontology:
-    """The scopes of some topics' counted kinds, laid out as tables over the claims in `wikidata`."""
+    """The scopes of some topics' linked kinds, as tables over the claims in `wikidata`."""
 
     def __init__(self, connection: duckdb.DuckDBPyConnection, catalog: Catalog, topics: Iterable[str]) -> None:
         kinds = {
@@ -75,13 +77,13 @@ class Ontology:
             if kind.roots
         }
         self._connection = connection
-        trades = {scope.trade for scope in kinds.values() if scope.trade}
-        self._scopes = sorted({*kinds.values(), *trades, pages()})
+        occupation_scopes = {scope.occupation_scope for scope in kinds.values() if scope.occupation_scope}
+        self._scopes = sorted({*kinds.values(), *occupation_scopes, pages()})
         self.scopes: Mapping[tuple[str, str], int] = {key: self._scopes.index(scope) for key, scope in kinds.items()}
-        self._lay_out()
+        self._create_tables()
 
-    def climb(self) -> None:
-        """Fills the table `classes`: every class below a root or of one of the types, with its way up."""
+    def expand_classes(self) -> None:
+        """Fills the table `classes`: every class below a root or instance of a type, with its path to the root."""
         self._connection.execute("DELETE FROM classes; DELETE FROM metaclasses")
         self._connection.execute(statement("ontology_roots"))
         steps = statement("ontology_step"), statement("ontology_types_step")
@@ -97,16 +99,16 @@ class Ontology:
         return self._connection.sql(statement("ontology_items"))
 
     def members(self, wanted: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
-        """The items of `wanted` that reach a scope, without their ways: scope, item."""
+        """The items of `wanted` that reach a scope, without their paths: scope, item."""
         wanted.create_view("wanted", replace=True)
         return self._connection.sql(statement("ontology_members"))
 
-    def _lay_out(self) -> None:
+    def _create_tables(self) -> None:
         self._connection.execute(statement("ontology"))
         rules = [
             (index, scope.members, scope.part_of, scope.max_distance, occupation, scope == pages())
             for index, scope in enumerate(self._scopes)
-            for occupation in [self._scopes.index(scope.trade) if scope.trade else None]
+            for occupation in [self._scopes.index(scope.occupation_scope) if scope.occupation_scope else None]
         ]
         names = ("scope", "members", "part_of", "max_distance", "occupation", "pages")
         columns = {name: list(column) for name, column in zip(names, zip(*rules, strict=True), strict=True)}

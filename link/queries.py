@@ -1,4 +1,4 @@
-"""What is to be linked, laid out as tables: distinct surfaces, their normal forms, the languages they are sought in."""
+"""The tables of what is to be linked: distinct surfaces, their normal forms, and the languages of names to compare."""
 
 from __future__ import annotations
 
@@ -14,28 +14,29 @@ from polyculture.cache.catalog import Catalog, Language
 from polyculture.link.normalise import Fold, fold_of, normalise_array
 from polyculture.link.statements import statement
 
-ASK_COLUMNS = ("language", "topic", "kind", "surface")
+QUERY_COLUMNS = ("language", "topic", "kind", "surface")
 _SCOPE_OF: list[tuple[str, pa.DataType]] = [
     ("topic", pa.string()),
     ("kind", pa.string()),
     ("scope", pa.uint16()),
     ("place", pa.uint16()),
 ]
-AT_A_TIME = 2  # languages whose surfaces are folded
+AT_A_TIME = 2  # languages normalised in parallel
 _CHAIN = ("language", "name_language", "position", "english", "fold")
 
 
-def lay_out_lookups(
-    connection: duckdb.DuckDBPyConnection, asks: pa.Table, catalog: Catalog, scopes: Mapping[tuple[str, str], int]
+def create_lookups(
+    connection: duckdb.DuckDBPyConnection, queries: pa.Table, catalog: Catalog, scopes: Mapping[tuple[str, str], int]
 ) -> None:
-    """Fills the tables of `sql/lookups.sql`, but for the keys, from `asks`, a table with `ASK_COLUMNS`.
+    """Creates the tables of `sql/lookups.sql`, all but the keys, from `queries`, a table with `QUERY_COLUMNS`.
 
-    `scopes` gives the scope of each (topic, kind), in the order of the topics' files; asks of other kinds are left out.
+    `scopes` gives the scope of each (topic, kind), in the order of the topics' files. Queries of other kinds are
+    dropped.
     """
     numbered = enumerate(scopes.items())
     rows = [{"topic": topic, "kind": kind, "scope": scope, "place": n} for n, ((topic, kind), scope) in numbered]
     kinds = pa.Table.from_pylist(rows, schema=pa.schema(_SCOPE_OF))
-    connection.from_arrow(asks.select(ASK_COLUMNS)).create_view("given", replace=True)
+    connection.from_arrow(queries.select(QUERY_COLUMNS)).create_view("given", replace=True)
     connection.from_arrow(kinds).create("scope_of")
     connection.execute(statement("lookups"))
     for language in _languages(connection, catalog):
@@ -44,15 +45,15 @@ def lay_out_lookups(
         connection.from_arrow(chain).insert_into("chain")
 
 
-def lay_out_keys(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
-    """Fills the table `keys`, two languages at a time: Python folds one while the database reads or writes another."""
+def create_keys(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
+    """Fills the table `keys`, two languages in parallel: Python normalises one while DuckDB reads or writes another."""
     with ThreadPoolExecutor(AT_A_TIME) as beside:
-        for _ in beside.map(partial(_fold_language, connection), _languages(connection, catalog)):
-            pass  # what a language raised is raised here
+        for _ in beside.map(partial(_normalise_language, connection), _languages(connection, catalog)):
+            pass  # raises what a language raised
 
 
 def label_chain(language: Language) -> list[tuple[str, str, int, bool, Fold]]:
-    """The languages in which a name is sought, in order: our language, Wikidata's, place, the last resort?, folding."""
+    """The fallback chain, in order: our language, Wikidata's, position, is it English as last resort?, folding."""
     own_is_english = language.label_languages[0].partition("-")[0] == "en"
     return [
         (language.code, code, position, not own_is_english and code.partition("-")[0] == "en", fold_of(code))
@@ -61,16 +62,16 @@ def label_chain(language: Language) -> list[tuple[str, str, int, bool, Fold]]:
 
 
 def _languages(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> list[Language]:
-    codes = connection.execute("SELECT DISTINCT language FROM headings ORDER BY language").fetchall()
+    codes = connection.execute("SELECT DISTINCT language FROM query_groups ORDER BY language").fetchall()
     return [catalog.language(code) for (code,) in codes]
 
 
-def _fold_language(connection: duckdb.DuckDBPyConnection, language: Language) -> None:
+def _normalise_language(connection: duckdb.DuckDBPyConnection, language: Language) -> None:
     with connection.cursor() as cursor:
-        _fold_surfaces(cursor, language)
+        _insert_keys(cursor, language)
 
 
-def _fold_surfaces(connection: duckdb.DuckDBPyConnection, language: Language) -> None:
+def _insert_keys(connection: duckdb.DuckDBPyConnection, language: Language) -> None:
     own = connection.sql("SELECT lookup, surface FROM lookups WHERE language = $code", params={"code": language.code})
     rows: pa.Table = own.to_arrow_table()
     surfaces = rows.column("surface").combine_chunks()

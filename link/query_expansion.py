@@ -1,9 +1,8 @@
-"""The names under which a service is asked for what as it stands leads to nothing in its topic.
+"""Query expansion for a live service: further names to search for queries without an exact match in the topic.
 
-An index compares normal forms, of names and mentions alike. A service knows names as they are written, so whatever
-is made of a mention has to be written again as the mention is, and what a name may have that the mention lacks has to
-be guessed: a few letters, an article. What is found is judged as an index's items are: a guess costs a request, and
-cannot make a wrong link.
+An index compares normal forms of names and mentions. A service searches names as they are written. So each form of a
+mention is written back in the mention's spelling, and letters or articles that only the name has are guessed. The items
+found are then matched like an index's items: a wrong guess costs a request, never a wrong link.
 """
 
 from __future__ import annotations
@@ -21,31 +20,31 @@ from polyculture.link.statements import statement
 from polyculture.link.variants import inflection_of
 
 _COLUMNS: list[tuple[str, pa.DataType]] = [("own", pa.uint32()), ("language", pa.string()), ("surface", pa.string())]
-_WRITTEN = pa.schema(_COLUMNS)
+_TEXTS_SCHEMA = pa.schema(_COLUMNS)
 
 
-def lay_out_searches(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
-    """Adds to `lookups` what is to be searched for the asks in `unmatched`, by the forms of `lay_out_forms`."""
+def create_expansions(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
+    """Adds to `lookups` the expansions of the queries in `unmatched`, made from the forms of `create_forms`."""
     rows = {
         (lookup, language, text)
-        for lookup, language, surface, key, forms in connection.sql(statement("unwritten")).fetchall()
+        for lookup, language, surface, key, forms in connection.sql(statement("expansion_sources")).fetchall()
         for text in [
             *(as_written(surface, key, form) for form in forms or []),
             *_guesses(surface.strip(), catalog.language(language)),
         ]
     }
     written = pa.Table.from_pylist(
-        [dict(zip(_WRITTEN.names, row, strict=True)) for row in sorted(rows)], schema=_WRITTEN
+        [dict(zip(_TEXTS_SCHEMA.names, row, strict=True)) for row in sorted(rows)], schema=_TEXTS_SCHEMA
     )
-    connection.from_arrow(written).create("written")
-    connection.execute(statement("turned"), {"marks": marks()})
-    connection.execute(statement("variant_lookups"))
+    connection.from_arrow(written).create("expansion_texts")
+    connection.execute(statement("expansions"), {"marks": marks()})
+    connection.execute(statement("expansion_lookups"))
 
 
 def as_written(surface: str, key: str, form: str) -> str:
-    """A form that was made of a surface's normal form, in the letters and with the marks that the surface has.
+    """A form of a surface's normal form (`key`), with the letters and marks of the surface.
 
-    "olio doliva", of "dellolio doliva", of "dell'olio d'oliva", is "olio d'oliva".
+    The surface "dell'olio d'oliva" has the key "dellolio doliva"; its form "olio doliva" gives "olio d'oliva".
     """
     places = _places(surface, key)
     if places is None:
@@ -59,7 +58,7 @@ def as_written(surface: str, key: str, form: str) -> str:
 
 
 def _places(surface: str, key: str) -> list[int] | None:
-    """Where in the surface each letter of its normal form stands; None where that is not to be told."""
+    """The offset in the surface of each letter of its normal form; None where the two cannot be aligned."""
     kept = [place for place, letter in enumerate(surface) if not re.match(marks(), letter)]
     letters = "".join(surface[place].casefold() for place in kept)
     steps = Levenshtein.opcodes(letters, key)
@@ -70,7 +69,7 @@ def _places(surface: str, key: str) -> list[int] | None:
 
 
 def _guesses(surface: str, language: Language) -> Iterator[str]:
-    """What the surface would be with the letters or the article that a name may have, by the language's rules."""
+    """The surface with letters or an article that a name may have, by the language's rules."""
     for rule in inflection_of(language).get("searched", []):
         guess = surface
         for pattern, other in zip(rule[::2], rule[1::2], strict=True):

@@ -1,4 +1,4 @@
-"""When the next request may be sent: so many a minute, and none while the service asks for a pause."""
+"""Limits requests to a rate per minute, and sends none while the service asks for a pause."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ MINUTE = 60.0
 
 
 class StoppedError(Exception):
-    """Nobody waits for the answer any more: another request failed, or the user stopped the run."""
+    """The answer is no longer needed: another request failed, or the user stopped the run."""
 
 
-class Pace:
-    """The pace of all connections together. `sleep` and `clock` are for tests."""
+class RateLimiter:
+    """One rate for all connections together. Thread-safe. `sleep` and `clock` are for tests."""
 
     def __init__(
         self,
@@ -27,9 +27,9 @@ class Pace:
         self._stopped = threading.Event()
         self._sleep, self._clock = sleep or self._stopped.wait, clock
         self._lock = threading.Lock()
-        self.requests = 0  # that were given a turn
-        self._next = 0.0  # when the next request may be sent
-        self._paused = 0.0  # until when none may
+        self.requests = 0  # sent so far
+        self._next = 0.0  # time of the next request
+        self._paused = 0.0  # end of the pause
 
     def take_turn(self) -> None:
         """Waits until this request may be sent. Raises `StoppedError` after `stop`."""
@@ -40,12 +40,12 @@ class Pace:
             self.requests += 1
 
     def pause(self, seconds: float) -> None:
-        """From now on nothing is sent for so long, over no connection."""
+        """Sends nothing for `seconds` from now on, over any connection."""
         with self._lock:
             self._paused = max(self._paused, self._clock() + seconds)
 
     def stop(self) -> None:
-        """Wakes whoever waits, to tell them that there will be no turn."""
+        """Ends all waits: `take_turn` raises `StoppedError` from now on."""
         self._stopped.set()
 
     def _wait_for_turn(self) -> float:

@@ -1,4 +1,4 @@
-"""The numbers by which linking decides, and the identity of the whole: what a link depends on besides its surface."""
+"""The thresholds of linking, and a linker's identity: all that decides a link besides the surface."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ ALGORITHM = 8  # raise when the same input may give other links
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
-    """Thresholds."""
+class LinkRules:
+    """Thresholds of linking."""
 
-    # Of two survivors with equal match and equal distance, the more prominent one is meant if it has twice the
-    # sitelinks (both counted plus one, so that 1 against 0 still decides and 0 against 0 does not).
+    # Of two survivors with equal match kind and distance, the first is linked if it has this many times the sitelinks
+    # of the second (both plus one: 1 against 0 decides, 0 against 0 does not).
     clear_lead: float = 2.0
-    # rapidfuzz's ratio of the normal forms. 90 takes one wrong letter in ten, or one too many in five: a plural, an
-    # ending, a slip; and leaves alone names of up to four letters, where one letter makes another word. None: never.
+    # rapidfuzz's ratio of the normal forms. 90 allows one replaced letter in ten, or one inserted letter in five (a
+    # plural, an ending, a typo), and excludes names of up to four letters. None: no fuzzy matching.
     fuzzy_threshold: float | None = 90.0
-    # Below this the two must hardly differ (link/slips.py): 94 takes a letter too many or too few in nine. Of 59 fuzzy
-    # links of real answers and names 48 were right before there were slips.py and this, 28 of 30 with them.
+    # Below this the two must be near-identical (link/typos.py): 94 allows one inserted or deleted letter in nine. On
+    # real answers and names 48 of 59 fuzzy links were right without this rule, 28 of 30 with it.
     fuzzy_plain: float = 94.0
-    # The same for persons, and in Arabic and Devanagari letters. At 90, about a fifth of the persons that were linked
-    # when their own alias was taken out of the index were others (Odo of Cluny, Odilo of Cluny).
+    # The threshold for persons, and for Arabic and Devanagari letters. At 90, about a fifth of the persons linked after
+    # their own alias was held out of the index were other persons (Odo of Cluny, Odilo of Cluny).
     fuzzy_strict: float = 95.0
 
 
-DEFAULT_RULES = Rules()
+DEFAULT_RULES = LinkRules()
 
 
-def linker_id(source: Source, catalog: Catalog, topics: Iterable[str], rules: Rules = DEFAULT_RULES) -> str:
-    """A hash of all that decides which item a surface is linked to: snapshot, classes, languages, rules, algorithm."""
+def linker_id(source: Source, catalog: Catalog, topics: Iterable[str], rules: LinkRules = DEFAULT_RULES) -> str:
+    """A hash of what decides the item of a surface: snapshot, classes, languages, rules, algorithm."""
     kinds = {
         f"{topic.code}/{name}": asdict(scope_of(topic, kind))
         for topic in map(catalog.topic, sorted(set(topics)))
@@ -47,7 +47,7 @@ def linker_id(source: Source, catalog: Catalog, topics: Iterable[str], rules: Ru
     }
     chains = {code: language.label_languages for code, language in catalog.languages.items()}
     countries = {code: (country.qid, *country.includes) for code, country in catalog.countries.items()}
-    counts = {f"{match}, {company}": [basis.right, basis.of] for (match, company), basis in bases().items()}
+    counts = {f"{match}, {competition}": [basis.right, basis.of] for (match, competition), basis in bases().items()}
     parts = (
         ALGORITHM,
         NORMALISATION,

@@ -1,7 +1,7 @@
-"""The seam between linking and where Wikidata is read from: a local index, or the live service.
+"""The interface between linking and a source of Wikidata: a local index or the live service.
 
-A source makes the tables of `sql/snapshot.sql` visible as `wikidata.*` in a DuckDB connection. What is done with them
-is the same for every source, so that two sources over the same items give the same links, row for row.
+A source provides the tables of `sql/snapshot.sql` as `wikidata.*` in a DuckDB connection. Linking does the same with
+every source, so that two sources over the same items give the same links, row for row.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from polyculture.cache.outcome import Progress
 
 
 class Source(Protocol):
-    """Where names, classes and countries come from."""
+    """Provides names, classes and countries."""
 
     @property
     def identity(self) -> str:
-        """A hash of all that decides what the source answers."""
+        """A hash of all that decides the source's answers."""
         ...
 
     @property
     def provenance(self) -> Mapping[str, Any]:
-        """What the manifest says of the source."""
+        """The description of the source in the manifest."""
         ...
 
     @property
@@ -35,25 +35,25 @@ class Source(Protocol):
 
     @property
     def complete(self) -> bool:
-        """Does it hold every name of every item? Fuzzy matching needs all of a kind's, and what else bears the name."""
+        """Does it hold every name of every item? Fuzzy matching needs all names of a kind, and of other items."""
         ...
 
     @property
-    def searched(self) -> bool:
-        """Has it to be asked name by name? Then it fills `heard` (`sql/heard.sql`): what it found for which."""
+    def queried_by_name(self) -> bool:
+        """Is each name a request? Then the source fills `api_hits` (`sql/api_hits.sql`) with the items by lookup."""
         ...
 
     def opened(self, connection: duckdb.DuckDBPyConnection) -> AbstractContextManager[None]:
-        """Creates the tables of `wikidata`, with all there is or still empty; what it opens is closed at the end."""
+        """Creates the tables of `wikidata`, filled or still empty; closes what it opened at the end."""
         ...
 
     def find(self, connection: duckdb.DuckDBPyConnection, progress: Progress) -> None:
-        """Sees to it that every item which a surface may name is there, with all classes above it.
+        """Loads every item that a surface may name, with all classes above it.
 
-        The connection holds the surfaces in `lookups`, `chain` and `keys`, and the classes sought in `scopes`.
+        The connection holds the surfaces in `lookups`, `chain` and `keys`, and the wanted classes in `scopes`.
         """
         ...
 
     def fetch(self, connection: duckdb.DuckDBPyConnection, items: Sequence[int]) -> None:
-        """Sees to it that these items are in the tables."""
+        """Loads these items into the tables."""
         ...

@@ -1,8 +1,8 @@
-"""The stage `link`: from a run's mentions to its links, in one go.
+"""The stage `link`: from a run's mentions to its links.
 
-All distinct surfaces of the run's current mentions are linked at once. `candidates`, `entities` and `entity_countries`
-are written first and `links` last, each with the same digest of everything that they depend on: the four files agree,
-or the stage is not done.
+All distinct surfaces of the run's current mentions are linked together. `candidates`, `entities` and
+`entity_countries` are written first and `links` last, each with the same digest of its inputs: if the four digests
+differ, the stage runs again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from polyculture.cache.parquet import read_metadata, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import fill_store
 from polyculture.link.linker import TABLES, Linker
-from polyculture.link.rules import DEFAULT_RULES, Rules, linker_id
+from polyculture.link.rules import DEFAULT_RULES, LinkRules, linker_id
 from polyculture.link.source import Source
 from polyculture.link.statements import statement
 
@@ -31,12 +31,12 @@ def link_run(
     catalog: Catalog,
     source: Source,
     progress: Progress = silent,
-    rules: Rules = DEFAULT_RULES,
+    rules: LinkRules = DEFAULT_RULES,
 ) -> Outcome:
-    """Links what the run's current mentions name, unless that is done already.
+    """Links the surfaces of the run's current mentions, unless they are linked already.
 
-    Counts distinct surfaces (within a language, topic and kind), all of them done: a surface without an entity is a
-    row that says why. Mentions that are hallucinated or of kinds that are never counted are left out. Raises
+    The outcome counts distinct surfaces (within a language, topic and kind), all of them done: a surface without an
+    entity is a row with the reason. Hallucinated mentions and kinds that are never counted are excluded. Raises
     `StoreError` where the run's folder cannot be written, and what the source raises.
     """
     surfaces = distinct_surfaces(run, manifest)
@@ -50,9 +50,9 @@ def link_run(
 
 
 def distinct_surfaces(run: RunFolder, manifest: Manifest) -> pa.Table:
-    """What is to be linked: language, topic, kind and surface, each combination once, in a fixed order.
+    """The distinct (language, topic, kind, surface) to link, in a fixed order.
 
-    The prompt's country and condition are not among the columns, so that no link can depend on them.
+    The prompt's country and condition are no columns here, so that no link can depend on them.
     """
     with connect() as connection:
         fill_store(connection, run, manifest)

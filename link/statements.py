@@ -1,4 +1,4 @@
-"""The room's SQL, by file name."""
+"""The SQL of this room, by file name."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Other spellings and forms of the words, for asks that no name as it stands leads to an item of the topic.
+"""Spelling variants and inflected forms, for queries without an exact match in the topic.
 
-A spelling differs in accents, punctuation, spaces, hiragana or katakana; a form of a word in what a language puts on
-it: plural, case, article, particle. The forms come from the rules of `inflection.toml`, from the mention's side only,
-so that both sources of Wikidata can be asked for them by name.
+Spelling variants differ in accents, punctuation, spaces, hiragana or katakana. Inflected forms differ in plural, case,
+article or particle. The rules of `inflection.toml` apply to the mention only, so that both sources of Wikidata can look
+the forms up by name.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ import duckdb
 from polyculture.cache.catalog import Catalog, Language
 from polyculture.link.statements import statement
 
-Rule = Sequence[str]  # a pattern and what takes its place; of `searched` perhaps several pairs, one after the other
-_LITERAL = re.compile(r"[\w &]+")  # a pattern without any sign of one
-# A pattern of one group, and letters at the end of the word.
+Rule = Sequence[str]  # a pattern and its replacement; in `searched` several such pairs may follow one another
+_LITERAL = re.compile(r"[\w &]+")  # a pattern without metacharacters
+# A pattern of one group and a literal ending.
 _PLAIN_ENDING = re.compile(r"\((?!\?)(?:[^()]|\([^()]*\))+\)(\w+)\$")
-AT_A_TIME = 2  # languages whose words are turned
-_VOWELS = range(0xAC00, 0xD7A4, 28)  # Hangul's syllables that end in a vowel; after each, those that add a consonant
+AT_A_TIME = 2  # languages inflected in parallel
+_VOWELS = range(0xAC00, 0xD7A4, 28)  # Hangul syllables that end in a vowel, each before those that add a consonant
 _SYLLABLES = {
     "open": "".join(map(chr, _VOWELS)),
     "closed": "".join(f"{chr(code + 1)}-{chr(code + 27)}" for code in _VOWELS),
@@ -34,7 +34,7 @@ _SYLLABLES = {
 
 
 class Inflection(TypedDict, total=False):
-    """The rules of one language, as `inflection.toml` has them."""
+    """The rules of one language in `inflection.toml`."""
 
     articles: str
     before: list[Rule]
@@ -53,52 +53,51 @@ def inflections() -> Mapping[str, Inflection]:
     return read
 
 
-def lay_out_names(connection: duckdb.DuckDBPyConnection) -> None:
-    """Fills the table `spelled`: the names of `members`, also without their articles.
+def create_topic_names(connection: duckdb.DuckDBPyConnection) -> None:
+    """Creates the table `topic_names`: the names of `members`, with and without their articles.
 
-    Names lose their articles in every language in which any is sought: what a mention may mean does not depend on which
-    others are linked with it.
+    Articles are removed in all languages of the fallback chains: a link must not depend on the other queries.
     """
-    connection.execute(statement("variant_names"))
+    connection.execute(statement("topic_names"))
     for (code,) in connection.execute("SELECT DISTINCT name_language FROM chain ORDER BY name_language").fetchall():
         if articles := _inflection(code).get("articles"):
-            connection.execute(statement("variant_articles"), {"language": code, "articles": articles})
+            connection.execute(statement("names_without_article"), {"language": code, "articles": articles})
 
 
 def find_variants(connection: duckdb.DuckDBPyConnection) -> None:
-    """Adds to `found` which of `members` the asks in `unmatched` may mean, by the forms that `lay_out_forms` made."""
-    connection.execute(statement("variant_found"))
+    """Adds to `found` the `members` that match queries in `unmatched` by a form of `create_forms`."""
+    connection.execute(statement("variant_matches"))
 
 
-def lay_out_forms(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
-    """Fills the table `forms` for the asks in `unmatched`, languages with the most of them first, two at a time.
+def create_forms(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
+    """Fills the table `forms` for the queries in `unmatched`: two languages in parallel, the largest first.
 
-    A rule costs milliseconds before it turns anything, in which one language alone would leave a core idle.
+    Each rule has a fixed cost of milliseconds, in which one language alone would leave a core idle.
     """
-    connection.execute(statement("variants"))
+    connection.execute(statement("spellings"))
     languages = [catalog.language(code) for (code,) in _languages(connection)]
     with ThreadPoolExecutor(AT_A_TIME) as beside:
-        for _ in beside.map(partial(_turn_language, connection), languages):
-            pass  # what a language raised is raised here
+        for _ in beside.map(partial(_inflect_language, connection), languages):
+            pass  # raises what a language raised
 
 
-def _turn_language(connection: duckdb.DuckDBPyConnection, language: Language) -> None:
+def _inflect_language(connection: duckdb.DuckDBPyConnection, language: Language) -> None:
     inflection = inflection_of(language)
     with connection.cursor() as cursor:
-        cursor.execute(statement("variant_begin"), {"language": language.code})
-        _turn(cursor, inflection.get("before", []), front=True, before=0)
+        cursor.execute(statement("inflect_begin"), {"language": language.code})
+        _inflect(cursor, inflection.get("before", []), front=True, before=0)
         for before in range(inflection.get("again", 1)):
-            _turn(cursor, inflection.get("after", []), front=False, before=before)
-        cursor.execute(statement("variant_end"))
+            _inflect(cursor, inflection.get("after", []), front=False, before=before)
+        cursor.execute(statement("inflect_end"))
 
 
 def inflection_of(language: Language) -> Inflection:
-    """The rules of a language, or of the first that it falls back on and is kin to: those of zh for zh-tw."""
+    """The rules of a language, or of the first label language it falls back on: those of zh for zh-tw."""
     return inflections().get(language.code) or _inflection(language.label_languages[0])
 
 
 def _inflection(name_language: str) -> Inflection:
-    """The rules of a language of Wikidata's: those of en for en-gb."""
+    """The rules of a Wikidata language: those of en for en-gb."""
     return inflections().get(name_language.partition("-")[0]) or Inflection()
 
 
@@ -107,22 +106,22 @@ def _languages(connection: duckdb.DuckDBPyConnection) -> list[tuple[str]]:
     return connection.execute(query).fetchall()
 
 
-def _turn(connection: duckdb.DuckDBPyConnection, rules: Sequence[Rule], *, front: bool, before: int) -> None:
-    """All rules on what the round `before` brought. The patterns themselves never stand in SQL."""
+def _inflect(connection: duckdb.DuckDBPyConnection, rules: Sequence[Rule], *, front: bool, before: int) -> None:
+    """Applies all rules to the forms of the round `before`. Patterns are parameters, never part of the SQL."""
     if not rules:
         return
     params: dict[str, Any] = {"front": front, "before": before, "round": before if front else before + 1}
-    turned = [_turned(n, rule, params) for n, rule in enumerate(rules)]
-    connection.execute(statement("variant_turned").replace("$turned", ", ".join(turned)), params)
+    inflected = [_inflected(n, rule, params) for n, rule in enumerate(rules)]
+    connection.execute(statement("inflect_step").replace("$inflected", ", ".join(inflected)), params)
 
 
-def _turned(number: int, rule: Rule, params: dict[str, Any]) -> str:
-    """The column for a rule, whose texts go to `params`. Whether a word has a rule's letters at all is soon known."""
+def _inflected(number: int, rule: Rule, params: dict[str, Any]) -> str:
+    """The SQL column of a rule; its texts go to `params`. A cheap test for literal text comes before the pattern."""
     params[f"pattern{number}"], params[f"other{number}"] = rule
     if _LITERAL.fullmatch(rule[0]) and _LITERAL.fullmatch(rule[1]):
         return f"CASE WHEN contains(key, $pattern{number}) THEN replace(key, $pattern{number}, $other{number}) END"
-    turned = f"nullif(regexp_replace(key, $pattern{number}, $other{number}, 'g'), key)"
+    inflected = f"nullif(regexp_replace(key, $pattern{number}, $other{number}, 'g'), key)"
     if not (ending := _PLAIN_ENDING.fullmatch(rule[0])):
-        return turned
+        return inflected
     params[f"ending{number}"] = ending[1]
-    return f"CASE WHEN suffix(key, $ending{number}) THEN {turned} END"
+    return f"CASE WHEN suffix(key, $ending{number}) THEN {inflected} END"

@@ -36,7 +36,7 @@ SPELLED = {
 }
 
 # Another form of the word.
-TURNED = {
+INFLECTED = {
     "en": [
         *(
             ("paella", "some paella"),
@@ -160,7 +160,7 @@ TURNED = {
 }
 
 # What a service must be asked for in other words: what the name has and the mention lacks.
-SEARCHED = {
+EXPANDED = {
     "en": [("The Great Gatsby", "Great Gatsby"), ("shepherd's pie", "shepherds pie")],
     "de": [
         *(("Die Zauberflöte", "Zauberflöte"), ("Der Prozess", "Prozess"), ("Das Parfum", "Parfum")),

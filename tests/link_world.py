@@ -13,7 +13,7 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.link.dumps.build import build_index
 from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import Linker
-from polyculture.link.rules import DEFAULT_RULES, Rules
+from polyculture.link.rules import DEFAULT_RULES, LinkRules
 
 CATALOG = read_catalog()
 LANGUAGES = CATALOG.label_languages
@@ -76,17 +76,17 @@ def index_of(folder: Path, entities: Iterable[Entity]) -> IndexSource:
     return IndexSource(build_index(dump, folder / "index.duckdb", LANGUAGES).snapshot)
 
 
-def asks(*rows: tuple[str, str, str, str]) -> pa.Table:
+def queries(*rows: tuple[str, str, str, str]) -> pa.Table:
     """Asks from (language, topic, kind, surface)."""
     return pa.Table.from_pylist([dict(zip(("language", "topic", "kind", "surface"), row, strict=True)) for row in rows])
 
 
-def link_all(source: Any, *rows: tuple[str, str, str, str], rules: Rules = DEFAULT_RULES) -> dict[str, pa.Table]:
+def link_all(source: Any, *rows: tuple[str, str, str, str], rules: LinkRules = DEFAULT_RULES) -> dict[str, pa.Table]:
     """All tables of links for the asks."""
-    return Linker(CATALOG, source, rules).link(asks(*rows))
+    return Linker(CATALOG, source, rules).link(queries(*rows))
 
 
-def link_one(source: Any, *row: str, rules: Rules = DEFAULT_RULES) -> dict[str, Any]:
+def link_one(source: Any, *row: str, rules: LinkRules = DEFAULT_RULES) -> dict[str, Any]:
     """The link of one (language, topic, kind, surface)."""
     (found,) = link_all(source, (row[0], row[1], row[2], row[3]), rules=rules)["links"].to_pylist()
     return dict(found)

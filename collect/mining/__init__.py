@@ -1,5 +1,5 @@
-"""Entity lists from web-scale text: the n-grams that stand where a pattern has its slot ("recipe of ___").
+"""Entity lists from web-scale text: the n-grams in the slot of a pattern ("recipe of ___").
 
-This is how the lists of CAMeL (Naous et al. 2024, arXiv:2305.14456) and Camellia were begun: patterns propose, counts
-rank, people judge. It stands in this room because it finds names in text, with the same folding and boundaries.
+The lists of CAMeL (Naous et al. 2024, arXiv:2305.14456) and Camellia began like this: patterns propose, counts rank,
+annotators decide. Folding and word boundaries are those of `extract`.
 """

@@ -1,4 +1,4 @@
-"""What several annotators' sheets come to: how far each two agree, the rows on which all do, and those on which not."""
+"""Compares annotators' sheets: pairwise agreement, rows with agreement of all, and disputed rows."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from polyculture.collect.mining.kappa import Kappa, cohens_kappa
-from polyculture.collect.mining.sheet import KEPT_COLUMNS, Row, Sheet
+from polyculture.collect.mining.sheet import KEPT_COLUMNS, AnnotatedSheet, SheetRow
 
 REJECTED = ("no",)
 AGREED_COLUMNS = ("id", "entity", "judgement", *KEPT_COLUMNS)
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """Two annotators, their agreement, and how often each pair of judgements was given."""
+class AnnotatorPair:
+    """Two annotators, their agreement, and the counts of each pair of judgements."""
 
     annotators: tuple[str, str]
     kappa: Kappa
@@ -25,18 +25,18 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """What the sheets come to. Every row is in one of `agreed`, `rejected`, `disputed` and `unjudged`."""
+    """The result. Every row is in one of `agreed`, `rejected`, `disputed` and `unjudged`."""
 
-    pairs: tuple[Pair, ...]
+    pairs: tuple[AnnotatorPair, ...]
     agreed: tuple[tuple[str, ...], ...]  # `AGREED_COLUMNS`
-    rejected: int  # agreed upon by all, and kept out
+    rejected: int  # rejected by all
     disputed: tuple[tuple[str, ...], ...]  # id, entity, each annotator's judgement, contexts
     unjudged: int  # not judged by all
 
 
-def compare(sheets: Sequence[Sheet], rejected: Sequence[str] = REJECTED) -> Agreement:
-    """Compares the judgements of two or more sheets, row by row, by their ids; judgements in `rejected` keep out."""
-    rows: dict[str, Row] = {key: row for sheet in reversed(sheets) for key, row in sheet.rows.items()}
+def compare(sheets: Sequence[AnnotatedSheet], rejected: Sequence[str] = REJECTED) -> Agreement:
+    """Compares the judgements of two or more sheets by row id; judgements in `rejected` exclude an entity."""
+    rows: dict[str, SheetRow] = {key: row for sheet in reversed(sheets) for key, row in sheet.rows.items()}
     order = dict.fromkeys(key for sheet in sheets for key in sheet.rows)
     no = {word.casefold() for word in rejected}
     agreed, disputed = [], []
@@ -56,16 +56,16 @@ def compare(sheets: Sequence[Sheet], rejected: Sequence[str] = REJECTED) -> Agre
     return Agreement(pairs, tuple(agreed), out, tuple(disputed), unjudged)
 
 
-def disputed_columns(sheets: Sequence[Sheet]) -> tuple[str, ...]:
-    """What stands in the columns of `Agreement.disputed`."""
+def disputed_columns(sheets: Sequence[AnnotatedSheet]) -> tuple[str, ...]:
+    """The column names of `Agreement.disputed`."""
     return ("id", "entity", *(sheet.annotator for sheet in sheets), "context_1", "context_2", "context_3")
 
 
-def _contexts(row: Row) -> tuple[str, ...]:
+def _contexts(row: SheetRow) -> tuple[str, ...]:
     return tuple(row.get(name, "") for name in ("context_1", "context_2", "context_3"))
 
 
-def _pair(one: Sheet, other: Sheet) -> Pair:
+def _pair(one: AnnotatedSheet, other: AnnotatedSheet) -> AnnotatorPair:
     both = [(one.judgements[key], other.judgements[key]) for key in one.judgements if key in other.judgements]
     counts = sorted(((*pair, count) for pair, count in Counter(both).items()), key=lambda row: (-row[2], row))
-    return Pair((one.annotator, other.annotator), cohens_kappa(both), tuple(counts))
+    return AnnotatorPair((one.annotator, other.annotator), cohens_kappa(both), tuple(counts))

@@ -1,7 +1,7 @@
-"""A corpus: files of text, in blocks of whole lines that can be read one by one and anywhere.
+"""A corpus: files of text in blocks of whole lines, which can be read in any order.
 
-JSON lines (an object a line, its text in one field) and plain text (a line is a document), plain or packed with gzip,
-bzip2 or Zstandard, and Parquet with a column of text. What a file is, its first bytes tell, not its name.
+Formats: JSON lines (an object per line, with the text in one field) and plain text (a line is a document), plain or
+compressed with gzip, bzip2 or Zstandard; Parquet with a column of text. The first bytes decide, not the name.
 """
 
 from __future__ import annotations
@@ -20,49 +20,49 @@ from polyculture.cache.identity import content_id
 
 BLOCK = 16 << 20  # bytes of text
 Codec = Literal["gzip", "bz2", "zstd"]
-Kind = Literal["json", "text", "parquet"]
+FileKind = Literal["json", "text", "parquet"]
 _CODECS: dict[bytes, Codec] = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
-_PIECE = 1 << 20  # bytes of text that are unpacked at a time, and in which the first line is looked for
-_CRUMB = 64  # the same near the place where an archive is cut: what it holds up to there is read, but for so much
-_ROWS = 1024  # of Parquet that are read at a time
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_PIECE = 1 << 20  # bytes of text decompressed at a time; the first line is searched in the first piece
+_CRUMB = 64  # piece size near the truncation of an archive: at most this much before it is lost
+_ROWS = 1024  # rows of Parquet read at a time
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class BrokenStreamError(Exception):
-    """A packed file that ends too early or cannot be unpacked from some point on."""
+    """A compressed file ends too early, or cannot be decompressed from some point on."""
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusFile:
-    """A file of the corpus: what it is, its size on disk, and a hash of path, size and time of change."""
+    """A file of the corpus: format, size on disk, and `key`, a hash of path, size and modification time."""
 
     key: str
     path: Path
-    kind: Kind
+    kind: FileKind
     codec: Codec | None
     size: int
-    field: str  # of JSON, or the column of Parquet: where the text is
-    block: int  # bytes of text that are scanned at a time
+    field: str  # the JSON field or Parquet column with the text
+    block: int  # bytes of text per block
 
 
 def open_corpus(paths: Sequence[Path], field: str, block: int = BLOCK) -> list[CorpusFile]:
-    """The files, and those in folders that are named, in the order of their paths.
+    """The given files, and the files in given folders, in the order of their paths.
 
-    Raises `StoreError` for a file that is missing or cannot be read, or has no such field or column in its first row.
+    Raises `StoreError` for a file that is missing or cannot be read, or whose first row has no such field or column.
     """
     found = sorted({file for path in paths for file in _files(path)})
     return [_corpus_file(path, field, block) for path in found]
 
 
 def byte_blocks(file: CorpusFile) -> int:
-    """How many blocks a file that is not packed has: of bytes, or of Parquet's row groups."""
+    """The number of blocks of an uncompressed file: of bytes, or Parquet row groups."""
     if file.kind == "parquet":
         return int(pq.ParquetFile(file.path).num_row_groups)
     return max(1, -(-file.size // file.block))
 
 
 def read_lines(file: CorpusFile, block: int) -> bytes:
-    """The lines that begin within a block of a file that is not packed."""
+    """The lines that begin within a block of an uncompressed file."""
     with file.path.open("rb") as stream:
         start = _line_start(stream, block * file.block)
         end = _line_start(stream, (block + 1) * file.block)
@@ -77,7 +77,7 @@ def read_texts(file: CorpusFile, group: int) -> Iterator[str | None]:
 
 
 def stream_lines(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
-    """The blocks of a packed file, one after the other, in whole lines; and how many bytes on disk are read by then.
+    """Yields the blocks of a compressed file, in whole lines, with the number of bytes on disk read so far.
 
     Raises `BrokenStreamError` once what can be read of a broken file has been handed out.
     """
@@ -101,18 +101,18 @@ def stream_lines(file: CorpusFile) -> Iterator[tuple[bytes, int]]:
 
 
 def _unpacked(path: Path, codec: Codec | None) -> Iterator[tuple[bytes, int]]:
-    """Pieces of the text, and how many bytes on disk are read by then."""
+    """Yields pieces of the text, with the number of bytes on disk read so far."""
     done = 0
     try:
         for piece, position in _pieces(path, codec, _PIECE):
             yield piece, position
             done += len(piece)
-    except OSError:  # what came before the fault in the same piece is lost with it: it is read again, by crumbs
+    except OSError:  # the piece with the fault is lost: its readable part is read again in small pieces
         yield from _crumbs(path, codec, done)
 
 
 def _crumbs(path: Path, codec: Codec | None, done: int) -> Iterator[tuple[bytes, int]]:
-    """What of a broken file can be unpacked after its first `done` bytes of text."""
+    """The readable text of a damaged file after its first `done` bytes."""
     crumbs, position = bytearray(), 0
     try:
         for piece, place in _pieces(path, codec, _CRUMB, skip=done):
@@ -134,7 +134,7 @@ def _pieces(path: Path, codec: Codec | None, size: int, skip: int = 0) -> Iterat
 
 
 def _line_start(stream: BinaryIO, place: int) -> int:
-    """Where the first line begins that does not begin before `place`; the end of the file where there is none."""
+    """The start of the first line at or after `place`; the end of the file where there is none."""
     if place:
         stream.seek(place - 1)
         stream.readline()
@@ -165,7 +165,7 @@ def _corpus_file(path: Path, field: str, block: int) -> CorpusFile:
     return CorpusFile(key, path, kind, codec, state.st_size, field, block)
 
 
-def _kind(path: Path, magic: bytes, codec: Codec | None, field: str) -> Kind:
+def _kind(path: Path, magic: bytes, codec: Codec | None, field: str) -> FileKind:
     if magic == b"PAR1":
         _check_column(path, field)
         return "parquet"
@@ -187,14 +187,14 @@ def _is_text(column: pa.DataType) -> bool:
 
 
 def _first_line(path: Path, codec: Codec | None) -> bytes:
-    head = next((piece for piece, _ in _unpacked(path, codec)), b"")  # of a small cut archive what it holds up to there
+    head = next((piece for piece, _ in _unpacked(path, codec)), b"")  # of a truncated archive its readable part
     if b"\0" in head:
         raise StoreError("is not text", where=path, remedy="Give JSON lines, plain text in UTF-8, or Parquet.")
-    return head.removeprefix(_BYTE_ORDER_MARK).lstrip().split(b"\n", 1)[0].strip()
+    return head.removeprefix(BYTE_ORDER_MARK).lstrip().split(b"\n", 1)[0].strip()
 
 
-def _kind_of_lines(path: Path, first_line: bytes, field: str) -> Kind:
-    """JSON lines where the first line is an object; or the beginning of one too long for the first look."""
+def _kind_of_lines(path: Path, first_line: bytes, field: str) -> FileKind:
+    """JSON lines where the first line is an object, or the start of an object longer than a piece."""
     named_json = any(suffix in (".json", ".jsonl", ".ndjson") for suffix in path.suffixes)
     try:
         row = orjson.loads(first_line)

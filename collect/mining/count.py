@@ -1,8 +1,7 @@
 """Counts the hits of a sweep: from places to n-grams that may be names, out of core, by DuckDB.
 
-Nothing is estimated and nothing dropped at a bound: what does not fit into memory goes to disk. Nested n-grams are told
-apart longest first (`choose.sql`): each place is a completion of the longest n-gram there that is frequent enough as a
-whole, and of no other.
+Counts are exact; data larger than memory goes to disk. Nested n-grams are resolved longest first (`choose.sql`): each
+place counts as a completion of the longest n-gram there that is frequent enough, and of no other.
 """
 
 from __future__ import annotations
@@ -20,15 +19,15 @@ from polyculture.cache.sql_files import read_sql
 from polyculture.collect.mining.jobs import write_part
 from polyculture.collect.mining.patterns import Filters, PatternSet
 from polyculture.collect.mining.scan import HITS
-from polyculture.collect.mining.sweep import Intake
+from polyculture.collect.mining.sweep import SweepReport
 
-MEMORY = "1GB"  # what DuckDB may hold; the rest goes to disk
+MEMORY = "1GB"  # DuckDB's memory limit; the rest goes to disk
 _SQL = Path(__file__).with_name("sql")
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The n-grams that are kept, as rows of `sql/mined.sql`, and how many there were before each filter."""
+    """The n-grams that pass the filters, as rows of `sql/mined.sql`, and the counts before each filter."""
 
     rows: duckdb.DuckDBPyRelation
     hits: int  # in different documents
@@ -38,8 +37,8 @@ class Counted:
 
 
 @contextmanager
-def counted(intake: Intake, chosen: PatternSet, filters: Filters, folder: Path) -> Iterator[Counted]:
-    """Yields what the hits of a sweep come to. `folder` holds what does not fit into memory meanwhile.
+def counted(swept: SweepReport, chosen: PatternSet, filters: Filters, folder: Path) -> Iterator[Counted]:
+    """Yields the counts of a sweep's hits. `folder` is for data larger than memory.
 
     Raises `StoreError` where the disk is full.
     """
@@ -50,20 +49,20 @@ def counted(intake: Intake, chosen: PatternSet, filters: Filters, folder: Path) 
             connection.execute("SET memory_limit = $limit", {"limit": MEMORY})
             connection.execute("SET temp_directory = $folder", {"folder": str(folder / "spilled")})
             connection.execute("SET preserve_insertion_order = false")
-            yield _count(connection, intake, chosen, filters, write_part(folder, "none", 0, HITS.empty_table()))
+            yield _count(connection, swept, chosen, filters, write_part(folder, "none", 0, HITS.empty_table()))
     except (duckdb.IOException, duckdb.OutOfMemoryException) as fault:
-        remedy = "Free space or choose another folder, then run the same command again: it goes on."
+        remedy = "Free space or choose another folder, then run the same command again: it resumes."
         raise StoreError(f"cannot be written: {fault}", where=folder, remedy=remedy) from fault
 
 
 def _count(
-    connection: duckdb.DuckDBPyConnection, intake: Intake, chosen: PatternSet, filters: Filters, empty: Path
+    connection: duckdb.DuckDBPyConnection, swept: SweepReport, chosen: PatternSet, filters: Filters, empty: Path
 ) -> Counted:
     texts = [pattern.text for pattern in chosen.patterns]
     names = pa.table({"number": pa.array(range(len(texts)), pa.uint16()), "pattern": pa.array(texts, pa.string())})
     connection.from_arrow(names).create("patterns")
     limits = {"min_count": filters.min_count, "min_documents": filters.min_documents}
-    connection.execute(read_sql(_SQL, "hits"), {"parts": [str(part) for part in (empty, *intake.parts)]})
+    connection.execute(read_sql(_SQL, "hits"), {"parts": [str(part) for part in (empty, *swept.parts)]})
     connection.execute(read_sql(_SQL, "ngrams"))
     connection.execute(read_sql(_SQL, "candidates"), {**limits, "by_characters": chosen.unit == "characters"})
     connection.execute(read_sql(_SQL, "occurrences"))

@@ -1,4 +1,4 @@
-"""One piece of a sweep: a block of a corpus to scan, and what became of it."""
+"""The unit of work of a sweep: a block of a corpus to scan, and its result."""
 
 from __future__ import annotations
 
@@ -10,21 +10,27 @@ from pathlib import Path
 import pyarrow as pa
 
 from polyculture.cache.parquet import write_parquet
-from polyculture.collect.mining.corpus import BrokenStreamError, CorpusFile, read_lines, read_texts, stream_lines
+from polyculture.collect.mining.corpus import (
+    BYTE_ORDER_MARK,
+    BrokenStreamError,
+    CorpusFile,
+    read_lines,
+    read_texts,
+    stream_lines,
+)
 from polyculture.collect.mining.scan import Scanner
 
 PARTS = "parts"  # the folder of the hits
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What became of a block. `block` is None for the end of a file."""
+    """The result of a block. `block` is None for the end of a file."""
 
     file: str  # the key of the corpus file
     block: int | None
     read: int = 0  # bytes on disk
-    text: int = 0  # bytes of text, unpacked
+    text: int = 0  # bytes of decompressed text
     lines: int = 0
     documents: int = 0
     hits: int = 0
@@ -34,8 +40,8 @@ class Swept:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
-    """A block to scan: one that is to be read, or one that is handed over unpacked as `data`."""
+class ScanJob:
+    """A block to scan: to be read from disk, or given decompressed as `data`."""
 
     file: CorpusFile
     block: int
@@ -45,29 +51,29 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class WholeFile:
-    """A packed file, to be unpacked and scanned from its beginning to its end."""
+    """A compressed file, to be decompressed and scanned as a whole."""
 
     file: CorpusFile
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """Nothing to scan: the file was handed over to its end, or as far as it could be unpacked."""
+    """The end of a compressed file, or the point from which it could not be decompressed."""
 
     file: CorpusFile
     failure: str | None
 
 
 @dataclass(frozen=True, slots=True)
-class Worker:
-    """What jobs are done with: the patterns, and the folder that the hits go to."""
+class ScanWorker:
+    """Runs jobs with the patterns of `scanner`, and writes the hits to `folder`."""
 
     scanner: Scanner
     folder: Path
-    stopped: Callable[[], bool]  # whether nobody waits for the rest of a job any more
+    stopped: Callable[[], bool]  # is the rest of the job no longer needed?
 
-    def do(self, job: Job | WholeFile | End) -> list[Swept]:
-        """Does the job; what becomes of it. Raises `StoreError` where the hits cannot be written."""
+    def do(self, job: ScanJob | WholeFile | End) -> list[Swept]:
+        """Runs the job, and returns its results. Raises `StoreError` where the hits cannot be written."""
         if isinstance(job, End):
             return [Swept(job.file.key, None, failure=job.failure)]
         if isinstance(job, WholeFile):
@@ -78,11 +84,11 @@ class Worker:
         except (OSError, pa.ArrowException) as fault:
             return [Swept(job.file.key, job.block, job.read, failure=f"cannot be read: {fault}")]
 
-    def _scan(self, job: Job) -> Swept:
+    def _scan(self, job: ScanJob) -> Swept:
         if job.file.kind == "parquet":
             scanned = self.scanner.scan_column(read_texts(job.file, job.block))
         else:
-            data = (job.data or read_lines(job.file, job.block)).removeprefix(_BYTE_ORDER_MARK)
+            data = (job.data or read_lines(job.file, job.block)).removeprefix(BYTE_ORDER_MARK)
             is_json = job.file.kind == "json"
             scanned = self.scanner.scan_json(data, job.file.field) if is_json else self.scanner.scan_text(data)
         if len(scanned.hits):
@@ -101,25 +107,25 @@ class Worker:
 
 
 def part_of(folder: Path, file: str, block: int) -> Path:
-    """Where the hits of a block are."""
+    """The file with the hits of a block."""
     return folder / PARTS / f"{file}-{block:08}.parquet"
 
 
 def write_part(folder: Path, file: str, block: int, hits: pa.Table) -> Path:
-    """Writes the hits of a block, with its file and number. Raises `StoreError` where that is not possible."""
+    """Writes the hits of a block, with its file and number. Raises `StoreError` where it cannot be written."""
     files, blocks = pa.array([file] * len(hits), pa.string()), pa.array([block] * len(hits), pa.uint32())
     table = pa.Table.from_arrays([*hits.columns, files, blocks], names=[*hits.column_names, "file", "block"])
     write_parquet(table, part_of(folder, file, block))
     return part_of(folder, file, block)
 
 
-def blocks_of(file: CorpusFile) -> Iterator[Job | End]:
-    """The blocks of a packed file, unpacked here, and its end."""
+def blocks_of(file: CorpusFile) -> Iterator[ScanJob | End]:
+    """The decompressed blocks of a compressed file, and its end."""
     before, block = 0, 0
     failure = None
     try:
         for data, position in stream_lines(file):
-            yield Job(file, block, position - before, data)
+            yield ScanJob(file, block, position - before, data)
             before, block = position, block + 1
     except (BrokenStreamError, OSError) as fault:
         failure = str(fault)

@@ -1,7 +1,7 @@
-"""How far two annotators agree beyond chance: Cohen's kappa, with its interval.
+"""Agreement of two annotators beyond chance: Cohen's kappa with its interval.
 
 Cohen (1960), doi:10.1177/001316446002000104; the variance is the large-sample one of Fleiss, Cohen & Everitt (1969),
-doi:10.1037/h0028106, equation 13: right for any true kappa, not only under the hypothesis that there is no agreement.
+doi:10.1037/h0028106, equation 13, which holds for any true kappa, not only under the hypothesis of no agreement.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ CONFIDENCE_95 = 1.959964  # standard errors on each side
 class Kappa:
     """The agreement of two annotators on `n` items that both judged.
 
-    `kappa` and the interval are None where kappa has no value: nothing was judged by both, or both gave one and the
-    same label to everything, so that chance alone would make them agree.
+    `kappa` and the interval are None where kappa is undefined: no common items, or both used one and the same label
+    throughout, so that the expected agreement is 1.
     """
 
     n: int
@@ -60,7 +60,7 @@ def _variance(
         if one == other:
             total += share * ((1 - expected) - (first[one] + second[one]) * (1 - observed)) ** 2
         else:
-            # The label of the first annotator weighs by how often the second gives it, and the other way round.
+            # Each annotator's label is weighted by its frequency with the other annotator.
             weight = second.get(one, 0.0) + first.get(other, 0.0)
             total += share * ((1 - observed) * weight) ** 2
     return max(0.0, total - (observed * expected - 2 * expected + observed) ** 2) / (1 - expected) ** 4

@@ -1,4 +1,4 @@
-"""The lines of a block of text in which an expression of RE2 matches, without cutting the block into lines."""
+"""Finds the lines of a block in which an RE2 expression matches, without splitting the block into lines."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from polyculture.collect.mining.units import Span
+from polyculture.extract.boundaries import Span
 
 _NEWLINE, _RETURN = b"\n\r"
-BREAKS = dict.fromkeys(map(ord, "\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"), "\0")  # what ends a line besides a newline
+BREAKS = dict.fromkeys(map(ord, "\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"), "\0")  # line ends besides the newline
 
 
 class Lines:
-    """The lines of a block, searched without being cut."""
+    """The lines of a block, searched without splitting it."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -25,7 +25,7 @@ class Lines:
         return len(self._ends)
 
     def written(self) -> int:
-        """How many lines are not blank."""
+        """The number of lines that are not blank."""
         lengths = np.diff(self._ends, prepend=-1) - 1
         returns = sum(self._data[self._ends[at] - 1] == _RETURN for at in np.flatnonzero(lengths == 1).tolist())
         return int(np.count_nonzero(lengths) - returns)
@@ -40,8 +40,9 @@ class Lines:
 
 
 def lines_with_spans(data: bytes, expression: Any) -> Iterator[tuple[str, list[Span]]]:
-    """The lines in which the expression matches, and where in them, in characters. What some take for the end of a line
-    is replaced. The data are searched once: every call of RE2 from Python costs microseconds.
+    """Yields the lines in which the expression matches, with the spans in characters.
+
+    Unusual line ends are replaced. The data are searched once, since every call of RE2 costs microseconds.
     """
     line, start, end = b"", 0, 0
     spans: list[Span] = []
@@ -64,7 +65,7 @@ def _line_around(data: bytes, first: int, last: int) -> Span:
 
 
 def _in_characters(line: bytes, spans: list[Span]) -> tuple[str, list[Span]]:
-    """A line, and the places in it that are given in bytes and in order."""
+    """The decoded line, and its sorted byte spans converted to characters."""
     text = line.decode()
     if len(text) == len(line):
         return _unbroken(text), spans
@@ -79,5 +80,5 @@ def _in_characters(line: bytes, spans: list[Span]) -> tuple[str, list[Span]]:
 
 
 def _unbroken(line: str) -> str:
-    """The line without what may be taken for its end. That is looked for first: to replace characters is slow."""
+    """The line without unusual line ends. These are searched first, since `translate` is slow."""
     return line.translate(BREAKS) if line.splitlines() != [line] else line

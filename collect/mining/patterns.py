@@ -1,4 +1,4 @@
-"""The patterns file: what is looked for, in which language, and what is counted of it."""
+"""The patterns file: patterns by language, and the filters of n-grams."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ SLOT = "___"
 LANGUAGES = Path(__file__).with_name("languages.toml")
 _FILTERS = "filters"  # the table of a patterns file that is no language
 
-Unit = Literal["words", "characters"]
+NgramUnit = Literal["words", "characters"]
 Edges = Literal["both", "begin", "end", "none"]
 Model = TypeVar("Model", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A pattern with one slot: the texts on both sides of it, folded; one of them may be empty.
+    """A pattern with one slot: the folded texts before and after it; one of them may be empty.
 
-    `apart_before` and `apart_after` say whether a space stands between the text and the slot.
+    `apart_before` and `apart_after` say whether a space separates the text from the slot.
     """
 
     text: str
@@ -40,32 +40,32 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class PatternSet:
-    """The patterns of one language with everything that decides what is found with them."""
+    """The patterns of one language with all settings that decide the hits."""
 
     language: str
     patterns: tuple[Pattern, ...]
-    unit: Unit
+    unit: NgramUnit
     longest: int  # of an n-gram: words or characters
     stop_words: frozenset[str]  # folded
 
 
 class Filters(BaseModel):
-    """Which n-grams are kept."""
+    """The filters of n-grams."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     min_count: int = Field(default=5, ge=1)
     min_documents: int = Field(default=3, ge=1)
-    # The share of an n-gram's places that no longer n-gram takes, at which it is a completion of its own.
+    # An n-gram is a completion of its own if at least this share of its places is not part of a longer completion.
     min_share: float = Field(default=0.1, ge=0, le=1)
     stop_words_at: Edges = "both"  # no n-gram has a stop word at this end
 
 
-class _Section(BaseModel):
+class _LanguageSection(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     patterns: tuple[Annotated[str, Field(min_length=1)], ...] = Field(min_length=1)
-    unit: Unit | None = None
+    unit: NgramUnit | None = None
     max_words: int = Field(default=4, ge=1, le=20)
     max_characters: int = Field(default=12, ge=1, le=60)
     stop_words: tuple[str, ...] = ()
@@ -79,7 +79,7 @@ def read_patterns(file: Path, language: str | None) -> tuple[PatternSet, Filters
     tables = dict(read_toml(file))
     filters = _parse(Filters, tables.pop(_FILTERS, {}), file, _FILTERS)
     code = _language(tables, language, file)
-    return _pattern_set(code, _parse(_Section, tables[code], file, code), file), filters
+    return _pattern_set(code, _parse(_LanguageSection, tables[code], file, code), file), filters
 
 
 def _language(tables: Mapping[str, Any], language: str | None, file: Path) -> str:
@@ -97,9 +97,9 @@ def _language(tables: Mapping[str, Any], language: str | None, file: Path) -> st
     return language
 
 
-def _pattern_set(code: str, section: _Section, file: Path) -> PatternSet:
+def _pattern_set(code: str, section: _LanguageSection, file: Path) -> PatternSet:
     known = language_table().get(code, {})
-    unit: Unit = section.unit or known.get("unit", "words")
+    unit: NgramUnit = section.unit or known.get("unit", "words")
     patterns = tuple(
         _pattern(text, file, f"{code}.patterns.{place}") for place, text in enumerate(section.patterns, start=1)
     )
@@ -110,7 +110,7 @@ def _pattern_set(code: str, section: _Section, file: Path) -> PatternSet:
 
 
 def language_table() -> Mapping[str, Mapping[str, Any]]:
-    """What `languages.toml` says, by language."""
+    """The content of `languages.toml`, by language."""
     return tomllib.loads(LANGUAGES.read_text(encoding="utf-8"))
 
 

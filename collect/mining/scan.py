@@ -1,8 +1,8 @@
-"""Scans a block of a corpus for hits: a sieve over all of it, and the exact search where something stays in.
+"""Scans a block of a corpus for hits: a prefilter over the whole block, and the exact search where it matches.
 
-The sieve is a regular expression over the raw bytes (`collect.mining.written`), run by RE2, whose speed does not depend
-on how many patterns there are. Of JSON, only the lines that it keeps are parsed: those that may hold a pattern, hold
-\\uXXXX escapes, which it cannot look through, or are not between braces.
+The prefilter is a regular expression over the raw bytes (`collect.mining.written`). RE2's speed does not depend on the
+number of patterns. Of JSON only some lines are parsed: lines that may hold a pattern, lines with \\uXXXX escapes, which
+the prefilter cannot decode, and lines not between braces.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from polyculture.collect.mining.patterns import Edges, PatternSet
 from polyculture.collect.mining.slot_extraction import SlotFinder
 from polyculture.collect.mining.written import sieve
 
-NAMED_LINES = 20  # broken lines of a block that are named one by one; beyond that they are counted
-_AUTOMATON = 256 << 20  # bytes that RE2 may take for its automaton: enough for hundreds of patterns
-# JSON lines that the sieve cannot decide on: with \uXXXX escapes, or not between braces, as broken ones are.
+NAMED_LINES = 20  # broken lines of a block that are listed; the others are only counted
+_AUTOMATON = 256 << 20  # bytes; RE2's memory limit, enough for hundreds of patterns
+# JSON lines that the prefilter cannot decide: with \uXXXX escapes, or not between braces (broken).
 _PARSED_ANYHOW = r"\\u|(?m:^[^{\n\r])|(?m:[^}\n\r]\r?$)"
 _COLUMNS: list[tuple[str, pa.DataType]] = [
     ("document", pa.uint64()),
@@ -41,7 +41,7 @@ _Row = tuple[int, int, int, int, str, tuple[str, ...], tuple[str, ...]]
 
 @dataclass(slots=True)
 class Scanned:
-    """What became of a block. Lines are numbered from 1 within it."""
+    """The result of a block. Lines are numbered from 1 within it."""
 
     text: int = 0  # bytes
     lines: int = 0
@@ -51,14 +51,14 @@ class Scanned:
     hits: pa.Table = field(default_factory=HITS.empty_table)
 
     def with_hits(self, rows: Sequence[_Row]) -> Scanned:
-        """The same with these rows of `HITS`."""
+        """This result with the rows as `hits`."""
         columns = zip(*rows, strict=True) if rows else ([] for _ in HITS)
         arrays = [pa.array(column, column_type) for column, column_type in zip(columns, HITS.types, strict=True)]
         self.hits = pa.Table.from_arrays(arrays, schema=HITS)
         return self
 
     def reject(self, line: int, reason: str) -> None:
-        """Counts a line that cannot be read: it is no document."""
+        """Counts a malformed line, which is no document."""
         self.broken += 1
         self.documents -= 1
         if len(self.broken_lines) < NAMED_LINES:
@@ -66,7 +66,7 @@ class Scanned:
 
 
 class Scanner:
-    """Looks for the patterns of one language in blocks of a corpus."""
+    """Searches blocks of a corpus for the patterns of one language."""
 
     def __init__(self, chosen: PatternSet, stop_words_at: Edges) -> None:
         patterns, aside = chosen.patterns, chosen.unit == "characters"
@@ -108,13 +108,13 @@ class Scanner:
             scanned.documents += 1
             scanned.text += len((text or "").encode())
             if text is None:
-                scanned.reject(number, "holds no text")
+                scanned.reject(number, "has no text")
             else:
                 rows += self._rows(number, text)
         return scanned.with_hits(rows)
 
     def _rows(self, number: int, text: str) -> Iterator[_Row]:
-        """The hits in a document, which stands in the line of this number."""
+        """The hits in the document of line `number`."""
         data = text.encode()
         document, place = 0, 0
         for line, spans in lines_with_spans(data, self._in_text):
@@ -126,7 +126,7 @@ class Scanner:
 
 @dataclass(frozen=True, slots=True)
 class _Fault:
-    """Why a line cannot be read."""
+    """Why a line is malformed."""
 
     reason: str
 
@@ -137,7 +137,7 @@ def _text_of(line: bytes, name: str) -> str | _Fault:
     except orjson.JSONDecodeError as fault:
         return _Fault(f"not JSON: {fault}")
     text = row.get(name) if isinstance(row, dict) else None
-    return text if isinstance(text, str) else _Fault(f"holds no text in {name!r}")
+    return text if isinstance(text, str) else _Fault(f"has no text in {name!r}")
 
 
 def _compiled(expression: str) -> Any:

@@ -1,8 +1,7 @@
-"""Sheets for annotators: what is written for them, and what is read back after a spreadsheet has been at it.
+"""Annotators' sheets: writes them, and reads them back after editing in a spreadsheet.
 
-A row is known by its `id`, which no spreadsheet takes for a number, a date or a formula; rows may be sorted, filtered
-and annotated further. The judgement is a word of the annotators' choosing, the same for all of them: yes and no, or the
-cultures that an entity belongs to.
+A row is identified by its `id`, which no spreadsheet converts to a number, a date or a formula; rows may be sorted,
+filtered and annotated. Annotators agree on the words of their judgements: yes and no, or the cultures of an entity.
 """
 
 from __future__ import annotations
@@ -19,34 +18,34 @@ KEPT_COLUMNS = ("language", "count", "documents", "patterns", "context_1", "cont
 SHEET_COLUMNS = ("id", "entity", "judgement", "note", *KEPT_COLUMNS)
 _REMEDY = "Give a file of polyculture mine, or a sheet of polyculture mine export."
 
-Row = Mapping[str, str]
+SheetRow = Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Sheet:
-    """An annotator's sheet as it came back: rows by id, and the judgements of those that have one."""
+class AnnotatedSheet:
+    """An annotator's sheet: rows by id, and the judgements of those that have one."""
 
     annotator: str
-    rows: Mapping[str, Row]
+    rows: Mapping[str, SheetRow]
     judgements: Mapping[str, str]
 
 
 def sheet_rows(counts: Path, limit: int | None, every: bool) -> list[list[str]]:
     """The rows of a sheet from a file of counts, in its order: the chosen n-grams, or every one.
 
-    Raises `StoreError` for a file that is not of `polyculture mine`.
+    Raises `StoreError` for a file that `polyculture mine` did not write.
     """
     rows = [row for row in read_sheet_rows(counts, COUNT_COLUMNS, _REMEDY) if every or row["chosen"].lower() == "true"]
     return [[row.get(name) or "" for name in SHEET_COLUMNS] for row in rows[:limit]]
 
 
-def read_sheet(path: Path) -> Sheet:
-    """A sheet with its judgements, in lower case. Raises `StoreError` where it is none, or has a row twice."""
-    rows: dict[str, Row] = {}
+def read_sheet(path: Path) -> AnnotatedSheet:
+    """A sheet with its judgements, in lower case. Raises `StoreError` for any other file, or a repeated row."""
+    rows: dict[str, SheetRow] = {}
     for row in read_sheet_rows(path, ("id", "entity", "judgement"), _REMEDY):
         if row["id"] in rows:
             what = f"has the row {row['id']} ({row['entity']}) twice"
             raise StoreError(what, where=path, remedy="Remove one of the two.")
         rows[row["id"]] = row
     judged = {key: row["judgement"].strip().casefold() for key, row in rows.items()}
-    return Sheet(path.stem, rows, {key: judgement for key, judgement in judged.items() if judgement})
+    return AnnotatedSheet(path.stem, rows, {key: judgement for key, judgement in judged.items() if judgement})

@@ -1,8 +1,8 @@
-"""Finds the places in a line where a pattern stands, and the n-grams in its slot.
+"""Finds the matches of patterns in a line, and the n-grams in their slots.
 
-A place is counted once, for the pattern whose fixed text is longest: in "the recipe of a soup", "recipe of ___" and
-"the recipe of ___" have their slot at the same place, "recipe of a ___" at another. Where one pattern has text on both
-sides of its slot, both must be there, and the n-gram is what is between.
+A slot is counted once, for the pattern with the longest fixed text: in "the recipe of a soup", "recipe of ___" and "the
+recipe of ___" have the same slot, "recipe of a ___" another one. A pattern with text on both sides of its slot must
+match on both sides; the n-gram is the text in between.
 """
 
 from __future__ import annotations
@@ -14,40 +14,40 @@ from functools import lru_cache
 import ahocorasick
 
 from polyculture.collect.mining.patterns import Edges, Pattern, PatternSet
-from polyculture.collect.mining.units import Segments, Span, Words, is_space
-from polyculture.extract.boundaries import CLASSES, Boundaries, CharClass
+from polyculture.collect.mining.units import Segments, SpacedWords, is_space
+from polyculture.extract.boundaries import CLASSES, Boundaries, CharClass, Span
 from polyculture.extract.folding import fold, fold_name, is_dropped, without_spaces
 from polyculture.extract.rules import rules
 
 _CONTEXT = 70  # characters on each side of a slot's edge
-_WRITTEN = 4  # characters that a folded letter may take: itself, marks, what folding drops
+_WRITTEN = 4  # characters per folded letter: the letter, marks, dropped characters
 _MARGIN = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
-    """A place where a pattern stands, with the n-grams in its slot, shortest first; none where stop words are all."""
+class SlotHit:
+    """A match of a pattern with the n-grams in its slot, shortest first; none if all are stop words."""
 
     pattern: int
     context: str
-    keys: tuple[str, ...]  # folded: by these they are counted
-    forms: tuple[str, ...]  # as they are written
+    keys: tuple[str, ...]  # folded, the keys of counting
+    forms: tuple[str, ...]  # as written
 
 
 class SlotFinder:
-    """The patterns of one language, ready to be found."""
+    """Finds the patterns of one language."""
 
     def __init__(self, chosen: PatternSet, stop_words_at: Edges) -> None:
         self._patterns, self._stop_words = chosen.patterns, chosen.stop_words
         self._at_begin, self._at_end = stop_words_at in ("both", "begin"), stop_words_at in ("both", "end")
         self._spaced = chosen.unit == "words"
-        self._units = Words(chosen.longest) if self._spaced else Segments(chosen.longest, chosen.language)
+        self._units = SpacedWords(chosen.longest) if self._spaced else Segments(chosen.longest, chosen.language)
         self._boundaries = Boundaries(chosen.language)
         self._automaton = _automaton(chosen.patterns, self._spaced)
         self._reach = _WRITTEN * max(len(pattern.before or pattern.after) for pattern in chosen.patterns) + _MARGIN
 
-    def find(self, line: str, near: Iterable[Span] | None = None) -> Iterator[Hit]:
-        """The hits in a line, in the order of their slots; only where fixed text overlaps a span of `near`, if any."""
+    def find(self, line: str, near: Iterable[Span] | None = None) -> Iterator[SlotHit]:
+        """The hits in a line, in the order of their slots; with `near`, only matches that overlap one of its spans."""
         best: dict[tuple[int, bool], tuple[int, int, list[Span]]] = {}
         for index, anchor in self._anchors(line, [(0, len(line))] if near is None else near):
             pattern = self._patterns[index]
@@ -60,10 +60,10 @@ class SlotFinder:
                 best[key] = (weight, index, words)
         for (place, _), (_, index, words) in sorted(best.items()):
             named = dict(self._named(line, words, self._patterns[index]))
-            yield Hit(index, _context(line, place), tuple(named), tuple(named.values()))
+            yield SlotHit(index, _context(line, place), tuple(named), tuple(named.values()))
 
     def _anchors(self, line: str, near: Iterable[Span]) -> Iterator[tuple[int, Span]]:
-        """The patterns whose fixed text stands in the line, and where. Folding is slow: only what is near is folded."""
+        """(pattern, span of its fixed text). Folding is slow: only the surroundings of `near` are folded."""
         for start, end in _windows(near, self._reach, line):
             folded = fold(line[start:end]) if self._spaced else without_spaces(fold(line[start:end]))
             for last, (length, indexes) in self._automaton.iter(folded.text):
@@ -72,7 +72,7 @@ class SlotFinder:
                     yield from ((index, (start + span[0], start + span[1])) for index in indexes)
 
     def _slot(self, pattern: Pattern, line: str, start: int, end: int) -> int | None:
-        """The edge of the slot at the fixed text, if that stands there as words of its own."""
+        """The edge of the slot beside the fixed text, if that is at word boundaries."""
         if pattern.before:
             free = self._boundaries.free(line[:end], start, end)
             return self._skip(line, end, 1, pattern.apart_before) if free else None
@@ -80,7 +80,7 @@ class SlotFinder:
         return self._skip(line, start, -1, pattern.apart_after) if free else None
 
     def _words(self, pattern: Pattern, line: str, place: int) -> list[Span]:
-        """The words in the slot, nearest to `place` first. Between two fixed texts, all that are between."""
+        """The words in the slot, nearest to `place` first; between two fixed texts, all words in between."""
         if not pattern.before:
             return self._units.before(line, place)
         words = self._units.after(line, place)
@@ -89,8 +89,8 @@ class SlotFinder:
         return next((words[:n] for n in range(1, len(words) + 1) if self._follows(pattern, line, words[n - 1][1])), [])
 
     def _named(self, line: str, words: Sequence[Span], pattern: Pattern) -> Iterator[tuple[str, str]]:
-        """The n-grams that may be names: the folded form and the written one."""
-        enclosed = bool(pattern.before and pattern.after)  # then the pattern says where the name begins and ends
+        """The n-grams that may be names: (folded form, written form)."""
+        enclosed = bool(pattern.before and pattern.after)  # then the pattern decides both ends of the name
         for word in words[-1:] if enclosed else words:
             first, last = (words[0], word) if pattern.before else (word, words[0])
             form = line[first[0] : last[1]]
@@ -103,7 +103,7 @@ class SlotFinder:
         return folded == "&" or folded in self._stop_words
 
     def _skip(self, line: str, place: int, step: int, apart: bool) -> int | None:
-        """Over the spaces and quotation marks between fixed text and slot; None where they do not fit the pattern."""
+        """The place after spaces and quotation marks beside the fixed text; None where they do not fit the pattern."""
         past = _past(line, place, step, _is_edge if apart or not self._spaced else is_dropped)
         char = _beside(line, past, step)
         if not char or CLASSES[char] == CharClass.NONE:
@@ -111,7 +111,7 @@ class SlotFinder:
         return past if not (apart and self._spaced) or _is_apart(line, place, past) else None
 
     def _follows(self, pattern: Pattern, line: str, place: int) -> bool:
-        """Whether the text after the slot stands there, beyond spaces and quotation marks where there may be some."""
+        """Does the fixed text after the slot follow, after optional spaces and quotation marks?"""
         wanted = pattern.after if self._spaced else pattern.after.replace(" ", "")
         past = _past(line, place, 1, _is_edge)
         if pattern.apart_after and self._spaced:
@@ -125,7 +125,7 @@ class SlotFinder:
 
 
 def _windows(spans: Iterable[Span], reach: int, line: str) -> list[Span]:
-    """The spans with `reach` characters on both sides, as far as the line goes; those that overlap as one."""
+    """The spans extended by `reach` characters on both sides within the line; overlapping ones merged."""
     windows: list[Span] = []
     for first, last in sorted(spans):
         start, end = max(0, first - reach), min(len(line), last + reach)
@@ -137,19 +137,19 @@ def _windows(spans: Iterable[Span], reach: int, line: str) -> list[Span]:
 
 
 def _past(line: str, place: int, step: int, passes: Callable[[str], bool]) -> int:
-    """The place beyond the characters that are passed over."""
+    """The place after the characters that `passes` accepts."""
     while (char := _beside(line, place, step)) and passes(char):
         place += step
     return place
 
 
 def _is_edge(char: str) -> bool:
-    """What may stand between fixed text and slot: a space, a quotation mark, an invisible sign."""
+    """May the character separate fixed text and slot: a space, a quotation mark, an invisible character?"""
     return is_space(char) or char in rules().quotes or not fold_name(char)
 
 
 def _is_apart(line: str, place: int, past: int) -> bool:
-    """Whether anything that is seen stands between two places."""
+    """Is there any visible character between two places?"""
     return not all(map(is_dropped, line[min(place, past) : max(place, past)]))
 
 
@@ -159,7 +159,7 @@ def _folded(name: str) -> str:
 
 
 def _beside(line: str, place: int, step: int) -> str:
-    """The character after a place, or before it; nothing at the end of the line."""
+    """The character after a place, or before it; an empty string at the end of the line."""
     return line[place : place + 1] if step > 0 else line[max(0, place - 1) : place]
 
 
@@ -176,7 +176,7 @@ def _automaton(patterns: Sequence[Pattern], spaced: bool) -> ahocorasick.Automat
 
 
 def _context(line: str, place: int) -> str:
-    """What stands around a place, without the words that it would cut, where there are spaces to cut at."""
+    """The text around a place, without truncated words where there are spaces."""
     first, last = max(0, place - _CONTEXT), min(len(line), place + _CONTEXT)
     left, right = line[first:place], line[place:last]
     if first and " " in left:

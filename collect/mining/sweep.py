@@ -1,9 +1,8 @@
-"""Sweeps a corpus: every block is scanned once, by as many processes as are wanted, and its hits are written to disk.
+"""Sweeps a corpus: scans every block once, in several processes, and writes the hits to disk.
 
-The folder of the sweep holds a Parquet file per block with hits, and a journal with a line per block. Stopped at any
-moment and begun again with the same patterns, a sweep goes on where it was, also where files have been added. What it
-finds does not depend on the number of processes. Memory is bounded by the blocks in flight; the disk holds the hits, a
-few hundred bytes each.
+The folder of the sweep holds a Parquet file per block with hits, and a journal with a line per block. A stopped sweep
+resumes with the same patterns, also with further files. The result does not depend on the number of processes. Memory
+is bounded by the blocks in flight; each hit takes a few hundred bytes of disk.
 """
 
 from __future__ import annotations
@@ -26,22 +25,22 @@ from polyculture.cache.errors import IncompleteError, JobHeldError
 from polyculture.cache.files import replacing, store_faults
 from polyculture.cache.identity import content_id
 from polyculture.collect.mining.corpus import CorpusFile, byte_blocks
-from polyculture.collect.mining.jobs import PARTS, End, Job, Swept, WholeFile, Worker, blocks_of, part_of
+from polyculture.collect.mining.jobs import PARTS, End, ScanJob, ScanWorker, Swept, WholeFile, blocks_of, part_of
 from polyculture.collect.mining.patterns import Edges, PatternSet
 from polyculture.collect.mining.scan import NAMED_LINES, Scanner
 
-VERSION = 1  # of what a sweep finds and how it writes it; raise it when either changes
-_IN_FLIGHT = 2  # blocks per process: one in work, one at hand
+VERSION = 1  # raise when the hits or their files change
+_IN_FLIGHT = 2  # blocks per process: one running, one waiting
 _JOURNAL, _IDENTITY, _LOCK = "journal.jsonl", "identity", "lock"
 
-# Called with the bytes on disk that are swept.
+# Called with the number of bytes on disk that are swept.
 SweepProgress = Callable[[int], None]
-AnyJob = Job | WholeFile | End
+AnyJob = ScanJob | WholeFile | End
 
 
 @dataclass(slots=True)
-class Intake:
-    """What became of the corpus, and the files that hold the hits."""
+class SweepReport:
+    """The totals of a sweep, and the files with the hits."""
 
     files: int = 0
     text: int = 0
@@ -61,12 +60,12 @@ def sweep(
     folder: Path,
     processes: int = 1,
     progress: SweepProgress = lambda _read: None,
-) -> Intake:
-    """Scans what is left of the corpus. Returns what became of all of it, and where the hits are.
+) -> SweepReport:
+    """Scans the rest of the corpus. Returns the totals of the whole corpus.
 
-    A file that was changed since, or could not be read to its end, is scanned again. Raises `StoreError` where the
-    folder cannot be written, `JobHeldError` where another process sweeps into it, `IncompleteError` where a process of
-    ours was killed.
+    A file that has changed, or could not be read to its end, is scanned again. Raises `StoreError` where the folder
+    cannot be written, `JobHeldError` where another process sweeps into it, `IncompleteError` where a worker process was
+    killed.
     """
     with store_faults(folder):
         (folder / PARTS).mkdir(parents=True, exist_ok=True)
@@ -76,7 +75,7 @@ def sweep(
             _sweep(files, journal, (chosen, stop_words_at, folder), processes, progress)
     except Timeout as fault:
         raise JobHeldError(f"{folder}: another process mines into it. Wait for it, or name another output.") from fault
-    return _intake(files, journal, folder)
+    return _report_of(files, journal, folder)
 
 
 def _sweep(
@@ -86,7 +85,7 @@ def _sweep(
     processes: int,
     progress: SweepProgress,
 ) -> None:
-    """Appends to the journal what becomes of the blocks that are not in it."""
+    """Scans the blocks that are not in the journal, and appends them to it."""
     known = {file.key for file in files}
     done = {(entry.file, entry.block) for entry in journal}
     read = sum(entry.read for entry in journal if entry.file in known)
@@ -100,14 +99,14 @@ def _sweep(
 
 
 def _jobs(files: Sequence[CorpusFile], done: set[tuple[str, int | None]], processes: int) -> Iterator[AnyJob]:
-    """What is left to do. Where packed files are many, each is unpacked by one process; where few, by this one."""
+    """The remaining jobs. Many compressed files are decompressed by the workers, few by this process."""
     many = sum(file.codec is not None for file in files) >= 2 * processes
     begun = {file for file, _ in done}
     for file in files:
         if file.codec is None:
             blocks = byte_blocks(file)
             share = -(-file.size // blocks)
-            yield from (Job(file, block, share) for block in range(blocks) if (file.key, block) not in done)
+            yield from (ScanJob(file, block, share) for block in range(blocks) if (file.key, block) not in done)
         elif (file.key, None) in done:
             continue
         elif many and file.key not in begun:
@@ -118,7 +117,7 @@ def _jobs(files: Sequence[CorpusFile], done: set[tuple[str, int | None]], proces
 
 
 def _work(jobs: Iterable[AnyJob], setting: tuple[PatternSet, Edges, Path], processes: int) -> Iterator[Swept]:
-    """What becomes of the jobs, in their order."""
+    """The results of the jobs, in their order."""
     if processes == 1:
         worker = _worker(*setting, lambda: False)
         for job in jobs:
@@ -144,15 +143,15 @@ def _work(jobs: Iterable[AnyJob], setting: tuple[PatternSet, Edges, Path], proce
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _worker(chosen: PatternSet, stop_words_at: Edges, folder: Path, stopped: Callable[[], bool]) -> Worker:
-    return Worker(Scanner(chosen, stop_words_at), folder, stopped)
+def _worker(chosen: PatternSet, stop_words_at: Edges, folder: Path, stopped: Callable[[], bool]) -> ScanWorker:
+    return ScanWorker(Scanner(chosen, stop_words_at), folder, stopped)
 
 
-_OURS: list[Worker] = []  # the worker of a process of the pool
+_OURS: list[ScanWorker] = []  # the worker of this pool process
 
 
 def _begin(chosen: PatternSet, stop_words_at: Edges, folder: Path, stop: Event) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that started this one
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent process
     _OURS.append(_worker(chosen, stop_words_at, folder, stop.is_set))
 
 
@@ -161,14 +160,14 @@ def _do(job: AnyJob) -> list[Swept]:
 
 
 def _identity(chosen: PatternSet, stop_words_at: Edges) -> str:
-    """A hash of all that decides what is found in a text."""
+    """A hash of all that decides the hits in a text."""
     patterns = [asdict(pattern) for pattern in chosen.patterns]
     words = sorted(chosen.stop_words)
     return content_id(VERSION, chosen.language, patterns, chosen.unit, chosen.longest, words, stop_words_at)
 
 
 def _resume(folder: Path, identity: str) -> list[Swept]:
-    """The journal of the same sweep, without the files that failed; where it is of another sweep, nothing is kept."""
+    """The journal, without files that failed; empty, with the parts removed, where it is of another sweep."""
     file, journal = folder / _IDENTITY, folder / _JOURNAL
     if not file.exists() or file.read_text(encoding="utf-8") != identity:
         shutil.rmtree(folder / PARTS)
@@ -177,7 +176,7 @@ def _resume(folder: Path, identity: str) -> list[Swept]:
         file.write_text(identity, encoding="utf-8")
         return []
     lines = journal.read_bytes().splitlines(keepends=True) if journal.exists() else []
-    # What a killed process left unfinished has no newline.
+    # An incomplete line of a killed process has no newline.
     rows = [orjson.loads(line) for line in lines if line.endswith(b"\n")]
     failed = {row["file"] for row in rows if row["failure"]}
     kept = [row for row in rows if row["file"] not in failed]
@@ -186,26 +185,26 @@ def _resume(folder: Path, identity: str) -> list[Swept]:
     return [Swept(**{**row, "broken_lines": tuple(map(tuple, row["broken_lines"]))}) for row in kept]
 
 
-def _intake(files: Sequence[CorpusFile], journal: Sequence[Swept], folder: Path) -> Intake:
+def _report_of(files: Sequence[CorpusFile], journal: Sequence[Swept], folder: Path) -> SweepReport:
     """The sum of the journal over these files, with broken lines numbered within them."""
-    intake = Intake(files=len(files))
+    swept = SweepReport(files=len(files))
     entries: dict[str, list[Swept]] = {file.key: [] for file in files}
     for entry in journal:
         entries.get(entry.file, []).append(entry)
     for file in files:
         before = 0
         for entry in sorted(entries[file.key], key=lambda entry: (entry.block is None, entry.block or 0)):
-            _add(intake, entry, str(file.path), before)
+            _add(swept, entry, str(file.path), before)
             before += entry.lines
             if entry.hits and entry.block is not None:
-                intake.parts.append(part_of(folder, entry.file, entry.block))
-    return intake
+                swept.parts.append(part_of(folder, entry.file, entry.block))
+    return swept
 
 
-def _add(intake: Intake, entry: Swept, path: str, before: int) -> None:
+def _add(swept: SweepReport, entry: Swept, path: str, before: int) -> None:
     for name in ("text", "lines", "documents", "hits", "broken"):
-        setattr(intake, name, getattr(intake, name) + getattr(entry, name))
-    room = NAMED_LINES - len(intake.broken_lines)
-    intake.broken_lines += [(path, before + line, reason) for line, reason in entry.broken_lines[:room]]
+        setattr(swept, name, getattr(swept, name) + getattr(entry, name))
+    room = NAMED_LINES - len(swept.broken_lines)
+    swept.broken_lines += [(path, before + line, reason) for line, reason in entry.broken_lines[:room]]
     if entry.failure:
-        intake.failures.setdefault(path, entry.failure)
+        swept.failures.setdefault(path, entry.failure)

@@ -1,4 +1,4 @@
-"""The texts of a corpus, block by block, for whoever reads all of it."""
+"""The texts of a corpus, block by block."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from polyculture.cache.errors import StoreError
 from polyculture.collect.mining.corpus import (
+    BYTE_ORDER_MARK,
     BrokenStreamError,
     CorpusFile,
     byte_blocks,
@@ -18,35 +19,33 @@ from polyculture.collect.mining.corpus import (
     stream_lines,
 )
 
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-
 
 @dataclass(slots=True)
-class Block:
-    """The texts of a block; lines of plain text stay together. `read` is in bytes on disk."""
+class TextBlock:
+    """The texts of a block; plain text is one text with all lines. `read` is in bytes on disk."""
 
     texts: list[str] = field(default_factory=list)
     read: int = 0
     bytes: int = 0  # of text
-    broken: int = 0  # lines or rows that hold no text
+    broken: int = 0  # lines or rows without text
 
 
-def blocks(file: CorpusFile, share: int = 0, shares: int = 1) -> Iterator[Block]:
-    """The blocks of a file, or every `shares`-th of them from the `share`-th on. A packed file is one share's.
+def blocks(file: CorpusFile, share: int = 0, shares: int = 1) -> Iterator[TextBlock]:
+    """The blocks of a file, or every `shares`-th of them from the `share`-th on. Share 0 has compressed files whole.
 
     Raises `StoreError` where the file cannot be read to its end.
     """
     try:
         if file.codec is None:
-            yield from _cut_file(file, share, shares)
+            yield from _plain(file, share, shares)
         elif share == 0:
-            yield from _packed(file)
+            yield from _compressed(file)
     except (OSError, BrokenStreamError, pa.ArrowException) as fault:
-        remedy = "Mend the file, or leave it out: what is left of it would pass for all of it."
+        remedy = "Repair the file or leave it out: its readable part would count as the whole."
         raise StoreError(f"cannot be read to its end: {fault}", where=file.path, remedy=remedy) from fault
 
 
-def _cut_file(file: CorpusFile, share: int, shares: int) -> Iterator[Block]:
+def _plain(file: CorpusFile, share: int, shares: int) -> Iterator[TextBlock]:
     number = byte_blocks(file)
     for block in range(share, number, shares):
         found = (
@@ -56,7 +55,7 @@ def _cut_file(file: CorpusFile, share: int, shares: int) -> Iterator[Block]:
         yield found
 
 
-def _packed(file: CorpusFile) -> Iterator[Block]:
+def _compressed(file: CorpusFile) -> Iterator[TextBlock]:
     before = 0
     for data, position in stream_lines(file):
         found = _of_lines(file, data)
@@ -64,16 +63,16 @@ def _packed(file: CorpusFile) -> Iterator[Block]:
         yield found
 
 
-def _of_rows(rows: Iterator[str | None]) -> Block:
-    block = Block()
+def _of_rows(rows: Iterator[str | None]) -> TextBlock:
+    block = TextBlock()
     for text in rows:
         _add(block, text)
     return block
 
 
-def _of_lines(file: CorpusFile, data: bytes) -> Block:
-    data = data.removeprefix(_BYTE_ORDER_MARK)
-    block = Block()
+def _of_lines(file: CorpusFile, data: bytes) -> TextBlock:
+    data = data.removeprefix(BYTE_ORDER_MARK)
+    block = TextBlock()
     if file.kind == "json":
         for line in data.splitlines():
             if line.strip():
@@ -87,7 +86,7 @@ def _of_lines(file: CorpusFile, data: bytes) -> Block:
     return block
 
 
-def _add(block: Block, text: str | None) -> None:
+def _add(block: TextBlock, text: str | None) -> None:
     if text is None:
         block.broken += 1
     else:

@@ -1,8 +1,8 @@
-"""The words beside a place in a line of text, as far as no punctuation ends them: what an n-gram is made of.
+"""The words before or after a place in a line, up to the next punctuation: the units of n-grams.
 
-Where words stand between spaces, a word is a run of letters, marks and digits, with apostrophes, hyphens and joiners
-inside; an ampersand between spaces goes along ("fish & chips"). Where they do not, ICU's dictionaries cut the run
-(Unicode Standard Annex 29), and a space ends it unless Latin letters stand on both sides ("Big Mac").
+In languages with spaces, a word is a run of letters, marks and digits, with apostrophes, hyphens and joiners inside; an
+ampersand between spaces is a word ("fish & chips"). In others, ICU's dictionaries segment a run (Unicode Standard Annex
+29), which a space ends unless Latin letters are on both sides ("Big Mac").
 """
 
 from __future__ import annotations
@@ -11,24 +11,23 @@ from collections.abc import Callable, Sequence
 
 from icu4py.breakers import WordBreaker
 
-from polyculture.extract.boundaries import CLASSES, CharClass
+from polyculture.extract.boundaries import CLASSES, CharClass, Span
 
-Span = tuple[int, int]
-# Gives the spans of the words that begin at a place, nearest first; or of those that end there.
+# The spans of the words after a place, or before it, nearest first.
 Neighbours = Callable[[str, int], list[Span]]
 
 _JOINERS = frozenset("'’ʼ-‐‑·・\u200c\u200d\u00ad")
 _SPACES = frozenset(" \t\u00a0\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B))))
-_LONGEST_WORD = 48  # characters; what is longer is no word
+_LONGEST_WORD = 48  # characters; longer runs are no words
 
 
 def is_space(char: str) -> bool:
-    """A space within a line."""
+    """Is it a space within a line?"""
     return char in _SPACES
 
 
-class Words:
-    """The words of a language that sets them apart by spaces, at most `longest` of them."""
+class SpacedWords:
+    """Words of a language with spaces, at most `longest` of them."""
 
     def __init__(self, longest: int) -> None:
         self._longest, self._window = longest, longest * _LONGEST_WORD
@@ -42,7 +41,7 @@ class Words:
         return [(end - last, end - first) for first, last in self._spans(window, len(window) == end)]
 
     def _spans(self, text: str, whole: bool) -> list[Span]:
-        """The words at the head of a text; the last one is left out where the text may have cut it."""
+        """The words at the head of a text, without the last one if the text may be truncated inside it."""
         spans: list[Span] = []
         place, end = 0, len(text)
         while place < end and len(spans) < self._longest:
@@ -59,7 +58,7 @@ class Words:
 
 
 class Segments:
-    """The words of a language without spaces, as far as they are at most `longest` characters together."""
+    """Words of a language without spaces, of at most `longest` characters together."""
 
     def __init__(self, longest: int, language: str) -> None:
         self._longest, self._window, self._language = longest, 3 * longest, language
@@ -97,7 +96,7 @@ def _letter_at(text: str, place: int) -> bool:
 
 
 def _run(text: str) -> str:
-    """The text up to the first sign that ends a name."""
+    """The text up to the first character that ends a name."""
     for place, char in enumerate(text):
         if CLASSES[char] != CharClass.NONE:
             continue
@@ -110,7 +109,7 @@ def _run(text: str) -> str:
 
 
 def _held_together(run: str, cuts: Sequence[Span]) -> list[Span]:
-    """The segments, those as one that a joiner or a run of katakana holds together: フィレ・ミニョン."""
+    """The segments, with those merged that a joiner or a run of katakana connects: フィレ・ミニョン."""
     held: list[Span] = []
     for first, last in cuts:
         if held and held[-1][1] == first and _holds(run[first - 1], run[first]):

@@ -1,8 +1,8 @@
-"""All ways to write a folded text, as one regular expression for RE2: the sieve before the exact search.
+"""A regular expression for all spellings of a folded text: the RE2 prefilter of the exact search.
 
-Web text is folded (`extract.folding`) far more slowly than a machine can skip it. Where this expression finds nothing,
-the folded text does not hold the anchor either; where it does, the exact search decides. So it may match too much,
-never too little: any source of a folded letter, with or without what folding drops or composes in between.
+Folding web text (`extract.folding`) is far slower than searching it. Where this expression has no match, the folded
+text does not contain the anchor; where it matches, the exact search decides. So it may match too much, never too
+little: it accepts every source of a folded letter, with or without characters that folding drops or composes.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from polyculture.collect.mining.patterns import Pattern
 from polyculture.extract.folding import fold
 from polyculture.extract.rules import rules
 
-_LONGEST = 12  # letters of an anchor: enough to sift, and the automaton stays small
-_LONGEST_TILE = 4  # folded letters that one written character may stand for: ﷺ and the like are left out of patterns
+_LONGEST = 12  # letters of an anchor: selective enough, and the automaton stays small
+_LONGEST_TILE = 4  # folded letters per written character; longer ones (ﷺ) are excluded from patterns
 _COMPOSING = "\u0300-\u036f\u3099\u309a\u1160-\u11ff"
-# Where characters stand that are dropped or merged: controls, marks, modifiers, punctuation, mathematical signs and
-# spaces. (And among the neighbours of the dotless i, and the Arabic letters.)
+# The categories of characters that are dropped or merged: controls, marks, modifiers, punctuation, mathematical signs
+# and spaces. (And among the neighbours of the dotless i, and the Arabic letters.)
 _FOLDED_CATEGORIES = frozenset({"Cc", "Cf", "Lm", "Mn", "Pc", "Pd", "Pf", "Pi", "Po", "Sm", "Zl", "Zp", "Zs"})
 # Characters that fold to themselves: unified Chinese characters, Korean syllables; surrogates and private use.
 _PLAIN = (
@@ -34,9 +34,9 @@ _PLAIN = (
 
 
 def sieve(patterns: Iterable[Pattern], *, spaces_aside: bool, json: bool) -> str:
-    """An RE2 expression that matches wherever the fixed text of one of the patterns is written, beside its slot.
+    """An RE2 expression that matches every spelling of the patterns' fixed texts beside their slots.
 
-    `spaces_aside` for languages without spaces, where a space may stand anywhere; `json` for the inside of a JSON
+    `spaces_aside` for languages without spaces, where spaces may be anywhere; `json` for the inside of a JSON
     string without \\uXXXX escapes (but with backslashes before quotes and the like).
     """
     between = _between(spaces_aside, json)
@@ -44,7 +44,7 @@ def sieve(patterns: Iterable[Pattern], *, spaces_aside: bool, json: bool) -> str
 
 
 def _beside_slot(pattern: Pattern, between: str, spaces_aside: bool, json: bool) -> str:
-    """The letters next to the slot, and the space or quotation mark between them and it, where there must be one."""
+    """The letters next to the slot, with a space or quotation mark in between where the pattern requires it."""
     edge = f"[{_escaped(_sources()[' '] + rules().quotes)}]"
     edge = rf"(?:{edge}|\\[tf])" if json else edge
     before, after = (side.replace(" ", "") if spaces_aside else side for side in (pattern.before, pattern.after))
@@ -65,7 +65,7 @@ def _expression(anchor: str, between: str, json: bool) -> str:
 
 
 def _tilings(anchor: str, first: int, last: int, between: str, json: bool) -> list[str]:
-    """Every way to write `anchor[first:last]` with characters that stand for one or for several of its letters."""
+    """Every spelling of `anchor[first:last]` by characters that fold to one or several of its letters."""
     if first == last:
         return [""]
     found = []
@@ -84,7 +84,7 @@ def _tile(folded: str, json: bool) -> str:
 
 
 def _partly_composed(letter: str) -> str:
-    """What a letter with marks may begin with where it is written as letter and marks: e, ẹ and ê of ệ; 가 of 각."""
+    """The first characters of a letter's decompositions into letter and marks: e, ẹ and ê of ệ; 가 of 각."""
     whole = unicodedata.normalize("NFD", letter)
     heads = {letter, *(unicodedata.normalize("NFC", whole[:end]) for end in range(1, len(whole)))}
     heads |= {unicodedata.normalize("NFC", whole[0] + mark) for mark in whole[1:]}
@@ -117,7 +117,7 @@ def _sources() -> dict[str, str]:
 
 
 def _changes(char: str) -> bool:
-    """Whether folding may change a character: a quick look that lets through more than it needs to."""
+    """May folding change the character? A cheap test with false positives."""
     if unicodedata.normalize("NFKC", char).casefold() != char:
         return True
     lettered = "\u0100" <= char <= "\u017f" or "\u0600" <= char <= "\u06ff"

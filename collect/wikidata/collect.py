@@ -1,11 +1,11 @@
-"""Collects the items of some classes from a snapshot: what an entity list of one's own begins with.
+"""Collects the items of some classes from a snapshot, as a first version of an entity list.
 
 wanted = Collection(classes=("Q746549",), language="ja", countries=("JP",))
 with collected(open_snapshot(path), read_catalog(), wanted) as rows:
     rows.fetchall()
 
-An item belongs to a class by the rule that topics follow: instance-of once, or the class itself, then subclass-of only,
-without crossing a stop class; its countries are those of a linked entity.
+An item belongs to a class by the rule of topics: instance-of once, or the class itself, then subclass-of only, without
+crossing a stop class. Its countries are those of a linked entity.
 """
 
 from __future__ import annotations
@@ -24,48 +24,48 @@ from polyculture.link.entity_json import number
 from polyculture.link.index.classes import REMEDY, unknown_classes
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.index.source import IndexSource
-from polyculture.link.linker import lay_out_countries
+from polyculture.link.linker import create_country_codes
 from polyculture.link.ontology import Ontology
 from polyculture.link.queries import label_chain
 from polyculture.link.statements import statement
 
-Members = Literal["any", "instances", "classes"]
+Membership = Literal["any", "instances", "classes"]
 TOPIC = "collection"  # the code of a collection as a topic
-MAX_DISTANCE = 12  # edges from an item to the class, as in a topic's file that says nothing else
+MAX_DISTANCE = 12  # edges from an item to the class; the default of topics' files
 
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """What is to be collected: the items below any of `classes`, of any of `countries` where some are given.
+    """A request: the items below any of `classes`, of any of `countries` if there are some.
 
     Classes and stops are QIDs, countries ISO 3166 codes of the catalogue or QIDs. The QID of a country of the catalogue
-    means that country, with the items that Wikidata names in its place.
+    includes the items that Wikidata uses in its place.
     """
 
     classes: Sequence[str]
     language: str
     countries: Sequence[str] = ()
     stops: Sequence[str] = ()
-    members: Members = "any"
+    members: Membership = "any"
     max_distance: int = MAX_DISTANCE
-    labelled: bool = False  # only items with a label in the language itself or one that its labels fall back on
+    labelled: bool = False  # only items with a label in the language or its fallback chain
 
 
 @contextmanager
 def collected(snapshot: Snapshot, catalog: Catalog, wanted: Collection) -> Iterator[duckdb.DuckDBPyRelation]:
     """Yields the rows of `sql/collect.sql`, best known items first.
 
-    Raises `SnapshotError` for what is no QID, for a class or a country that the snapshot does not know, and where it
-    has no names in the language; `CatalogError` for an unknown language or country code.
+    Raises `SnapshotError` for an invalid QID, for a class or country that the snapshot lacks, and where it has no names
+    in the language; `CatalogError` for an unknown language or country code.
     """
     with duckdb.connect() as connection, IndexSource(snapshot).opened(connection):
-        _lay_out_chain(connection, snapshot, catalog, wanted.language)
-        _lay_out_wanted_countries(connection, catalog, snapshot, wanted.countries)
+        _create_name_chain(connection, snapshot, catalog, wanted.language)
+        _create_wanted_countries(connection, catalog, snapshot, wanted.countries)
         ontology = Ontology(connection, as_catalog(catalog, _resolved(connection, snapshot, wanted)), [TOPIC])
-        ontology.climb()
+        ontology.expand_classes()
         ontology.reach(connection.table("wikidata.items")).create("reached")
         connection.execute("CREATE TABLE linked AS SELECT item FROM reached")
-        lay_out_countries(connection, catalog)
+        create_country_codes(connection, catalog)
         connection.sql(statement("entity_countries")).create("countries")
         params = {"any_country": not wanted.countries, "labelled": wanted.labelled}
         connection.sql(statement("collect"), params=params).create("collected")
@@ -73,9 +73,9 @@ def collected(snapshot: Snapshot, catalog: Catalog, wanted: Collection) -> Itera
 
 
 def as_catalog(catalog: Catalog, wanted: Collection) -> Catalog:
-    """The collection as the catalogue's one topic: its items are those that such a topic's file would get.
+    """The catalogue with the collection as its only topic, so that a collection follows the rules of topics.
 
-    Raises `SnapshotError` for what is no QID, `CatalogError` for an unknown language.
+    Raises `SnapshotError` for an invalid QID, `CatalogError` for an unknown language.
     """
     roots, stops = (tuple(f"Q{_number(qid)}" for qid in qids) for qids in (wanted.classes, wanted.stops))
     kind = Kind(granularity=1, description="", roots=roots, stops=stops, members=wanted.members)
@@ -85,7 +85,7 @@ def as_catalog(catalog: Catalog, wanted: Collection) -> Catalog:
 
 
 def _resolved(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, wanted: Collection) -> Collection:
-    """The same with the items that classes and stops were merged into; `SnapshotError` for a class that is none."""
+    """The collection with redirects of classes and stops resolved; `SnapshotError` for a class without items."""
     classes, stops = ([_item(connection, qid) for qid in qids] for qids in (wanted.classes, wanted.stops))
     if unknown := unknown_classes(connection, classes):
         what = f"no item is an instance or a subclass of {unknown[0]}"
@@ -94,7 +94,7 @@ def _resolved(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, wanted:
 
 
 def _item(connection: duckdb.DuckDBPyConnection, qid: str) -> str:
-    """The QID in capital letters, of the item that it was merged into if it was."""
+    """The QID in capital letters, with redirects resolved."""
     params = {"item": _number(qid)}
     moved = connection.execute("SELECT target FROM wikidata.redirects WHERE item = $item", params).fetchall()
     return f"Q{moved[0][0] if moved else params['item']}"
@@ -107,12 +107,12 @@ def _number(qid: str) -> int:
         raise SnapshotError(f"{qid!r} is not a QID", remedy="Write, for example, Q746549.") from fault
 
 
-def _lay_out_wanted_countries(
+def _create_wanted_countries(
     connection: duckdb.DuckDBPyConnection, catalog: Catalog, snapshot: Snapshot, countries: Sequence[str]
 ) -> None:
-    """Creates the table `wanted_countries`: a row is a country's item, or one that Wikidata names in its place.
+    """Creates the table `wanted_countries`: a row is a country's item, or one that Wikidata uses in its place.
 
-    Raises `SnapshotError` for a QID that is no country of anything.
+    Raises `SnapshotError` for a QID that is the country of no item.
     """
     by_qid = {country.qid: country for country in catalog.countries.values()}
     qids: set[str] = set()
@@ -132,8 +132,10 @@ def _is_country(connection: duckdb.DuckDBPyConnection, qid: str) -> bool:
     return bool(connection.execute(query, {"item": number(qid)}).fetchall())
 
 
-def _lay_out_chain(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, catalog: Catalog, language: str) -> None:
-    """Creates the table `name_chain`: a row is a Wikidata language that the language's labels fall back on."""
+def _create_name_chain(
+    connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, catalog: Catalog, language: str
+) -> None:
+    """Creates the table `name_chain`: a row is a Wikidata language in the language's fallback chain."""
     steps = label_chain(catalog.language(language))
     own = [code for _, code, _, english, _ in steps if not english]
     if snapshot.languages.isdisjoint(own):

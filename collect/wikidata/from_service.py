@@ -1,6 +1,6 @@
-"""Collects from a SPARQL endpoint: what is needed is pulled into a snapshot, which is then asked like any other.
+"""Collects from a SPARQL endpoint: pulls the items into a snapshot, and collects from that.
 
-So the same rules hold, whichever way an entity list is made, and a second run asks nothing.
+The rules are the same for both ways, and a second run sends no query.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from polyculture.link.index.snapshot import Snapshot, open_snapshot
 from polyculture.link.pull.client import PullSettings
 from polyculture.link.pull.pull import pull_index
 
-FRESH = 7 * 86_400.0  # seconds after which the endpoint is asked again
+FRESH = 7 * 86_400.0  # seconds; older snapshots are pulled again
 
 
 def pulled(catalog: Catalog, wanted: Collection, folder: Path, settings: PullSettings) -> Snapshot:
-    """A snapshot with what the collection needs, in `folder`: of at most a week ago, or pulled now.
+    """A snapshot in `folder` with the items that the collection needs, at most a week old, else pulled now.
 
-    Its country and `labelled` are no part of what is pulled. Raises what `link.pull.pull.pull_index` raises.
+    Countries and `labelled` do not restrict the pull. Raises what `link.pull.pull.pull_index` raises.
     """
     settings.check()
     narrowed = as_catalog(catalog, wanted)

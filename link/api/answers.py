@@ -1,6 +1,7 @@
-"""What the Action API's answers say, checked: an answer to another question is a fault, never "nothing found".
+"""Parses and checks the Action API's answers: an unexpected answer is a fault, never "nothing found".
 
-All functions raise `KeyError`, `TypeError`, `ValueError` or `AttributeError` for what is no answer to the question.
+All functions raise `KeyError`, `TypeError`, `ValueError` or `AttributeError` for an answer that does not fit the
+request.
 """
 
 from __future__ import annotations
@@ -11,34 +12,36 @@ from typing import Any, NamedTuple
 
 from polyculture.link.entity_json import PROPERTIES, Rows, number
 
-Answer = Mapping[str, Any]
+ApiAnswer = Mapping[str, Any]
 Entity = dict[str, Any]
 
 _KEPT = ("type", "id", "labels", "descriptions", "aliases", "lastrevid", "modified", "redirects")
 _INVALID_ID = re.compile(r"\(Invalid id: ([^)]*)\)")
 
 
-class Hit(NamedTuple):
-    """An item that a search found, and the name by which."""
+class SearchHit(NamedTuple):
+    """An item that a search found, and the matching name."""
 
     qid: str
     text: str
 
 
-def read_hits(answer: Answer) -> tuple[list[Hit], int | None]:
-    """The hits of one page of `wbsearchentities`, and where the next page begins."""
-    hits = [Hit(f"Q{number(hit['id'])}", str((hit.get("match") or {}).get("text", ""))) for hit in answer["search"]]
+def read_hits(answer: ApiAnswer) -> tuple[list[SearchHit], int | None]:
+    """The hits of one page of `wbsearchentities`, and the offset of the next page, if any."""
+    hits = [
+        SearchHit(f"Q{number(hit['id'])}", str((hit.get("match") or {}).get("text", ""))) for hit in answer["search"]
+    ]
     following = answer.get("search-continue")
     return hits, None if following is None else int(following)
 
 
-def read_entities(asked: Sequence[str], languages: Iterable[str], answer: Answer) -> dict[str, Entity | None]:
-    """What `wbgetentities` says of the ids asked for; None for a missing one.
+def read_entities(asked: Sequence[str], languages: Iterable[str], answer: ApiAnswer) -> dict[str, Entity | None]:
+    """The entities of `wbgetentities` by requested id; None for a missing one.
 
-    Where one impossible id spoils the whole batch, that one alone, as missing.
+    Where the service rejects the batch for one invalid id, only that id, as missing.
     """
     if "error" in answer:
-        return {_spoilt_by(answer["error"], asked): None}
+        return {_invalid_id(answer["error"], asked): None}
     given: dict[str, Entity] = {}
     for qid, entity in answer["entities"].items():
         given.setdefault(str((entity.get("redirects") or {}).get("from", qid)), entity)
@@ -48,34 +51,34 @@ def read_entities(asked: Sequence[str], languages: Iterable[str], answer: Answer
 
 
 def is_complete(entity: Entity) -> bool:
-    """Does an entity kept before hold all statements that are needed now?"""
+    """Does a cached entity hold all statements that are needed now?"""
     claims = entity.get("claims")
     return isinstance(claims, dict) and claims.keys() >= set(PROPERTIES)
 
 
-def _spoilt_by(error: Mapping[str, Any], asked: Sequence[str]) -> str:
-    """The id that the service cannot read: said in `id`, or else in words."""
+def _invalid_id(error: Mapping[str, Any], asked: Sequence[str]) -> str:
+    """The id that the service rejects: in the field `id`, or in the message."""
     said = _INVALID_ID.search(str(error.get("info", "")))
     named = [error.get("id"), said[1] if said else None, *(asked if len(asked) == 1 else ())]
-    spoilt = [qid for qid in named if qid in asked]
-    if not spoilt:
-        raise ValueError(f"none of the ids asked for is in {error}")
-    return str(spoilt[0])
+    invalid = [qid for qid in named if qid in asked]
+    if not invalid:
+        raise ValueError(f"none of the requested ids is in {error}")
+    return str(invalid[0])
 
 
 def _item(entity: Entity, languages: Sequence[str]) -> Entity | None:
-    """The item; None where it is missing: an empty string in the answer's old format, true in the new one."""
+    """The item; None where `missing` is set: an empty string in the old format, true in the new one."""
     if "missing" in entity:
         return None
     item = _trimmed(entity)
-    Rows(languages).add(item)  # raises for what no snapshot could hold
+    Rows(languages).add(item)  # raises for items that no snapshot can hold
     return item
 
 
 def _trimmed(entity: Entity) -> Entity:
-    """What linking needs of an entity, still in the form of a dump.
+    """The parts of an entity that linking needs, in the form of a dump.
 
-    A property without statements has an empty list, which says that it was looked for.
+    A property without statements has an empty list: it was requested, and has none.
     """
     kept: Entity = {key: entity[key] for key in _KEPT if key in entity}
     claims = entity.get("claims") or {}

@@ -1,4 +1,4 @@
-"""A few things at once: for requests, which mostly wait."""
+"""Runs a bounded number of tasks concurrently: for requests, which mostly wait."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ Result = TypeVar("Result")
 def at_once(
     count: int, work: Callable[[Task], Result], tasks: Iterable[Task], stop: Callable[[], None]
 ) -> Iterator[tuple[Task, Result]]:
-    """Every task with its result, as they come; `count` tasks are under way at a time.
+    """Yields every task with its result, as they finish; at most `count` tasks run at a time.
 
-    The first fault ends it: results that have come by then are handed over before it is raised, and `stop` is called
-    for the tasks still under way, as it is when whoever takes the results takes no more.
+    The first fault ends the iteration, after the results that are there by then. `stop` is called for the tasks still
+    running, also when the caller closes the iterator.
     """
     if count == 1:
         for task in tasks:
             yield task, work(task)
         return
-    left, under_way = iter(tasks), dict[Future[Result], Task]()
+    left, running = iter(tasks), dict[Future[Result], Task]()
     with ThreadPoolExecutor(count) as threads:
         try:
             while True:
-                for task in islice(left, count - len(under_way)):
-                    under_way[threads.submit(work, task)] = task
-                if not under_way:
+                for task in islice(left, count - len(running)):
+                    running[threads.submit(work, task)] = task
+                if not running:
                     return
-                done, _ = wait(under_way, return_when=FIRST_COMPLETED)
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
                 for future in sorted(done, key=_failed):
-                    yield under_way.pop(future), future.result()
+                    yield running.pop(future), future.result()
         finally:
-            if under_way:
+            if running:
                 stop()
 
 

@@ -1,4 +1,4 @@
-"""The answers of the live service on disk, as linking wants them: with all the statements that it needs now."""
+"""The cache of the live service's answers, restricted to entities with all statements that linking needs now."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ _AT_ONCE = 500  # entities in memory
 
 
 class AnswerCache(WikidataCache):
-    """Answers of one service, by what was asked. `set_aside` is where a damaged file was moved to."""
+    """The answers of one service by request. `set_aside` is the path that a damaged file was moved to."""
 
     def entities(self, qids: Iterable[str], languages: Iterable[str]) -> dict[str, dict[str, Any] | None]:
-        """The entities, of those asked before in all these languages; None for one that does not exist."""
+        """The cached entities that were requested in all these languages; None for one that does not exist."""
         kept = super().entities(qids, languages)
         return {qid: entity for qid, entity in kept.items() if entity is None or is_complete(entity)}
 
     def batches(
         self, qids: Sequence[str], languages: Iterable[str]
     ) -> Iterator[tuple[Sequence[str], dict[str, dict[str, Any] | None]]]:
-        """The QIDs some hundreds at a time, with what `entities` says of them."""
+        """Yields the QIDs in batches of some hundreds, each with its `entities`."""
         names, left = list(languages), iter(qids)
         while some := list(islice(left, _AT_ONCE)):
             yield some, self.entities(some, names)

@@ -1,7 +1,7 @@
-"""The Action API of Wikidata (or of another Wikibase): names are searched, entities fetched.
+"""A client of the Action API of Wikidata (or another Wikibase): searches names, fetches entities.
 
-See https://www.wikidata.org/w/api.php?action=help&modules=wbsearchentities and ...=wbgetentities. What comes back is
-checked: an answer to another question is a fault of the service, never "nothing found".
+See https://www.wikidata.org/w/api.php?action=help&modules=wbsearchentities and ...=wbgetentities. Answers are
+checked: an unexpected answer is a fault of the service, never "nothing found".
 """
 
 from __future__ import annotations
@@ -11,22 +11,22 @@ from functools import partial
 from types import TracebackType
 from typing import Self
 
-from polyculture.link.api.answers import Entity, Hit, read_entities, read_hits
+from polyculture.link.api.answers import Entity, SearchHit, read_entities, read_hits
 from polyculture.link.api.settings import ApiSettings
 from polyculture.link.api.transport import ApiTransport
 
 __all__ = ["IDS_A_CALL", "LONGEST_NAME", "ApiClient", "ApiSettings", "Entity"]
 
-IDS_A_CALL = 50  # what the API takes of a user who is not a bot
+IDS_A_CALL = 50  # the API's limit for users without bot rights
 HITS_A_CALL = 50
-MOST_PAGES = 200  # of hits; the API gives 10,000 at most
-LONGEST_NAME = 250  # characters of a label that Wikidata takes
+MOST_PAGES = 200  # pages of hits; the API returns at most 10,000 hits
+LONGEST_NAME = 250  # characters; Wikidata's limit for labels
 _NO_SUCH = "no-such-entity"
 _PROPS = "info|labels|aliases|descriptions|claims|sitelinks"
 
 
 class ApiClient:
-    """Searches names and fetches entities, from several threads if need be.
+    """Searches names and fetches entities. Thread-safe.
 
     Raises `WikidataError` where no contact is given, or the service cannot be reached or refuses, after retries.
     """
@@ -37,7 +37,7 @@ class ApiClient:
 
     @property
     def requests(self) -> int:
-        """How many were sent."""
+        """The number of requests sent."""
         return self._transport.requests
 
     def __enter__(self) -> Self:
@@ -49,14 +49,13 @@ class ApiClient:
         self._transport.close()
 
     def stop(self) -> None:
-        """Makes an end of what other threads wait for: they raise `StoppedError`."""
+        """Ends the waits of other threads: they raise `StoppedError`."""
         self._transport.stop()
 
-    def search(self, language: str, term: str, enough: Callable[[Sequence[Hit]], bool]) -> list[str]:
-        """The QIDs of the items that the service finds for a name, in its order.
+    def search(self, language: str, term: str, enough: Callable[[Sequence[SearchHit]], bool]) -> list[str]:
+        """The QIDs of the items that the service finds for a name, in the service's order.
 
-        The service finds beginnings too, exact names first; it is asked for more until `enough` says so of the last
-        page of hits.
+        The service also finds prefixes, after exact names. Pages are requested until `enough` is true for a page.
         """
         found: list[str] = []
         params = {"action": "wbsearchentities", "search": term, "language": language, "uselang": language}
@@ -71,10 +70,9 @@ class ApiClient:
         return list(dict.fromkeys(found))
 
     def entities(self, qids: Iterable[str], languages: Iterable[str]) -> dict[str, Entity | None]:
-        """What linking needs of the entities, by the QID asked for; None for one that does not exist.
+        """The entities by requested QID, with the parts that linking needs; None for one that does not exist.
 
-        A redirect gives its target, which says so in `redirects`. At most `IDS_A_CALL` at once: more are a mistake of
-        the caller, which the service refuses.
+        A redirect gives its target, with `redirects` set. The service refuses more than `IDS_A_CALL` QIDs.
         """
         left, found = list(dict.fromkeys(qids)), dict[str, Entity | None]()
         wanted = sorted(languages)
@@ -83,6 +81,6 @@ class ApiClient:
             asked = tuple(left)
             batch = {**params, "ids": "|".join(asked)}
             found |= self._transport.ask(batch, partial(read_entities, asked, wanted), (_NO_SUCH,))
-            # One impossible id spoils a whole batch: it is found missing, and the others are asked for again.
+            # One invalid id fails a whole batch: it counts as missing, and the others are requested again.
             left = [qid for qid in asked if qid not in found]
         return found

@@ -1,7 +1,7 @@
-"""The live service as a source: what the surfaces may name is searched, fetched and laid out as a snapshot's tables.
+"""The live service as a source: searches the surfaces, fetches the items found, and fills a snapshot's tables.
 
-All that the service answers goes to the cache on disk, and what stands there is not asked again. The items a search
-finds are judged by their own names, exactly as an index's items are.
+All answers are cached on disk and never requested again. The items found by a search are matched by their own names,
+exactly like an index's items.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from polyculture.cache.identity import content_id
 from polyculture.cache.outcome import Outcome, Progress, silent
-from polyculture.link.api.answers import Entity, Hit
+from polyculture.link.api.answers import Entity, SearchHit
 from polyculture.link.api.at_once import at_once
 from polyculture.link.api.cache import AnswerCache
 from polyculture.link.api.client import IDS_A_CALL, LONGEST_NAME, ApiClient, ApiSettings
@@ -26,19 +26,20 @@ from polyculture.link.index.snapshot import create_tables, insert
 from polyculture.link.normalise import chinese_forms, fold_of, normalise, without_marks
 from polyculture.link.statements import statement
 
-Search = tuple[str, str]  # Wikidata language and name
+SearchTerm = tuple[str, str]  # Wikidata language, name
 Question = TypeVar("Question")
 Reply = TypeVar("Reply")
 
 
 class ApiSource:
-    """Links against the service of `settings`; what it answers is remembered in the file `cache`.
+    """Links with the service of `settings`; its answers are cached in the file `cache`.
 
-    `set_aside` is where a damaged cache was moved to, None mostly. Raises `WikidataError` where the settings are wrong.
+    `set_aside` is the path of a damaged cache that was moved away, else None. Raises `WikidataError` where the settings
+    are wrong.
     """
 
-    complete = False  # no service lists every name of a kind: there is nothing to match fuzzily
-    searched = True
+    complete = False  # no service lists all names of a kind, which fuzzy matching needs
+    queried_by_name = True
 
     def __init__(self, settings: ApiSettings, cache: Path, languages: Iterable[str]) -> None:
         settings.check()
@@ -51,78 +52,79 @@ class ApiSource:
             "languages": sorted(self.languages),
         }
         self.set_aside: Path | None = None
-        self.requests = 0  # sent in all
+        self.requests = 0  # sent in total
 
     @contextmanager
     def opened(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
         connection.execute("CREATE SCHEMA wikidata")
         create_tables(connection)
-        connection.execute(statement("heard"))
-        self._items: dict[int, int | None] = {}  # by the number asked for: the item in the tables, None if missing
-        self._laid_out: set[int] = set()
-        self._last = 0  # of the lookups that were searched
+        connection.execute(statement("api_hits"))
+        self._items: dict[int, int | None] = {}  # requested number -> item in the tables, None if missing
+        self._loaded: set[int] = set()
+        self._last = 0  # the last lookup that was searched
         self._outcome = Outcome(0, 0)
         self._progress: Progress = silent
         with AnswerCache(self.cache, self.settings.endpoint) as self._cache, ApiClient(self.settings) as self._client:
-            self._tell_of_damage()
+            self._report_damage()
             try:
                 yield
             finally:
                 self.requests += self._client.requests
 
     def find(self, connection: duckdb.DuckDBPyConnection, progress: Progress) -> None:
-        """Searches every new surface, fetches what is found, and climbs from there."""
+        """Searches every new surface, fetches the items found and all classes above them."""
         self._progress = progress
         found = self._search(connection)
         self.fetch(connection, sorted({item for _, item in found}))
-        heard = sorted({(lookup, item) for lookup, hit in found if (item := self._items[hit]) is not None})
-        columns = [pa.array(numbers, pa.uint32()) for numbers in (zip(*heard, strict=True) if heard else ([], []))]
-        connection.from_arrow(pa.table(columns, names=["lookup", "item"])).insert_into("heard")
-        self._climb(connection, {item for _, item in heard})
+        hits = sorted({(lookup, item) for lookup, hit in found if (item := self._items[hit]) is not None})
+        columns = [pa.array(numbers, pa.uint32()) for numbers in (zip(*hits, strict=True) if hits else ([], []))]
+        connection.from_arrow(pa.table(columns, names=["lookup", "item"])).insert_into("api_hits")
+        self._load_classes(connection, {item for _, item in hits})
 
     def fetch(self, connection: duckdb.DuckDBPyConnection, items: Sequence[int]) -> None:
-        """Puts these items into the tables."""
-        self._lay_out(connection, items)
+        """Loads these items into the tables."""
+        self._load(connection, items)
 
-    def _climb(self, connection: duckdb.DuckDBPyConnection, items: set[int]) -> None:
-        """Puts everything into the tables that a way from these items to a kind's classes may touch."""
-        below, first, climbed = sorted(items), True, set[int]()
-        while below:
-            connection.from_arrow(pa.table({"item": pa.array(below, pa.uint32())})).create_view("below", replace=True)
-            above = _numbers(connection.sql(statement("above"), params={"first": first}))
-            self._lay_out(connection, above)
-            reached = {item for asked in above if (item := self._items[asked]) is not None}
-            below, first = sorted(reached - climbed), False
-            climbed |= reached
+    def _load_classes(self, connection: duckdb.DuckDBPyConnection, items: set[int]) -> None:
+        """Loads every item on a path from these items to a kind's classes."""
+        frontier, first, expanded = sorted(items), True, set[int]()
+        while frontier:
+            table = pa.table({"item": pa.array(frontier, pa.uint32())})
+            connection.from_arrow(table).create_view("frontier", replace=True)
+            parents = _numbers(connection.sql(statement("parent_items"), params={"first": first}))
+            self._load(connection, parents)
+            reached = {item for parent in parents if (item := self._items[parent]) is not None}
+            frontier, first = sorted(reached - expanded), False
+            expanded |= reached
 
     def _search(self, connection: duckdb.DuckDBPyConnection) -> list[tuple[int, int]]:
-        """The lookups that were not searched before, each with the items that the service finds for it."""
-        surfaces = connection.execute(statement("searches"), {"last": self._last}).fetchall()
+        """(lookup, item) for every new lookup and every item that the service finds for it."""
+        surfaces = connection.execute(statement("search_terms"), {"last": self._last}).fetchall()
         self._last = max((lookup for lookup, _, _ in surfaces), default=self._last)
-        asked = [(lookup, (language, term)) for lookup, language, text in surfaces for term in _terms(language, text)]
-        found = self._find_all(list(dict.fromkeys(search for _, search in asked)))
-        return [(lookup, number(qid)) for lookup, search in asked for qid in found[search]]
+        terms = [(lookup, (language, term)) for lookup, language, text in surfaces for term in _terms(language, text)]
+        found = self._find_all(list(dict.fromkeys(search for _, search in terms)))
+        return [(lookup, number(qid)) for lookup, search in terms for qid in found[search]]
 
-    def _find_all(self, searches: Sequence[Search]) -> dict[Search, list[str]]:
-        """What the service, or the cache, says to each of the searches."""
+    def _find_all(self, searches: Sequence[SearchTerm]) -> dict[SearchTerm, list[str]]:
+        """The QIDs that the service, or the cache, gives for each search."""
         found = {
             (language, term): qids
             for language in {language for language, _ in searches}
             for term, qids in self._cache.searches(language, [t for code, t in searches if code == language]).items()
         }
         self._advance(reused=len(found))
-        for (language, term), qids in self._at_once(self._ask_search, [s for s in searches if s not in found]):
+        for (language, term), qids in self._at_once(self._request_search, [s for s in searches if s not in found]):
             self._cache.keep_search(language, term, qids)
             found[language, term] = qids
             self._advance(asked=1)
         return found
 
-    def _ask_search(self, search: Search) -> list[str]:
+    def _request_search(self, search: SearchTerm) -> list[str]:
         language, term = search
         return self._client.search(language, term, partial(_past, language, term))
 
-    def _lay_out(self, connection: duckdb.DuckDBPyConnection, items: Sequence[int]) -> None:
-        """Sees to it that these items are in the tables, and in `_items`."""
+    def _load(self, connection: duckdb.DuckDBPyConnection, items: Sequence[int]) -> None:
+        """Loads these items into the tables, and into `_items`."""
         wanted = [f"Q{item}" for item in items if item not in self._items]
         self._fetch_unknown(wanted)
         for qids, entities in self._cache.batches(wanted, self.languages):
@@ -138,13 +140,13 @@ class ApiSource:
         item = number(entity["id"])
         if item != asked:
             rows.add_redirect(asked, item)
-        if item not in self._laid_out:
-            self._laid_out.add(item)
+        if item not in self._loaded:
+            self._loaded.add(item)
             rows.add({key: value for key, value in entity.items() if key != "redirects"})
         return item
 
     def _fetch_unknown(self, qids: Sequence[str]) -> None:
-        """Asks for all that the cache does not hold, in as few requests as there can be."""
+        """Fetches the entities that are not cached, in as few requests as possible."""
         unknown = [qid for some, known in self._cache.batches(qids, self.languages) for qid in some if qid not in known]
         self._advance(reused=len(qids) - len(unknown))
         batches = [unknown[start : start + IDS_A_CALL] for start in range(0, len(unknown), IDS_A_CALL)]
@@ -153,7 +155,7 @@ class ApiSource:
             self._advance(asked=len(entities))
 
     def _advance(self, *, asked: int = 0, reused: int = 0) -> None:
-        """Tells how many names and items the service, or the cache, has answered for."""
+        """Reports how many searches and entities the service, or the cache, has answered."""
         self._outcome = Outcome(self._outcome.done + asked + reused, 0, self._outcome.reused + reused)
         self._progress(self._outcome)
 
@@ -162,16 +164,16 @@ class ApiSource:
     ) -> Iterator[tuple[Question, Reply]]:
         return at_once(self.settings.concurrency, ask, questions, self._client.stop)
 
-    def _tell_of_damage(self) -> None:
+    def _report_damage(self) -> None:
         if self._cache.set_aside:
             self.set_aside = self._cache.set_aside
-            line = f"{self.cache}: the Wikidata cache was damaged; it is kept as {self.set_aside.name}, and begun anew"
+            line = f"{self.cache}: the Wikidata cache was damaged: kept as {self.set_aside.name}; a new one begins"
             self.settings.tell(line)
 
 
 def _terms(language: str, surface: str) -> list[str]:
-    """What a service is asked for: the surface, without the marks that we fold away, in Turkish lower case, in both
-    Chinese scripts; nothing that cannot be a name.
+    """The terms to search for a surface: as written, without the marks that normalisation removes, in Turkish lower
+    case, in both Chinese scripts. Terms that cannot be a name are dropped.
     """
     forms, fold = [surface.strip(), without_marks(surface)], fold_of(language)
     if fold == "turkish" and "I" in surface:
@@ -181,10 +183,10 @@ def _terms(language: str, surface: str) -> list[str]:
     return [form for form in dict.fromkeys(forms) if 0 < len(form) <= LONGEST_NAME]
 
 
-def _past(language: str, term: str, hits: Sequence[Hit]) -> bool:
-    """Is the last hit no longer of this name, so that all of them are found?"""
-    last, sought = normalise([hits[-1].text, term], fold_of(language))
-    return last != sought
+def _past(language: str, term: str, hits: Sequence[SearchHit]) -> bool:
+    """Does the last hit have another name? Then all hits of this name were found."""
+    last, wanted = normalise([hits[-1].text, term], fold_of(language))
+    return last != wanted
 
 
 def _numbers(relation: duckdb.DuckDBPyRelation) -> list[int]:

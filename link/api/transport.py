@@ -1,7 +1,7 @@
-"""One question to the Action API, asked as politely as Wikimedia wants, until there is an answer or no hope of one.
+"""Sends requests to the Action API under Wikimedia's rules, and retries them until a permanent error.
 
-A User-Agent with a contact, so many requests a minute and no more, few connections, `maxlag`, and `Retry-After`
-honoured by all connections together. See https://www.mediawiki.org/wiki/API:Etiquette,
+The rules: a User-Agent with a contact, a rate limit, few connections, `maxlag`, and `Retry-After` honoured by all
+connections together. See https://www.mediawiki.org/wiki/API:Etiquette,
 https://www.mediawiki.org/wiki/Wikimedia_APIs/Rate_limits, https://www.mediawiki.org/wiki/Manual:Maxlag_parameter and
 https://foundation.wikimedia.org/wiki/Policy:Wikimedia_Foundation_User-Agent_Policy.
 """
@@ -17,21 +17,21 @@ from tenacity import RetryCallState, Retrying, retry_if_exception_type
 
 from polyculture.cache.errors import WikidataError
 from polyculture.cache.retry_after import retry_after
-from polyculture.link.api.answers import Answer
+from polyculture.link.api.answers import ApiAnswer
 from polyculture.link.api.settings import ApiSettings
 from polyculture.link.contact import user_agent
-from polyculture.link.rate_limiter import Pace
+from polyculture.link.rate_limiter import RateLimiter
 from polyculture.link.service_retry import (
     LONGEST_PAUSE,
     TRIES_UNREACHED,
     TryAgainError,
     fault_of,
-    pause_worth_telling,
+    reportable_pause,
     wait,
 )
 
-LAG_PAUSES = (5.0, 60.0)  # seconds, the least and the most for a service that lags and does not say how long to wait
-_LONGEST_REASON = 300  # characters of what the service says
+LAG_PAUSES = (5.0, 60.0)  # seconds, least and most, for a lagging service that sends no Retry-After
+_LONGEST_REASON = 300  # characters of the service's message
 _BUSY_CODES = ("maxlag", "ratelimited", "readonly", "concurrency-limit")
 _SIGN_IN_CODES = ("mwoauth-", "assert")
 
@@ -39,13 +39,13 @@ T = TypeVar("T")
 
 
 class ApiTransport:
-    """Sends questions; several threads may do so at once. Raises `WikidataError` where the settings are wrong."""
+    """Sends requests. Thread-safe. Raises `WikidataError` where the settings are invalid."""
 
     def __init__(self, settings: ApiSettings) -> None:
         settings.check()
         self.settings = settings
-        self._told: set[str] = set()
-        self._pace = Pace(settings.rate, sleep=settings.sleep, clock=settings.clock)
+        self._reported: set[str] = set()
+        self._rate_limiter = RateLimiter(settings.rate, sleep=settings.sleep, clock=settings.clock)
         self._http = httpx.Client(
             headers={"User-Agent": user_agent(settings.contact)},
             limits=httpx.Limits(max_connections=settings.concurrency),
@@ -55,27 +55,27 @@ class ApiTransport:
         self._retrying = Retrying(
             retry=retry_if_exception_type(TryAgainError),
             wait=wait,
-            sleep=self._pace.pause,  # whoever is sent away waits for all
-            before_sleep=self._tell_of_pause,
+            sleep=self._rate_limiter.pause,  # a pause holds for all connections
+            before_sleep=self._report_pause,
             reraise=True,
         )
 
     @property
     def requests(self) -> int:
-        """How many were sent."""
-        return self._pace.requests
+        """The number of requests sent."""
+        return self._rate_limiter.requests
 
     def close(self) -> None:
         self._http.close()
 
     def stop(self) -> None:
-        """Makes an end of all questions that wait for their turn: they raise `StoppedError`."""
-        self._pace.stop()
+        """Ends the waits of all requests: they raise `StoppedError`."""
+        self._rate_limiter.stop()
 
-    def ask(self, params: Mapping[str, str], read: Callable[[Answer], T], allowed: Sequence[str] = ()) -> T:
-        """What `read` makes of the answer; it raises where that is none. Errors in `allowed` are answers too.
+    def ask(self, params: Mapping[str, str], read: Callable[[ApiAnswer], T], allowed: Sequence[str] = ()) -> T:
+        """The answer as parsed by `read`, which raises for a malformed one. Error codes in `allowed` are answers too.
 
-        Raises `WikidataError` where the service refuses, or does not answer however often it is asked.
+        Raises `WikidataError` where the service refuses, or does not answer after all retries.
         """
         everywhere = {"format": "json", "maxlag": str(self.settings.maxlag)}
         signed_in = {"assert": "user"} if self.settings.token_env else {}
@@ -88,11 +88,11 @@ class ApiTransport:
                 what = f"the Wikidata service asks to wait {fault.after:.0f} seconds: {fault}"
             else:
                 what = f"the Wikidata service does not answer: {fault}"
-            remedy = "What was answered is kept: run the same command again later, and it goes on from there."
+            remedy = "All answers so far are kept: run the same command again later to resume."
             raise self._error(what, remedy) from fault
         return answer
 
-    def _ask(self, params: Mapping[str, str], read: Callable[[Answer], T], allowed: Sequence[str]) -> T:
+    def _ask(self, params: Mapping[str, str], read: Callable[[ApiAnswer], T], allowed: Sequence[str]) -> T:
         response = self._send(params)
         after = retry_after(response.headers) or 0.0
         if response.status_code == httpx.codes.TOO_MANY_REQUESTS or response.status_code >= 500:
@@ -103,19 +103,17 @@ class ApiTransport:
         elif response.is_error:
             raise self._refusal(self._status(response))
         if answer is None:
-            raise TryAgainError("it sends something that is not JSON", after, TRIES_UNREACHED)
-        self._tell_warnings(answer)
+            raise TryAgainError("it does not send JSON", after, TRIES_UNREACHED)
+        self._report_warnings(answer)
         try:
             return read(answer)
         except (KeyError, TypeError, ValueError, AttributeError) as fault:
-            raise TryAgainError(
-                "it sends something that is no answer to the question", after, TRIES_UNREACHED
-            ) from fault
+            raise TryAgainError("its answer does not fit the request", after, TRIES_UNREACHED) from fault
 
     def _send(self, params: Mapping[str, str]) -> httpx.Response:
-        token = self.settings.token()  # not kept: what asks nothing needs none
+        token = self.settings.token()  # read for each request, never stored
         secret = {"Authorization": f"Bearer {token}"} if token else {}
-        self._pace.take_turn()
+        self._rate_limiter.take_turn()
         try:
             return self._http.get(self.settings.endpoint, params=params, headers=secret)
         except httpx.ConnectError as fault:
@@ -130,7 +128,7 @@ class ApiTransport:
         if code in allowed:
             return
         reason = self._one_line(f"{code}: {info}".rstrip(". "))
-        # A lagging service has been seen to say so under HTTP 200.
+        # A lagging service may answer with HTTP 200.
         if code == "maxlag":
             raise TryAgainError(reason, max(after, _lag(error)))
         if code in _BUSY_CODES or code.startswith("internal_api_error"):
@@ -150,25 +148,25 @@ class ApiTransport:
         return self._one_line(f"HTTP {response.status_code} {response.reason_phrase}")
 
     def _one_line(self, text: str) -> str:
-        """What a service said, fit for a terminal: without control characters, cut, and without our secret."""
+        """A service's message for a terminal: without control characters, truncated, without our token."""
         if token := self.settings.token():
             text = text.replace(token, "...")
         plain = "".join(letter if letter.isprintable() else " " for letter in text)
         return plain if len(plain) <= _LONGEST_REASON else f"{plain[:_LONGEST_REASON]}..."
 
-    def _tell_of_pause(self, state: RetryCallState) -> None:
-        if pause := pause_worth_telling(state):
+    def _report_pause(self, state: RetryCallState) -> None:
+        if pause := reportable_pause(state):
             self.settings.tell(f"The Wikidata service is busy ({fault_of(state)}): waiting {pause:.0f} s")
 
-    def _tell_warnings(self, answer: Answer) -> None:
+    def _report_warnings(self, answer: ApiAnswer) -> None:
         for warning in _warnings(answer):
-            if warning not in self._told:
-                self._told.add(warning)
+            if warning not in self._reported:
+                self._reported.add(warning)
                 self.settings.tell(self._one_line(f"The Wikidata service warns: {warning}"))
 
 
 class _Patience:
-    """Stops asking one question: every kind of fault may happen so many times."""
+    """Stops the retries of one request: each kind of fault has its own limit."""
 
     def __init__(self) -> None:
         self._seen: Counter[int] = Counter()
@@ -185,8 +183,8 @@ def _lag(error: Mapping[str, Any]) -> float:
     return min(max(least, float(lag)), most) if isinstance(lag, int | float) else least
 
 
-def _json_object(response: httpx.Response) -> Answer | None:
-    """The answer, or None where it is no JSON object."""
+def _json_object(response: httpx.Response) -> ApiAnswer | None:
+    """The answer, or None where it is not a JSON object."""
     try:
         answer = response.json()
     except ValueError:
@@ -194,8 +192,8 @@ def _json_object(response: httpx.Response) -> Answer | None:
     return answer if isinstance(answer, dict) else None
 
 
-def _warnings(answer: Answer) -> list[str]:
-    """What the service warns of, as `module: text`; the forms differ from module to module."""
+def _warnings(answer: ApiAnswer) -> list[str]:
+    """The service's warnings as `module: text`; their form differs between modules."""
     warnings = answer.get("warnings")
     if not isinstance(warnings, dict):
         return []

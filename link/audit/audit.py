@@ -1,13 +1,13 @@
-"""How well mentions are linked: the linker's answers to gold mentions, and the shares of them that are right.
+"""The accuracy of linking: the linker's answers to gold mentions, and the shares that are correct.
 
     result = audit_links(read_gold_mentions(file, catalog), catalog, snapshot)
     result.all.accuracy
 
-A mention whose kind the gold does not name is asked in every counted kind of its topic and answered by the best of the
-links (`sql/audit.sql`), chosen as the linker ranks, never by what is right. `accuracy` is the share of the linkable
-mentions, those whose expected item the snapshot holds, that are linked to it; a mention whose item is not there is
-`outside`: in no score but precision, since whatever it is linked to is wrong. A link that says `ambiguous` is answered
-with its first item: accuracy is given over all, without those, and of those alone.
+A mention without a kind is queried in every counted kind of its topic. The best link answers (`sql/audit.sql`), chosen
+as the linker ranks, without knowledge of the gold. `accuracy` is the share of linkable mentions that are linked to an
+expected item; a mention is linkable if the snapshot holds an expected item. Other mentions are `outside`, and count for
+precision only, since every link of them is wrong. An `ambiguous` link answers with its first item; accuracy is given
+over all links, without the ambiguous ones, and over these alone.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import Linker
 from polyculture.link.ontology import Ontology
-from polyculture.link.rules import DEFAULT_RULES, Rules
+from polyculture.link.rules import DEFAULT_RULES, LinkRules
 from polyculture.link.statements import statement
 
 
 @dataclass(frozen=True, slots=True)
-class AuditRow:
+class LinkAuditRow:
     """One line of the audit: all mentions, or those of one value of a grouping.
 
-    Every share comes with Wilson's interval at 95 %; both are None where there is nothing to take a share of.
+    Every share has Wilson's interval at 95 %; both are None for a share of nothing.
     """
 
     by: str  # 'all' | 'language' | 'topic' | 'name' | 'match' | 'status', or a column of the gold
@@ -47,7 +47,7 @@ class AuditRow:
     linkable: int
     accuracy: float | None
     accuracy_interval: ShareInterval
-    in_topic: int  # linkable, and the item belongs to a kind of the topic: the rest is the classes' doing
+    in_topic: int  # linkable, and the item belongs to a kind of the topic; the ontology excludes the others
     in_topic_accuracy: float | None
     in_topic_interval: ShareInterval
     clear: int  # linkable and not answered 'ambiguous'
@@ -56,14 +56,14 @@ class AuditRow:
     ambiguous: int  # linkable and answered 'ambiguous'
     ambiguous_accuracy: float | None
     ambiguous_interval: ShareInterval
-    links: int  # answered with an item, rightly or not, also of those outside
-    precision: float | None  # the right ones of them
+    links: int  # answered with an item, correct or not, also of those outside
+    precision: float | None  # the share of correct ones
     precision_interval: ShareInterval
-    nil: int  # nothing is meant
-    nil_recall: float | None  # of them, left without a link
+    nil: int  # NIL: no item is expected
+    nil_recall: float | None  # the share of them without a link
     nil_recall_interval: ShareInterval
     unlinked: int  # answered without an item
-    nil_precision: float | None  # of them, those where nothing is meant
+    nil_precision: float | None  # the share of them that are NIL
     nil_precision_interval: ShareInterval
 
     def flat(self) -> dict[str, Any]:
@@ -79,20 +79,20 @@ class AuditRow:
 
 
 @dataclass(frozen=True, slots=True)
-class AuditResult:
+class LinkAudit:
     """The audit's lines, and every verdict in the order of the gold."""
 
-    rows: tuple[AuditRow, ...]
+    rows: tuple[LinkAuditRow, ...]
     verdicts: tuple[Verdict, ...]
 
     @property
-    def all(self) -> AuditRow:
+    def all(self) -> LinkAuditRow:
         """The line of all mentions."""
         return next(row for row in self.rows if row.by == "all")
 
     @property
     def wrong(self) -> list[Verdict]:
-        """The wrong answers; to leave a mention unlinked whose item is not in the snapshot is none."""
+        """The wrong answers; an unlinked mention whose item is not in the snapshot is not among them."""
         return [one for one in self.verdicts if not one.right and (one.qid or one.linkable)]
 
 
@@ -101,9 +101,9 @@ def audit_links(
     catalog: Catalog,
     snapshot: Snapshot,
     by: Sequence[str] = (),
-    rules: Rules = DEFAULT_RULES,
+    rules: LinkRules = DEFAULT_RULES,
     progress: Progress = silent,
-) -> AuditResult:
+) -> LinkAudit:
     """Links `gold` against `snapshot` and scores the links, also by the gold's own columns named in `by`.
 
     Raises what the linker raises.
@@ -115,18 +115,18 @@ def judge(
     gold: Sequence[GoldMention],
     catalog: Catalog,
     snapshot: Snapshot,
-    rules: Rules = DEFAULT_RULES,
+    rules: LinkRules = DEFAULT_RULES,
     progress: Progress = silent,
 ) -> list[Verdict]:
     """The verdict on each gold mention, in the same order."""
     if not gold:
         return []
     source = IndexSource(snapshot)
-    asked = _asked(gold, catalog)
-    links = Linker(catalog, source, rules).link(asked, progress)
+    queries = _queries(gold, catalog)
+    links = Linker(catalog, source, rules).link(queries, progress)
     with duckdb.connect() as connection, source.opened(connection):
         connection.from_arrow(_gold_table(gold)).create("gold")
-        connection.from_arrow(asked.select(["number", "kind", "place"])).create("gold_kinds")
+        connection.from_arrow(queries.select(["number", "kind", "place"])).create("gold_kinds")
         for name in ("links", "candidates"):
             connection.from_arrow(links[name]).create_view(name)
         connection.execute(statement("audit_items"))
@@ -136,8 +136,8 @@ def judge(
     return [Verdict(gold[number], tuple(expected), *rest) for number, expected, *rest in rows]
 
 
-def score(verdicts: Sequence[Verdict], by: Sequence[str] = ()) -> AuditResult:
-    """The shares of right verdicts: of all, by the usual groupings, and by the gold's own columns named in `by`."""
+def score(verdicts: Sequence[Verdict], by: Sequence[str] = ()) -> LinkAudit:
+    """The shares of correct verdicts: overall, by the standard groupings, and by the gold's columns in `by`."""
     groups: dict[tuple[str, str], list[Verdict]] = {("all", "all"): []}
     for one in verdicts:
         for name, value in _GROUPS.items():
@@ -146,11 +146,11 @@ def score(verdicts: Sequence[Verdict], by: Sequence[str] = ()) -> AuditResult:
             groups.setdefault((name, one.gold.other.get(name) or "none"), []).append(one)
     names = [*_GROUPS, *by]
     keys = sorted(groups, key=lambda key: (names.index(key[0]), _PLACES.get(key[1], -1), key[1]))
-    return AuditResult(tuple(_row(*key, groups[key]) for key in keys), tuple(verdicts))
+    return LinkAudit(tuple(_row(*key, groups[key]) for key in keys), tuple(verdicts))
 
 
-def _asked(gold: Sequence[GoldMention], catalog: Catalog) -> pa.Table:
-    """What the linker is asked: each mention in its kind, or in every counted kind of its topic."""
+def _queries(gold: Sequence[GoldMention], catalog: Catalog) -> pa.Table:
+    """The queries: each mention in its kind, or in every counted kind of its topic."""
     kinds = {code: counted_kinds(topic) for code, topic in catalog.topics.items()}
     rows = [
         (number, one.language, one.topic, kind, one.mention, place)
@@ -175,10 +175,10 @@ def _gold_table(gold: Sequence[GoldMention]) -> pa.Table:
 
 
 def _find_members(connection: duckdb.DuckDBPyConnection, catalog: Catalog, topics: Iterable[str]) -> None:
-    """Creates `gold_members`: the expected items that belong to a counted kind of their topic."""
+    """Creates the table `gold_members`: the expected items that belong to a counted kind of their topic."""
     chosen = sorted(topics)
     ontology = Ontology(connection, catalog, chosen)
-    ontology.climb()
+    ontology.expand_classes()
     ontology.reach(connection.table("gold_items")).create("gold_reached")
     scopes = sorted(
         {(topic, ontology.scopes[topic, kind]) for topic in chosen for kind in counted_kinds(catalog.topic(topic))}
@@ -200,10 +200,10 @@ _GROUPS: Mapping[str, Callable[[Verdict], str]] = {
 _PLACES = {value: place for place, value in enumerate((*MATCHES, *STATUSES, ONE_ITEM, TOPIC_DECIDES, SEVERAL))}
 
 
-def _row(by: str, value: str, verdicts: Sequence[Verdict]) -> AuditRow:
+def _row(by: str, value: str, verdicts: Sequence[Verdict]) -> LinkAuditRow:
     scored = [one for one in verdicts if one.linkable or one.nil]
     linkable = [one for one in scored if one.linkable]
-    return AuditRow(
+    return LinkAuditRow(
         by,
         value,
         len(verdicts),
@@ -219,6 +219,6 @@ def _row(by: str, value: str, verdicts: Sequence[Verdict]) -> AuditRow:
 
 
 def _share(verdicts: Sequence[Verdict]) -> tuple[int, float | None, ShareInterval]:
-    """Their number, the share of the right ones, and its interval."""
+    """Their number, the share of correct ones, and its interval."""
     right = sum(one.right for one in verdicts)
     return len(verdicts), (right / len(verdicts) if verdicts else None), wilson_interval(right, len(verdicts))

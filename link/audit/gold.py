@@ -1,7 +1,7 @@
-"""Mentions whose item is known: a table of tab-separated values, described in `gold/README.md`.
+"""Gold mentions, whose item is known: a table of tab-separated values, described in `gold/README.md`.
 
-The header names the columns: `mention`, `language`, `topic` and `expected` must be there, `kind` may be; all others are
-kept as they stand. `expected` holds a QID, several that are equally right with `|` between them, or NIL.
+The header names the columns: `mention`, `language`, `topic` and `expected` are required, `kind` is optional; others are
+kept unchanged. `expected` is a QID, several equally correct QIDs separated by `|`, or NIL.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FORM = "See link/audit/gold/README.md."
 
 @dataclass(frozen=True, slots=True)
 class GoldMention:
-    """A mention and the items it may rightly be linked to; none where it must not be linked at all."""
+    """A mention and the items that are correct links; none for NIL."""
 
     mention: str
     language: str
@@ -37,11 +37,11 @@ class GoldMention:
 
 
 def read_gold_mentions(file: Path, catalog: Catalog, wanted: Iterable[str] = ()) -> list[GoldMention]:
-    """The gold mentions of a file, in its order; a line that stands there twice is two mentions.
+    """The gold mentions of a file, in its order; a repeated line is a further mention.
 
-    `wanted` are further columns that must be there; lines before the header that begin with # are comments.
-    Raises `StoreError`, naming file and line, where the file cannot be read, a column is missing, a line does not have
-    the form or names what the catalogue lacks, or two lines give different answers to the same question.
+    `wanted` are further required columns. Lines before the header that begin with # are comments. Raises `StoreError`,
+    with file and line, where the file cannot be read, a column is missing, a line is malformed or refers to something
+    that the catalogue lacks, or two lines contradict each other.
     """
     lines = _read_lines(file)
     first = next((number for number, line in lines if not line.startswith("#")), None)
@@ -59,12 +59,12 @@ def read_gold_mentions(file: Path, catalog: Catalog, wanted: Iterable[str] = ())
 
 
 def counted_kinds(topic: Topic) -> list[str]:
-    """The kinds of the topic that metrics count, in the order of its file."""
+    """The counted kinds of the topic, in the order of its file."""
     return [name for name, kind in topic.kinds.items() if kind.counted]
 
 
 def _read_lines(file: Path) -> list[tuple[int, str]]:
-    """Number and text of every line that holds anything."""
+    """Number and text of every line that is not blank."""
     try:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as fault:

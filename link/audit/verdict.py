@@ -1,4 +1,4 @@
-"""What the linker answers to a gold mention, beside what is right."""
+"""The linker's answer to a gold mention, beside the expected one."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ class Verdict:
     matched: str | None
     candidates: int
     survivors: int
-    reason: str | None  # what the linker says of the expected item, where that was a candidate
+    reason: str | None  # the linker's reason for the expected item, if it was a candidate
 
     @property
     def nil(self) -> bool:
-        """Must it not be linked at all?"""
+        """Is the mention NIL, to be left unlinked?"""
         return not self.gold.expected
 
     @property
     def linkable(self) -> bool:
-        """Is the item that it means in the snapshot?"""
+        """Does the snapshot hold an expected item?"""
         return self.in_snapshot and not self.nil
 
     @property
     def right(self) -> bool:
-        """The expected item, or none where none is expected."""
+        """Is the answer an expected item, or none for NIL?"""
         return self.qid is None if self.nil else self.qid in self.expected
 
     @property
     def name(self) -> str:
-        """How many items bear the name, and how many of them the topic leaves."""
+        """The ambiguity of the name: how many items have it, and how many of them are in the topic."""
         if self.survivors > 1:
             return SEVERAL
         return TOPIC_DECIDES if self.candidates > 1 else ONE_ITEM
 
     @property
     def why(self) -> str:
-        """What went wrong, in words."""
+        """The reason for a wrong answer."""
         if self.nil:
             return f"nothing is meant, and {self.matched!r} was found"
         if not self.in_snapshot:
@@ -63,7 +63,7 @@ class Verdict:
         return self.reason or "the expected item was not found by this name"
 
     def row(self) -> tuple[Any, ...]:
-        """One line of the list of wrong answers, with the columns `WRONG`."""
+        """A row of the list of wrong answers, with the columns `WRONG`."""
         gold = self.gold
         meant, got = "|".join(self.expected) or NIL, self.qid or NIL
         said = (gold.mention, gold.language, gold.topic, self.kind)

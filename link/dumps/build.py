@@ -1,4 +1,4 @@
-"""Builds a snapshot from a Wikidata JSON dump, in one streaming pass that can be taken up again.
+"""Builds a snapshot from a Wikidata JSON dump, in one streaming pass that can be resumed.
 
 report = build_index(Path("latest-all.json.gz"), Path("wikidata-2026-09.duckdb"), catalog.label_languages)
 """
@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import SnapshotError
-from polyculture.link.dumps.checkpoint import BuildingFolder, State
+from polyculture.link.dumps.checkpoint import Checkpoint, CheckpointFolder
 from polyculture.link.dumps.dump import FORM, ChangedDumpError, DumpReader
-from polyculture.link.dumps.ingest import Intake
-from polyculture.link.dumps.worker_pool import Crew, Reader, Taker
+from polyculture.link.dumps.ingest import IngestCounts
+from polyculture.link.dumps.worker_pool import Ingester, LocalIngester, WorkerPool
 from polyculture.link.index.snapshot import Snapshot, assemble
 
-ALONE = 8 << 20  # bytes of a dump up to which other processes are not worth their start
-MOST_WORKERS = 6  # beyond, unpacking is what takes the time, and memory would pass 2 GiB
-SEAL_EVERY = 60.0  # seconds of work that a kill may cost
-FIRST_SEAL = 10.0  # the same in the beginning; it doubles each time
+ALONE = 8 << 20  # bytes; for smaller dumps other processes are not worth their start
+MOST_WORKERS = 6  # beyond, decompression is the bottleneck, and memory would pass 2 GiB
+SEAL_EVERY = 60.0  # seconds between checkpoints: the work that a kill may cost
+FIRST_SEAL = 10.0  # seconds to the first checkpoint; the interval doubles each time
 
 # Called with the bytes of the dump read so far and its size on disk, every few megabytes.
 BuildProgress = Callable[[int, int], None]
@@ -32,23 +32,23 @@ BuildProgress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class BuildReport:
-    """The snapshot that was built, and what became of the dump's lines."""
+    """The snapshot, and the counts of the dump's lines."""
 
     snapshot: Snapshot
-    intake: Intake
+    counts: IngestCounts
 
 
 @dataclass(frozen=True, slots=True)
 class BuildSettings:
-    """How the work is done; what comes out does not depend on it. `tell` is given what the user should know."""
+    """How the work is done, without influence on the result. `tell` receives messages for the user."""
 
-    workers: int | None = None  # processes that read; None: as many as there are processors, for all but small dumps
+    workers: int | None = None  # reader processes; None: one per processor, none for small dumps
     progress: BuildProgress = lambda _read, _size: None
     tell: Callable[[str], None] = lambda _line: None
     seal_every: float = SEAL_EVERY
 
     def workers_for(self, size: int) -> int:
-        """How many processes read a dump of so many bytes, beside this one; 0: this one does it."""
+        """The number of reader processes for a dump of `size` bytes; 0: this process reads it."""
         if self.workers is not None:
             return self.workers
         if size <= ALONE:
@@ -63,13 +63,13 @@ DEFAULT = BuildSettings()
 def build_index(dump: Path, out: Path, languages: Iterable[str], settings: BuildSettings = DEFAULT) -> BuildReport:
     """Builds the snapshot `out` from `dump`: entity JSON, plain or packed, an array or an item a line.
 
-    Names and descriptions in `languages` are kept. A line that cannot be read is counted, with its number and the
-    reason, in the report and in the snapshot's meta. A build that was killed is taken up where it left off, unless
-    the dump has changed. Raises `SnapshotError` where the dump is missing, cut, no dump or without any item, and
-    leaves no index then; `StoreError` where `out` cannot be written; `JobHeldError` where it is being built already.
+    Names and descriptions in `languages` are kept. Malformed lines are counted, with line number and reason, in the
+    report and in the snapshot's meta. A killed build resumes from its last checkpoint, unless the dump has changed.
+    Raises `SnapshotError` where the dump is missing, truncated, no dump or without items, and writes no index then;
+    `StoreError` where `out` cannot be written; `JobHeldError` where another process builds it.
     """
     wanted = frozenset(languages)
-    with BuildingFolder(out, wanted) as folder:
+    with CheckpointFolder(out, wanted) as folder:
         try:
             _resume(dump, folder, settings)
         except SnapshotError:
@@ -77,67 +77,67 @@ def build_index(dump: Path, out: Path, languages: Iterable[str], settings: Build
             raise
         snapshot = assemble(out, folder.path, folder.files, wanted, _provenance(dump, folder.state))
         folder.remove()
-    return BuildReport(snapshot, folder.state.intake)
+    return BuildReport(snapshot, folder.state.counts)
 
 
-def _resume(dump: Path, folder: BuildingFolder, settings: BuildSettings) -> None:
-    """Reads what the folder does not have yet; all of it, where it is of another dump."""
+def _resume(dump: Path, folder: CheckpointFolder, settings: BuildSettings) -> None:
+    """Reads the part of the dump that the folder lacks; all of it, where the folder is of another dump."""
     try:
         _read(dump, folder, settings)
     except ChangedDumpError:
-        settings.tell(f"{dump}: is not what it was when the build began; it is read anew")
+        settings.tell(f"{dump}: has changed since the build began; reading it from the start")
         folder.clear()
         _read(dump, folder, settings)
 
 
-def _read(dump: Path, folder: BuildingFolder, settings: BuildSettings) -> None:
+def _read(dump: Path, folder: CheckpointFolder, settings: BuildSettings) -> None:
     state = folder.state
-    with DumpReader(dump, state.place if state.runs else None) as reader:
-        if state.whole and reader.size == state.place.read:
-            settings.tell(f"{dump}: is read already, and its items are sorted now")
+    with DumpReader(dump, state.position if state.runs else None) as reader:
+        if state.whole and reader.size == state.position.read:
+            settings.tell(f"{dump}: was read already; sorting its items")
             return
         if state.whole:
             raise ChangedDumpError
         if state.runs:
-            settings.tell(f"{dump}: goes on from line {state.place.line}, with {state.intake.items} items")
-        with _taker(folder, settings.workers_for(reader.size)) as taker:
-            _take(reader, taker, folder, settings)
-    intake = folder.state.intake
-    if not intake.items:
-        raise SnapshotError(f"holds no item ({intake.broken} broken lines)", where=dump, remedy=FORM)
+            settings.tell(f"{dump}: resuming at line {state.position.line}, with {state.counts.items} items")
+        with _ingester(folder, settings.workers_for(reader.size)) as ingester:
+            _ingest(reader, ingester, folder, settings)
+    counts = folder.state.counts
+    if not counts.items:
+        raise SnapshotError(f"holds no item ({counts.broken} broken lines)", where=dump, remedy=FORM)
 
 
-def _taker(folder: BuildingFolder, workers: int) -> AbstractContextManager[Taker]:
+def _ingester(folder: CheckpointFolder, workers: int) -> AbstractContextManager[Ingester]:
     if workers:
-        return Crew(folder.run, folder.state.languages, workers)
-    return nullcontext(Reader(folder.run, folder.state.languages))
+        return WorkerPool(folder.run, folder.state.languages, workers)
+    return nullcontext(LocalIngester(folder.run, folder.state.languages))
 
 
-def _take(reader: DumpReader, taker: Taker, folder: BuildingFolder, settings: BuildSettings) -> None:
-    place, intake, parts = folder.state.place, deepcopy(folder.state.intake), 0
+def _ingest(reader: DumpReader, ingester: Ingester, folder: CheckpointFolder, settings: BuildSettings) -> None:
+    position, counts, parts = folder.state.position, deepcopy(folder.state.counts), 0
     sealed, patience = time.monotonic(), min(FIRST_SEAL, settings.seal_every)
     for chunk in reader.chunks():
-        intake.add(taker.take(chunk))
-        place = chunk.end
+        counts.add(ingester.take(chunk))
+        position = chunk.end
         if time.monotonic() - sealed >= patience:
-            intake.add(taker.seal())
+            counts.add(ingester.seal())
             parts += 1
-            folder.save(place, intake, parts)
+            folder.save(position, counts, parts)
             sealed, patience = time.monotonic(), min(2 * patience, settings.seal_every)
         settings.progress(reader.read, reader.size)
-    intake.add(taker.seal())
-    folder.save(replace(place, read=reader.size, sha256=reader.sha256), intake, parts + 1, whole=True)
+    counts.add(ingester.seal())
+    folder.save(replace(position, read=reader.size, sha256=reader.sha256), counts, parts + 1, whole=True)
 
 
-def _provenance(dump: Path, state: State) -> dict[str, Any]:
-    intake = state.intake
+def _provenance(dump: Path, state: Checkpoint) -> dict[str, Any]:
+    counts = state.counts
     return {
-        "source": {"kind": "dump", "sha256": state.place.sha256},
+        "source": {"kind": "dump", "sha256": state.position.sha256},
         "file": dump.name,
-        "bytes": state.place.read,
-        "json_bytes": intake.json_bytes,
-        "modified": intake.modified or None,
-        "skipped": intake.skipped,
-        "broken": intake.broken,
-        "broken_lines": intake.broken_lines,
+        "bytes": state.position.read,
+        "json_bytes": counts.json_bytes,
+        "modified": counts.modified or None,
+        "skipped": counts.skipped,
+        "broken": counts.broken,
+        "broken_lines": counts.broken_lines,
     }

@@ -1,6 +1,6 @@
-"""The folder of a snapshot that is being built from a dump: its parts, and how far the dump was read.
+"""The checkpoint of a build from a dump: a folder with the parts, and the position in the dump.
 
-It stands beside the snapshot as `<name>.building`, so that a build which was killed goes on from there.
+The folder is `<name>.building` beside the snapshot. A killed build resumes from it.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable
 from copy import deepcopy
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from secrets import token_hex
 from types import TracebackType
@@ -16,40 +15,43 @@ from typing import Self
 
 import msgspec
 from filelock import FileLock, Timeout
+from msgspec.structs import replace
 
 from polyculture.cache.errors import JobHeldError
 from polyculture.cache.files import replacing, store_faults
-from polyculture.link.dumps.dump import Place
-from polyculture.link.dumps.ingest import Intake
+from polyculture.link.dumps.dump import DumpPosition
+from polyculture.link.dumps.ingest import IngestCounts
 from polyculture.link.index.parts import part_files
 from polyculture.link.index.snapshot import VERSION
 
 _STATE, _LOCK = "state.json", ".lock"
 
 
-@dataclass(frozen=True, slots=True)
-class State:
-    """How far a dump was read, and what came of it. `runs` are the folders that hold it, with the parts of each."""
+class Checkpoint(msgspec.Struct, frozen=True, rename={"position": "place", "counts": "intake"}):
+    """How far a dump was read, and with what result. `runs` are the folders that hold it, with the parts of each.
+
+    On disk two fields keep the names that unfinished builds have.
+    """
 
     languages: list[str]
-    place: Place = field(default_factory=Place)
-    intake: Intake = field(default_factory=Intake)
-    runs: dict[str, int] = field(default_factory=dict)
+    position: DumpPosition = msgspec.field(default_factory=DumpPosition)
+    counts: IngestCounts = msgspec.field(default_factory=IngestCounts)
+    runs: dict[str, int] = msgspec.field(default_factory=dict)
     whole: bool = False  # is the dump read to its end?
     version: str = VERSION
 
 
-class BuildingFolder:
-    """The folder, held by this process while the `with` block lasts; `state` is where the last build left off.
+class CheckpointFolder:
+    """The folder, locked by this process within the `with` block; `state` is the last checkpoint.
 
-    Each run writes into a folder of its own, `run`: a process that outlives a killed run does no harm to the next.
+    Each run writes into a folder of its own, `run`, so that a process that outlives a killed run cannot harm the next.
     Raises `JobHeldError` where another process holds the folder, `StoreError` where it cannot be written.
     """
 
     def __init__(self, out: Path, languages: Iterable[str]) -> None:
         self.path = out.with_name(f"{out.name}.building")
         self.run = self.path / f"run-{token_hex(8)}"
-        self.state = self._fresh = State(sorted(set(languages)))
+        self.state = self._fresh = Checkpoint(sorted(set(languages)))
         self._lock = FileLock(self.path / _LOCK, timeout=0)
 
     def __enter__(self) -> Self:
@@ -66,21 +68,21 @@ class BuildingFolder:
     ) -> None:
         self._lock.release()
 
-    def save(self, place: Place, intake: Intake, parts: int, whole: bool = False) -> None:
-        """From here on a killed build goes on: `parts` parts of this run are sealed."""
+    def save(self, position: DumpPosition, counts: IngestCounts, parts: int, whole: bool = False) -> None:
+        """Writes a checkpoint: `parts` parts of this run are complete."""
         runs = {**self.state.runs, self.run.name: parts}
-        self._save(replace(self.state, place=place, intake=deepcopy(intake), runs=runs, whole=whole))
+        self._save(replace(self.state, position=position, counts=deepcopy(counts), runs=runs, whole=whole))
 
     def clear(self) -> None:
-        """Forgets all that was read."""
+        """Discards all progress."""
         self._save(self._fresh)
 
     def files(self, table: str) -> list[Path]:
-        """The sealed files of a table."""
+        """The complete files of a table."""
         return [file for run, parts in self.state.runs.items() for file in part_files(self.path / run, table, parts)]
 
     def remove(self) -> None:
-        """Removes the folder with all that is in it."""
+        """Removes the folder with its content."""
         with store_faults(self.path):
             shutil.rmtree(self.path)
 
@@ -88,24 +90,24 @@ class BuildingFolder:
         try:
             self._lock.acquire()
         except Timeout:
-            raise JobHeldError(f"{self.path}: another process is building this snapshot; it is left to it") from None
+            raise JobHeldError(f"{self.path}: another process is building this snapshot") from None
 
-    def _load(self) -> State:
-        """The state that was saved, where it is of this version and for the same languages."""
+    def _load(self) -> Checkpoint:
+        """The saved checkpoint, if it is of this version and for the same languages; else an empty one."""
         try:
-            state = msgspec.json.decode((self.path / _STATE).read_bytes(), type=State)
+            state = msgspec.json.decode((self.path / _STATE).read_bytes(), type=Checkpoint)
         except (FileNotFoundError, msgspec.DecodeError):
             return self._fresh
         same = (state.version, state.languages) == (VERSION, self._fresh.languages)
         return state if same else self._fresh
 
-    def _save(self, state: State) -> None:
+    def _save(self, state: Checkpoint) -> None:
         with replacing(self.path / _STATE) as temporary:
             temporary.write_bytes(msgspec.json.encode(state))
         self.state = state
 
     def _remove_stale(self) -> None:
-        """What a killed run has left unfinished."""
+        """Removes the incomplete parts of killed runs."""
         for path in self.path.iterdir():
             if path.is_dir() and path.name not in self.state.runs:
                 shutil.rmtree(path, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Reads a Wikidata JSON dump by lines: plain or packed; an array with an item a line, or an item a line.
+"""Reads the lines of a Wikidata JSON dump: plain or compressed; an array with an item per line, or an item per line.
 
 The format: https://www.wikidata.org/wiki/Wikidata:Database_download
 """
@@ -17,43 +17,43 @@ import orjson
 from polyculture.cache.errors import SnapshotError
 from polyculture.link.dumps.unpack import HashedFile, PackedError, unpacked
 
-FORM = "Give a file of Wikidata's entity JSON: an array with an item a line, or an item a line."
+FORM = "Give a file of Wikidata's entity JSON: an array with an item per line, or an item per line."
 _NEWLINE = ord("\n")
-_REMEDY = "Fetch the file again: a part of a dump makes a smaller index that looks whole."
+_REMEDY = "Download the file again: a truncated dump would give a smaller index that looks complete."
 
 
 class ChangedDumpError(Exception):
-    """The dump is not the one that was read before."""
+    """The dump differs from the one that was read before."""
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """How far a dump was read."""
+class DumpPosition:
+    """A position in a dump, after whole lines."""
 
-    line: int = 1  # the number of the next line
-    offset: int = 0  # where it begins, in bytes of JSON
-    read: int = 0  # bytes of the file
+    line: int = 1  # number of the next line
+    offset: int = 0  # its offset, in bytes of JSON
+    read: int = 0  # bytes of the file read so far
     sha256: str = ""  # of these bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Some whole lines of a dump, and the place after them."""
+    """Some whole lines of a dump, and the position after them."""
 
-    line: int  # the number of the first one, from 1
+    line: int  # number of the first line, from 1
     text: bytes
-    end: Place
+    end: DumpPosition
 
 
 class DumpReader:
-    """One pass over a dump, from `start` on; what stands before is only unpacked.
+    """One pass over a dump, from `start` on; everything before is only decompressed.
 
-    `read` bytes of `size` are consumed so far; `sha256` holds when all are. Raises `SnapshotError` for a file that is
-    missing, is no dump, or ends too early; `ChangedDumpError` where it does not begin as it did up to `start`.
+    `read` bytes of `size` are consumed so far; `sha256` is of the whole file once all are. Raises `SnapshotError` for
+    a file that is missing, is no dump, or ends too early; `ChangedDumpError` where it differs before `start`.
     """
 
-    def __init__(self, path: Path, start: Place | None = None) -> None:
-        self.path, self._start = path, start or Place()
+    def __init__(self, path: Path, start: DumpPosition | None = None) -> None:
+        self.path, self._start = path, start or DumpPosition()
         try:
             self._file = HashedFile(path, self._start.read)
         except OSError as fault:
@@ -83,14 +83,14 @@ class DumpReader:
         return self._file.sha256
 
     def chunks(self) -> Iterator[Chunk]:
-        """Yields all lines from the start on, blank ones too."""
+        """Yields all lines from the start on, including blank ones."""
         line, rest, opening = self._start.line, b"", b""
-        offset = 0  # of the rest, in the JSON
+        offset = 0  # of `rest`, in the JSON
         for block in self._blocks():
             opening = opening or self._opening(block)
             text = rest + block
             behind = min(len(text), max(0, self._start.offset - offset))
-            # What may be the dump's last line is kept back: the end tells whether the dump is whole.
+            # The last line is held back: it shows whether the dump is complete.
             kept = max(behind, text.rfind(b"\n", 0, len(text.rstrip())) + 1)
             rest, offset = text[kept:], offset + kept
             if kept > behind:
@@ -102,9 +102,9 @@ class DumpReader:
             yield self._chunk(line, rest, offset + len(rest))
 
     def _chunk(self, line: int, text: bytes, end: int) -> Chunk:
-        # Four times as fast as bytes.count, and it is one process that counts for all.
+        # Four times as fast as bytes.count; one process counts for all readers.
         lines = int(np.count_nonzero(np.frombuffer(text, np.uint8) == _NEWLINE))
-        return Chunk(line, text, Place(line + lines, end, self._file.hashed, self._file.sha256))
+        return Chunk(line, text, DumpPosition(line + lines, end, self._file.hashed, self._file.sha256))
 
     def _blocks(self) -> Iterator[bytes]:
         try:
@@ -122,13 +122,13 @@ class DumpReader:
 
     def _check_end(self, rest: bytes, opening: bytes) -> None:
         last = rest.strip()
-        line = last.removesuffix(b",").rstrip()  # of a piece of an array the lines have commas, and it has no bracket
+        line = last.removesuffix(b",").rstrip()  # a fragment of an array has commas, but no bracket
         if not opening:
             raise SnapshotError("is empty", where=self.path, remedy=_REMEDY)
         whole = _closes_array(last) if opening == b"[" else rest.endswith(b"\n") or _is_json(line)
         if not whole:
             raise SnapshotError(
-                "ends too early: its last line is cut, or the bracket that closes the array is missing",
+                "ends too early: its last line is truncated, or the closing bracket of the array is missing",
                 where=self.path,
                 remedy=_REMEDY,
             )

@@ -1,8 +1,8 @@
-"""Packed files as a stream of blocks: gzip, bzip2, Zstandard or plain, told apart by their first bytes.
+"""Decompresses files to a stream of blocks: gzip, bzip2, Zstandard or plain, recognised by their first bytes.
 
-Gzip is unpacked by Intel's ISA-L at twice the speed of zlib, large bzip2 files on all cores, all else by Arrow. Files
-of several members (as dumps are packed in parallel) are read to the end, and a cut one is told. ISA-L and the reader of
-bzip2 are not built for every kind of processor: Arrow stands in for them.
+Intel's ISA-L decompresses gzip at twice the speed of zlib, rapidgzip large bzip2 files on all cores, Arrow all else.
+Files of several members (dumps are compressed in parallel) are read to the end; truncated files raise an error. ISA-L
+and rapidgzip are not available for every processor: Arrow is the fallback.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-BLOCK = 2 << 20  # bytes, unpacked
-ALL_CORES = 64 << 20  # bytes of a packed bzip2 file from which on all cores unpack it
+BLOCK = 2 << 20  # bytes, decompressed
+ALL_CORES = 64 << 20  # bytes of a bzip2 file from which on all cores decompress it
 
 
 class PackedError(Exception):
@@ -30,7 +30,7 @@ class PackedError(Exception):
 
 
 class HashedFile(io.RawIOBase):
-    """A file that hashes what is read of it, every byte once; its first `checked` bytes already when it is opened."""
+    """A file that hashes every byte once as it is read; its first `checked` bytes when it is opened."""
 
     def __init__(self, path: Path, checked: int = 0) -> None:
         super().__init__()
@@ -58,7 +58,7 @@ class HashedFile(io.RawIOBase):
         return count
 
     def hash_until(self, position: int) -> None:
-        """Hashes the file up to a position, without moving on."""
+        """Hashes the file up to a position, and keeps the read position."""
         self._file.seek(self.hashed)
         while self.hashed < position and (block := self._file.read(min(BLOCK, position - self.hashed))):
             self._digest.update(block)
@@ -71,9 +71,9 @@ class HashedFile(io.RawIOBase):
 
 
 def unpacked(file: HashedFile) -> Iterator[bytes]:
-    """Yields the file's bytes in blocks of up to `BLOCK`; at the end all of the file is hashed.
+    """Yields the decompressed bytes in blocks of up to `BLOCK`; at the end the whole file is hashed.
 
-    Raises `PackedError`, `OSError` where it cannot be read.
+    Raises `PackedError` for damaged files, `OSError` where the file cannot be read.
     """
     magic = _beginning(file.path)
     if magic.startswith(b"\x1f\x8b"):
@@ -100,11 +100,11 @@ def _gzip(file: HashedFile) -> Iterator[bytes]:
     except EOFError as fault:
         raise PackedError("ends too early") from fault
     except (igzip.BadGzipFile, igzip_lib.IsalError) as fault:  # type: ignore[misc]
-        raise PackedError(f"cannot be unpacked ({fault})") from fault
+        raise PackedError(f"cannot be decompressed ({fault})") from fault
 
 
 def _bzip2(file: HashedFile) -> Iterator[bytes]:
-    """On all cores, which read here and there: what they have unpacked is hashed apart."""
+    """On all cores, which read out of order: the file is hashed separately."""
     import rapidgzip
 
     try:
@@ -122,7 +122,7 @@ def _arrow(file: HashedFile, codec: Literal["gzip", "bz2", "zstd"]) -> Iterator[
         with closing(pa.CompressedInputStream(pa.PythonFile(file, mode="r"), codec)) as stream:
             yield from _blocks(stream.read, file)
     except OSError as fault:
-        what = "ends too early" if "runcated" in str(fault) else f"cannot be unpacked ({fault})"
+        what = "ends too early" if "runcated" in str(fault) else f"cannot be decompressed ({fault})"
         raise PackedError(what) from fault
 
 

@@ -1,7 +1,7 @@
-"""Reads a dump's lines in several processes at once; each writes its own parts.
+"""Ingests a dump's lines in several processes; each writes its own parts.
 
-Every process holds one chunk at most, and the next one waits here until a process is free: memory does not grow with
-the dump. They are started afresh, not forked, since forking a process with threads is not safe.
+Every process holds at most one chunk, and the next chunk waits until a process is free, so that memory does not grow
+with the dump. Processes are spawned: forking a process with threads is not safe.
 """
 
 from __future__ import annotations
@@ -22,56 +22,56 @@ from typing import Protocol, Self, cast
 from polyculture.cache.errors import PolycultureError, StoreError
 from polyculture.cache.files import store_faults
 from polyculture.link.dumps.dump import Chunk
-from polyculture.link.dumps.ingest import Intake, take_lines
+from polyculture.link.dumps.ingest import IngestCounts, ingest_lines
 from polyculture.link.entity_json import Rows
-from polyculture.link.index.parts import PartWriter, Tables
+from polyculture.link.index.parts import ArrowTables, PartWriter
 
-_BATCH = 40_000  # names that are folded at once: enough to be cheap, and they still fit the processor's cache
-_PATIENCE = 10.0  # seconds that a process is given to end
+_BATCH = 40_000  # names normalised together: enough to be cheap, few enough for the processor's cache
+_PATIENCE = 10.0  # seconds until a process that does not end is killed
 
 
-class Taker(Protocol):
-    """Whoever turns chunks of a dump into parts."""
+class Ingester(Protocol):
+    """Converts chunks of a dump to parts."""
 
-    def take(self, chunk: Chunk) -> Intake:
-        """Takes a chunk; gives back what became of chunks that are done, this one or earlier ones."""
+    def take(self, chunk: Chunk) -> IngestCounts:
+        """Takes a chunk; returns the counts of the chunks that are done, this one or earlier ones."""
         ...
 
-    def seal(self) -> Intake:
-        """Ends the part: every chunk taken so far is done and on disk."""
+    def seal(self) -> IngestCounts:
+        """Closes the part: every chunk so far is done and on disk."""
         ...
 
 
-class Reader:
-    """Turns chunks into parts, in this process. Raises `StoreError` where they cannot be written."""
+class LocalIngester:
+    """Ingests chunks in this process. Raises `StoreError` where the parts cannot be written."""
 
     def __init__(self, folder: Path, languages: Iterable[str], writer: int = 0) -> None:
         self._folder, self._languages = folder, sorted(languages)
         self._rows = Rows(self._languages)
         self._parts = PartWriter(folder, writer)
 
-    def take(self, chunk: Chunk) -> Intake:
-        return self.take_lines(chunk.text, chunk.line)
+    def take(self, chunk: Chunk) -> IngestCounts:
+        return self.ingest_lines(chunk.text, chunk.line)
 
-    def take_lines(self, text: bytes, first: int) -> Intake:
-        """Takes some lines, the first of which has the number `first`."""
-        intake = Intake(json_bytes=len(text))
-        intake.add(take_lines(enumerate(io.BytesIO(text), first), self._rows))
+    def ingest_lines(self, text: bytes, first: int) -> IngestCounts:
+        """Ingests lines, the first of which has the number `first`."""
+        counts = IngestCounts(json_bytes=len(text))
+        counts.add(ingest_lines(enumerate(io.BytesIO(text), first), self._rows))
         if self._rows.names >= _BATCH:
-            self._hand_over()
-        return intake
+            self._flush_rows()
+        return counts
 
-    def seal(self) -> Intake:
-        self._hand_over()
+    def seal(self) -> IngestCounts:
+        self._flush_rows()
         with store_faults(self._folder):
             self._parts.seal()
-        return Intake()
+        return IngestCounts()
 
-    def _hand_over(self) -> None:
+    def _flush_rows(self) -> None:
         self._add(self._rows.tables())
         self._rows = Rows(self._languages)
 
-    def _add(self, tables: Tables) -> None:
+    def _add(self, tables: ArrowTables) -> None:
         with store_faults(self._folder):
             self._parts.add(tables)
 
@@ -83,10 +83,10 @@ class _Worker:
     busy: bool = False
 
 
-class Crew:
-    """Several processes that do what `Reader` does.
+class WorkerPool:
+    """Ingests chunks in several processes.
 
-    Raises what goes wrong in one of them; `StoreError` where one is killed.
+    Raises the fault of any of them; `StoreError` where one is killed.
     """
 
     def __init__(self, folder: Path, languages: Iterable[str], workers: int) -> None:
@@ -96,7 +96,7 @@ class Crew:
         for number in range(workers):
             ours, theirs = context.Pipe()
             arguments = (theirs, folder, sorted(languages), number)
-            process = context.Process(target=_work, args=arguments, daemon=True)
+            process = context.Process(target=_run_worker, args=arguments, daemon=True)
             process.start()
             theirs.close()
             self._workers.append(_Worker(process, ours))
@@ -115,25 +115,25 @@ class Crew:
                 worker.process.kill()
                 worker.process.join()
 
-    def take(self, chunk: Chunk) -> Intake:
-        done = Intake()
+    def take(self, chunk: Chunk) -> IngestCounts:
+        done = IngestCounts()
         while all(worker.busy for worker in self._workers):
-            done.add(self._listen())
+            done.add(self._wait_for_reply())
         free = next(worker for worker in self._workers if not worker.busy)
         self._send(free, chunk.line, chunk.text)
         return done
 
-    def seal(self) -> Intake:
+    def seal(self) -> IngestCounts:
         done = self._drain()
         for worker in self._workers:
             self._send(worker, None)
         done.add(self._drain())
         return done
 
-    def _drain(self) -> Intake:
-        done = Intake()
+    def _drain(self) -> IngestCounts:
+        done = IngestCounts()
         while any(worker.busy for worker in self._workers):
-            done.add(self._listen())
+            done.add(self._wait_for_reply())
         return done
 
     def _send(self, worker: _Worker, command: int | None, text: bytes = b"") -> None:
@@ -145,15 +145,15 @@ class Crew:
             raise self._killed() from fault
         worker.busy = True
 
-    def _listen(self) -> Intake:
-        """Waits until a process has done what it was sent."""
-        done, ready = Intake(), wait([worker.pipe for worker in self._workers if worker.busy])
+    def _wait_for_reply(self) -> IngestCounts:
+        """Waits until a process has finished its task."""
+        done, ready = IngestCounts(), wait([worker.pipe for worker in self._workers if worker.busy])
         for worker in self._workers:
             if worker.pipe in ready:
                 done.add(self._reply(worker))
         return done
 
-    def _reply(self, worker: _Worker) -> Intake:
+    def _reply(self, worker: _Worker) -> IngestCounts:
         try:
             reply = worker.pipe.recv()
         except (EOFError, OSError) as fault:
@@ -161,22 +161,22 @@ class Crew:
         if isinstance(reply, BaseException):
             raise reply
         worker.busy = False
-        return cast(Intake, reply)
+        return cast(IngestCounts, reply)
 
     def _killed(self) -> StoreError:
         remedy = "If memory was short, use fewer processes (--workers 1), then run the same command again: it resumes."
         return StoreError("a process that reads the dump was killed", where=self._folder, remedy=remedy)
 
 
-def _work(pipe: Connection, folder: Path, languages: list[str], number: int) -> None:
-    """What one process does: takes lines, or seals its part where it is sent no number of a first line."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the first process is told too, and closes the pipe
-    gc.disable()  # nothing here refers to itself, and to look for it costs as much as to decode the JSON
+def _run_worker(pipe: Connection, folder: Path, languages: list[str], number: int) -> None:
+    """The loop of one process: ingests lines, or closes its part when it receives None."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process receives it too, and closes the pipe
+    gc.disable()  # no reference cycles here, and looking for them costs as much as decoding
     try:
-        reader = Reader(folder, languages, number)
+        reader = LocalIngester(folder, languages, number)
         while True:
             first = pipe.recv()
-            pipe.send(reader.seal() if first is None else reader.take_lines(pipe.recv_bytes(), first))
+            pipe.send(reader.seal() if first is None else reader.ingest_lines(pipe.recv_bytes(), first))
     except (EOFError, BrokenPipeError, ConnectionResetError):
         return
     except PolycultureError as fault:

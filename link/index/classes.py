@@ -1,4 +1,4 @@
-"""Whether a snapshot knows the classes that topics are made of: a class with nothing below it links nothing."""
+"""Checks that a snapshot has the classes of the topics: a class without instances or subclasses links nothing."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ REMEDY = "Check the class on wikidata.org, or use a larger snapshot."
 
 
 def unknown_classes(connection: duckdb.DuckDBPyConnection, qids: Iterable[str]) -> list[str]:
-    """Those of the classes of which no item in `wikidata` is an instance, a subclass or a part."""
+    """The classes without any instance, subclass or part in `wikidata`."""
     known = sorted(set(qids))
-    asked = pa.table({"qid": pa.array(known, pa.string()), "item": pa.array(map(number, known), pa.uint32())})
-    connection.from_arrow(asked).create_view("asked_classes", replace=True)
+    wanted = pa.table({"qid": pa.array(known, pa.string()), "item": pa.array(map(number, known), pa.uint32())})
+    connection.from_arrow(wanted).create_view("wanted_classes", replace=True)
     return [str(qid) for (qid,) in connection.sql(statement("unknown_classes")).fetchall()]
 
 
 def check_classes(snapshot: Snapshot, catalog: Catalog, topics: Sequence[str]) -> list[str]:
-    """The classes that a user's own topics name and the snapshot does not know, a line for each.
+    """A line for each class of a user's own topics that the snapshot lacks.
 
-    A built-in topic names classes that a small snapshot lacks: there it is no fault. Raises `CatalogError`, with file
-    and place, where the snapshot knows none of the classes that a topic names.
+    A small snapshot may lack classes of built-in topics: that is no fault. Raises `CatalogError`, with file and key,
+    where the snapshot has none of a topic's classes.
     """
     kinds = {topic: _classes(catalog, topic) for topic in topics}
     with duckdb.connect() as connection, IndexSource(snapshot).opened(connection):
         unknown = set(unknown_classes(connection, (qid for named in kinds.values() for _, qid in named)))
-    built_in, told = read_catalog().topics, []
+    built_in, lines = read_catalog().topics, []
     for topic, named in kinds.items():
         file = Path("topics", f"{topic}.toml")
         lacking = [
@@ -46,12 +46,12 @@ def check_classes(snapshot: Snapshot, catalog: Catalog, topics: Sequence[str]) -
         if unknown.issuperset(qid for _, qid in named):
             raise CatalogError(lacking[0], where=file, remedy=REMEDY)
         if catalog.topic(topic) != built_in.get(topic):
-            told += [f"{file}: {line}. {REMEDY}" for line in lacking]
-    return told
+            lines += [f"{file}: {line}. {REMEDY}" for line in lacking]
+    return lines
 
 
 def _classes(catalog: Catalog, topic: str) -> list[tuple[str, str]]:
-    """The roots and types of a topic's kinds: the place in the topic's file, and the class."""
+    """The roots and types of a topic's kinds: (key in the topic's file, class)."""
     return [
         (f"kinds.{name}.{key}", qid)
         for name, kind in catalog.topic(topic).kinds.items()

@@ -1,4 +1,4 @@
-"""The names by which a text may mention a topic's entities: what the gazetteer extractor looks for."""
+"""The lexicon of the gazetteer extractor: the names by which a text may mention a topic's entities."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from polyculture.link.statements import statement
 def lexicon(snapshot: Snapshot, catalog: Catalog, topic: str, language: str) -> pa.Table:
     """Labels and aliases of all items that reach one of the topic's counted kinds, in the languages of the chain.
 
-    The columns are surface, kind and qid, a row a surface. English names are among them only where the language is not
-    written in Latin letters: there they are names, while in a German text the English "gift" is poison.
+    The columns are surface, kind and qid, one row per surface. English names are included only for languages in other
+    scripts: in a German text the English name "gift" would match the word for poison.
     """
     source, chosen = IndexSource(snapshot), catalog.topic(topic)
     kinds = [(name, kind) for name, kind in chosen.kinds.items() if kind.counted]
     with connect() as connection, source.opened(connection):
         ontology = Ontology(connection, catalog, [topic])
-        ontology.climb()
+        ontology.expand_classes()
         ontology.reach(connection.table("wikidata.items")).create("members")
         rows = [
             {"kind": name, "scope": ontology.scopes[topic, name], "granularity": kind.granularity, "place": place}

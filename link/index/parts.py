@@ -1,7 +1,6 @@
-"""The rows of a snapshot while it is built: Parquet files in a folder, by table, many of each.
+"""The rows of a snapshot under construction: Parquet files in a folder, several per table.
 
-A file is named after its table, the number of its part and who wrote it: names-00003-1.parquet. It is whole once
-`seal` has returned.
+A file name holds the table, the part and the writer: names-00003-1.parquet. A file is complete once `seal` returns.
 """
 
 from __future__ import annotations
@@ -15,33 +14,33 @@ import pyarrow.parquet as pq
 
 from polyculture.link.entity_json import SCHEMAS
 
-ROWS = 250_000  # of a table that are gathered before they are written
-_REPEATING = ["language", "kind", "property", "topic"]  # columns of few values
+ROWS = 250_000  # rows of a table that are buffered before writing
+_REPEATING = ["language", "kind", "property", "topic"]  # columns of few distinct values
 
-Tables = Mapping[str, pa.Table]
+ArrowTables = Mapping[str, pa.Table]
 
 
 class PartWriter:
-    """Writes one part after the other into `folder`; other processes may write their own."""
+    """Writes parts into `folder`, one after the other; other processes may write there under other writer numbers."""
 
     def __init__(self, folder: Path, writer: int = 0) -> None:
         self._folder, self._part, self._writer = folder, 0, writer
-        self._waiting: dict[str, list[pa.Table]] = {name: [] for name in SCHEMAS}
+        self._buffered: dict[str, list[pa.Table]] = {name: [] for name in SCHEMAS}
         self._files: dict[str, pq.ParquetWriter] = {}
 
-    def add(self, tables: Tables) -> None:
-        """Takes rows into the part that is open."""
+    def add(self, tables: ArrowTables) -> None:
+        """Adds rows to the open part."""
         for name, table in tables.items():
-            waiting = self._waiting[name]
+            buffered = self._buffered[name]
             if table.num_rows:
-                waiting.append(table)
-            if sum(rows.num_rows for rows in waiting) >= ROWS:
+                buffered.append(table)
+            if sum(rows.num_rows for rows in buffered) >= ROWS:
                 self._write(name)
 
     def seal(self) -> None:
-        """Ends the part: all rows so far are on disk. The next ones open another part."""
-        for name, waiting in self._waiting.items():
-            if waiting:
+        """Closes the part: all rows so far are on disk. Further rows open another part."""
+        for name, buffered in self._buffered.items():
+            if buffered:
                 self._write(name)
         for name, file in self._files.items():
             file.close()
@@ -54,24 +53,24 @@ class PartWriter:
             self._files[name] = pq.ParquetWriter(
                 self._path(name),
                 SCHEMAS[name],
-                compression="none",  # they are read once, soon; to pack them took longer than all else about them
+                compression="none",  # read once, soon: compression took longer than all other work on them
                 use_dictionary=[column for column in SCHEMAS[name].names if column in _REPEATING],  # type: ignore[arg-type]
                 write_statistics=False,
             )
-        self._files[name].write_table(pa.concat_tables(self._waiting[name]))
-        self._waiting[name] = []
+        self._files[name].write_table(pa.concat_tables(self._buffered[name]))
+        self._buffered[name] = []
 
     def _path(self, name: str) -> Path:
         return self._folder / f"{name}-{self._part:05}-{self._writer}.parquet"
 
 
 def part_files(folder: Path, table: str, parts: int) -> list[Path]:
-    """The files of a table, of the first `parts` parts."""
+    """The files of a table in the first `parts` parts."""
     files = sorted(folder.glob(f"{table}-*.parquet"))
     return [file for file in files if int(file.name.split("-")[1]) < parts]
 
 
-def write_parts(folder: Path, batches: Iterable[Tables]) -> None:
+def write_parts(folder: Path, batches: Iterable[ArrowTables]) -> None:
     """Writes all rows of `batches` as one part."""
     writer = PartWriter(folder)
     for tables in batches:
@@ -80,6 +79,6 @@ def write_parts(folder: Path, batches: Iterable[Tables]) -> None:
 
 
 def flush(path: Path) -> None:
-    """Sees to it that a file is on the disk, and not only on its way."""
+    """Flushes a file to the disk."""
     with path.open("rb+") as file:
         os.fsync(file.fileno())

@@ -1,4 +1,4 @@
-"""A local snapshot of Wikidata: one DuckDB file with the tables of `snapshot.sql` and where they come from.
+"""A local snapshot of Wikidata: one DuckDB file with the tables of `snapshot.sql` and their provenance.
 
 snapshot = open_snapshot(Path("wikidata-2026-09.duckdb"))
 snapshot.meta["counts"]["items"]
@@ -21,34 +21,34 @@ from polyculture.cache.errors import SnapshotError, StoreError
 from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id
 from polyculture.link.entity_json import SCHEMAS
-from polyculture.link.index.parts import Tables, flush, part_files, write_parts
+from polyculture.link.index.parts import ArrowTables, flush, part_files, write_parts
 from polyculture.link.normalise import NORMALISATION
 from polyculture.link.statements import statement
 
-VERSION = f"2.{NORMALISATION}"  # of the tables and of what stands in them; an index of another version is refused
-MEMORY = "1GB"  # what DuckDB may hold while it builds; the rest goes to disk
-# What DuckDB would try on every column, for a third of the time, and not choose.
+VERSION = f"2.{NORMALISATION}"  # of the tables and their content; an index of another version is refused
+MEMORY = "1GB"  # DuckDB's memory limit while it builds; the rest goes to disk
+# Compression methods that DuckDB would try on every column, for a third of the time, and never choose.
 USELESS = "zstd,fsst,dictionary"
 REBUILD = "Build it again: polyculture wikidata build DUMP -o FILE"
 
-Files = Callable[[str], list[Path]]  # the Parquet files of a table
+Files = Callable[[str], list[Path]]  # table -> its Parquet files
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A snapshot that can be linked with: the file, and its `meta` (version, identity, provenance, ...)."""
+    """A snapshot to link with: the file, and its `meta` (version, identity, provenance, ...)."""
 
     path: Path
     meta: Mapping[str, Any]
 
     @property
     def identity(self) -> str:
-        """A hash of all that decides what stands in the tables: source, languages, version."""
+        """A hash of all that decides the tables' content: source, languages, version."""
         return str(self.meta["identity"])
 
     @property
     def name(self) -> str:
-        """What a person calls it: the starter snapshot, wherever it is kept, or its file."""
+        """The name in messages: the starter snapshot, wherever it is kept, or the file."""
         return "starter snapshot" if self.meta.get("source", {}).get("kind") == "starter" else str(self.path)
 
     @property
@@ -58,7 +58,7 @@ class Snapshot:
 
     @property
     def complete(self) -> bool:
-        """Does it hold every name of every item? What a run has looked up, or what a few topics need, does not."""
+        """Does it hold every name of every item? Snapshots of a cache, or of some topics' items, do not."""
         return bool(self.meta.get("complete", True))
 
 
@@ -82,12 +82,12 @@ def open_snapshot(path: Path) -> Snapshot:
 
 
 def write_snapshot(
-    out: Path, languages: Iterable[str], batches: Iterable[Tables], provenance: Callable[[], Mapping[str, Any]]
+    out: Path, languages: Iterable[str], batches: Iterable[ArrowTables], provenance: Callable[[], Mapping[str, Any]]
 ) -> Snapshot:
     """Writes a snapshot of all rows in `batches`, whole or not at all, in constant memory.
 
-    `provenance` is asked for once the last batch is in; its `source` decides the snapshot's identity, together with
-    the languages and the version. Raises `StoreError` where the folder cannot be written or the disk is full.
+    `provenance` is called after the last batch; its `source`, the languages and the version decide the snapshot's
+    identity. Raises `StoreError` where the folder cannot be written or the disk is full.
     """
     with store_faults(out):
         out.parent.mkdir(parents=True, exist_ok=True)
@@ -99,10 +99,10 @@ def write_snapshot(
 def assemble(
     out: Path, folder: Path, files: Files, languages: Iterable[str], provenance: Mapping[str, Any]
 ) -> Snapshot:
-    """Writes the snapshot whose rows stand in the Parquet files that `files` gives of each table.
+    """Writes the snapshot of the rows in the Parquet files that `files` gives for each table.
 
-    It becomes `out` when it is whole; until then it and all that is put aside stand in `folder`, which must be on the
-    same disk. Raises as `write_snapshot` does.
+    The snapshot is renamed to `out` once it is complete. Until then it and its temporary files are in `folder`, which
+    must be on the same disk. Raises what `write_snapshot` raises.
     """
     try:
         with store_faults(out), tempfile.TemporaryDirectory(dir=folder, prefix="sorting-") as sorting:
@@ -121,7 +121,7 @@ def create_tables(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute(statement("snapshot"))
 
 
-def insert(connection: duckdb.DuckDBPyConnection, tables: Tables) -> None:
+def insert(connection: duckdb.DuckDBPyConnection, tables: ArrowTables) -> None:
     """Appends Arrow tables to those of the same name in `wikidata`."""
     for name, table in tables.items():
         if table.num_rows:

@@ -1,4 +1,4 @@
-"""A local snapshot as a source: its file is attached, and everything is there."""
+"""A local snapshot as a source: the file is attached, and all items are loaded."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from polyculture.cache.errors import SnapshotError
 from polyculture.cache.outcome import Progress
 from polyculture.link.index.snapshot import REBUILD, Snapshot
 
-_DAMAGE = ("Corrupt database file", "Could not read enough bytes")  # how DuckDB says that a block is broken, or cut off
+_DAMAGE = ("Corrupt database file", "Could not read enough bytes")  # DuckDB's messages for a damaged or truncated block
 
 
 class IndexSource:
-    """Links against the snapshot of `open_snapshot`."""
+    """Links with the snapshot of `open_snapshot`."""
 
-    searched = False
+    queried_by_name = False
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
@@ -29,7 +29,7 @@ class IndexSource:
 
     @contextmanager
     def opened(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
-        """Attaches the snapshot. Raises `SnapshotError` where it cannot be opened, or what is read of it is damaged."""
+        """Attaches the snapshot. Raises `SnapshotError` where it cannot be opened, or is damaged where it is read."""
         try:
             connection.execute("ATTACH $path AS wikidata (READ_ONLY)", {"path": str(self.snapshot.path)})
         except duckdb.Error as fault:
@@ -39,10 +39,10 @@ class IndexSource:
         except duckdb.Error as fault:
             if not any(damage in str(fault) for damage in _DAMAGE):
                 raise
-            raise SnapshotError("is damaged, or was cut off", where=self.snapshot.path, remedy=REBUILD) from fault
+            raise SnapshotError("is damaged or truncated", where=self.snapshot.path, remedy=REBUILD) from fault
 
     def find(self, connection: duckdb.DuckDBPyConnection, progress: Progress) -> None:
-        """Nothing to do: all items are there."""
+        """Does nothing: all items are there."""
 
     def fetch(self, connection: duckdb.DuckDBPyConnection, items: Sequence[int]) -> None:
-        """Nothing to do: all items are there."""
+        """Does nothing: all items are there."""

@@ -1,8 +1,7 @@
-"""The starter snapshot: some hundred well-known entities, written by hand as facts in `starter/*.toml`.
+"""The starter snapshot: some hundred well-known entities, written by hand in `starter/*.toml`.
 
-A table of a file is an item: its labels and aliases by language, the claims that linking needs, the kind of its topic
-(the file's name) that it is an example of, and how its QID was confirmed. From these files the same snapshot is built
-as from a dump.
+A table of a file is an item: labels and aliases by language, the claims that linking needs, its kind within the topic
+(the file's name), and how its QID was confirmed. The snapshot has the same form as one of a dump.
 """
 
 from __future__ import annotations
@@ -20,15 +19,15 @@ from polyculture.link.entity_json import Rows
 from polyculture.link.index.snapshot import VERSION, Snapshot, write_snapshot
 
 STARTER = Path(__file__).with_name("starter")
-UNCOUNTED = ("class", "country")  # kinds of items that stand here because others name them
+UNCOUNTED = ("class", "country")  # kinds of items that are here because other items refer to them
 
 
 class StarterItem(BaseModel):
-    """An item of the starter snapshot, as its file has it."""
+    """An item of the starter snapshot in its file."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    confirmed: str | tuple[str, ...]  # "slice", or the sources that were looked up
+    confirmed: str | tuple[str, ...]  # "slice", or the sources that were consulted
     description: str
     kind: str
     labels: Mapping[str, str] = Field(min_length=1)
@@ -45,17 +44,17 @@ class StarterItem(BaseModel):
 
     @property
     def claims(self) -> dict[str, tuple[str, ...]]:
-        """The items named by each property that is given."""
+        """The target items by property."""
         return {name: getattr(self, name) for name in type(self).model_fields if name[0] == "P" and getattr(self, name)}
 
 
 def starter_identity(folder: Path = STARTER) -> str:
-    """A hash of the starter's files and of the form of a snapshot: another hash, another snapshot."""
+    """A hash of the starter's files and of the snapshot's version."""
     return content_id(VERSION, [(file.name, file_sha256(file)) for file in sorted(folder.glob("*.toml"))])
 
 
 def read_starter(folder: Path = STARTER) -> Iterator[tuple[str, str, StarterItem]]:
-    """Yields file name (without ending), QID and item. Raises `CatalogError` for a file that does not fit."""
+    """Yields file name (without ending), QID and item. Raises `CatalogError` for an invalid file."""
     for file in sorted(folder.glob("*.toml")):
         for qid, table in read_toml(file).items():
             yield file.stem, qid, parse_model(StarterItem, table, file)

@@ -1,7 +1,7 @@
-"""A SPARQL endpoint over Wikidata, asked politely: one request at a time, unhurried, by someone who can be written to.
+"""A rate-limited client of a SPARQL endpoint over Wikidata: one request at a time, with a contact.
 
-What the Wikidata Query Service asks of its clients: https://www.mediawiki.org/wiki/Wikidata_Query_Service/User_Manual
-(60 seconds of work a minute, and a pause as long as `Retry-After` says, or a minute, after HTTP 429). The protocol:
+The rules of the Wikidata Query Service: https://www.mediawiki.org/wiki/Wikidata_Query_Service/User_Manual
+(60 seconds of query time a minute; after HTTP 429 a pause of `Retry-After`, or a minute). The protocol:
 https://www.w3.org/TR/sparql11-protocol/ and https://www.w3.org/TR/sparql11-results-json/.
 """
 
@@ -22,29 +22,29 @@ from tenacity import RetryCallState, Retrying, retry_if_exception_type
 from polyculture.cache.errors import WikidataError
 from polyculture.cache.retry_after import retry_after
 from polyculture.link.contact import is_contact, user_agent
-from polyculture.link.rate_limiter import Pace
+from polyculture.link.rate_limiter import RateLimiter
 from polyculture.link.service_retry import (
     LONGEST_PAUSE,
     TRIES_UNREACHED,
     TryAgainError,
     fault_of,
-    pause_worth_telling,
+    reportable_pause,
     wait,
 )
 
 WIKIDATA_QUERY_SERVICE = "https://query.wikidata.org/sparql"
-_UNTOLD_PAUSE = 60.0  # seconds after HTTP 429 without Retry-After
+_UNSTATED_PAUSE = 60.0  # seconds after HTTP 429 without Retry-After
 _TIMED_OUT = re.compile(rb"time[d]?[ -]?out", re.IGNORECASE)
-_TIMED_OUT_CODES = (408, 413, 414, 504)  # too long an answer, or too long a question
+_TIMED_OUT_CODES = (408, 413, 414, 504)  # the query, or its answer, is too long
 
 
 class TooLargeError(Exception):
-    """The endpoint cannot answer this in its time."""
+    """The endpoint cannot answer this query within its time limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class PullSettings:
-    """How an endpoint is asked. `contact` (an e-mail address or a page) goes into the User-Agent and must be set."""
+    """How to send queries. `contact` (an e-mail address or a page) goes into the User-Agent and must be set."""
 
     contact: str
     endpoint: str = WIKIDATA_QUERY_SERVICE
@@ -55,9 +55,9 @@ class PullSettings:
     clock: Callable[[], float] = time.monotonic
 
     def check(self) -> None:
-        """Raises `WikidataError` where there is no contact, or no address of an endpoint."""
+        """Raises `WikidataError` where the contact or the endpoint's address is missing or invalid."""
         if not is_contact(self.contact):
-            what = "a SPARQL endpoint is to be told whom it can write to, and no such contact is given"
+            what = "a SPARQL endpoint requires a contact, and none is given"
             raise WikidataError(what, remedy="Give an e-mail address or a page: --contact you@example.org")
         if not re.fullmatch(r"https?://[^\s/]+\S*", self.endpoint):
             remedy = f"Give the whole address: --endpoint {WIKIDATA_QUERY_SERVICE}"
@@ -65,31 +65,31 @@ class PullSettings:
 
 
 class Term(Struct, gc=False):
-    """A value in an answer: an IRI or a literal, with the language of a text."""
+    """A value in an answer: an IRI, or a literal with its language."""
 
     value: str
     type: str = "literal"
     language: str = field(default="", name="xml:lang")
 
 
-Row = Mapping[str, Term]
+Binding = Mapping[str, Term]
 
 
 class _Bindings(Struct):
     bindings: list[dict[str, Term]]
 
 
-class _Answer(Struct):
+class _SparqlAnswer(Struct):
     results: _Bindings
 
 
 def read_rows(body: bytes) -> list[dict[str, Term]]:
-    """The rows of an answer in SPARQL's JSON. Raises `ValueError` where it is none."""
-    return msgspec.json.decode(body, type=_Answer).results.bindings
+    """The rows of an answer in SPARQL's JSON. Raises `ValueError` for anything else."""
+    return msgspec.json.decode(body, type=_SparqlAnswer).results.bindings
 
 
 class SparqlClient:
-    """Asks an endpoint; `requests` counts what was sent.
+    """Sends queries to an endpoint; `requests` counts them.
 
     Raises `WikidataError` where it cannot be reached or refuses, after retries.
     """
@@ -97,7 +97,7 @@ class SparqlClient:
     def __init__(self, settings: PullSettings) -> None:
         settings.check()
         self._settings = settings
-        self._pace = Pace(settings.requests_per_minute, sleep=settings.sleep, clock=settings.clock)
+        self._rate_limiter = RateLimiter(settings.requests_per_minute, sleep=settings.sleep, clock=settings.clock)
         self._http = httpx.Client(
             headers={"User-Agent": user_agent(settings.contact), "Accept": "application/sparql-results+json"},
             limits=httpx.Limits(max_connections=1),
@@ -108,8 +108,8 @@ class SparqlClient:
             retry=retry_if_exception_type(TryAgainError),
             stop=lambda state: state.attempt_number >= fault_of(state).tries or fault_of(state).after > LONGEST_PAUSE,
             wait=wait,
-            sleep=self._pace.pause,
-            before_sleep=self._tell_of_pause,
+            sleep=self._rate_limiter.pause,
+            before_sleep=self._report_pause,
             reraise=True,
         )
 
@@ -123,24 +123,24 @@ class SparqlClient:
 
     @property
     def requests(self) -> int:
-        return self._pace.requests
+        return self._rate_limiter.requests
 
     def ask(self, query: str) -> bytes:
-        """The answer to a SELECT query, in SPARQL's JSON. Raises `TooLargeError` where it takes too long."""
+        """The answer to a SELECT query, in SPARQL's JSON. Raises `TooLargeError` after the endpoint's time limit."""
         try:
             answer: bytes = self._retrying(self._ask, query)
         except TryAgainError as fault:
-            remedy = "What was answered is kept: run the same command again later, and it goes on from there."
+            remedy = "All answers so far are kept: run the same command again later to resume."
             raise self._error(f"the SPARQL endpoint does not answer: {fault}", remedy) from fault
         return answer
 
     def too_large(self, what: str) -> WikidataError:
-        """What is to be told where even the smallest question takes too long."""
-        remedy = "Use an endpoint with more time, such as QLever's, or a dump: polyculture wikidata build DUMP -o FILE"
-        return self._error(f"the SPARQL endpoint has not enough time for {what}", remedy)
+        """The error for when even the smallest query takes too long."""
+        remedy = "Use an endpoint with a longer limit (QLever), or a dump: polyculture wikidata build DUMP -o FILE"
+        return self._error(f"the SPARQL endpoint's time limit is too short for {what}", remedy)
 
     def _ask(self, query: str) -> bytes:
-        self._pace.take_turn()
+        self._rate_limiter.take_turn()
         try:
             response = self._http.post(self._settings.endpoint, data={"query": query})
         except httpx.ReadTimeout as fault:
@@ -159,7 +159,7 @@ class SparqlClient:
             return
         reason, after = f"HTTP {response.status_code} {response.reason_phrase}", retry_after(response.headers) or 0.0
         if response.status_code == httpx.codes.TOO_MANY_REQUESTS:
-            raise TryAgainError(reason, after or _UNTOLD_PAUSE)
+            raise TryAgainError(reason, after or _UNSTATED_PAUSE)
         if response.status_code in _TIMED_OUT_CODES or _TIMED_OUT.search(response.content):
             raise TooLargeError
         if response.status_code >= 500:
@@ -170,10 +170,10 @@ class SparqlClient:
         try:
             read_rows(body)
         except ValueError as fault:
-            # Blazegraph cuts an answer that it has begun to send when its time is over.
+            # Blazegraph truncates an answer when its time limit ends.
             if body.lstrip().startswith(b"{") and _TIMED_OUT.search(body[-20_000:]):
                 raise TooLargeError from fault
-            what = "it sends something that is no answer to a SPARQL query"
+            what = "its answer is not SPARQL results in JSON"
             raise TryAgainError(what, tries=TRIES_UNREACHED) from fault
         return body
 
@@ -184,6 +184,6 @@ class SparqlClient:
     def _error(self, what: str, remedy: str) -> WikidataError:
         return WikidataError(what, where=self._settings.endpoint, remedy=remedy)
 
-    def _tell_of_pause(self, state: RetryCallState) -> None:
-        if pause := pause_worth_telling(state):
+    def _report_pause(self, state: RetryCallState) -> None:
+        if pause := reportable_pause(state):
             self._settings.tell(f"The SPARQL endpoint is busy ({fault_of(state)}): waiting {pause:.0f} s")

@@ -1,4 +1,4 @@
-"""From the rows of `facts.rq` to items as a dump has them, and what was merged into them."""
+"""Converts the rows of `facts.rq` to items in the form of a dump, with the items merged into them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from polyculture.link.entity import PROPERTIES, Claims, Item, Text, naming, of_pages
-from polyculture.link.pull.client import Row, Term
+from polyculture.link.entity import PROPERTIES, Claims, EntityText, Item, naming, of_pages
+from polyculture.link.pull.client import Binding, Term
 
 _ENTITY = re.compile(r"https?://www\.wikidata\.org/entity/Q([1-9][0-9]{0,8})")
 _DIRECT = re.compile(r"https?://www\.wikidata\.org/prop/direct/(P[1-9][0-9]*)")
@@ -23,8 +23,8 @@ _MERGED = "merged"
 
 
 @dataclass(slots=True)
-class Facts:
-    """What is known of one item. Where it was merged into another one, that is all: `moved_to`."""
+class ItemFacts:
+    """The facts about one item. If it was merged into another item, only `moved_to` is set."""
 
     number: int
     labels: dict[str, str] = field(default_factory=dict)
@@ -39,23 +39,23 @@ class Facts:
 
     @property
     def exists(self) -> bool:
-        """Is there an item of this number? Of those deleted nothing is said."""
+        """Does the item exist? Deleted items have no facts."""
         return bool(self.revision or self.labels or self.targets or self.aliases or self.descriptions)
 
     @property
     def creators(self) -> set[int]:
-        """Authors and performers, whose countries are a work's."""
+        """Authors and performers, whose countries count as the work's."""
         return self.targets["P50"] | self.targets["P175"]
 
-    def add(self, row: Row) -> None:
-        """Takes one row."""
+    def add(self, row: Binding) -> None:
+        """Adds one row."""
         name, value = row["property"].value, row["value"]
         named, direct = item_of(value.value), _DIRECT.fullmatch(name)
         if direct and direct[1] in PROPERTIES and named:
             self.targets[direct[1]].add(named)
         elif name in (_LABEL, _DESCRIPTION):
             texts = self.labels if name == _LABEL else self.descriptions
-            # There is one a language; of several, as of two copies of the data, always the same is kept.
+            # One per language; of several (two copies of the data) the choice must be stable.
             texts[_language(value)] = max(texts.get(_language(value), ""), value.value)
         elif name == _ALIAS:
             self.aliases[_language(value)].add(value.value)
@@ -67,13 +67,13 @@ class Facts:
             self._add_number(name, value.value)
 
     def item(self) -> Item:
-        """The item, as a dump has it."""
+        """The item in the form of a dump."""
         return Item(
             type="item",
             id=f"Q{self.number}",
-            labels={code: Text(code, name) for code, name in self.labels.items()},
-            aliases={code: [Text(code, name) for name in sorted(names)] for code, names in self.aliases.items()},
-            descriptions={code: Text(code, text) for code, text in self.descriptions.items()},
+            labels={code: EntityText(code, name) for code, name in self.labels.items()},
+            aliases={code: [EntityText(code, name) for name in sorted(names)] for code, names in self.aliases.items()},
+            descriptions={code: EntityText(code, text) for code, text in self.descriptions.items()},
             claims=Claims(**{code: tuple(map(naming, sorted(found))) for code, found in self.targets.items()}),
             sitelinks=of_pages(self.sitelinks),
             lastrevid=self.revision or None,
@@ -89,18 +89,18 @@ class Facts:
             self.revision = max(self.revision, int(value))
 
 
-def gather(rows: Iterable[Row]) -> list[Facts]:
-    """What the rows say, by item, in the order of their numbers."""
-    found: dict[int, Facts] = {}
+def gather(rows: Iterable[Binding]) -> list[ItemFacts]:
+    """The facts by item, in the order of item numbers."""
+    found: dict[int, ItemFacts] = {}
     for row in rows:
         number = item_of(row["item"].value)
         if number is not None:
-            found.setdefault(number, Facts(number)).add(row)
+            found.setdefault(number, ItemFacts(number)).add(row)
     return [found[number] for number in sorted(found)]
 
 
 def item_of(iri: str) -> int | None:
-    """The number of the item with this IRI; None for anything else, as an unknown value."""
+    """The number of the item with this IRI; None for anything else, such as an unknown value."""
     match = _ENTITY.fullmatch(iri)
     return int(match[1]) if match else None
 

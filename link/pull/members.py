@@ -1,7 +1,7 @@
-"""Which items the kinds of some topics need: the classes below their roots and of their types, and their instances.
+"""The items that some topics need: the classes below their kinds' roots and of their types, and their instances.
 
-What `link/ontology.py` does with all claims at hand is done here by asking: breadth first from the roots, a level of
-all kinds at once, across no stop class. More may be found than the ontology lets pass, never less.
+This is the search of `link/ontology.py` by SPARQL queries: breadth first from the roots, one level of all kinds at a
+time, across no stop class. It may find more items than the ontology accepts, never fewer.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from polyculture.cache.catalog import Catalog
 from polyculture.link.ontology import Scope, scope_of
 from polyculture.link.pull.facts import item_of
-from polyculture.link.pull.pages import Pages
+from polyculture.link.pull.pages import QueryPages
 from polyculture.link.pull.queries import Name, Query
 
-_AT_ONCE = 100  # items that one query names
+_AT_ONCE = 100  # items per query
 
 
 @dataclass(frozen=True, slots=True)
-class Members:
+class TopicItems:
     """Item numbers."""
 
     classes: frozenset[int]
@@ -27,23 +27,23 @@ class Members:
 
 
 def scopes_of(catalog: Catalog, topics: Iterable[str]) -> list[Scope]:
-    """The scopes of the topics' kinds, and those of what their persons must do."""
+    """The scopes of the topics' kinds, and the scopes of required occupations."""
     kinds = [(topic, kind) for topic in map(catalog.topic, topics) for kind in topic.kinds.values() if kind.roots]
     scopes = {scope_of(topic, kind) for topic, kind in kinds}
-    return sorted(scopes | {scope.trade for scope in scopes if scope.trade})
+    return sorted(scopes | {scope.occupation_scope for scope in scopes if scope.occupation_scope})
 
 
-def find_members(pages: Pages, scopes: Sequence[Scope], tell: Callable[[str], None]) -> Members:
-    """The classes of all scopes and their instances, as the endpoint has them now."""
-    trees = _climb(pages, scopes, tell)
+def find_members(pages: QueryPages, scopes: Sequence[Scope], tell: Callable[[str], None]) -> TopicItems:
+    """The classes of all scopes and their instances, at the endpoint now."""
+    trees = _find_classes(pages, scopes, tell)
     classes = _union(trees.values())
     instances = _instances(pages, trees)
     tell(f"{len(classes)} classes, {len(instances)} instances of them")
-    return Members(classes, instances - classes)
+    return TopicItems(classes, instances - classes)
 
 
-def _climb(pages: Pages, scopes: Sequence[Scope], tell: Callable[[str], None]) -> dict[Scope, set[int]]:
-    """The classes of each scope, and the classes of classes that it names as types."""
+def _find_classes(pages: QueryPages, scopes: Sequence[Scope], tell: Callable[[str], None]) -> dict[Scope, set[int]]:
+    """The classes of each scope, and the metaclasses below its types."""
     trees = {scope: set(scope.roots) - set(scope.stops) for scope in scopes}
     types = {scope: set(scope.types) - set(scope.stops) for scope in scopes}
     fronts, type_fronts, below = dict(trees), dict(types), _Below(pages)
@@ -65,26 +65,26 @@ def _climb(pages: Pages, scopes: Sequence[Scope], tell: Callable[[str], None]) -
     return {scope: trees[scope] | types[scope] for scope in scopes}
 
 
-def _instances(pages: Pages, trees: dict[Scope, set[int]]) -> frozenset[int]:
+def _instances(pages: QueryPages, trees: dict[Scope, set[int]]) -> frozenset[int]:
     wanted = [(scope, tree) for scope, tree in trees.items() if scope.members != "classes"]
     any_instance = _union(tree for scope, tree in wanted if not scope.occupations)
     persons = _union(tree for scope, tree in wanted if scope.occupations) - any_instance
-    trades = _union(trees[scope.trade] for scope, _ in wanted if scope.trade)
+    occupation_scopes = _union(trees[scope.occupation_scope] for scope, _ in wanted if scope.occupation_scope)
     found = {item for _, item in _pairs(pages, "below", any_instance, "P31")}
-    found |= {item for _, item in _pairs(pages, "below", trades, "P106")}
+    found |= {item for _, item in _pairs(pages, "below", occupation_scopes, "P106")}
     found |= {item for _, item in _pairs(pages, "idle", persons, "P31")}
     return frozenset(found)
 
 
 class _Below:
-    """What stands directly below classes, each asked for once."""
+    """The direct subclasses, parts and instances of classes, each queried once."""
 
-    def __init__(self, pages: Pages) -> None:
+    def __init__(self, pages: QueryPages) -> None:
         self._pages = pages
         self._found: dict[str, dict[int, set[int]]] = {"P279": {}, "P361": {}, "P31": {}}
 
     def find(self, code: str, classes: Iterable[int]) -> None:
-        """Asks for what names these classes by a property."""
+        """Queries the items that refer to these classes by a property."""
         known = self._found[code]
         new = frozenset(classes) - known.keys()
         known.update({item: set() for item in new})
@@ -92,12 +92,12 @@ class _Below:
             known[above].add(item)
 
     def of(self, classes: Iterable[int], *codes: str) -> set[int]:
-        """What names these classes, which were asked for, by one of the properties."""
+        """The items that refer to these classes, queried before, by one of the properties."""
         return {item for code in codes for above in classes for item in self._found[code].get(above, ())}
 
 
-def _pairs(pages: Pages, name: Name, items: Iterable[int], code: str) -> Iterator[tuple[int, int]]:
-    """Yields an item of `items`, and one that names it."""
+def _pairs(pages: QueryPages, name: Name, items: Iterable[int], code: str) -> Iterator[tuple[int, int]]:
+    """Yields (item of `items`, item that refers to it)."""
     ordered = sorted(items)
     for start in range(0, len(ordered), _AT_ONCE):
         for row in pages.rows(Query(name, tuple(ordered[start : start + _AT_ONCE]), code)):

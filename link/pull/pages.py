@@ -1,4 +1,4 @@
-"""The pages of answers from a SPARQL endpoint, kept on disk until the snapshot is whole: none is asked for twice."""
+"""Pages of query results from a SPARQL endpoint, kept on disk until the snapshot is complete."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from pathlib import Path
 
 from polyculture.cache.files import replacing
 from polyculture.cache.identity import content_id
-from polyculture.link.pull.client import Row, SparqlClient, TooLargeError, read_rows
+from polyculture.link.pull.client import Binding, SparqlClient, TooLargeError, read_rows
 from polyculture.link.pull.queries import Query
 
-PAGE_DAYS = 7.0  # after which a page is asked for again
+PAGE_DAYS = 7.0  # days; older pages are requested again
 _DAY = 86_400.0
-_PATIENCE = (30.0, 120.0)  # seconds of waiting before the smallest question is asked once more
-_ROUND = 1_000  # endpoints that cut an answer in silence cut it at a round number of rows
+_PATIENCE = (30.0, 120.0)  # seconds to wait before the smallest query is sent again
+_ROUND = 1_000  # endpoints that truncate an answer silently do so at a round number of rows
 
 
-class Pages:
-    """Asks `client` page by page; `reused` pages of an earlier run were found in `folder`.
+class QueryPages:
+    """Requests query results page by page; `reused` counts the pages of earlier runs found in `folder`.
 
-    A query that takes the endpoint too long is asked in smaller ones.
+    A query that exceeds the endpoint's time limit is split into smaller ones.
     """
 
     def __init__(
@@ -30,8 +30,8 @@ class Pages:
         self._client, self._folder, self._endpoint, self._sleep = client, folder, endpoint, sleep
         self.asked = self.reused = 0
 
-    def rows(self, query: Query) -> Iterator[Row]:
-        """Yields all rows of a query, from this page on to the last. A row may come twice."""
+    def rows(self, query: Query) -> Iterator[Binding]:
+        """Yields all rows of a query, from this page to the last. A row may come twice."""
         waiting = [query]
         while waiting:
             query = waiting.pop()
@@ -43,8 +43,8 @@ class Pages:
             if page and (len(page) >= query.limit or len(page) % _ROUND == 0):
                 waiting.append(query.after(len(page)))
 
-    def _page(self, query: Query) -> Sequence[Row] | None:
-        """One page; None where the endpoint has not the time for it, and there are smaller ones."""
+    def _page(self, query: Query) -> Sequence[Binding] | None:
+        """One page; None where it exceeds the time limit and can be split."""
         key = content_id(self._endpoint, query.text)
         page, refused = self._folder / f"{key}.json.gz", self._folder / f"{key}.refused"
         if _is_fresh(page):
@@ -61,7 +61,7 @@ class Pages:
         return read_rows(body)
 
     def _ask(self, query: Query) -> bytes | None:
-        # A query that cannot be made smaller is no large one: the endpoint is likely to be overloaded for a while.
+        # A query that cannot be split is small: the endpoint is probably overloaded for a while.
         for pause in (*_PATIENCE, None):
             try:
                 return self._client.ask(query.text)

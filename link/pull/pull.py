@@ -1,10 +1,10 @@
-"""Builds a snapshot from a SPARQL endpoint over Wikidata: the items that some topics need, and no more.
+"""Builds a snapshot from a SPARQL endpoint over Wikidata, with only the items that some topics need.
 
 settings = PullSettings("you@example.org", "https://query.wikidata.org/sparql")
 report = pull_index(catalog, ["food"], Path("food.duckdb"), settings)
 
-Asked for are the classes below the topics' roots, their instances, whoever made them, and the catalogue's countries.
-All else is not there: a name that is another thing's too, outside the topics, looks as if it were nothing's.
+These are the classes below the topics' roots, their instances, the creators of these, and the catalogue's countries.
+Items outside the topics are missing, so that a name they share does not look ambiguous.
 """
 
 from __future__ import annotations
@@ -28,24 +28,24 @@ from polyculture.cache.errors import CatalogError, JobHeldError, SnapshotError
 from polyculture.cache.files import store_faults
 from polyculture.cache.outcome import Outcome, Progress, silent
 from polyculture.link.entity_json import Rows, number
-from polyculture.link.index.parts import Tables, part_files, write_parts
+from polyculture.link.index.parts import ArrowTables, part_files, write_parts
 from polyculture.link.index.snapshot import Snapshot, assemble
 from polyculture.link.pull.client import PullSettings, SparqlClient
-from polyculture.link.pull.facts import Facts, gather
+from polyculture.link.pull.facts import ItemFacts, gather
 from polyculture.link.pull.members import find_members, scopes_of
-from polyculture.link.pull.pages import Pages
+from polyculture.link.pull.pages import QueryPages
 from polyculture.link.pull.queries import Query
 
-_AT_ONCE = 100  # items whose facts one query asks for
+_AT_ONCE = 100  # items per query of facts
 _NAMES = 40_000  # in memory
 
-# Given the number of items whose facts are to be asked for, a context with a progress over them.
+# From the number of items to query, a context with a progress over them.
 Watch = Callable[[int], AbstractContextManager[Progress]]
 
 
 @dataclass(frozen=True, slots=True)
 class PullReport:
-    """The snapshot that was built, how many pages were asked for, and how many were there already."""
+    """The snapshot, and the numbers of pages requested and reused."""
 
     snapshot: Snapshot
     asked: int
@@ -59,16 +59,16 @@ def pull_index(
     settings: PullSettings,
     watch: Watch = lambda _total: nullcontext(silent),
 ) -> PullReport:
-    """Builds the snapshot `out` of what these topics of the catalogue need, in all its languages.
+    """Builds the snapshot `out` of the items that these topics need, in all languages of the catalogue.
 
-    Every page stays on disk until the snapshot is whole: the same call after a failure goes on where it was. Raises
-    `CatalogError` for an unknown topic, `WikidataError` where the endpoint cannot be reached, refuses, or has not
-    enough time for the smallest question, `SnapshotError` where it knows no item of the topics, `StoreError` where
-    `out` cannot be written, `JobHeldError` where it is being pulled already.
+    Pages stay on disk until the snapshot is complete: after a failure the same call resumes. Raises `CatalogError` for
+    an unknown topic, `WikidataError` where the endpoint cannot be reached, refuses, or times out on the smallest query,
+    `SnapshotError` where it has no item of the topics, `StoreError` where `out` cannot be written, `JobHeldError` where
+    another process pulls it.
     """
     pull = _Pull(catalog, list(dict.fromkeys(topics)), settings, watch)
     with _folder(out) as folder, SparqlClient(settings) as client:
-        pages = Pages(client, folder, settings.endpoint, settings.sleep)
+        pages = QueryPages(client, folder, settings.endpoint, settings.sleep)
         with tempfile.TemporaryDirectory(dir=folder, prefix="rows-") as name:
             rows = Path(name)
             write_parts(rows, pull.batches(pages))
@@ -79,7 +79,7 @@ def pull_index(
 
 
 class _Pull:
-    """What is asked for, and what became of it."""
+    """One pull: what is requested, and the totals."""
 
     def __init__(self, catalog: Catalog, topics: list[str], settings: PullSettings, watch: Watch) -> None:
         self.languages = catalog.label_languages
@@ -95,7 +95,7 @@ class _Pull:
         self._begun = datetime.now(UTC)
         self._digest, self._modified, self._items = hashlib.sha256(), "", 0
 
-    def batches(self, pages: Pages) -> Iterator[Tables]:
+    def batches(self, pages: QueryPages) -> Iterator[ArrowTables]:
         """Yields the rows of all items."""
         members = find_members(pages, self._scopes, self._settings.tell)
         wanted, rows = members.classes | members.instances | self._countries, Rows(self.languages)
@@ -107,10 +107,10 @@ class _Pull:
         yield rows.tables()
         if not self._items:
             remedy = "Check that the endpoint serves Wikidata, and the roots in the topics' files."
-            raise SnapshotError("knows no item of these topics", where=self._settings.endpoint, remedy=remedy)
+            raise SnapshotError("has no item of these topics", where=self._settings.endpoint, remedy=remedy)
 
-    def provenance(self, pages: Pages) -> dict[str, Any]:
-        """Where the rows come from, once all are there."""
+    def provenance(self, pages: QueryPages) -> dict[str, Any]:
+        """The provenance of the rows, once all are there."""
         endpoint, content = self._settings.endpoint, self._digest.hexdigest()
         return {
             "source": {"kind": "sparql", "endpoint": endpoint, "topics": self._topics, "sha256": content},
@@ -121,8 +121,8 @@ class _Pull:
             "modified": self._modified or None,
         }
 
-    def _facts(self, pages: Pages, wanted: Iterable[int]) -> Iterator[Facts]:
-        """The facts of these items, of whoever made them, and of what any of these was merged into."""
+    def _facts(self, pages: QueryPages, wanted: Iterable[int]) -> Iterator[ItemFacts]:
+        """The facts of these items, of their creators, and of the items that any of these were merged into."""
         asked, waiting, creators = set[int](), set(wanted), set[int]()
         while waiting:
             asked |= waiting
@@ -132,7 +132,7 @@ class _Pull:
                 yield facts
             waiting = creators - asked
 
-    def _asked(self, pages: Pages, items: Sequence[int]) -> Iterator[Facts]:
+    def _asked(self, pages: QueryPages, items: Sequence[int]) -> Iterator[ItemFacts]:
         languages = tuple(sorted(self.languages))
         with self._watch(len(items)) as progress:
             for start in range(0, len(items), _AT_ONCE):
@@ -140,7 +140,7 @@ class _Pull:
                 yield from gather(pages.rows(query))
                 progress(Outcome(min(start + _AT_ONCE, len(items)), 0))
 
-    def _take(self, facts: Facts, rows: Rows) -> None:
+    def _take(self, facts: ItemFacts, rows: Rows) -> None:
         if facts.moved_to:
             rows.add_redirect(facts.number, facts.moved_to)
         for merged in sorted(facts.merged):
@@ -155,7 +155,7 @@ class _Pull:
 
 @contextmanager
 def _folder(out: Path) -> Iterator[Path]:
-    """The folder of the pages, held by this process."""
+    """The folder of the pages, locked by this process."""
     folder = out.with_name(f"{out.name}.pulling")
     with store_faults(folder):
         folder.mkdir(parents=True, exist_ok=True)
@@ -163,4 +163,4 @@ def _folder(out: Path) -> Iterator[Path]:
         with FileLock(folder / ".lock", timeout=0):
             yield folder
     except Timeout:
-        raise JobHeldError(f"{folder}: another process is pulling this snapshot; it is left to it") from None
+        raise JobHeldError(f"{folder}: another process is pulling this snapshot") from None

@@ -1,4 +1,4 @@
-"""The SPARQL queries of `sparql/*.rq`, filled in with what was checked: item numbers, languages, properties, counts."""
+"""The SPARQL queries of `sparql/*.rq`, filled in with validated item numbers, languages, properties and limits."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Literal, Self
 from polyculture.link.entity import LARGEST, PROPERTIES
 
 LIMIT = 20_000  # rows of a page
-_LEAST = 100  # rows below which no page is made smaller
+_LEAST = 100  # rows; smaller pages are not split
 _FOLDER = Path(__file__).with_name("sparql")
 _LANGUAGE = re.compile(r"[a-z]{2,12}(-[a-z0-9]{1,12}){0,3}")
 
@@ -21,7 +21,7 @@ Name = Literal["below", "idle", "facts"]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One page of a query. Raises `ValueError` for what is no item number, language or property."""
+    """One page of a query. Raises `ValueError` for an invalid item number, language or property."""
 
     name: Name
     items: tuple[int, ...]
@@ -39,7 +39,7 @@ class Query:
 
     @property
     def text(self) -> str:
-        """The query, as it is sent."""
+        """The text of the query."""
         return _template(self.name).substitute(
             items=" ".join(f"wd:Q{item}" for item in self.items),
             languages=", ".join(f'"{code}"' for code in self.languages),
@@ -50,12 +50,12 @@ class Query:
         )
 
     def after(self, rows: int) -> Self:
-        """The page after this one, which had so many rows."""
+        """The page after this one, which had `rows` rows."""
         return replace(self, offset=self.offset + rows)
 
     @property
     def smaller(self) -> list[Self]:
-        """Queries that together give the same and more, each with less work; none where there are no smaller ones."""
+        """Smaller queries that together give at least the same rows; an empty list where the query cannot be split."""
         if len(self.items) > 1:
             half = len(self.items) // 2
             return [replace(self, items=items, offset=0) for items in (self.items[:half], self.items[half:])]

@@ -1,4 +1,4 @@
-"""Why a surface means what it means: its link with all evidence, in names that a person can read.
+"""Explains a link: the candidates of a surface with all evidence, by readable names.
 
 explanations = explain(Linker(catalog, source), "เสื้อฮาวาย", "th", "clothing")
 """
@@ -19,7 +19,7 @@ from polyculture.link.calibration import Basis, basis_of
 from polyculture.link.entity_json import number
 from polyculture.link.linker import Linker
 from polyculture.link.normalise import fold_of, normalise
-from polyculture.link.queries import ASK_COLUMNS
+from polyculture.link.queries import QUERY_COLUMNS
 from polyculture.link.show.items import property_names
 from polyculture.link.statements import statement
 
@@ -27,37 +27,37 @@ ENGLISH = ["en", "mul"]  # where an English reader's label stands
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
-    """An item with its names: None where the source has none."""
+class NamedItem:
+    """An item with its names; None where the source has none."""
 
     qid: str
     label: str | None  # English
-    own_label: str | None  # in the surface's language, or one that it falls back on
+    own_label: str | None  # in the surface's language or its fallback chain
     description: str | None  # English
 
 
 @dataclass(frozen=True, slots=True)
-class Country:
+class EntityCountry:
     """A country of the chosen item, and the property that gave it."""
 
-    item: Item
+    item: NamedItem
     country: str | None  # ISO 3166 where it is one of the catalogue's
     property: str
     property_name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
-    """A candidate, what matched, its way to the topic's classes if it has one, and why it won or lost."""
+class RankedCandidate:
+    """A candidate: what matched, its path to the topic's classes if it has one, and the reason for its rank."""
 
-    item: Item
+    item: NamedItem
     match: str
     matched: str
     matched_language: str
     score: float
     rank: int | None  # None where it does not reach the topic
     reached_kind: str | None
-    path: tuple[Item, ...]  # from the item's class up to the root
+    path: tuple[NamedItem, ...]  # from the item's class up to the root
     distance: int | None
     sitelinks: int
     reason: str
@@ -65,26 +65,26 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """What a surface means as one of a topic's kinds. `chosen` is None where no item is meant."""
+    """The link of a surface within one kind of a topic. `chosen` is None where there is no link."""
 
     kind: str
     status: str  # 'linked' | 'ambiguous' | 'no candidate' | 'no path'
     candidates: int
     survivors: int
-    chosen: Judgement | None
-    confidence: float | None  # that the chosen one is right
-    basis: Basis | None  # what the confidence rests on
-    countries: tuple[Country, ...]
-    rivals: tuple[Judgement, ...]  # best first, at most as many as were wanted
+    chosen: RankedCandidate | None
+    confidence: float | None  # that `chosen` is correct
+    basis: Basis | None  # the evidence for the confidence
+    countries: tuple[EntityCountry, ...]
+    rivals: tuple[RankedCandidate, ...]  # best first, limited in number
 
 
 def normal_form(surface: str, language: str, catalog: Catalog) -> str:
-    """The form in which the surface is compared with the names of its own language."""
+    """The normal form of the surface among names of its own language."""
     return normalise([surface], fold_of(catalog.language(language).label_languages[0]))[0]
 
 
 def chosen_kinds(catalog: Catalog, topic: str, kind: str | None) -> list[str]:
-    """The one kind, or every kind of the topic that counts. Raises `CatalogError` with the nearest name."""
+    """The given kind, or every counted kind of the topic. Raises `CatalogError` with the nearest name."""
     kinds = catalog.topic(topic).kinds
     linked = [name for name, it in kinds.items() if it.roots]
     if kind is None:
@@ -108,24 +108,24 @@ def explain(
     rivals: int = 5,
     progress: Progress = silent,
 ) -> list[Explanation]:
-    """The explanation of a surface for one kind of the topic, or for each that counts; at most so many rivals of each.
+    """The explanation of a surface for `kind`, or for each counted kind of the topic, with at most `rivals` rivals.
 
     Raises `CatalogError` for an unknown language, topic or kind, with the nearest name, and what the source raises.
     """
     chain = list(linker.catalog.language(language).label_languages)
     kinds = chosen_kinds(linker.catalog, topic, kind)
-    asks = [dict(zip(ASK_COLUMNS, (language, topic, kind, surface), strict=True)) for kind in kinds]
-    tables = {name: table.to_pylist() for name, table in linker.link(pa.Table.from_pylist(asks), progress).items()}
+    queries = [dict(zip(QUERY_COLUMNS, (language, topic, kind, surface), strict=True)) for kind in kinds]
+    tables = {name: table.to_pylist() for name, table in linker.link(pa.Table.from_pylist(queries), progress).items()}
     items = _items(linker, _mentioned(tables), chain)
     by_kind = {link["kind"]: link for link in tables["links"]}
     return [_explanation(by_kind[kind], tables, items, rivals) for kind in kinds]
 
 
 def _explanation(
-    link: Mapping[str, Any], tables: Mapping[str, list[dict[str, Any]]], items: Mapping[str, Item], most: int
+    link: Mapping[str, Any], tables: Mapping[str, list[dict[str, Any]]], items: Mapping[str, NamedItem], most: int
 ) -> Explanation:
-    judged = [_judgement(row, items) for row in tables["candidates"] if row["kind"] == link["kind"]]
-    chosen = next((candidate for candidate in judged if candidate.item.qid == link["qid"]), None)
+    ranked = [_ranked(row, items) for row in tables["candidates"] if row["kind"] == link["kind"]]
+    chosen = next((candidate for candidate in ranked if candidate.item.qid == link["qid"]), None)
     countries = [row for row in tables["entity_countries"] if row["qid"] == link["qid"]]
     return Explanation(
         kind=link["kind"],
@@ -136,35 +136,35 @@ def _explanation(
         confidence=link["confidence"],
         basis=basis_of(link),
         countries=tuple(_country(row, items) for row in countries),
-        rivals=tuple([candidate for candidate in judged if candidate is not chosen][:most]),
+        rivals=tuple([candidate for candidate in ranked if candidate is not chosen][:most]),
     )
 
 
-def _judgement(row: Mapping[str, Any], items: Mapping[str, Item]) -> Judgement:
+def _ranked(row: Mapping[str, Any], items: Mapping[str, NamedItem]) -> RankedCandidate:
     kept = ("match", "matched", "matched_language", "score", "rank", "reached_kind", "distance", "sitelinks", "reason")
     path = tuple(items[qid] for qid in row["path"] or ())
-    return Judgement(item=items[row["qid"]], path=path, **{name: row[name] for name in kept})
+    return RankedCandidate(item=items[row["qid"]], path=path, **{name: row[name] for name in kept})
 
 
-def _country(row: Mapping[str, Any], items: Mapping[str, Item]) -> Country:
+def _country(row: Mapping[str, Any], items: Mapping[str, NamedItem]) -> EntityCountry:
     names = property_names()
-    told = " of ".join(names.get(code, code) for code in reversed(row["property"].split("/")))
-    return Country(items[row["country_qid"]], row["country"], row["property"], told)
+    name = " of ".join(names.get(code, code) for code in reversed(row["property"].split("/")))
+    return EntityCountry(items[row["country_qid"]], row["country"], row["property"], name)
 
 
 def _mentioned(tables: Mapping[str, list[dict[str, Any]]]) -> set[str]:
-    """Every item that an explanation speaks of."""
+    """Every item that an explanation mentions."""
     candidates = {row["qid"] for row in tables["candidates"]}
     classes = {qid for row in tables["candidates"] for qid in row["path"] or ()}
     return candidates | classes | {row["country_qid"] for row in tables["entity_countries"]}
 
 
-def _items(linker: Linker, qids: Iterable[str], chain: Sequence[str]) -> dict[str, Item]:
-    """The items by QID, with their names; also those that the source does not have."""
+def _items(linker: Linker, qids: Iterable[str], chain: Sequence[str]) -> dict[str, NamedItem]:
+    """The items by QID, with their names; also items that the source lacks."""
     wanted = sorted(map(number, qids))
     own = [code for code in chain if code not in ENGLISH]
     with duckdb.connect() as connection, linker.source.opened(connection):
         linker.source.fetch(connection, wanted)
         connection.from_arrow(pa.table({"item": pa.array(wanted, pa.uint32())})).create_view("wanted")
         rows = connection.execute(statement("show_items"), {"english": ENGLISH, "chain": own}).fetchall()
-    return {f"Q{item}": Item(f"Q{item}", *names) for item, *names in rows}
+    return {f"Q{item}": NamedItem(f"Q{item}", *names) for item, *names in rows}

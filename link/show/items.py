@@ -1,4 +1,4 @@
-"""What a snapshot knows of an item: for `polyculture wikidata show`."""
+"""Shows an item of a snapshot: for `polyculture wikidata show`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from polyculture.cache.errors import SnapshotError
 from polyculture.link.entity_json import number
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.index.source import IndexSource
-from polyculture.link.linker import lay_out_countries
+from polyculture.link.linker import create_country_codes
 from polyculture.link.ontology import Ontology
 from polyculture.link.statements import statement
 
@@ -27,7 +27,7 @@ Table = tuple[str, tuple[str, ...], list[tuple[Any, ...]]]  # title, columns, ro
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """An item as a snapshot has it. `ways` holds every shortest way to a root, of each topic's kind it reaches."""
+    """An item of a snapshot. `ways` holds every shortest path to a root, for each kind that the item reaches."""
 
     qid: str
     label: str
@@ -38,7 +38,7 @@ class Description:
     ways: list[tuple[Any, ...]]  # topic, kind, steps, way
 
     def tables(self) -> list[Table]:
-        """All of it as tables with titles."""
+        """The description as titled tables."""
         return [
             (f"{self.qid} {self.label}", ("what", "value"), self.facts),
             ("Names", ("language", "label", "aliases"), self.names),
@@ -49,11 +49,11 @@ class Description:
 
 
 def describe(snapshot: Snapshot, catalog: Catalog, qid: str) -> Description:
-    """All that the snapshot knows of the item. Raises `SnapshotError` where `qid` is none, or is not in it."""
+    """The item's description. Raises `SnapshotError` where `qid` is no QID, or not in the snapshot."""
     with duckdb.connect() as connection, IndexSource(snapshot).opened(connection):
         item = _known_item(connection, snapshot, qid)
         connection.execute("CREATE TABLE linked AS SELECT $item::UINTEGER AS item", {"item": item})
-        lay_out_countries(connection, catalog)
+        create_country_codes(connection, catalog)
         ((_, label, _, description, sitelinks, revision),) = connection.sql(statement("entities")).fetchall()
         claims = connection.sql(statement("show_claims"), params={"item": item}).fetchall()
         countries = connection.sql(statement("entity_countries")).fetchall()
@@ -79,20 +79,20 @@ def _known_item(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, qid: 
     item = moved[0] if moved else item
     if not connection.execute("SELECT 1 FROM wikidata.items WHERE item = $item", {"item": item}).fetchone():
         what = f"has no item {qid.upper()}"
-        raise SnapshotError(what, where=snapshot.name, remedy="Look into a larger snapshot with --snapshot FILE.")
+        raise SnapshotError(what, where=snapshot.name, remedy="Use a larger snapshot with --snapshot FILE.")
     return item
 
 
 def _ways(connection: duckdb.DuckDBPyConnection, catalog: Catalog, item: int) -> Iterator[tuple[str, str, list[int]]]:
-    """Every shortest way from the item to a root, of every topic's kinds."""
+    """Every shortest path from the item to a root of a kind, over all topics."""
     ontology = Ontology(connection, catalog, catalog.topics)
-    ontology.climb()
+    ontology.expand_classes()
     reached = ontology.reach(connection.table("linked")).fetchall()
     distances = {scope: distance for scope, _, distance, _ in reached}
     for (topic, kind), scope in ontology.scopes.items():
         if scope in distances:
             params = {"item": item, "scope": scope, "distance": distances[scope]}
-            steps = connection.sql(statement("show_steps"), params=params).fetchall()
+            steps = connection.sql(statement("show_path_steps"), params=params).fetchall()
             for way in _shortest_ways(steps, item, distances[scope]):
                 yield topic, kind, way
 
@@ -116,5 +116,5 @@ def _written(way: Sequence[int], labels: dict[int, str]) -> str:
 
 @cache
 def property_names() -> dict[str, str]:
-    """What the properties are called, by code: P495 is 'country of origin'."""
+    """Property names by code: P495 is 'country of origin'."""
     return tomllib.loads(Path(__file__).with_name("properties.toml").read_text(encoding="utf-8"))

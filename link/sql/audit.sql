@@ -1,7 +1,7 @@
--- A row is a gold mention of `gold` with the linker's answer: the best link of the kinds it was asked in, which are the
--- rows of `gold_kinds`. Best is what the linker itself would put first: the stronger match, the more alike name, the
--- shorter way to the root; then a link over a doubt, and the topic's first kind. `gold_members` holds the expected items
--- that belong to one of their topic's kinds.
+-- A row is a gold mention of `gold` with the linker's answer: the best link over the kinds that were queried, which are
+-- the rows of `gold_kinds`. Links are ranked as the linker ranks: by match, similarity, distance to the root; then linked
+-- before ambiguous, and by the order of the topic's kinds. `gold_members` holds the expected items that belong to one of
+-- their topic's kinds.
 WITH gold_expected AS (
     SELECT wanted.number, list('Q' || wanted.item ORDER BY wanted.item) AS expected,
         bool_or(item.item IS NOT NULL) AS in_snapshot, bool_or(member.item IS NOT NULL) AS in_topic
@@ -24,7 +24,7 @@ answer AS (
             coalesce(list_position($statuses, link.status), 99), asked.place
     ) = 1
 ),
--- What the linker says of the expected item, in the kind of the answer if it says anything there.
+-- The linker's reason for the expected item, preferably in the kind of the answer.
 said AS (
     SELECT gold.number, min_by(candidate.reason, (candidate.kind <> answer.kind, candidate.rank IS NULL, candidate.rank))
         AS reason

@@ -1,9 +1,9 @@
--- A row is an item that an ask may mean, and what became of it, in words.
+-- A row is a candidate of a query, with the reason why it was or was not linked.
 SELECT
-    heading.language,
-    heading.topic,
-    heading.kind,
-    ask.surface,
+    query_group.language,
+    query_group.topic,
+    query_group.kind,
+    query.surface,
     'Q' || candidate.item AS qid,
     candidate.rank,
     match_name(candidate.strength) AS match,
@@ -16,7 +16,7 @@ SELECT
     candidate.distance,
     candidate.sitelinks,
     CASE
-        WHEN candidate.rank IS NULL THEN heading.no_way
+        WHEN candidate.rank IS NULL THEN query_group.no_way
         WHEN candidate.rank = 1 AND first.otherwise AND NOT first.close
             THEN format('in doubt: {}, and another has the name outside the topic', match_words(candidate.strength))
         WHEN candidate.rank = 1 AND first.ambiguous THEN 'first of several that nothing clearly separates'
@@ -24,7 +24,7 @@ SELECT
             THEN 'won: the only one of this name that reaches the topic'
         WHEN candidate.rank = 1 THEN 'won: the best of those that reach the topic'
         WHEN first.own AND NOT candidate.own THEN format(
-            'lost to Q{}: {} where {} is meant', first.item, candidate.reached, heading.kind
+            'lost to Q{}: {} where {} is meant', first.item, candidate.reached, query_group.kind
         )
         WHEN candidate.strength > first.strength THEN format(
             'lost to Q{}: {} against {}', first.item, match_words(candidate.strength), match_words(first.strength)
@@ -43,9 +43,9 @@ SELECT
             )
         ELSE format('too close to Q{} to tell', first.item)
     END AS reason
-FROM judged AS candidate
-JOIN asks AS ask USING (ask)
-JOIN (SELECT *, format('lost: no way from it to the classes of {}', topic) AS no_way FROM heading_codes) AS heading
-    ON heading.heading = ask.heading
-LEFT JOIN rivals AS first USING (ask)
-ORDER BY candidate.ask, candidate.rank NULLS LAST, candidate.item
+FROM ranked_candidates AS candidate
+JOIN queries AS query USING (query)
+JOIN (SELECT *, format('lost: no way from it to the classes of {}', topic) AS no_way FROM query_group_codes) AS query_group
+    ON query_group.query_group = query.query_group
+LEFT JOIN best_candidates AS first USING (query)
+ORDER BY candidate.query, candidate.rank NULLS LAST, candidate.item

@@ -1,6 +1,6 @@
--- A row is a collected item: its names, what it is, its countries with the property that gave them, how well known it
--- is, and the way from it up to the class. `label` is of the language or of one that it falls back on, never English
--- for want of another; `description` may be English. The best known items come first.
+-- A row is a collected item: names, description, countries with the properties that gave them, sitelinks, and the path to
+-- the class. `label` is in the language or its fallback chain, never English as a last resort; `description` may be English.
+-- Items with the most sitelinks come first.
 WITH collected AS (
     SELECT reached.item, reached.distance, reached.path
     FROM reached

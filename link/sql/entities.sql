@@ -1,4 +1,4 @@
--- A row is a linked item: its labels in all languages, an English description, how prominent it is.
+-- A row is a linked item: its labels in all languages, an English description, its sitelinks.
 WITH label AS (
     SELECT name.item, name.language, min(name.name) AS name
     FROM linked JOIN wikidata.names AS name USING (item)

@@ -1,6 +1,6 @@
--- A row is a country of a linked item, by the first property in this order that gives any: country of origin (P495);
--- of a work, the citizenship (P27) or else the origin of its author (P50) or performer (P175); of a person, the
--- citizenship; and only then the country (P17) in which a thing stands.
+-- A row is a country of a linked item, from the first of these properties that gives one: country of origin (P495); for
+-- works, the citizenship (P27) or else the origin of the author (P50) or performer (P175); for persons, the citizenship;
+-- last, the country (P17) in which a thing is located.
 WITH creator AS (
     SELECT linked.item, claim.property, claim.target AS creator
     FROM linked JOIN wikidata.claims AS claim USING (item)

@@ -1,4 +1,4 @@
--- claims: what names a merged item names the one it was merged into.
+-- claims: replace merged items by their targets.
 UPDATE wikidata.claims SET target = redirect.target
 FROM wikidata.redirects AS redirect
 WHERE claims.target = redirect.item;

@@ -1,6 +1,5 @@
--- found: a row is an item that an ask may mean, by the best of its names that matches. Strength, smaller is better:
--- 0 label, 1 alias, 2 either after normalisation; 3, 4, 5 the same in English; 6 another spelling; 7 another form of the
--- word; 8 fuzzy.
+-- found: a row is a candidate of a query, by its best matching name. Strength, smaller is better: 0 label, 1 alias, 2 either
+-- after normalisation; 3, 4, 5 the same in English; 6 spelling variant; 7 inflected form; 8 fuzzy match.
 CREATE OR REPLACE TABLE found AS
 WITH hits AS (
     SELECT
@@ -22,14 +21,14 @@ best AS (
     GROUP BY lookup, item
 )
 SELECT
-    asks.ask,
-    asks.heading,
+    queries.query,
+    queries.query_group,
     best.item,
     best.hit[1]::UTINYINT AS strength,
     best.hit[3] AS name,
     best.hit[4] AS language,
     100.0::DOUBLE AS score
-FROM best JOIN asks USING (lookup);
+FROM best JOIN queries USING (lookup);
 
--- A disambiguation page bears every name that needs one.
+-- Disambiguation pages have every ambiguous name.
 DELETE FROM found USING only_pages('found') AS page WHERE found.item = page.item;

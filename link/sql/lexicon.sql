@@ -1,7 +1,6 @@
--- A row is a name by which a text may mention an item of the topic, with the kind that a text most likely means by it:
--- of an item placed by hand, that kind; else the more specific kind, then the nearer one. Of several items of one name
--- the first is named as the linker would rank them: by the name (own language, label, alias, English), the kind, the
--- distance and the sitelinks.
+-- A row is a name by which a text may mention an item of the topic, with the most likely kind: the kind assigned by hand,
+-- else the more specific kind, then the nearer one. Of several items with the same name the first is chosen as the linker
+-- ranks: by name (own language, label, alias, English), kind, distance and sitelinks.
 WITH reach AS (
     SELECT members.item, kinds.kind, kinds.granularity, kinds.place, members.distance
     FROM members

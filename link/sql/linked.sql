@@ -1,2 +1,2 @@
--- linked: a row is an item that some ask is linked to, or may be.
-CREATE TABLE linked AS SELECT DISTINCT item FROM rivals;
+-- linked: a row is an item that is the best candidate of some query.
+CREATE TABLE linked AS SELECT DISTINCT item FROM best_candidates;

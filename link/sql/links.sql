@@ -1,9 +1,9 @@
--- A row is what an ask means, or why nothing.
+-- A row is a query with its linked item, or the reason why there is none.
 SELECT
-    heading.language,
-    heading.topic,
-    heading.kind,
-    ask.surface,
+    query_group.language,
+    query_group.topic,
+    query_group.kind,
+    query.surface,
     CASE
         WHEN count.candidates IS NULL THEN 'no candidate'
         WHEN first.item IS NULL THEN 'no path'
@@ -20,15 +20,15 @@ SELECT
     confidence.confidence,
     coalesce(count.candidates, 0) AS candidates,
     coalesce(first.survivors, 0) AS survivors
-FROM asks AS ask
-JOIN heading_codes AS heading USING (heading)
-LEFT JOIN rivals AS first USING (ask)
-LEFT JOIN (SELECT ask, count(*) AS candidates FROM found GROUP BY ask) AS count USING (ask)
+FROM queries AS query
+JOIN query_group_codes AS query_group USING (query_group)
+LEFT JOIN best_candidates AS first USING (query)
+LEFT JOIN (SELECT query, count(*) AS candidates FROM found GROUP BY query) AS count USING (query)
 LEFT JOIN confidences AS confidence
-    ON confidence.company = CASE
+    ON confidence.competition = CASE
         WHEN count.candidates > first.survivors THEN 'shared'
         WHEN first.survivors > 1 THEN 'rivals'
         ELSE 'alone'
     END
     AND confidence.match = CASE WHEN first.ambiguous THEN 'ambiguous' ELSE match_name(first.strength) END
-ORDER BY ask.ask
+ORDER BY query.query

@@ -1,9 +1,9 @@
--- The normal form of a name made looser still: for other spellings of a name, once the name itself is not found.
+-- A looser normal form, for spelling variants of names without an exact match.
 
--- loose: a normal form without what people leave out or put in: accents on Latin letters, dots under Devanagari ones,
--- the Arabic article, Thai tone marks, the difference between hiragana and katakana, of small and large vowels in foreign words (ウィ, ウイ), of
--- v and b (ヴァ, バ), a last long vowel, punctuation and spaces.
--- Each step is taken only where the normal form itself asks for it, and most ask for none.
+-- loose: the normal form without what writers often omit or add: accents on Latin letters, dots under Devanagari ones, the
+-- Arabic article, Thai tone marks, the differences between hiragana and katakana, small and large vowels in foreign words
+-- (ウィ, ウイ), v and b (ヴァ, バ), a final long vowel, punctuation and spaces.
+-- A cheap test precedes each step, since most names need none.
 CREATE MACRO unaccented(key) AS
     CASE WHEN regexp_matches(key, '[À-ɏḀ-ỿ]')
         THEN replace(replace(translate(strip_accents(key), 'ıøđðłħŧ', 'ioddlht'), 'æ', 'ae'), 'œ', 'oe')
@@ -22,7 +22,7 @@ CREATE MACRO one_kana(key) AS CASE
     )
     ELSE no_al(key)
 END;
--- In longer words, mostly borrowed ones, Thai tone marks and silent letters are written or not.
+-- In longer words, mostly loanwords, Thai tone marks and silent letters are optional.
 CREATE MACRO toneless(key) AS
     CASE WHEN length(key) > 5 THEN regexp_replace(key, '[ก-ฮ][ิุ]?์|[็-๋]', '', 'g') ELSE key END;
 CREATE MACRO loose(key) AS CASE
@@ -32,10 +32,10 @@ CREATE MACRO loose(key) AS CASE
     ELSE regexp_replace(key, '[^\p{L}\p{M}\p{N}]+|ー$', '', 'g')
 END;
 
--- one_letter: is the last word a Latin letter?
-CREATE MACRO one_letter(key) AS regexp_matches(key, '[^\p{L}\p{M}\p{N}]\p{Latin}$');
+-- ends_in_one_letter: is the last word a single Latin letter?
+CREATE MACRO ends_in_one_letter(key) AS regexp_matches(key, '[^\p{L}\p{M}\p{N}]\p{Latin}$');
 
--- katakana: hiragana as katakana, letter by letter.
+-- katakana: hiragana converted to katakana.
 CREATE MACRO katakana(text) AS list_aggregate(
     list_transform(string_split(text, ''), lambda letter:
         CASE WHEN letter BETWEEN 'ぁ' AND 'ゖ' THEN chr(unicode(letter) + 96) ELSE letter END),

@@ -1,4 +1,4 @@
--- The kinds of match by strength: as the tables name them, and in words.
+-- Match kinds by strength: the value in the tables, and a description.
 CREATE MACRO match_name(strength) AS (
     ['label', 'alias', 'normalised', 'english', 'english', 'english', 'variant', 'inflected', 'fuzzy']
 )[strength + 1];

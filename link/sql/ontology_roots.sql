@@ -1,4 +1,4 @@
--- classes and metaclasses, distance 0: the roots and the types themselves.
+-- classes and metaclasses at distance 0: the roots and the types.
 INSERT INTO classes
 SELECT scope, item, 0 AS distance, [item] AS path
 FROM roots ANTI JOIN stops USING (scope, item);
@@ -7,7 +7,7 @@ INSERT INTO metaclasses
 SELECT scope, item, 0 AS distance, [item] AS path
 FROM types ANTI JOIN stops USING (scope, item);
 
--- stopped: a row is a class directly below a stop, which is then no root for being an instance of a type.
+-- stopped: a row is a class directly below a stop; as an instance of a type it is no root.
 CREATE OR REPLACE TABLE stopped AS
 SELECT DISTINCT stops.scope, claim.item
 FROM stops JOIN wikidata.claims AS claim ON claim.target = stops.item AND claim.property = 'P279';

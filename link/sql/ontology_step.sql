@@ -1,6 +1,6 @@
--- classes, one step further down: what stands directly below the classes at $distance, or is an instance of a metaclass
--- there and not directly below a stop, and was not reached before. A type is no member itself, though Wikidata calls type
--- of dish a subclass of dish.
+-- classes: one more level: the subclasses of the classes at $distance, and the instances of the metaclasses there that are
+-- not directly below a stop, unless reached before. Types are excluded, though Wikidata calls type of dish a subclass of
+-- dish.
 INSERT INTO classes
 SELECT scope, item, $distance + 1 AS distance, list_prepend(item, min(path)) AS path
 FROM (

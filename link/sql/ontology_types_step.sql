@@ -1,4 +1,4 @@
--- metaclasses, one step further down: what stands directly below those at $distance and was not reached before.
+-- metaclasses: one more level: the subclasses of those at $distance, unless reached before.
 INSERT INTO metaclasses
 SELECT scope, item, $distance + 1 AS distance, list_prepend(item, min(path)) AS path
 FROM (

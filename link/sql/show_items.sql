@@ -1,5 +1,5 @@
--- A row is an item of `wanted` as a person reads it: its label in English, that in the first language of $chain which
--- has one, and what it is said to be, in English.
+-- A row is an item of `wanted`: its English label, its label in the first language of $chain that has one, and its English
+-- description.
 SELECT
     wanted.item,
     min_by(name.name, (list_position($english, name.language), name.name))

@@ -1,4 +1,4 @@
--- A row is an item of `linked_labels` with the label that is best for a reader of English.
+-- A row is an item of `linked_labels` with its English label, or the best substitute.
 SELECT item, min_by(name.name, (CASE name.language WHEN 'en' THEN 0 WHEN 'mul' THEN 1 ELSE 2 END, name.language))
 FROM linked_labels JOIN wikidata.names AS name USING (item)
 WHERE name.kind = 'label'

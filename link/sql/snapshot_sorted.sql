@@ -1,6 +1,6 @@
--- The tables of a snapshot from the rows as they came, in part_items, part_names, ...: each row once, claims resolved
--- through redirects, and sorted by what they are looked up by. The tables' rows are described in snapshot.sql.
--- Within an item as it came no row stands twice; only what came more than once has to be gone through for it.
+-- The tables of a snapshot (snapshot.sql) from the unsorted rows in part_items, part_names, ...: distinct rows, claims with
+-- redirects resolved, sorted by their lookup columns. Rows of one item record are distinct already: only items with several
+-- records need deduplication.
 
 CREATE TABLE snapshot.redirects AS
 SELECT item, max(target) AS target FROM part_redirects WHERE item <> target GROUP BY item ORDER BY item;
@@ -8,7 +8,7 @@ SELECT item, max(target) AS target FROM part_redirects WHERE item <> target GROU
 CREATE TABLE snapshot.items AS
 SELECT item, max(sitelinks) AS sitelinks, max(revision) AS revision FROM part_items GROUP BY item ORDER BY item;
 
--- repeated: a row is an item that came more than once.
+-- repeated: a row is an item with several records.
 CREATE TEMP TABLE repeated AS
 SELECT item
 FROM part_items
@@ -24,7 +24,7 @@ FROM part_descriptions SEMI JOIN repeated USING (item)
 GROUP BY item, language
 ORDER BY item, language;
 
--- A name that is both label and alias is a label ('label' > 'alias').
+-- A name that is both label and alias is kept as label ('label' > 'alias').
 CREATE TABLE snapshot.names AS
 SELECT item, language, name, kind, normalised FROM part_names ANTI JOIN repeated USING (item)
 UNION ALL
@@ -33,18 +33,18 @@ FROM part_names SEMI JOIN repeated USING (item)
 GROUP BY item, language, name, normalised
 ORDER BY language, normalised, item, name;
 
--- mended: a row is an item whose claims may be the same once redirects are followed.
-CREATE TEMP TABLE mended AS
+-- redirected: a row is an item whose claims may be equal once redirects are resolved.
+CREATE TEMP TABLE redirected AS
 SELECT item FROM repeated
 UNION
 SELECT claim.item FROM part_claims AS claim SEMI JOIN snapshot.redirects AS redirect ON claim.target = redirect.item;
 
 CREATE TABLE snapshot.claims AS
-SELECT item, property, target FROM part_claims ANTI JOIN mended USING (item)
+SELECT item, property, target FROM part_claims ANTI JOIN redirected USING (item)
 UNION ALL
 SELECT DISTINCT claim.item, claim.property, coalesce(redirect.target, claim.target)
 FROM part_claims AS claim
-SEMI JOIN mended ON mended.item = claim.item
+SEMI JOIN redirected ON redirected.item = claim.item
 LEFT JOIN snapshot.redirects AS redirect ON claim.target = redirect.item
 ORDER BY property, target, item;
 

@@ -1,4 +1,4 @@
--- A row is a distinct surface that the current mentions hold, of the kinds that count.
+-- A row is a distinct surface of the current mentions, of counted kinds.
 SELECT DISTINCT language, topic, kind, surface
 FROM mentions
 WHERE counted AND NOT hallucinated

@@ -1,6 +1,6 @@
--- A row is a class asked for of which no item is an instance, a subclass or a part.
-SELECT DISTINCT asked.qid
-FROM asked_classes AS asked
+-- A row is a wanted class without any instance, subclass or part.
+SELECT DISTINCT wanted.qid
+FROM wanted_classes AS wanted
 ANTI JOIN (SELECT target FROM wikidata.claims WHERE property IN ('P31', 'P279', 'P361')) AS claim
-    ON claim.target = asked.item
-ORDER BY asked.qid
+    ON claim.target = wanted.item
+ORDER BY wanted.qid

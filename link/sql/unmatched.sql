@@ -1,7 +1,7 @@
--- unmatched: a row is an ask of whose candidates none lies in one of its scopes.
+-- unmatched: a row is a query without a candidate in one of its scopes.
 CREATE OR REPLACE TABLE unmatched AS
-SELECT ask.ask, ask.heading, ask.lookup, heading.language
-FROM asks AS ask
-JOIN headings AS heading USING (heading)
-ANTI JOIN (FROM found JOIN heading_scopes USING (heading) JOIN members USING (scope, item)) AS matched
-    ON matched.ask = ask.ask;
+SELECT query.query, query.query_group, query.lookup, query_group.language
+FROM queries AS query
+JOIN query_groups AS query_group USING (query_group)
+ANTI JOIN (FROM found JOIN query_group_scopes USING (query_group) JOIN members USING (scope, item)) AS matched
+    ON matched.query = query.query;

@@ -20,7 +20,7 @@ from polyculture.generate.engines import ModelSpec
 from polyculture.running.loading import load_model
 
 if TYPE_CHECKING:
-    from polyculture.extract.audit import AuditResult, AuditRow
+    from polyculture.extract.audit import ExtractionAudit, ExtractionAuditRow
     from polyculture.extract.base import Extractor
 
 SHOWN = ("all", "language", "topic", "trap", "kind")
@@ -92,7 +92,7 @@ def _read_options(options: Sequence[str]) -> dict[str, Any]:
     return read
 
 
-def _write(result: AuditResult, format: Format, output: Path | None) -> None:
+def _write(result: ExtractionAudit, format: Format, output: Path | None) -> None:
     import pyarrow as pa
 
     from polyculture.cli.tables import print_table, write_rows
@@ -106,7 +106,7 @@ def _write(result: AuditResult, format: Format, output: Path | None) -> None:
         write_rows(connection.from_arrow(table), format, output)
 
 
-def _shown(row: AuditRow) -> tuple[Any, ...]:
+def _shown(row: ExtractionAuditRow) -> tuple[Any, ...]:
     scores = (
         (row.precision, row.precision_interval),
         (row.recall, row.recall_interval),

@@ -12,7 +12,7 @@ from polyculture.cli.options import Format, OutputFile, OutputFormat
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from polyculture.link.audit.audit import AuditResult, AuditRow
+    from polyculture.link.audit.audit import LinkAudit, LinkAuditRow
 
 SHOWN_WRONG = 20
 SHARES = (
@@ -69,7 +69,7 @@ def audit(
     _write_wrong(result, wrong, format, shown=format is Format.TABLE and output is None)
 
 
-def _write_rows(result: AuditResult, format: Format, output: Path | None) -> None:
+def _write_rows(result: LinkAudit, format: Format, output: Path | None) -> None:
     from polyculture.cli.tables import print_table
 
     if format is not Format.TABLE or output is not None:
@@ -79,7 +79,7 @@ def _write_rows(result: AuditResult, format: Format, output: Path | None) -> Non
     print_table(COLUMNS, [_shown(row) for row in result.rows], title=title)
 
 
-def _write_wrong(result: AuditResult, file: Path | None, format: Format, *, shown: bool) -> None:
+def _write_wrong(result: LinkAudit, file: Path | None, format: Format, *, shown: bool) -> None:
     from polyculture.cli.tables import print_table, write_values
     from polyculture.console import say
     from polyculture.link.audit.verdict import WRONG
@@ -103,12 +103,12 @@ def _write_table(rows: Sequence[dict[str, Any]], format: Format, output: Path | 
         write_rows(connection.from_arrow(pa.Table.from_pylist(list(rows))), format, output)
 
 
-def _shown(row: AuditRow) -> tuple[Any, ...]:
+def _shown(row: LinkAuditRow) -> tuple[Any, ...]:
     shares = [_share(row, share, count) for share, count in zip(SHARES, COUNTS, strict=True)]
     return (row.by, row.value, row.mentions, row.outside, *shares)
 
 
-def _share(row: AuditRow, share: str, count: str) -> str | None:
+def _share(row: LinkAuditRow, share: str, count: str) -> str | None:
     """`96.2 [95.1, 97.0] of 1,204`, in per cent."""
     value, interval = getattr(row, share), getattr(row, f"{share.removesuffix('_accuracy')}_interval", None)
     if value is None or interval is None:

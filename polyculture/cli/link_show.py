@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from polyculture.cache.catalog import Catalog
     from polyculture.link.calibration import Basis
-    from polyculture.link.show.explain import Explanation, Item, Judgement
+    from polyculture.link.show.explain import Explanation, NamedItem, RankedCandidate
     from polyculture.link.source import Source
 
 PIPE_WIDTH = 10_000  # where nobody watches, a line is as long as it is
@@ -182,7 +182,7 @@ def _add_kinds(tree: Tree, alike: Sequence[Explanation]) -> None:
         branch.add(_line(f"... and {more} more"))
 
 
-def _add_chosen(branch: Tree, explanation: Explanation, chosen: Judgement, kinds: str) -> None:
+def _add_chosen(branch: Tree, explanation: Explanation, chosen: RankedCandidate, kinds: str) -> None:
     node = branch.add(_line((_name(chosen.item), "bold green")))
     if chosen.item.description:
         node.add(_line(chosen.item.description))
@@ -201,26 +201,26 @@ def _add_chosen(branch: Tree, explanation: Explanation, chosen: Judgement, kinds
         node.add(_line(f"confidence {_basis(explanation, chosen, explanation.basis)}"))
 
 
-def _basis(explanation: Explanation, chosen: Judgement, basis: Basis) -> str:
+def _basis(explanation: Explanation, chosen: RankedCandidate, basis: Basis) -> str:
     """The confidence, and what it rests on in words."""
     from polyculture.link.calibration import AMBIGUOUS, ANY, MATCHES, bases, key_of
 
-    match, company = key_of(explanation.status, chosen.match, explanation.candidates, explanation.survivors)
-    apart = " or ".join(other for other in MATCHES if (other, company) in bases())
+    match, competition = key_of(explanation.status, chosen.match, explanation.candidates, explanation.survivors)
+    apart = " or ".join(other for other in MATCHES if (other, competition) in bases())
     rest = f"links by anything but {apart}" if apart else "links"
     links = {AMBIGUOUS: "ambiguous links", ANY: rest}.get(match, f"links by {match}")
     sure = f"{basis.confidence:.{4 if basis.confidence > 0.999 else 3}f}"  # never 1.000
-    return f"{sure}: of {basis.of} {links} with {COMPANY_WORDS[company]}, {basis.right} were right on gold data"
+    return f"{sure}: of {basis.of} {links} with {COMPANY_WORDS[competition]}, {basis.right} were right on gold data"
 
 
-def _name(item: Item) -> str:
+def _name(item: NamedItem) -> str:
     labels = list(dict.fromkeys(label for label in (item.label, item.own_label) if label))
     return f"{' · '.join(labels)} ({item.qid})" if labels else item.qid
 
 
-def _matched(judged: Judgement) -> str:
-    score = f" {judged.score:.1f} of 100" if judged.score < EXACT else ""
-    return f'{judged.match}{score} "{judged.matched}" ({judged.matched_language})'
+def _matched(ranked: RankedCandidate) -> str:
+    score = f" {ranked.score:.1f} of 100" if ranked.score < EXACT else ""
+    return f'{ranked.match}{score} "{ranked.matched}" ({ranked.matched_language})'
 
 
 def _line(*parts: str | tuple[str, str]) -> Any:

@@ -48,8 +48,8 @@ def mine(
         as_wanted,
         cores,
         in_megabytes,
+        report_sweep,
         tell_counted,
-        tell_intake,
         work_folder,
         write_provenance,
     )
@@ -68,15 +68,15 @@ def mine(
     with work_folder(output) as folder:
         with watch("mine, megabytes", total // MEGABYTE) as progress:
             report = in_megabytes(progress)
-            intake = sweep(files, chosen, filters.stop_words_at, folder, processes or cores(), report)
-        tell_intake(intake)
-        with counted(intake, chosen, filters, folder) as found:
+            swept = sweep(files, chosen, filters.stop_words_at, folder, processes or cores(), report)
+        report_sweep(swept)
+        with counted(swept, chosen, filters, folder) as found:
             write_rows(as_wanted(found.rows, format, output), format, output)
             tell_counted(found)
             if output is not None:
-                write_provenance(output, chosen, filters, files, intake, found)
-        if intake.failures:
-            left = f"{len(intake.failures)} of {len(files)} files could not be read to their end"
+                write_provenance(output, chosen, filters, files, swept, found)
+        if swept.failures:
+            left = f"{len(swept.failures)} of {len(files)} files could not be read to their end"
             raise IncompleteError(f"{left}; what could be is counted. Mend them and run the same command again")
 
 

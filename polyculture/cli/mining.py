@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from polyculture.collect.mining.corpus import CorpusFile
     from polyculture.collect.mining.count import Counted
     from polyculture.collect.mining.patterns import Filters, PatternSet
-    from polyculture.collect.mining.sweep import Intake
+    from polyculture.collect.mining.sweep import SweepReport
 
 MEGABYTE = 10**6
 SHOWN_DISPUTES = 20  # rows on a terminal
@@ -68,17 +68,17 @@ def as_wanted(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | None
     return rows.filter("chosen").select(SHOWN) if format is Format.TABLE and output is None else rows.select(FLAT)
 
 
-def tell_intake(intake: Intake) -> None:
+def report_sweep(swept: SweepReport) -> None:
     """Says what became of the corpus, broken lines and files among it. `StoreError` where nothing could be read."""
-    read = f"{intake.text / MEGABYTE:,.0f} MB of text, {intake.documents:,} documents in {intake.files} files"
-    say(f"Read {read}; {intake.broken} of {intake.lines:,} lines broken; {intake.hits:,} places with a pattern")
-    for path, line, reason in intake.broken_lines:
+    read = f"{swept.text / MEGABYTE:,.0f} MB of text, {swept.documents:,} documents in {swept.files} files"
+    say(f"Read {read}; {swept.broken} of {swept.lines:,} lines broken; {swept.hits:,} places with a pattern")
+    for path, line, reason in swept.broken_lines:
         say(f"  {path}, line {line}: {reason}")
-    if rest := intake.broken - len(intake.broken_lines):
+    if rest := swept.broken - len(swept.broken_lines):
         say(f"  and {rest} more")
-    for path, failure in intake.failures.items():
+    for path, failure in swept.failures.items():
         say(f"  {path}: {failure}")
-    if intake.lines and not intake.documents:
+    if swept.lines and not swept.documents:
         remedy = "Give JSON lines, plain text or Parquet, and the field of the text with --text-field."
         raise StoreError("not one line of the corpus could be read", remedy=remedy)
 
@@ -94,14 +94,14 @@ def write_provenance(
     chosen: PatternSet,
     filters: Filters,
     files: Sequence[CorpusFile],
-    intake: Intake,
+    swept: SweepReport,
     found: Counted,
 ) -> None:
     """Writes beside the output what it rests on: corpus, patterns, filters, counts."""
     import orjson
 
     corpus = [{"file": str(file.path), "bytes": file.size} for file in files]
-    numbers = {name: value for name, value in asdict(intake).items() if name != "parts"}
+    numbers = {name: value for name, value in asdict(swept).items() if name != "parts"}
     counts = {name: getattr(found, name) for name in ("hits", "ngrams", "kept", "chosen")}
     patterns = {
         "language": chosen.language,

@@ -114,13 +114,13 @@ def _build_from_dump(dump: Path, output: Path, catalog: Path | None, workers: in
     with watch(f"build {output.name}, megabytes of {dump.name}", size // 10**6) as progress:
         settings = BuildSettings(workers, lambda read, _size: progress(Outcome(read // 10**6, 0)), say)
         report = build_index(dump, output, languages, settings)
-    intake, items = report.intake, report.snapshot.meta["counts"]["items"]
-    say(f"Wrote {output}: {items} items, {intake.skipped} entities of other kinds, {intake.broken} broken")
-    if intake.items > items:
-        say(f"  {intake.items - items} were there more than once: the names of each time are kept")
-    for line, reason in intake.broken_lines:
+    counts, items = report.counts, report.snapshot.meta["counts"]["items"]
+    say(f"Wrote {output}: {items} items, {counts.skipped} entities of other kinds, {counts.broken} broken")
+    if counts.items > items:
+        say(f"  {counts.items - items} were there more than once: the names of each time are kept")
+    for line, reason in counts.broken_lines:
         say(f"  line {line}: {reason}")
-    if rest := intake.broken - len(intake.broken_lines):
+    if rest := counts.broken - len(counts.broken_lines):
         say(f"  and {rest} more")
 
 
@@ -131,8 +131,8 @@ def _build_from_cache(cache: Path | None, service: str, output: Path, catalog: P
     from polyculture.running.linking import API_CACHE
 
     languages = read_catalog(catalog).label_languages
-    intake = build_from_cache(cache or cache_folder() / API_CACHE, service, output, languages).intake
-    say(f"Wrote {output}: {intake.items} items, {intake.redirects} redirects, {intake.left_out} answers left out")
+    counts = build_from_cache(cache or cache_folder() / API_CACHE, service, output, languages).counts
+    say(f"Wrote {output}: {counts.items} items, {counts.redirects} redirects, {counts.left_out} answers left out")
 
 
 @app.command(epilog="polyculture wikidata show Q234646 --snapshot wikidata.duckdb")

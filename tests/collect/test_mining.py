@@ -30,9 +30,9 @@ from polyculture.collect.mining.kappa import cohens_kappa
 from polyculture.collect.mining.lines import BREAKS
 from polyculture.collect.mining.patterns import Filters, PatternSet, read_patterns
 from polyculture.collect.mining.scan import Scanner
-from polyculture.collect.mining.sheet import Sheet
+from polyculture.collect.mining.sheet import AnnotatedSheet
 from polyculture.collect.mining.slot_extraction import SlotFinder
-from polyculture.collect.mining.sweep import Intake, sweep
+from polyculture.collect.mining.sweep import SweepReport, sweep
 from polyculture.extract.folding import fold, fold_name, without_spaces
 from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
 
@@ -236,12 +236,12 @@ def mined(texts: Sequence[str], folder: Path, language: str = "en", text: str = 
     file = folder / "corpus.jsonl"
     file.write_text("".join(json.dumps({"text": one}) + "\n" for one in texts), encoding="utf-8")
     chosen, filters = patterns_of(language, text, folder)
-    intake = sweep(open_corpus([file], "text"), chosen, filters.stop_words_at, folder / "work")
-    return {row["entity"]: row for row in rows_of(intake, chosen, filters, folder / "work")}
+    swept = sweep(open_corpus([file], "text"), chosen, filters.stop_words_at, folder / "work")
+    return {row["entity"]: row for row in rows_of(swept, chosen, filters, folder / "work")}
 
 
-def rows_of(intake: Intake, chosen: PatternSet, filters: Filters, folder: Path) -> list[dict[str, Any]]:
-    with counted(intake, chosen, filters, folder) as found:
+def rows_of(swept: SweepReport, chosen: PatternSet, filters: Filters, folder: Path) -> list[dict[str, Any]]:
+    with counted(swept, chosen, filters, folder) as found:
         return found.rows.to_arrow_table().to_pylist()
 
 
@@ -332,9 +332,9 @@ def test_every_form_of_a_corpus_gives_the_same_rows(tmp_path: Path) -> None:
     found = {}
     for name, file in in_every_form(tmp_path, documents(*parts)).items():
         folder = tmp_path / f"work-{name}"
-        intake = sweep(open_corpus([file], "text", block=500), chosen, filters.stop_words_at, folder)
-        assert (intake.documents, intake.broken) == (41, 0), name
-        found[name] = rows_of(intake, chosen, filters, folder)
+        swept = sweep(open_corpus([file], "text", block=500), chosen, filters.stop_words_at, folder)
+        assert (swept.documents, swept.broken) == (41, 0), name
+        found[name] = rows_of(swept, chosen, filters, folder)
     assert {row["entity"] for row in found["raw.jsonl"]} == {"الكبسة", "المنسف"}
     assert all(rows == found["raw.jsonl"] for rows in found.values())
 
@@ -345,8 +345,8 @@ def test_blocks_of_any_size_hold_every_line_once(tmp_path: Path) -> None:
     file = tmp_path / "corpus.txt"
     file.write_text("\n".join(texts), encoding="utf-8")
     for block in (1, 7, 40, 64, 1000, 10**6):
-        intake = sweep(open_corpus([file], "text", block), chosen, filters.stop_words_at, tmp_path / f"work{block}")
-        assert (intake.lines, intake.documents, intake.hits) == (60, 60, 60), block
+        swept = sweep(open_corpus([file], "text", block), chosen, filters.stop_words_at, tmp_path / f"work{block}")
+        assert (swept.lines, swept.documents, swept.hits) == (60, 60, 60), block
 
 
 def test_broken_lines_are_counted_and_named(tmp_path: Path) -> None:
@@ -357,11 +357,11 @@ def test_broken_lines_are_counted_and_named(tmp_path: Path) -> None:
     file.write_bytes("\n".join(lines).encode() + b'\n{"text": "recipe of \xff"}\n[1]\n')
     for block in (200, 10**6):
         files = open_corpus([file], "text", block)
-        intake = sweep(files, chosen, filters.stop_words_at, tmp_path / f"work{block}")
-        assert [line for _, line, _ in intake.broken_lines] == [8, 34, 51, 52]
-        reasons = [reason.split(":")[0] for _, _, reason in intake.broken_lines]
-        assert reasons == ["not JSON", "holds no text in 'text'", "not JSON", "holds no text in 'text'"]
-        assert (intake.broken, intake.lines, intake.documents, intake.hits) == (4, 52, 47, 47)
+        swept = sweep(files, chosen, filters.stop_words_at, tmp_path / f"work{block}")
+        assert [line for _, line, _ in swept.broken_lines] == [8, 34, 51, 52]
+        reasons = [reason.split(":")[0] for _, _, reason in swept.broken_lines]
+        assert reasons == ["not JSON", "has no text in 'text'", "not JSON", "has no text in 'text'"]
+        assert (swept.broken, swept.lines, swept.documents, swept.hits) == (4, 52, 47, 47)
 
 
 def write_big_corpus(folder: Path) -> list[Path]:
@@ -432,11 +432,11 @@ def test_a_sweep_goes_on_where_it_was_killed_and_takes_added_files(tmp_path: Pat
     one.write_text("\n".join(documents((40, "recipe of ramen"))), encoding="utf-8")
     two.write_text("\n".join(documents((3, "recipe of trifle, says two"))), encoding="utf-8")
 
-    def run(*files: Path) -> tuple[Intake, list[dict[str, Any]], int]:
+    def run(*files: Path) -> tuple[SweepReport, list[dict[str, Any]], int]:
         read: list[int] = []
         corpus = open_corpus(files, "text", block=200)
-        intake = sweep(corpus, chosen, filters.stop_words_at, tmp_path / "work", progress=read.append)
-        return intake, rows_of(intake, chosen, filters, tmp_path / "work"), len(read)
+        swept = sweep(corpus, chosen, filters.stop_words_at, tmp_path / "work", progress=read.append)
+        return swept, rows_of(swept, chosen, filters, tmp_path / "work"), len(read)
 
     whole, rows, blocks = run(one)
     assert blocks > 3
@@ -489,10 +489,10 @@ def test_a_small_cut_archive_is_read_up_to_the_cut(tmp_path: Path, codec: Any) -
     file.write_bytes(file.read_bytes()[: file.stat().st_size * 4 // 5])
     (tmp_path / "patterns.toml").write_text(PATTERNS, encoding="utf-8")
     chosen, filters = read_patterns(tmp_path / "patterns.toml", "en")
-    intake = sweep(open_corpus([file], "text"), chosen, filters.stop_words_at, tmp_path / "work")
-    assert list(intake.failures) == [str(file)]
-    assert intake.documents > 100
-    assert intake.text > len("\n".join(lines)) * {"gzip": 0.79, "bz2": 0.3, "zstd": 0.7}[codec]
+    swept = sweep(open_corpus([file], "text"), chosen, filters.stop_words_at, tmp_path / "work")
+    assert list(swept.failures) == [str(file)]
+    assert swept.documents > 100
+    assert swept.text > len("\n".join(lines)) * {"gzip": 0.79, "bz2": 0.3, "zstd": 0.7}[codec]
 
 
 @pytest.mark.parametrize(
@@ -609,9 +609,9 @@ def test_kappa_has_no_value_where_chance_alone_agrees(pairs: list[tuple[str, str
     assert cohens_kappa(pairs).kappa is None
 
 
-def sheet(annotator: str, **judgements: str) -> Sheet:
+def sheet(annotator: str, **judgements: str) -> AnnotatedSheet:
     rows = {key: {"entity": key, "context_1": f"about {key}"} for key in judgements}
-    return Sheet(annotator, rows, {key: value for key, value in judgements.items() if value})
+    return AnnotatedSheet(annotator, rows, {key: value for key, value in judgements.items() if value})
 
 
 def test_what_all_agree_on_is_kept_and_the_rest_is_told() -> None:

@@ -13,7 +13,7 @@ import pytest
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import StoreError
 from polyculture.cache.outcome import Outcome
-from polyculture.extract.audit import AuditResult, audit
+from polyculture.extract.audit import ExtractionAudit, audit
 from polyculture.extract.base import Extracted, FoundMention, ResponseText
 from polyculture.extract.boundaries import Boundaries
 from polyculture.extract.gold import GoldText, read_gold, unmark
@@ -95,7 +95,7 @@ class Fixed:
             yield self.answers[response.response_id]
 
 
-def run(marked: dict[str, str], found: dict[str, list[tuple[str, str]] | str]) -> AuditResult:
+def run(marked: dict[str, str], found: dict[str, list[tuple[str, str]] | str]) -> ExtractionAudit:
     """An audit of food texts; what was found in each as (surface, kind) at its first place, or why it failed."""
     gold = [GoldText(key, "en", "food", None, *unmark(text)) for key, text in marked.items()]
     answers = {}

@@ -13,7 +13,7 @@ import pytest
 
 from polyculture.cache.catalog import Topic, read_catalog
 from polyculture.extract import llm
-from polyculture.extract.answer import MOST_MENTIONS, AnswerError, answer_schema, read_answer
+from polyculture.extract.answer import MOST_MENTIONS, UnusableAnswerError, answer_schema, read_answer
 from polyculture.extract.base import Extracted, ResponseText
 from polyculture.extract.llm import TEMPERATURES, LlmExtractor, llm_extractor_id
 from polyculture.extract.prompt import prompt_head
@@ -147,7 +147,7 @@ def test_responses_are_taken_as_they_are_needed() -> None:
 
 def test_a_fenced_answer_is_read() -> None:
     assert read_answer(f"```json\n{GOOD}\n```", FOOD.kinds, "stop")[0] == ("Aiko", "person")
-    with pytest.raises(AnswerError, match="no JSON"):
+    with pytest.raises(UnusableAnswerError, match="no JSON"):
         read_answer(f"Sure! {GOOD}", FOOD.kinds, "stop")
 
 

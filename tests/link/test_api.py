@@ -31,9 +31,9 @@ from polyculture.link.api.client import ApiClient, ApiSettings
 from polyculture.link.api.source import ApiSource
 from polyculture.link.entity_json import PROPERTIES
 from polyculture.link.linker import TABLES, Linker
-from polyculture.link.rules import Rules
+from polyculture.link.rules import LinkRules
 from polyculture.running.linking import plan_linking
-from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, asks, index_of, item
+from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, index_of, item, queries
 from tests.wikidata_server import (
     CUT_OFF,
     HTML,
@@ -60,7 +60,7 @@ ITEMS: list[Entity] = [
     *[item(f"Q{number}", "bar", P31="Q5") for number in range(200, 320)],
     item("Q400", "bar", P31="Q746549"),
 ]
-ASKS = asks(
+QUERIES = queries(
     ("en", "food", "dish", "miso soup"),
     ("ja", "food", "dish", "味噌汁"),
     ("zh-tw", "food", "dish", "味噌湯"),
@@ -71,7 +71,7 @@ ASKS = asks(
     ("en", "food", "dish", "nothing of the kind"),
     ("en", "food", "dish", "x" * 300),
 )
-EXACT = Rules(fuzzy_threshold=None)
+EXACT = LinkRules(fuzzy_threshold=None)
 
 
 class Time:
@@ -109,8 +109,8 @@ def source(server: WikidataServer, folder: Path, **more: Any) -> ApiSource:
 def test_the_same_links_as_the_index_row_for_row(server: WikidataServer, tmp_path: Path) -> None:
     redirected = {**item("Q40050", "drink", P279="Q2095"), "redirects": {"from": "Q99", "to": "Q40050"}}
     index = index_of(tmp_path, [*ITEMS, redirected])
-    by_index = Linker(CATALOG, index, EXACT).link(ASKS)
-    by_api = Linker(CATALOG, source(server, tmp_path), EXACT).link(ASKS)
+    by_index = Linker(CATALOG, index, EXACT).link(QUERIES)
+    by_api = Linker(CATALOG, source(server, tmp_path), EXACT).link(QUERIES)
     assert all(by_api[name].equals(by_index[name]) for name in TABLES)
     statuses = by_api["links"].column("status").to_pylist()
     assert statuses.count("linked") == 7
@@ -121,10 +121,10 @@ def test_the_same_links_as_the_index_row_for_row(server: WikidataServer, tmp_pat
 
 
 def test_a_second_run_asks_nothing(server: WikidataServer, tmp_path: Path) -> None:
-    first = Linker(CATALOG, source(server, tmp_path)).link(ASKS)
+    first = Linker(CATALOG, source(server, tmp_path)).link(QUERIES)
     asked = len(server.requests)
     seen: list[Outcome] = []
-    again = Linker(CATALOG, source(server, tmp_path)).link(ASKS, seen.append)
+    again = Linker(CATALOG, source(server, tmp_path)).link(QUERIES, seen.append)
     assert asked > 0
     assert len(server.requests) == asked
     assert all(first[name].equals(again[name]) for name in TABLES)
@@ -133,7 +133,7 @@ def test_a_second_run_asks_nothing(server: WikidataServer, tmp_path: Path) -> No
 
 def test_it_is_polite(server: WikidataServer, tmp_path: Path) -> None:
     asked = source(server, tmp_path)
-    Linker(CATALOG, asked).link(ASKS)
+    Linker(CATALOG, asked).link(QUERIES)
     assert asked.requests == len(server.requests)
     assert server.connections == 1
     assert all("gzip" in headers["Accept-Encoding"] for headers in server.headers)
@@ -177,12 +177,12 @@ def test_more_is_asked_of_a_service_only_where_one_may(given: dict[str, Any], ra
 def test_several_connections_are_used_at_once_and_the_links_stay_the_same(
     server: WikidataServer, tmp_path: Path
 ) -> None:
-    one = Linker(CATALOG, source(server, tmp_path / "one")).link(ASKS)
+    one = Linker(CATALOG, source(server, tmp_path / "one")).link(QUERIES)
     assert (server.busiest, server.connections) == (1, 1)
     asked = Counter(json.dumps(request) for request in server.requests)
     server.requests, server.connections, server.delay = [], 0, 0.03
     crowd = source(server, tmp_path / "several", connections=4)
-    several = Linker(CATALOG, crowd).link(ASKS)
+    several = Linker(CATALOG, crowd).link(QUERIES)
     assert 2 <= server.busiest <= 4
     assert server.connections <= 4
     assert Counter(json.dumps(request) for request in server.requests) == asked
@@ -293,10 +293,10 @@ def test_a_service_in_trouble_is_waited_for(server: WikidataServer, fault: Fault
         (truncated, 8, "does not answer"),
         (HTML, 3, "not JSON"),
         (A_LIST, 3, "not JSON"),
-        (OF_ANOTHER_QUESTION, 3, "no answer to the question"),
-        (WITHOUT_THE_ITEM, 3, "no answer to the question"),
-        (NO_ITEM, 3, "no answer to the question"),
-        (ODD, 3, "no answer to the question"),
+        (OF_ANOTHER_QUESTION, 3, "does not fit the request"),
+        (WITHOUT_THE_ITEM, 3, "does not fit the request"),
+        (NO_ITEM, 3, "does not fit the request"),
+        (ODD, 3, "does not fit the request"),
         (NONSENSE_IN_ERROR, 1, "refuses: : out of order"),
         ((404, {}, b"{}"), 1, "HTTP 404"),
         ((403, {"Content-Type": "text/html"}, b"<h1>Forbidden</h1>"), 1, "HTTP 403"),
@@ -317,7 +317,7 @@ def test_a_service_that_stays_away_ends_in_one_line(
 
 def test_an_answer_to_another_question_is_not_nothing_found(server: WikidataServer) -> None:
     server.faults = [OF_ANOTHER_QUESTION] * 3
-    with ApiClient(settings(server)) as client, pytest.raises(WikidataError, match="no answer to the question"):
+    with ApiClient(settings(server)) as client, pytest.raises(WikidataError, match="does not fit the request"):
         client.search("en", "tea", lambda _: True)
 
 
@@ -358,7 +358,7 @@ def test_whoever_signs_in_sends_a_token_and_tells_nobody(
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("MY_TOKEN", "s3cr3t.t0ken\n")
     signed_in = source(server, tmp_path, token_env="MY_TOKEN")
-    Linker(CATALOG, signed_in).link(ASKS)
+    Linker(CATALOG, signed_in).link(QUERIES)
     assert {headers["Authorization"] for headers in server.headers} == {"Bearer s3cr3t.t0ken"}
     assert {request["assert"] for request in server.requests} == {"user"}
     told = [repr(signed_in.settings), str(signed_in.provenance), signed_in.identity, caplog.text]
@@ -366,7 +366,7 @@ def test_whoever_signs_in_sends_a_token_and_tells_nobody(
     assert not [file for file in tmp_path.iterdir() if b"s3cr3t" in file.read_bytes()]
     asked = len(server.requests)
     monkeypatch.delenv("MY_TOKEN")
-    Linker(CATALOG, signed_in).link(ASKS)  # asks nothing, so it needs no token
+    Linker(CATALOG, signed_in).link(QUERIES)  # asks nothing, so it needs no token
     assert len(server.requests) == asked
     monkeypatch.setenv("MY_TOKEN", "s3cr3t.t0ken")
     with WikidataServer([]) as elsewhere:
@@ -406,10 +406,10 @@ def test_a_wrong_token_is_one_line_that_does_not_hold_it(
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
-        ({"token_env": "MY_TOKEN", "endpoint": "http://example.org/w/api.php"}, "would travel unencrypted"),
-        ({"contact": "jos\u00e9@example.org"}, "letters that a User-Agent cannot carry"),
-        ({"contact": "me@example.org\nX-Other: 1"}, "letters that a User-Agent cannot carry"),
-        ({"contact": " "}, "asks for a contact, and none is set"),
+        ({"token_env": "MY_TOKEN", "endpoint": "http://example.org/w/api.php"}, "would be sent unencrypted"),
+        ({"contact": "jos\u00e9@example.org"}, "characters that a User-Agent cannot hold"),
+        ({"contact": "me@example.org\nX-Other: 1"}, "characters that a User-Agent cannot hold"),
+        ({"contact": " "}, "requires a contact, and none is set"),
         ({"contact": "me"}, "'me' is neither an e-mail address nor a page"),
         ({"contact": "you@example"}, "neither an e-mail address nor a page"),
     ],
@@ -438,19 +438,19 @@ def test_a_token_that_is_none_is_refused_when_the_service_is_asked(
         monkeypatch.setenv("MY_TOKEN", token)
     signed_in = source(server, tmp_path, token_env="MY_TOKEN")
     with pytest.raises(WikidataError, match=says) as error:
-        Linker(CATALOG, signed_in).link(ASKS)
+        Linker(CATALOG, signed_in).link(QUERIES)
     assert "s3cr" not in str(error.value)
     assert not server.requests
 
 
 def test_what_was_answered_is_kept_when_the_service_goes_away(server: WikidataServer, tmp_path: Path) -> None:
     server.faults = []
-    first = asks(("en", "food", "dish", "miso soup"))
+    first = queries(("en", "food", "dish", "miso soup"))
     Linker(CATALOG, source(server, tmp_path)).link(first)
     server.faults = [UNAVAILABLE] * 20
     before = len(server.requests)
-    with pytest.raises(WikidataError, match="goes on from there"):
-        Linker(CATALOG, source(server, tmp_path)).link(ASKS)
+    with pytest.raises(WikidataError, match="again later to resume"):
+        Linker(CATALOG, source(server, tmp_path)).link(QUERIES)
     server.faults = []
     Linker(CATALOG, source(server, tmp_path)).link(first)
     assert len(server.requests) == before + 8
@@ -463,9 +463,9 @@ from polyculture.link.api.client import ApiSettings
 from polyculture.link.api.source import ApiSource
 from polyculture.link.linker import Linker
 from tests.link_world import CATALOG, LANGUAGES
-from tests.link.test_api import ASKS
+from tests.link.test_api import QUERIES
 settings = ApiSettings("test@example.org", sys.argv[1], requests_per_minute=60_000, connections=int(sys.argv[3]))
-Linker(CATALOG, ApiSource(settings, Path(sys.argv[2]), LANGUAGES)).link(ASKS)
+Linker(CATALOG, ApiSource(settings, Path(sys.argv[2]), LANGUAGES)).link(QUERIES)
 """
 
 
@@ -482,13 +482,13 @@ def test_a_killed_run_asks_only_for_what_is_left(
     process.send_signal(signal.SIGKILL)
     process.wait()
     asked, server.delay = len(server.requests), 0.0
-    resumed = Linker(CATALOG, source(server, tmp_path)).link(ASKS)
+    resumed = Linker(CATALOG, source(server, tmp_path)).link(QUERIES)
     assert process.returncode == -signal.SIGKILL
     assert asked >= after
     before, later = map(_questions, (server.requests[:asked], server.requests[asked:]))
     assert sum(bool(question & set().union(*later)) for question in before) <= connections  # answers on their way
     with WikidataServer([*CLASSES, *ITEMS], redirects={"Q99": "Q40050"}) as fresh:
-        whole = Linker(CATALOG, source(fresh, tmp_path / "fresh")).link(ASKS)
+        whole = Linker(CATALOG, source(fresh, tmp_path / "fresh")).link(QUERIES)
         assert set().union(*before) | set().union(*later) == set().union(*_questions(fresh.requests))
     assert all(resumed[name].equals(whole[name]) for name in TABLES)
 
@@ -502,7 +502,7 @@ def _questions(requests: list[dict[str, str]]) -> list[set[str]]:
 def test_no_network_is_one_line(tmp_path: Path) -> None:
     nobody = ApiSettings("me@example.org", "http://127.0.0.1:9/w/api.php", sleep=lambda _: None)
     with pytest.raises(WikidataError, match="does not answer"):
-        Linker(CATALOG, ApiSource(nobody, tmp_path / "c.sqlite", LANGUAGES)).link(ASKS)
+        Linker(CATALOG, ApiSource(nobody, tmp_path / "c.sqlite", LANGUAGES)).link(QUERIES)
 
 
 def test_missing_merged_and_impossible_items(server: WikidataServer) -> None:
@@ -526,7 +526,7 @@ def test_a_class_that_was_found_by_name_is_climbed_from_too(server: WikidataServ
         item("Q601", "regional dish", P279="Q746549"),
         item("Q602", "miso", P31="Q600"),
     ]
-    row = asks(("en", "food", "dish", "miso"))
+    row = queries(("en", "food", "dish", "miso"))
     with WikidataServer([*CLASSES, *world]) as service:
         by_api = Linker(CATALOG, source(service, tmp_path), EXACT).link(row)
     (tmp_path / "index").mkdir()
@@ -541,7 +541,7 @@ def test_requests_are_batched_over_the_whole_run(server: WikidataServer, tmp_pat
         kept = client.entities([f"Q{number}" for number in range(200, 320, 3)], LANGUAGES)
         cache.keep_entities(kept, LANGUAGES)
     server.requests = []
-    Linker(CATALOG, source(server, tmp_path)).link(asks(("en", "food", "dish", "bar")))
+    Linker(CATALOG, source(server, tmp_path)).link(queries(("en", "food", "dish", "bar")))
     sizes = [len(r["ids"].split("|")) for r in server.requests if r["action"] == "wbgetentities"]
     assert sizes[0] == 50
     assert sum(sizes[:2]) == 81  # 121 items of that name, 40 of which are known
@@ -605,30 +605,30 @@ def test_a_damaged_cache_is_set_aside_rebuilt_and_told(
     server: WikidataServer, tmp_path: Path, damage: Callable[[Path], None]
 ) -> None:
     path = tmp_path / "cache.sqlite"
-    first = Linker(CATALOG, source(server, tmp_path)).link(ASKS)
+    first = Linker(CATALOG, source(server, tmp_path)).link(QUERIES)
     asked = len(server.requests)
     damage(path)
     damaged = path.read_bytes()
     told: list[str] = []
     again = source(server, tmp_path, tell=told.append)
-    rebuilt = Linker(CATALOG, again).link(ASKS)
+    rebuilt = Linker(CATALOG, again).link(QUERIES)
     assert all(first[name].equals(rebuilt[name]) for name in TABLES)
     assert again.set_aside == tmp_path / "cache.sqlite.broken-1"
     assert again.set_aside.read_bytes()[4096:] == damaged[4096:]  # in the first page it counts who opened it
-    assert told == [f"{path}: the Wikidata cache was damaged; it is kept as cache.sqlite.broken-1, and begun anew"]
+    assert told == [f"{path}: the Wikidata cache was damaged: kept as cache.sqlite.broken-1; a new one begins"]
     assert len(server.requests) == 2 * asked
-    Linker(CATALOG, source(server, tmp_path)).link(ASKS)
+    Linker(CATALOG, source(server, tmp_path)).link(QUERIES)
     assert len(server.requests) == 2 * asked
 
 
 def test_an_answer_that_cannot_be_read_is_asked_for_again(server: WikidataServer, tmp_path: Path) -> None:
-    Linker(CATALOG, source(server, tmp_path)).link(ASKS)
+    Linker(CATALOG, source(server, tmp_path)).link(QUERIES)
     with sqlite3.connect(tmp_path / "cache.sqlite") as connection:
         connection.execute("UPDATE entities SET entity = '{\"id\": ' WHERE qid = 'Q11'")
         connection.execute("UPDATE searches SET items = '[' WHERE term = 'Misoshiru'")
     connection.close()
     server.requests = []
-    links = Linker(CATALOG, source(server, tmp_path)).link(ASKS)["links"]
+    links = Linker(CATALOG, source(server, tmp_path)).link(QUERIES)["links"]
     assert [request.get("search") or request["ids"] for request in server.requests] == ["Misoshiru", "Q11"]
     assert links.column("status").to_pylist().count("linked") == 7
 
@@ -640,7 +640,7 @@ def test_revision_and_time_are_kept(server: WikidataServer, tmp_path: Path) -> N
     ]
     began = time.time()
     with WikidataServer(world) as service:
-        found = Linker(CATALOG, source(service, tmp_path)).link(asks(("en", "food", "dish", "soup")))
+        found = Linker(CATALOG, source(service, tmp_path)).link(queries(("en", "food", "dish", "soup")))
     assert found["entities"].to_pylist()[0]["revision"] == 2479872432
     with sqlite3.connect(tmp_path / "cache.sqlite") as connection:
         row = connection.execute("SELECT revision, fetched, entity FROM entities WHERE qid = 'Q7'").fetchone()
@@ -666,13 +666,13 @@ def test_a_cache_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
 
 
 def test_entities_are_cached_in_the_form_of_a_dump(server: WikidataServer, tmp_path: Path) -> None:
-    Linker(CATALOG, source(server, tmp_path)).link(ASKS)
+    Linker(CATALOG, source(server, tmp_path)).link(QUERIES)
     from polyculture.link.dumps.build import build_index
 
     with WikidataCache(tmp_path / "cache.sqlite", server.url) as cache:
         (tmp_path / "dump.json").write_text("\n".join(json.dumps(entity) for entity in cache.all_entities()) + "\n")
     built = build_index(tmp_path / "dump.json", tmp_path / "i.duckdb", LANGUAGES)
-    assert built.intake.broken == 0
+    assert built.counts.broken == 0
     with duckdb.connect(str(built.snapshot.path), read_only=True) as connection:
         found = connection.execute("SELECT name FROM names WHERE item = 11 AND language = 'ja'").fetchall()
         moved = connection.execute("FROM redirects").fetchall()
@@ -720,7 +720,7 @@ def test_an_experiment_says_how_the_service_is_asked(tmp_path: Path, monkeypatch
         ("token_env = 'eyJ0.s3cr3t-token'", "link.token_env: is not the name of an environment variable"),
         ("token = 's3cr3t'", "unknown key 'link.token'. Did you mean 'token_env'?"),
         ("connection = 2", "unknown key 'link.connection'. Did you mean 'connections'?"),
-        ("token_env = 'T'\nendpoint = 'http://example.org/'", "would travel unencrypted"),
+        ("token_env = 'T'\nendpoint = 'http://example.org/'", "would be sent unencrypted"),
     ],
 )
 def test_a_mistake_in_how_the_service_is_asked_is_one_line(tmp_path: Path, line: str, says: str) -> None:

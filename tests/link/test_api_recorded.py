@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from polyculture.cache.errors import WikidataError
-from polyculture.link.api.answers import Hit, read_hits
+from polyculture.link.api.answers import SearchHit, read_hits
 from polyculture.link.api.client import ApiClient, ApiSettings
 from polyculture.link.entity_json import PROPERTIES
 from tests.api_recordings import recorded_bodies, recorded_exchanges
@@ -43,9 +43,9 @@ def client(server: WikidataServer, *answers: bytes | Answer, told: list[str] | N
     return ApiClient(ApiSettings("test@example.org", server.url, 60_000_000, sleep=lambda _: None, tell=tell))
 
 
-def search(server: WikidataServer, *answers: bytes | Answer) -> tuple[list[str], list[Hit]]:
+def search(server: WikidataServer, *answers: bytes | Answer) -> tuple[list[str], list[SearchHit]]:
     """What a search finds, and the hits that it was asked to judge."""
-    seen: list[Hit] = []
+    seen: list[SearchHit] = []
 
     def enough(hits: Any) -> bool:
         seen.extend(hits)
@@ -63,8 +63,8 @@ def entities(server: WikidataServer, *qids: str, answers: list[bytes | Answer]) 
 def test_a_hit_by_alias(server: WikidataServer, bodies: dict[str, bytes]) -> None:
     found, hits = search(server, bodies["wbsearchentities-abc"])
     assert found[:2] == ["Q169889", "Q286874"]
-    assert hits[0] == Hit("Q169889", "ABC")  # its label is American Broadcasting Company
-    assert search(server, bodies["search_alias"]) == (["Q4115189"], [Hit("Q4115189", "test")])
+    assert hits[0] == SearchHit("Q169889", "ABC")  # its label is American Broadcasting Company
+    assert search(server, bodies["search_alias"]) == (["Q4115189"], [SearchHit("Q4115189", "test")])
 
 
 def test_hits_by_label_and_in_another_language(server: WikidataServer, bodies: dict[str, bytes]) -> None:
@@ -73,7 +73,7 @@ def test_hits_by_label_and_in_another_language(server: WikidataServer, bodies: d
     found, _ = search(server, bodies["search_crosslang"])
     assert found == ["Q3183295", "Q3666468", "Q47253"]  # the last by its name in Tagalog
     hits, following = read_hits(orjson.loads(bodies["search_crosslang"]))
-    assert (hits[-1], following) == (Hit("Q47253", "uod"), None)
+    assert (hits[-1], following) == (SearchHit("Q47253", "uod"), None)
 
 
 @pytest.mark.parametrize("name", ["wbsearchentities-empty", "search_empty"])
@@ -118,7 +118,7 @@ def test_missing_by_id(server: WikidataServer, bodies: dict[str, bytes], name: s
 
 
 def test_missing_by_title_is_no_answer_to_an_id(server: WikidataServer, bodies: dict[str, bytes]) -> None:
-    with pytest.raises(WikidataError, match="no answer to the question"):
+    with pytest.raises(WikidataError, match="does not fit the request"):
         entities(server, "Q42", answers=[bodies["wbgetentities-1234567890-missing"]] * 3)
 
 
@@ -126,7 +126,7 @@ def test_missing_by_title_is_no_answer_to_an_id(server: WikidataServer, bodies: 
     ("name", "qid"), [("wbgetentities-RandomImage.jpg", "M65057"), ("wbgetentities-titles", "M89")]
 )
 def test_what_is_no_item_is_none(server: WikidataServer, bodies: dict[str, bytes], name: str, qid: str) -> None:
-    with pytest.raises(WikidataError, match="no answer to the question"):
+    with pytest.raises(WikidataError, match="does not fit the request"):
         entities(server, qid, answers=[bodies[name]] * 3)
 
 
@@ -201,7 +201,7 @@ def test_an_answer_to_another_kind_of_search_is_not_nothing_found(
     server: WikidataServer, exchanges: Exchanges, name: str
 ) -> None:
     _, answer = exchanges[name][0]
-    with pytest.raises(WikidataError, match="no answer to the question"):
+    with pytest.raises(WikidataError, match="does not fit the request"):
         search(server, answer, answer, answer)
 
 
@@ -209,7 +209,7 @@ def test_a_title_that_was_not_found_in_april_2026_is_no_answer_to_an_id(
     server: WikidataServer, exchanges: Exchanges
 ) -> None:
     ((_, answer),) = exchanges["find_by_title_not_found"]
-    with pytest.raises(WikidataError, match="no answer to the question"):
+    with pytest.raises(WikidataError, match="does not fit the request"):
         entities(server, "Q65", answers=[answer] * 3)
 
 

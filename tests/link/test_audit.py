@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from polyculture.cache.errors import StoreError
-from polyculture.link.audit.audit import AuditRow, audit_links, judge, score
+from polyculture.link.audit.audit import LinkAuditRow, audit_links, judge, score
 from polyculture.link.audit.gold import HARD_CASES, GoldMention, read_gold_mentions
 from polyculture.link.audit.verdict import WRONG
 from polyculture.link.calibration import MATCHES
@@ -247,7 +247,7 @@ def test_the_targets_hold_on_the_slice(slice_index: IndexSource, shared_data: Pa
         for dish in map(orjson.loads, file.read_bytes().splitlines())
     ]
     result = audit_links(gold, CATALOG, slice_index.snapshot)
-    rows: dict[tuple[str, str], AuditRow] = {(row.by, row.value): row for row in result.rows}
+    rows: dict[tuple[str, str], LinkAuditRow] = {(row.by, row.value): row for row in result.rows}
     assert (result.all.clear_accuracy or 0) >= 0.97
     assert (rows["name", "one item"].accuracy or 0) >= 0.97
     assert (rows["name", "several, one in the topic"].accuracy or 0) >= 0.9

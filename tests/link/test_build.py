@@ -62,8 +62,8 @@ def test_every_form_of_a_dump_gives_the_same_tables(
     lines = b"\n".join(map(orjson.dumps, entities))
     text = {"array": array(*entities), "lines": lines + b"\n", "one line": orjson.dumps(entities)}[form]
     report = build(tmp_path, pack(text))
-    assert report.intake.items == len(entities)
-    assert report.intake.broken == 0
+    assert report.counts.items == len(entities)
+    assert report.counts.broken == 0
     assert report.snapshot == open_snapshot(tmp_path / "out.duckdb")
     names = "SELECT language, name, kind, normalised FROM names WHERE item = 234646 ORDER BY ALL"
     assert rows(report.snapshot.path, names) == [
@@ -86,7 +86,7 @@ def test_the_meta_says_where_it_comes_from(tmp_path: Path) -> None:
     assert meta["source"]["kind"] == "dump"
     assert len(meta["source"]["sha256"]) == 64
     assert (meta["file"], meta["modified"], meta["skipped"]) == ("dump.json", "2026-04-09T19:34:48Z", 1)
-    assert report.intake.skipped == 1
+    assert report.counts.skipped == 1
     assert rows(report.snapshot.path, "SELECT revision FROM items") == [(7,)]
 
 
@@ -130,12 +130,12 @@ def test_broken_lines_are_counted_with_their_numbers(tmp_path: Path) -> None:
         orjson.dumps({**RAMEN, "id": "Q5", "labels": [], "aliases": [], "sitelinks": []}),
         b"]",
     ]
-    intake = build(tmp_path, b"\n".join(lines)).intake
-    assert intake.items == 2
-    assert [line for line, _ in intake.broken_lines] == [3, 4, 5, 6, 7, 8]
-    assert "recursion" in intake.broken_lines[-1][1]
-    assert intake.broken_lines[0][1].startswith("not JSON")
-    assert "pop" in intake.broken_lines[1][1]
+    counts = build(tmp_path, b"\n".join(lines)).counts
+    assert counts.items == 2
+    assert [line for line, _ in counts.broken_lines] == [3, 4, 5, 6, 7, 8]
+    assert "recursion" in counts.broken_lines[-1][1]
+    assert counts.broken_lines[0][1].startswith("not JSON")
+    assert "pop" in counts.broken_lines[1][1]
     meta = open_snapshot(tmp_path / "out.duckdb").meta
     assert meta["broken"] == 6
     assert [line for line, _ in meta["broken_lines"]] == [3, 4, 5, 6, 7, 8]
@@ -154,7 +154,7 @@ def test_broken_lines_are_counted_with_their_numbers(tmp_path: Path) -> None:
         (b"", "is empty"),
         (b" \n\n", "is empty"),
         (b"<!doctype html>", "is not a Wikidata JSON dump"),
-        (b"\x1f\x8bnonsense", "cannot be unpacked"),
+        (b"\x1f\x8bnonsense", "cannot be decompressed"),
         (b"[\n]\n", "holds no item"),
         (b'{"a": 1}\n', "holds no item"),
     ],
@@ -176,8 +176,8 @@ def test_a_cut_is_seen_even_where_the_cut_line_ends_with_a_bracket(tmp_path: Pat
 def test_a_piece_of_an_array_has_commas_and_no_bracket(tmp_path: Path) -> None:
     """A last line with its comma and without a newline was taken for a cut one."""
     text = b",\n".join(orjson.dumps(item(f"Q{number}", "soup")) for number in (7, 8)) + b","
-    assert build(tmp_path, text).intake.items == 2
-    assert build(tmp_path, text + b"\r\n").intake.items == 2
+    assert build(tmp_path, text).counts.items == 2
+    assert build(tmp_path, text + b"\r\n").counts.items == 2
     with pytest.raises(SnapshotError, match="ends too early"):
         build(tmp_path, text[:-2] + b",")
 
@@ -195,8 +195,8 @@ def test_long_dumps_come_in_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     dump = write_dump(tmp_path / "dump.json", [*CLASSES, RAMEN])
     settings = BuildSettings(progress=lambda read, _size: seen.append(read))
     report = build_index(dump, tmp_path / "out.duckdb", ["en"], settings)
-    assert report.intake.items == len(CLASSES) + 1
-    assert report.intake.broken == 0
+    assert report.counts.items == len(CLASSES) + 1
+    assert report.counts.broken == 0
     assert len(seen) > 3
     assert seen == sorted(seen)
     assert seen[-1] == dump.stat().st_size
@@ -279,7 +279,7 @@ def test_a_snapshot_that_lacks_a_table_is_damaged(tmp_path: Path) -> None:
 def test_whole_items_as_wikidata_writes_them(tmp_path: Path, shared_data: Path) -> None:
     dump = shared_data / "wikidata" / "entity-json" / "wdsub" / "100lines.json.gz"
     report = build_index(dump, tmp_path / "out.duckdb", ["en", "de"])
-    assert (report.intake.items, report.intake.broken) == (99, 0)
+    assert (report.counts.items, report.counts.broken) == (99, 0)
     assert rows(report.snapshot.path, "SELECT min(sitelinks) > 0 FROM items") == [(True,)]
     cut = shared_data / "wikidata" / "entity-json" / "wikibase-dump-filter" / "entities.ndjson"
     with pytest.raises(SnapshotError, match="bracket"):

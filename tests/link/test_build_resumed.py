@@ -114,9 +114,9 @@ def test_several_processes_write_the_same_snapshot(
     settings = BuildSettings(workers=workers, progress=lambda read, _size: seen.append(read))
     report = build_index(dump, tmp_path / "index.duckdb", LANGUAGES, settings)
     assert content(report.snapshot.path) == content(in_one_go.snapshot.path)
-    assert report.intake == in_one_go.intake
-    assert [line for line, _ in report.intake.broken_lines] == [7, 1_000, 2_345, 4_000]
-    assert report.intake.items == ITEMS - 4
+    assert report.counts == in_one_go.counts
+    assert [line for line, _ in report.counts.broken_lines] == [7, 1_000, 2_345, 4_000]
+    assert report.counts.items == ITEMS - 4
     assert len(seen) > 10
     assert [path.name for path in tmp_path.iterdir()] == ["index.duckdb"]
 
@@ -128,7 +128,7 @@ def test_a_killed_build_goes_on_where_it_was(dump: Path, in_one_go: BuildReport,
     assert not out.exists()
     kill_after(start(dump, out, workers), out, sealed(out) + 4)
     said = start(dump, out, workers).communicate()[0]
-    assert "goes on from line" in said
+    assert "resuming at line" in said
     assert content(out) == content(in_one_go.snapshot.path)
     assert [path.name for path in tmp_path.iterdir()] == ["index.duckdb"]
 
@@ -161,7 +161,7 @@ def test_a_build_killed_while_it_sorts_reads_nothing_again(
         with pytest.raises(KeyboardInterrupt):
             build_index(dump, out, LANGUAGES)
     build_index(dump, out, LANGUAGES, BuildSettings(tell=said.append))
-    assert said == [f"{dump}: is read already, and its items are sorted now"]
+    assert said == [f"{dump}: was read already; sorting its items"]
     assert content(out) == content(in_one_go.snapshot.path)
 
 
@@ -171,10 +171,10 @@ def test_a_dump_that_has_changed_is_read_anew(tmp_path: Path) -> None:
     write_dump(dump, [item("Q8", "Another world"), *entities(900)[:800]])
     said: list[str] = []
     report = build_index(dump, out, LANGUAGES, BuildSettings(tell=said.append))
-    assert "is not what it was when the build began" in said[0]
+    assert "has changed since the build began" in said[0]
     again = build_index(dump, tmp_path / "again.duckdb", LANGUAGES)
     assert content(out) == content(again.snapshot.path)
-    assert report.intake.items == 801
+    assert report.counts.items == 801
 
 
 def test_other_languages_begin_anew(dump: Path, tmp_path: Path) -> None:

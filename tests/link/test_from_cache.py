@@ -19,8 +19,8 @@ from polyculture.link.api.source import ApiSource
 from polyculture.link.index.snapshot import open_snapshot
 from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import TABLES, Linker
-from polyculture.link.rules import Rules
-from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, asks, item
+from polyculture.link.rules import LinkRules
+from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, item, queries
 from tests.wikidata_server import WikidataServer
 
 ITEMS: list[Entity] = [
@@ -32,7 +32,7 @@ ITEMS: list[Entity] = [
     item("Q20", "Ana", P31="Q5", P27="Q414"),
     item("Q30", "never asked for", P31="Q746549"),
 ]
-ASKS = asks(
+QUERIES = queries(
     ("en", "food", "dish", "miso soup"),
     ("ja", "food", "dish", "味噌汁"),
     ("en", "food", "dish", "Misoshiru"),
@@ -41,7 +41,7 @@ ASKS = asks(
     ("en", "food", "dish", "some miso soups"),  # by another form
     ("en", "food", "dish", "nothing of the kind"),
 )
-EXACT = Rules(fuzzy_threshold=None)
+EXACT = LinkRules(fuzzy_threshold=None)
 
 
 @pytest.fixture
@@ -52,18 +52,18 @@ def server() -> Iterator[WikidataServer]:
 
 def link_by_service(server: WikidataServer, cache: Path, languages: frozenset[str] = LANGUAGES) -> dict[str, Any]:
     settings = ApiSettings("test@example.org", server.url, requests_per_minute=60_000)
-    return Linker(CATALOG, ApiSource(settings, cache, languages), EXACT).link(ASKS)
+    return Linker(CATALOG, ApiSource(settings, cache, languages), EXACT).link(QUERIES)
 
 
 def test_the_same_links_as_the_service_row_for_row(server: WikidataServer, tmp_path: Path) -> None:
     by_service = link_by_service(server, tmp_path / "cache.sqlite")
     asked = len(server.requests)
     report = build_from_cache(tmp_path / "cache.sqlite", server.url, tmp_path / "index.duckdb", LANGUAGES)
-    by_index = Linker(CATALOG, IndexSource(report.snapshot), EXACT).link(ASKS)
+    by_index = Linker(CATALOG, IndexSource(report.snapshot), EXACT).link(QUERIES)
     assert all(by_index[name].equals(by_service[name]) for name in TABLES)
     assert by_index["links"].column("status").to_pylist().count("linked") == 6
     assert len(server.requests) == asked
-    assert (report.intake.redirects, report.intake.left_out) == (2, 0)
+    assert (report.counts.redirects, report.counts.left_out) == (2, 0)
 
 
 def test_it_says_what_it_is(server: WikidataServer, tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_answers_in_too_few_languages_are_left_out(server: WikidataServer, tmp_p
     with pytest.raises(SnapshotError, match=r"holds no answer of .* in all languages of the catalogue \(\d+ in other"):
         build_from_cache(cache, server.url, tmp_path / "index.duckdb", LANGUAGES)
     report = build_from_cache(cache, server.url, tmp_path / "index.duckdb", ["en", "ja"])
-    assert report.intake.items > 5
+    assert report.counts.items > 5
     with pytest.raises(SnapshotError, match="holds no answer of http://elsewhere"):
         build_from_cache(cache, "http://elsewhere", tmp_path / "other.duckdb", ["en"])
     assert not (tmp_path / "other.duckdb").exists()
@@ -101,7 +101,7 @@ def test_answers_without_the_statements_needed_now_are_left_out(server: Wikidata
         connection.execute("UPDATE entities SET entity = '{' WHERE qid = 'Q10'")
     connection.close()
     report = build_from_cache(cache, server.url, tmp_path / "index.duckdb", LANGUAGES)
-    assert report.intake.left_out == 1
+    assert report.counts.left_out == 1
 
 
 def test_no_cache_and_a_damaged_one_are_one_line(tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def reached(claims: list[Claim], *topics: Topic) -> dict[tuple[int, int], tuple[
         )
         items = sorted({end for item, _, target in claims for end in (item, target)} | set(range(1, 10)))
         ontology = Ontology(connection, catalog, [t.code for t in topics])
-        ontology.climb()
+        ontology.expand_classes()
         wanted = connection.from_arrow(pa.table({"item": pa.array(items, pa.uint32())}))
         rows = ontology.reach(wanted).fetchall()
         return {(scope, item): (distance, path) for scope, item, distance, path in rows}

@@ -19,7 +19,7 @@ from polyculture.link.index.snapshot import open_snapshot
 from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import TABLES, Linker
 from polyculture.link.pull.client import PullSettings, SparqlClient
-from polyculture.link.pull.pages import Pages
+from polyculture.link.pull.pages import QueryPages
 from polyculture.link.pull.pull import PullReport, pull_index
 from polyculture.link.pull.queries import Query
 from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, item, statement, write_dump
@@ -213,7 +213,7 @@ def test_an_endpoint_with_little_time(server: SparqlServer, tmp_path: Path) -> N
 
 def test_an_endpoint_with_no_time_at_all(server: SparqlServer, tmp_path: Path) -> None:
     server.refuses, waits = lambda query: "wdt:P31 ?above" in query, Waits()
-    with pytest.raises(WikidataError, match=r"not enough time for Q\d+.*wikidata build"):
+    with pytest.raises(WikidataError, match=r"time limit is too short for Q\d+.*wikidata build"):
         pull(server, tmp_path / "pulled.duckdb", waits)
     assert [pause for pause in waits if pause >= 30] == [30.0, 120.0]
 
@@ -222,7 +222,7 @@ def test_an_endpoint_with_no_time_at_all(server: SparqlServer, tmp_path: Path) -
 def test_pages_together_hold_every_row(server: SparqlServer, tmp_path: Path, limit: int) -> None:
     query = Query("below", (5, 10, 2095, 746549), "P31", limit=limit)
     with SparqlClient(PullSettings("me@example.org", server.url, 60_000, sleep=lambda _: None)) as client:
-        rows = list(Pages(client, tmp_path, server.url).rows(query))
+        rows = list(QueryPages(client, tmp_path, server.url).rows(query))
     items = sorted(int(row["item"].value.rpartition("Q")[2]) for row in rows)
     assert items == [11, 14, 14, 15, 16, 20, 21, 22, 23, 54]
     assert len(server.queries) == 10 // limit + 1
@@ -273,7 +273,7 @@ def test_bad_input_is_one_line(tmp_path: Path) -> None:
         pull_index(CATALOG, ["food"], tmp_path / "x.duckdb", PullSettings("me@example.org", "query.wikidata.org"))
     with pytest.raises(CatalogError, match=r"unknown topic 'foot'.*'food'"):
         pull_index(CATALOG, ["foot"], tmp_path / "x.duckdb", nobody)
-    with SparqlServer([]) as server, pytest.raises(SnapshotError, match="knows no item of these topics"):
+    with SparqlServer([]) as server, pytest.raises(SnapshotError, match="has no item of these topics"):
         pull(server, tmp_path / "x.duckdb")
     assert not (tmp_path / "x.duckdb").exists()
 

@@ -19,7 +19,7 @@ from polyculture.link.entity_json import PROPERTIES
 from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import TABLES, Linker
 from polyculture.link.ontology import Ontology
-from polyculture.link.rules import Rules
+from polyculture.link.rules import LinkRules
 from tests.link_world import CATALOG, LANGUAGES, Entity, write_dump
 from tests.wikidata_server import WikidataServer
 
@@ -35,7 +35,7 @@ def test_the_book_topic_accepts_few_of_the_slice(slice_index: IndexSource) -> No
     """Any path over P31, P279 and P361 accepts 177,609 of these 193,325 items as books."""
     with duckdb.connect() as connection, slice_index.opened(connection):
         ontology = Ontology(connection, CATALOG, ["book"])
-        ontology.climb()
+        ontology.expand_classes()
         rows = ontology.reach(connection.table("wikidata.items")).fetchall()
     titles = [item for scope, item, *_ in rows if scope == ontology.scopes["book", "title"]]
     assert 1_000 < len(titles) <= 8_200
@@ -61,7 +61,7 @@ def test_the_service_and_the_index_give_the_same_links(shared_data: Path, tmp_pa
     entities = _some_entities(shared_data / "wikidata" / "slice.json.gz")
     dump = write_dump(tmp_path / "dump.json", entities)
     index = IndexSource(build_index(dump, tmp_path / "index.duckdb", LANGUAGES).snapshot)
-    rows, exact = _sample(index, 120), Rules(fuzzy_threshold=None)
+    rows, exact = _sample(index, 120), LinkRules(fuzzy_threshold=None)
     by_index = Linker(CATALOG, index, exact).link(rows)
     with WikidataServer(entities) as server:
         settings = ApiSettings("test@example.org", server.url, requests_per_minute=1_000_000)

@@ -14,7 +14,7 @@ from polyculture.link.calibration import ANY, bases
 from polyculture.link.index.lexicon import lexicon
 from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import Linker
-from polyculture.link.show.explain import Explanation, Item, explain
+from polyculture.link.show.explain import Explanation, NamedItem, explain
 from polyculture.link.show.items import describe
 from tests.link_world import CATALOG, CLASSES, index_of, item
 from tests.polyculture.test_command_line import one_line, polyculture
@@ -116,7 +116,7 @@ def test_a_link_is_explained(world: Linker) -> None:
     assert (found.status, found.candidates, found.survivors) == ("linked", 3, 2)
     chosen = found.chosen
     assert chosen is not None
-    assert chosen.item == Item("Q11", "miso soup", None, None)
+    assert chosen.item == NamedItem("Q11", "miso soup", None, None)
     assert (chosen.match, chosen.matched, chosen.matched_language, chosen.score) == ("alias", "misoshiru", "en", 100.0)
     assert [step.label for step in chosen.path] == ["soup", "dish"]
     assert (chosen.reached_kind, chosen.distance, chosen.sitelinks) == ("dish", 2, 5)
@@ -132,11 +132,11 @@ def test_a_link_is_explained(world: Linker) -> None:
 def test_labels_are_given_in_the_language_of_the_surface_too(world: Linker) -> None:
     found = the_dish(world, "ซุปมิโซะ", "th")
     assert found.chosen is not None
-    assert found.chosen.item == Item("Q11", "miso soup", "ซุปมิโซะ", None)
-    assert found.countries[0].item == Item("Q17", "Japan", "ญี่ปุ่น", None)
+    assert found.chosen.item == NamedItem("Q11", "miso soup", "ซุปมิโซะ", None)
+    assert found.countries[0].item == NamedItem("Q17", "Japan", "ญี่ปุ่น", None)
     unnamed = the_dish(world, "มีโซะ", "th")
     assert unnamed.chosen is not None
-    assert unnamed.chosen.item == Item("Q51", None, "มีโซะ", None)
+    assert unnamed.chosen.item == NamedItem("Q51", None, "มีโซะ", None)
     assert [(c.property, c.property_name) for c in unnamed.countries] == [
         ("P50/P27", "country of citizenship of author")
     ]
@@ -310,7 +310,7 @@ def test_a_mistake_is_one_line(tmp_path: Path, words: tuple[str, ...], says: str
     assert says in one_line(shown)
 
 
-@pytest.mark.parametrize("damage", ["overwritten", "cut off"])
+@pytest.mark.parametrize("damage", ["overwritten", "truncated"])
 def test_a_damaged_snapshot_is_one_line(world: Linker, tmp_path: Path, damage: str) -> None:
     assert isinstance(world.source, IndexSource)
     snapshot = world.source.snapshot.path
@@ -320,7 +320,7 @@ def test_a_damaged_snapshot_is_one_line(world: Linker, tmp_path: Path, damage: s
     shown = polyculture(
         *("link", "show", "misoshiru", "--language", "en", "--topic", "food", "--snapshot", file), cwd=tmp_path
     )
-    assert "damaged.duckdb: is damaged, or was cut off. Build it again" in one_line(shown)
+    assert "damaged.duckdb: is damaged or truncated. Build it again" in one_line(shown)
 
 
 def _first_block_of_names(snapshot: Path) -> int:

@@ -13,7 +13,7 @@ from polyculture.cache.parquet import read_metadata, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import TABLES
-from polyculture.link.rules import Rules
+from polyculture.link.rules import LinkRules
 from polyculture.link.stage import DIGEST, distinct_surfaces, link_run
 from tests.link_world import CATALOG, index_of, item
 from tests.store_builder import StoreBuilder
@@ -83,7 +83,7 @@ def test_again_does_nothing_until_something_changes(tmp_path: Path, index: Index
     assert before == {name: run.table(name).stat().st_mtime_ns for name in TABLES}
     run.table("entities").unlink()
     assert link_run(run, manifest_of(run), CATALOG, index) == Outcome(4, 0)
-    assert link_run(run, manifest_of(run), CATALOG, index, rules=Rules(clear_lead=1.0)) == Outcome(4, 0)
+    assert link_run(run, manifest_of(run), CATALOG, index, rules=LinkRules(clear_lead=1.0)) == Outcome(4, 0)
     (tmp_path / "other").mkdir()
     assert link_run(run, manifest_of(run), CATALOG, index_of(tmp_path / "other", DISHES[:1])) == Outcome(4, 0)
 
@@ -102,7 +102,7 @@ def test_killed_between_the_files_it_is_done_again(
 
     monkeypatch.setattr("polyculture.link.stage.write_parquet", die)
     with pytest.raises(KeyboardInterrupt):
-        link_run(run, manifest_of(run), CATALOG, index, rules=Rules(clear_lead=1.0))
+        link_run(run, manifest_of(run), CATALOG, index, rules=LinkRules(clear_lead=1.0))
     monkeypatch.setattr("polyculture.link.stage.write_parquet", write_parquet)
     assert link_run(run, manifest_of(run), CATALOG, index) == Outcome(4, 0)
     assert whole == {name: run.table(name).read_bytes() for name in TABLES}

@@ -27,17 +27,17 @@ from polyculture.link.api.client import ApiSettings
 from polyculture.link.api.source import ApiSource
 from polyculture.link.linker import TABLES, Linker
 from polyculture.link.normalise import Fold, normalise
-from polyculture.link.rules import Rules
+from polyculture.link.rules import LinkRules
 from polyculture.link.variants import inflections
-from tests.link_names import NORMALISED, SEARCHED, SPELLED, TURNED
-from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, asks, index_of, item
+from tests.link_names import EXPANDED, INFLECTED, NORMALISED, SPELLED
+from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, index_of, item, queries
 from tests.wikidata_server import Folding, WikidataServer, as_wikidata
 
-EXACT = Rules(fuzzy_threshold=None)  # no service lists all names of a kind
+EXACT = LinkRules(fuzzy_threshold=None)  # no service lists all names of a kind
 DISH = ("food", "dish")
 PAIRS = [
     (language, name, mention)
-    for table in (NORMALISED, SPELLED, TURNED)
+    for table in (NORMALISED, SPELLED, INFLECTED)
     for language, pairs in table.items()
     for name, mention in pairs
 ]
@@ -83,7 +83,7 @@ CLAIMS = st.fixed_dictionaries(
 
 @st.composite
 def named(draw: st.DrawFn) -> tuple[list[Any], list[Any]]:
-    """Things, and asks for them: of a few names, so that they meet."""
+    """Things, and queries for them: of a few names, so that they meet."""
     pairs = draw(st.lists(st.sampled_from(PAIRS), min_size=8, max_size=14, unique=True))
     names = st.sampled_from([name for _, name, _ in pairs] + list(OTHERS))
     own = st.sampled_from(pairs).map(lambda pair: {pair[0]: pair[1]})
@@ -158,14 +158,14 @@ def rows_of(wanted: list[Any]) -> list[tuple[str, str, str, str]]:
 def test_every_rule_is_reached_and_both_sources_agree() -> None:
     names = sorted({(language, name) for language, name, _ in PAIRS})
     entities = [*CLASSES, *(item(f"Q{100 + n}", {code: name}, P31=MEANT[0]) for n, (code, name) in enumerate(names))]
-    rows = asks(*sorted({(language, *DISH, mention) for language, _, mention in PAIRS}))
+    rows = queries(*sorted({(language, *DISH, mention) for language, _, mention in PAIRS}))
     index = over_an_index(CATALOG, entities, rows)
     (service,) = over_the_service(CATALOG, entities, by_their_first_letter, rows)
     assert all(service[table].to_pylist() == index[table].to_pylist() for table in TABLES)
     found = {
         (link["language"], link["surface"]): (link["match"], link["matched"]) for link in index["links"].to_pylist()
     }
-    kinds = {"normalised": NORMALISED, "variant": SPELLED, "inflected": TURNED}
+    kinds = {"normalised": NORMALISED, "variant": SPELLED, "inflected": INFLECTED}
     assert found == {
         (language, mention): (match, name)
         for match, table in kinds.items()
@@ -175,9 +175,9 @@ def test_every_rule_is_reached_and_both_sources_agree() -> None:
 
 
 def test_a_service_is_asked_for_what_a_name_has_and_the_mention_lacks() -> None:
-    pairs = [(language, name, mention) for language, some in SEARCHED.items() for name, mention in some]
+    pairs = [(language, name, mention) for language, some in EXPANDED.items() for name, mention in some]
     entities = [*CLASSES, *(item(f"Q{100 + n}", {code: name}, P31=MEANT[0]) for n, (code, name, _) in enumerate(pairs))]
-    rows = asks(*sorted((language, *DISH, mention) for language, _, mention in pairs))
+    rows = queries(*sorted((language, *DISH, mention) for language, _, mention in pairs))
     (service,) = over_the_service(CATALOG, entities, as_wikidata, rows)
     index = over_an_index(CATALOG, entities, rows)
     assert all(service[table].to_pylist() == index[table].to_pylist() for table in TABLES)
@@ -189,13 +189,13 @@ def test_a_service_is_asked_for_what_a_name_has_and_the_mention_lacks() -> None:
 def test_every_rule_of_what_is_searched_is_needed(language: str) -> None:
     for rule in inflections()[language]["searched"]:
         pattern = re.compile("|".join(rule[::2]), re.IGNORECASE)
-        assert any(pattern.search(mention) for _, mention in SEARCHED[language]), rule
+        assert any(pattern.search(mention) for _, mention in EXPANDED[language]), rule
 
 
 @pytest.mark.parametrize("language", sorted(inflections()))
 def test_the_mentions_need_every_rule_of_their_language(language: str) -> None:
     rules = inflections()[language]
-    forms = normalise([mention for _, mention in TURNED[language]], "turkish" if language == "tr" else "plain")
+    forms = normalise([mention for _, mention in INFLECTED[language]], "turkish" if language == "tr" else "plain")
     with duckdb.connect() as connection:
         for rule in [*rules.get("before", []), *rules.get("after", []) * rules.get("again", 1)]:
             query = """
@@ -214,7 +214,7 @@ def test_the_service_and_the_index_give_the_same_tables(
     named: tuple[list[Any], list[Any]], classes: list[dict[str, list[str]]], part_of: bool
 ) -> None:
     things, wanted = named
-    entities, words, rows = world(things, classes), catalog(part_of=part_of), asks(*rows_of(wanted))
+    entities, words, rows = world(things, classes), catalog(part_of=part_of), queries(*rows_of(wanted))
     index = over_an_index(words, entities, rows)
     (service,) = over_the_service(words, entities, by_their_first_letter, rows)
     for name in TABLES:
@@ -228,9 +228,9 @@ def test_what_the_real_search_would_not_find_is_left_out_and_nothing_else_is_oth
 ) -> None:
     things, wanted = named
     entities, rows = world(things, classes), rows_of(wanted)
-    index = over_an_index(CATALOG, entities, asks(*rows))
+    index = over_an_index(CATALOG, entities, queries(*rows))
     some, others = rows[: len(rows) // 2], rows[len(rows) // 2 :]
-    whole, *parts = over_the_service(CATALOG, entities, as_wikidata, asks(*rows), asks(*some), asks(*others))
+    whole, *parts = over_the_service(CATALOG, entities, as_wikidata, queries(*rows), queries(*some), queries(*others))
     for name in ("links", "candidates"):
         apart = [row for part in parts for row in part[name].to_pylist()]
         assert sorted(map(repr, whole[name].to_pylist())) == sorted(map(repr, apart)), name
@@ -271,8 +271,8 @@ def test_what_a_mention_means_does_not_depend_on_what_else_is_asked(
     rows = rows_of(wanted)
     with tempfile.TemporaryDirectory() as folder:
         linker = Linker(CATALOG, index_of(Path(folder), world([*things, *bare], classes)))
-        whole = linker.link(asks(*rows))
-        parts = [linker.link(asks(*part)) for part in (rows[::2], rows[1::2]) if part]
+        whole = linker.link(queries(*rows))
+        parts = [linker.link(queries(*part)) for part in (rows[::2], rows[1::2]) if part]
     for name in ("links", "candidates"):
         apart = [row for part in parts for row in part[name].to_pylist()]
         assert sorted(map(repr, whole[name].to_pylist())) == sorted(map(repr, apart)), name

@@ -1,4 +1,4 @@
--- chosen: the candidates of one size that stand often enough where no longer one has been chosen.
+-- chosen: add the candidates of one size that are frequent enough at places without a longer chosen one.
 INSERT INTO chosen
 SELECT candidate, $size, count(*)
 FROM occurrences

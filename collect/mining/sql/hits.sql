@@ -1,5 +1,5 @@
--- hits: a row is a place where a pattern stands, with the n-grams of its slot (`keys` folded, `forms` as written),
--- shortest first. Of documents that are equal, letter for letter, only one is here.
+-- hits: a row is a match of a pattern, with the n-grams of its slot (`keys` folded, `forms` as written), shortest first.
+-- Of identical documents only one is included.
 CREATE TABLE hits AS
 WITH found AS (FROM read_parquet($parts)),
 first AS (

@@ -1,6 +1,6 @@
--- A row is an n-gram that is frequent enough: how it is mostly written, how often and in how many different documents it
--- stands in a slot, how often as a whole (`completions`, 0 where it was not chosen), how much of a term it is, by which
--- patterns it was found, and up to three of its places, from different documents where there are as many.
+-- A row is a frequent n-gram: its most frequent spelling, its numbers of matches and of different documents, its matches as
+-- the longest n-gram (`completions`, 0 where it was not chosen), its termhood, its patterns, and up to three contexts, from
+-- different documents if possible.
 --
 -- c_value: equation 2 of Frantzi, Ananiadou & Mima (2000), doi:10.1007/s007999900023, with log2(size + 1) in place of
 -- log2(size), so that single words have a value; nested in are the longer n-grams that were chosen.
@@ -29,7 +29,7 @@ nested AS (
     JOIN candidates AS longer ON longer.candidate = pair.longer
     GROUP BY pair.candidate
 ),
--- The places of an n-gram in the order of their documents' hashes, as good as drawn by lot; those it completes first.
+-- A sample of an n-gram's matches in the order of document hashes, which is as good as random; completions first.
 sampled AS (
     SELECT
         occurrences.candidate,

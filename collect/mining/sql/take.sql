@@ -1,4 +1,4 @@
--- taken: the places that the candidates just chosen complete.
+-- taken: add the places of the candidates chosen last.
 INSERT INTO taken
 SELECT occurrences.hit, occurrences.candidate
 FROM occurrences

@@ -1,4 +1,4 @@
--- A row is an unmatched surface with a normal form of it and the other forms that were made of that.
+-- A row is an unmatched surface with one of its normal forms, and the other forms made from that.
 SELECT lookup.lookup, lookup.language, lookup.surface, keys.key, list(DISTINCT form.key) FILTER (form.key IS NOT NULL) AS forms
 FROM lookups AS lookup
 SEMI JOIN unmatched USING (lookup)

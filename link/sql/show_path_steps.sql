@@ -1,5 +1,5 @@
--- A row is a step on a shortest way to a root of $scope: from the item to a class it is an instance of, from a class to one
--- above it, or to a class of classes that it is an instance of.
+-- A row is a step on a shortest path to a root of $scope: from the item to a class of which it is an instance, from a class
+-- to a superclass, or from a class to a metaclass of which it is an instance.
 SELECT $item::UINTEGER AS item, class.item AS target
 FROM classes AS class
 JOIN wikidata.claims AS claim ON claim.item = $item AND claim.property = 'P31' AND claim.target = class.item

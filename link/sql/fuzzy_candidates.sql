@@ -1,0 +1,41 @@
+-- found: add the items with a name in `fuzzy_matches`, each by its most similar name; the $kept most similar per query. The
+-- name must be in a language of the query's fallback chain. Numbers and generational suffixes must be the same. Names of
+-- persons must be near-identical, for one letter makes another person (Pete Doherty, Peter Doherty). Persons, English names
+-- for other languages, and scripts that omit vowels or write them as marks need a higher score: there one letter more
+-- often makes another name.
+INSERT INTO found
+WITH bearers AS (
+    SELECT members.scope, chain.language, chain.fold, name.normalised AS name, bool_and(chain.english) AS english
+    FROM topic_names AS name
+    SEMI JOIN fuzzy_matches ON fuzzy_matches.name = name.normalised
+    JOIN members USING (item)
+    JOIN chain ON chain.name_language = name.language
+    WHERE name.rule_count = 0
+    GROUP BY ALL
+),
+close AS (
+    SELECT fuzzy_queries.query, fuzzy_queries.query_group, fuzzy_queries.language, fuzzy_queries.scope, fuzzy_matches.name AS key, max(fuzzy_matches.score) AS score
+    FROM fuzzy_matches
+    JOIN fuzzy_queries USING (scope, key)
+    JOIN bearers USING (scope, language, fold, name)
+    JOIN scopes USING (scope)
+    JOIN fuzzy_queries AS form ON form.query = fuzzy_queries.query
+    WHERE (fuzzy_matches.near_identical OR scopes.occupation IS NULL)
+      AND (
+          fuzzy_matches.score >= $strict
+          OR NOT (bearers.english OR scopes.occupation IS NOT NULL OR regexp_matches(fuzzy_matches.name, '[\p{Arabic}\p{Devanagari}\p{Han}\p{Hangul}]'))
+      )
+    GROUP BY ALL
+    HAVING bool_or(numbers(fuzzy_matches.name) = numbers(form.key))
+),
+hits AS (
+    SELECT close.query, close.query_group, members.item, min((-close.score, chain.position, name.name, name.language)) AS hit
+    FROM close
+    JOIN chain ON chain.language = close.language
+    JOIN topic_names AS name ON name.language = chain.name_language AND name.normalised = close.key AND name.rule_count = 0
+    JOIN members ON members.scope = close.scope AND members.item = name.item
+    GROUP BY close.query, close.query_group, members.item
+)
+SELECT query, query_group, item, 8 AS strength, hit[3] AS name, hit[4] AS language, -hit[1] AS score
+FROM hits
+QUALIFY row_number() OVER (PARTITION BY query ORDER BY hit[1], item) <= $kept;

@@ -1,0 +1,80 @@
+-- candidate_paths: a row is a candidate that lies in a scope of its query, with its path into the best scope: that of the
+-- query's own kind, else the nearest. `rank` is its place among the query's; `path` has the form of the output tables.
+CREATE TABLE candidate_paths AS
+WITH best AS (
+    SELECT
+        found.query,
+        found.item,
+        any_value((found.query_group, found.strength, found.score)) AS found,
+        min((NOT own.own, reached.distance, own.scope)) AS first
+    FROM found
+    JOIN query_group_scopes AS own USING (query_group)
+    JOIN reached USING (scope, item)
+    GROUP BY found.query, found.item
+)
+SELECT
+    best.query,
+    best.item,
+    NOT best.first[1] AS own,
+    own.reached,
+    best.first[2] AS distance,
+    list_transform(reached.path, lambda step: 'Q' || step) AS path,
+    'Q' || coalesce(reached.path[-1], best.item) AS root,
+    row_number() OVER (
+        PARTITION BY best.query
+        ORDER BY
+            best.first[1], best.found[2], best.found[3] DESC, best.first[2], item.sitelinks DESC NULLS LAST, best.item
+    ) AS rank
+FROM best
+JOIN query_group_scopes AS own ON own.query_group = best.found[1] AND own.scope = best.first[3]
+JOIN reached ON reached.scope = best.first[3] AND reached.item = best.item
+LEFT JOIN wikidata.items AS item ON item.item = best.item;
+
+-- ranked_candidates: a row is a candidate of a query, with its path to a root and its rank, if it has a path.
+CREATE TABLE ranked_candidates AS
+SELECT
+    found.*,
+    candidate_paths.own,
+    candidate_paths.distance,
+    candidate_paths.reached,
+    candidate_paths.path,
+    candidate_paths.root,
+    coalesce(item.sitelinks, 0) AS sitelinks,
+    candidate_paths.rank
+FROM found
+LEFT JOIN candidate_paths USING (query, item)
+LEFT JOIN wikidata.items AS item ON item.item = found.item;
+
+-- runners_up: a row is a query with the best survivor that competes with the first. Subclasses and instances of the first do
+-- not compete: a name that both have means the general one (car, and passenger car).
+CREATE TABLE runners_up AS
+SELECT first.query, min(second.rank) AS rank
+FROM candidate_paths AS first
+JOIN candidate_paths AS second ON second.query = first.query AND second.rank > 1
+WHERE first.rank = 1 AND NOT list_contains(coalesce(second.path, []), 'Q' || first.item)
+GROUP BY first.query;
+
+-- best_candidates: a row is a query with at least one survivor: the first, the number of survivors, and what makes it
+-- ambiguous. `close`: the runner-up is as good. `otherwise`: an item outside the topic has the name by an earlier rule: in
+-- the query's own language where the first matches in English; or exactly, or with fewer rules, where the first matches by
+-- spelling or inflection.
+CREATE TABLE best_candidates AS
+SELECT
+    first.*,
+    survivors.survivors,
+    coalesce(
+        second.own = first.own AND second.strength = first.strength AND second.score = first.score
+        AND second.distance <= first.distance + 1 AND first.sitelinks + 1 < $clear_lead * (second.sitelinks + 1),
+        false
+    ) AS close,
+    coalesce(others.strength // 3 < first.strength // 3 OR others.score > first.score, false) AS otherwise,
+    close OR otherwise AS ambiguous
+FROM ranked_candidates AS first
+JOIN (SELECT query, count(*) AS survivors FROM candidate_paths GROUP BY query) AS survivors USING (query)
+LEFT JOIN runners_up USING (query)
+LEFT JOIN ranked_candidates AS second ON second.query = first.query AND second.rank = runners_up.rank
+LEFT JOIN (
+    SELECT query, min(strength) AS strength, max(score) AS score
+    FROM ranked_candidates SEMI JOIN candidate_paths USING (query) WHERE rank IS NULL GROUP BY query
+) AS others ON others.query = first.query
+WHERE first.rank = 1;

@@ -1,0 +1,78 @@
+-- known_forms: a row is a form of a spelling whose loose form is that of a name in some scope.
+CREATE OR REPLACE TABLE known_forms AS
+WITH wanted AS (
+    SELECT spelling, rule_count, key, loose(key) AS loose
+    FROM (SELECT spelling, 0 AS rule_count, key FROM spellings UNION ALL SELECT spelling, rule_count, key FROM forms)
+)
+SELECT spelling.language, spelling.key AS spelling, wanted.rule_count, wanted.key, wanted.loose
+FROM wanted
+-- `topic_names` stores the loose form; on the side of `wanted` it would be computed again.
+SEMI JOIN (FROM topic_names WHERE loose <> '') AS topic_names ON topic_names.loose = wanted.loose
+JOIN spellings AS spelling USING (spelling);
+
+-- lookup_forms: a row is such a form of an unmatched lookup, in a language of its fallback chain.
+CREATE OR REPLACE VIEW lookup_forms AS
+SELECT keys.lookup, known_forms.rule_count, known_forms.key, known_forms.loose, chain.name_language, chain.position, chain.english
+FROM known_forms
+JOIN chain ON chain.language = known_forms.language
+JOIN keys ON keys.language = known_forms.language AND keys.key = known_forms.spelling AND keys.fold = chain.fold;
+
+-- found: add the items in an unmatched query's scopes that have one of its forms as a name, each by its best name. The score
+-- is 100, minus 5 per rule applied to the word or the name, 3 for another spelling, 1 for an alias, 1 for English as last
+-- resort.
+INSERT INTO found
+WITH hits AS (
+    SELECT lookup_forms.lookup, topic_names.item, min((
+        5 * (lookup_forms.rule_count + topic_names.rule_count) + CASE WHEN lookup_forms.key <> topic_names.normalised THEN 3 ELSE 0 END
+        + CASE topic_names.kind WHEN 'alias' THEN 1 ELSE 0 END + CASE WHEN lookup_forms.english THEN 1 ELSE 0 END,
+        lookup_forms.rule_count + topic_names.rule_count, lookup_forms.position, topic_names.name, topic_names.language
+    )) AS hit
+    FROM lookup_forms
+    JOIN topic_names ON topic_names.language = lookup_forms.name_language AND topic_names.loose = lookup_forms.loose
+    -- Short words are weak evidence: one syllable must match a label, three letters must be spelled the same.
+    WHERE (length(lookup_forms.loose) > 1 OR topic_names.kind = 'label')
+      AND (
+          length(lookup_forms.loose) > 3 OR NOT regexp_matches(lookup_forms.loose, '\p{Latin}')
+          OR lookup_forms.key = topic_names.normalised
+      )
+      -- A last word of one letter is kept: vitamina is not vitamin A.
+      AND (lookup_forms.key = topic_names.normalised OR ends_in_one_letter(lookup_forms.key) = ends_in_one_letter(topic_names.normalised))
+      -- An inflected form in another spelling must match a label; in English as last resort the spelling must be the same.
+      AND (lookup_forms.rule_count = 0 OR topic_names.kind = 'label' OR (lookup_forms.key = topic_names.normalised AND NOT lookup_forms.english))
+      AND (lookup_forms.rule_count = 0 OR lookup_forms.key = topic_names.normalised OR NOT lookup_forms.english)
+    GROUP BY lookup_forms.lookup, topic_names.item
+)
+SELECT DISTINCT
+    unmatched.query, unmatched.query_group, hits.item, CASE hits.hit[2] WHEN 0 THEN 6 ELSE 7 END AS strength,
+    hits.hit[4] AS name, hits.hit[5] AS language, 100.0 - hits.hit[1] AS score
+FROM hits
+JOIN unmatched USING (lookup)
+JOIN query_group_scopes USING (query_group)
+JOIN members ON members.scope = query_group_scopes.scope AND members.item = hits.item
+ANTI JOIN found ON found.query = unmatched.query AND found.item = hits.item;
+
+-- outside_matches: a row is an item outside a query's scopes that has one of its forms as its exact name, with a score at
+-- least as good as the best inside: inflected matches with an equally good match outside the topic are ambiguous. "bands" is
+-- not The Band, since a band is another thing.
+CREATE OR REPLACE TABLE outside_matches AS
+WITH inflected AS (
+    SELECT query, query_group, max(score) AS score FROM found SEMI JOIN unmatched USING (query) WHERE strength = 7 GROUP BY query, query_group
+),
+bearers AS (
+    SELECT inflected.query, inflected.query_group, name.item, min((
+        5 * lookup_forms.rule_count + CASE name.kind WHEN 'alias' THEN 1 ELSE 0 END + CASE WHEN lookup_forms.english THEN 1 ELSE 0 END,
+        lookup_forms.position, name.name, name.language
+    )) AS hit, any_value(inflected.score) AS least
+    FROM inflected
+    JOIN unmatched USING (query)
+    JOIN lookup_forms ON lookup_forms.lookup = unmatched.lookup AND lookup_forms.rule_count > 0
+    JOIN wikidata.names AS name ON name.language = lookup_forms.name_language AND name.normalised = lookup_forms.key
+    GROUP BY inflected.query, inflected.query_group, name.item
+)
+SELECT query, query_group, item, 7 AS strength, hit[3] AS name, hit[4] AS language, 100.0 - hit[1] AS score
+FROM bearers
+ANTI JOIN found USING (query, item)
+WHERE 100.0 - hit[1] >= least;
+
+DELETE FROM outside_matches USING only_pages('outside_matches') AS page WHERE outside_matches.item = page.item;
+INSERT INTO found FROM outside_matches;
