@@ -84,20 +84,22 @@ class DumpReader:
 
     def chunks(self) -> Iterator[Chunk]:
         """Yields all lines from the start on, including blank ones."""
-        line, rest, opening = self._start.line, b"", b""
+        line, rest, last, opening = self._start.line, b"", b"", b""
         offset = 0  # of `rest`, in the JSON
         for block in self._blocks():
             opening = opening or self._opening(block)
             text = rest + block
             behind = min(len(text), max(0, self._start.offset - offset))
-            # The last line is held back: it shows whether the dump is complete.
-            kept = max(behind, text.rfind(b"\n", 0, len(text.rstrip())) + 1)
+            # The last line is held back: it shows whether the dump is complete, also where it was read before.
+            begin = text.rfind(b"\n", 0, len(text.rstrip())) + 1
+            last = text[begin:] if text.strip() else last
+            kept = max(behind, begin)
             rest, offset = text[kept:], offset + kept
             if kept > behind:
                 found = self._chunk(line, text[behind:kept], offset)
                 line = found.end.line
                 yield found
-        self._check_end(rest, opening)
+        self._check_end(last, opening)
         if rest:
             yield self._chunk(line, rest, offset + len(rest))
 
@@ -120,12 +122,12 @@ class DumpReader:
             raise SnapshotError("is not a Wikidata JSON dump", where=self.path, remedy=FORM)
         return first
 
-    def _check_end(self, rest: bytes, opening: bytes) -> None:
-        last = rest.strip()
-        line = last.removesuffix(b",").rstrip()  # a fragment of an array has commas, but no bracket
+    def _check_end(self, line: bytes, opening: bytes) -> None:
+        last = line.strip()
+        entity = last.removesuffix(b",").rstrip()  # a fragment of an array has commas, but no bracket
         if not opening:
             raise SnapshotError("is empty", where=self.path, remedy=_REMEDY)
-        whole = _closes_array(last) if opening == b"[" else rest.endswith(b"\n") or _is_json(line)
+        whole = _closes_array(last) if opening == b"[" else line.endswith(b"\n") or _is_json(entity)
         if not whole:
             raise SnapshotError(
                 "ends too early: its last line is truncated, or the closing bracket of the array is missing",

@@ -195,6 +195,24 @@ def test_a_cut_dump_is_an_error_in_several_processes_too(tmp_path: Path, monkeyp
     assert [path.name for path in tmp_path.iterdir()] == ["dump.json.gz"]
 
 
+@pytest.mark.parametrize("end", [b"]\n", b"]", b"]\n\n"])
+def test_a_build_killed_after_the_last_line_resumes(tmp_path: Path, end: bytes) -> None:
+    lines = b",\n".join(orjson.dumps(entity) for entity in entities(20))
+    (tmp_path / "dump.json").write_bytes(b"[\n" + lines + b"\n" + end)
+
+    def interrupt(read: int, size: int) -> None:
+        """Kills the build with a checkpoint after the last line, and before the one that marks the end."""
+        position = orjson.loads((tmp_path / "index.duckdb.building" / "state.json").read_bytes())["place"]
+        if position["offset"] == size:
+            raise KeyboardInterrupt
+
+    settings = BuildSettings(workers=0, seal_every=0.0, progress=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        build_index(tmp_path / "dump.json", tmp_path / "index.duckdb", LANGUAGES, settings)
+    report = build_index(tmp_path / "dump.json", tmp_path / "index.duckdb", LANGUAGES)
+    assert (report.counts.items, report.counts.broken) == (20, 0)
+
+
 def test_a_build_is_left_to_whoever_is_at_it(dump: Path, tmp_path: Path) -> None:
     folder = tmp_path / "index.duckdb.building"
     folder.mkdir()
