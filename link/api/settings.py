@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from polyculture.cache.errors import WikidataError
-from polyculture.link.contact import is_contact
+from polyculture.link.etiquette import is_contact
 
 WIKIDATA = "https://www.wikidata.org/w/api.php"
 # The rate of a client that is not signed in. A signed-in client may have three concurrent requests, Wikimedia's limit,

@@ -19,14 +19,14 @@ from polyculture.cache.errors import WikidataError
 from polyculture.cache.retry_after import retry_after
 from polyculture.link.api.answers import ApiAnswer
 from polyculture.link.api.settings import ApiSettings
-from polyculture.link.contact import user_agent
-from polyculture.link.rate_limiter import RateLimiter
-from polyculture.link.service_retry import (
+from polyculture.link.etiquette import (
     LONGEST_PAUSE,
     TRIES_UNREACHED,
+    RateLimiter,
     TryAgainError,
     fault_of,
     reportable_pause,
+    user_agent,
     wait,
 )
 

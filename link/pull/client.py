@@ -21,14 +21,15 @@ from tenacity import RetryCallState, Retrying, retry_if_exception_type
 
 from polyculture.cache.errors import WikidataError
 from polyculture.cache.retry_after import retry_after
-from polyculture.link.contact import is_contact, user_agent
-from polyculture.link.rate_limiter import RateLimiter
-from polyculture.link.service_retry import (
+from polyculture.link.etiquette import (
     LONGEST_PAUSE,
     TRIES_UNREACHED,
+    RateLimiter,
     TryAgainError,
     fault_of,
+    is_contact,
     reportable_pause,
+    user_agent,
     wait,
 )
 

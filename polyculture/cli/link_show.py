@@ -125,7 +125,7 @@ def _api(contact: str | None, endpoint: str | None, token_env: str | None, catal
 
     from polyculture.cache.errors import ExperimentError
     from polyculture.experiment.file import LinkSection
-    from polyculture.link.contact import is_contact
+    from polyculture.link.etiquette import is_contact
     from polyculture.running.linking import open_api
 
     if contact is None:
