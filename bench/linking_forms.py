@@ -19,7 +19,7 @@ from polyculture.link.queries import label_chain
 
 INFLECTIONS = Path(__file__).with_name("inflections.toml")
 SEED = 20261121
-MISSPELT_FROM = 6  # letters: in shorter words a slip makes another word
+MISSPELT_FROM = 6  # letters: in shorter words a typo makes another word
 _HANGUL, _SYLLABLES, _FINALS = 0xAC00, 11_172, 28
 _SYLLABIC = re.compile(r"[ぁ-ヿ一-龠가-힣]")
 
@@ -61,7 +61,7 @@ def inflected(names: Sequence[Name], taken: Taken) -> list[GoldSet]:
 
 
 def misspelt(names: Sequence[Name], taken: Taken) -> GoldSet:
-    """The names with one slip each: a letter dropped, doubled, replaced, two swapped; not in scripts of syllables."""
+    """The names with one typo each: a letter dropped, doubled, replaced, two swapped; not in scripts of syllables."""
     chance = random.Random(SEED)
     letters: dict[str, str] = {}
     for name in names:
@@ -69,7 +69,7 @@ def misspelt(names: Sequence[Name], taken: Taken) -> GoldSet:
     gold = []
     for name in names:
         if sum(map(str.isalpha, name.text)) >= MISSPELT_FROM and not _SYLLABIC.search(name.text):
-            form = _slip(chance, name.text, letters[name.language])
+            form = _typo(chance, name.text, letters[name.language])
             if form.casefold() != name.text.casefold() and (name.language, form) not in taken:
                 gold.append(_meant(form, name, {"of": name.text}))
     return GoldSet("misspelt", gold)
@@ -122,14 +122,14 @@ def _inflect(text: str, rule: dict[str, Any]) -> Iterable[str]:
         yield form
 
 
-def _slip(chance: random.Random, text: str, letters: str) -> str:
-    """The text with one slip somewhere after its first letter."""
+def _typo(chance: random.Random, text: str, letters: str) -> str:
+    """The text with one typo somewhere after its first letter."""
     at = chance.choice([place for place, letter in enumerate(text) if letter.isalpha() and place > 0])
     before, letter, after = text[:at], text[at], text[at + 1 :]
-    slips = [before + after, before + letter + letter + after, before + chance.choice(letters) + after]
+    typos = [before + after, before + letter + letter + after, before + chance.choice(letters) + after]
     if after[:1].isalpha():
-        slips.append(before + after[0] + letter + after[1:])
-    return chance.choice(slips)
+        typos.append(before + after[0] + letter + after[1:])
+    return chance.choice(typos)
 
 
 def _pieces(text: str) -> list[str]:

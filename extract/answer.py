@@ -53,7 +53,7 @@ def read_answer(text: str, kinds: Iterable[str], finish_reason: str | None) -> l
     if not isinstance(mentions, list):
         raise UnusableAnswerError("the answer has no list of mentions")
     if len(mentions) >= MOST_MENTIONS:
-        raise UnusableAnswerError(f"the answer goes on for ever: {len(mentions)} mentions")
+        raise UnusableAnswerError(f"the answer is endless: {len(mentions)} mentions")
     known = set(kinds)
     return [_pair(mention, known) for mention in mentions]
 

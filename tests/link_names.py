@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-# The same name, as it is normalised: case, width, marks, scripts, letters written for one another.
+# Equal after normalisation: case, width, marks, scripts, letters written for one another.
 NORMALISED = {
     "en": [("Moby-Dick", "“moby dick”"), ("jalapeño", "JALAPEÑO")],
     "tr": [("rakı", "RAKI"), ("İskender", "İSKENDER")],
@@ -14,7 +14,7 @@ NORMALISED = {
     "zh-tw": [("饅頭", "馒头")],
 }
 
-# Another spelling of it.
+# Spelling variants.
 SPELLED = {
     "en": [
         ("crème brûlée", "Creme Brulee"),
@@ -35,7 +35,7 @@ SPELLED = {
     "zh": [("宫保鸡丁", "宫保 鸡丁")],
 }
 
-# Another form of the word.
+# Inflected forms.
 INFLECTED = {
     "en": [
         *(

@@ -44,7 +44,7 @@ def item(
 
 
 def statement(target: str, rank: str = "normal", snaktype: str = "value") -> dict[str, Any]:
-    """A statement that names an item."""
+    """A statement whose value is an item."""
     value = {"entity-type": "item", "numeric-id": int(target[1:]), "id": target}
     snak = {"snaktype": snaktype, "datavalue": {"value": value, "type": "wikibase-entityid"}}
     if snaktype != "value":
@@ -65,7 +65,7 @@ CLASSES = [
 
 
 def write_dump(path: Path, entities: Iterable[Entity]) -> Path:
-    """The entities as an uncompressed dump: an array with an item a line."""
+    """The entities as an uncompressed dump: an array with an item per line."""
     path.write_bytes(b"[\n" + b",\n".join(orjson.dumps(entity) for entity in entities) + b"\n]\n")
     return path
 
@@ -77,12 +77,12 @@ def index_of(folder: Path, entities: Iterable[Entity]) -> IndexSource:
 
 
 def queries(*rows: tuple[str, str, str, str]) -> pa.Table:
-    """Asks from (language, topic, kind, surface)."""
+    """Queries from (language, topic, kind, surface)."""
     return pa.Table.from_pylist([dict(zip(("language", "topic", "kind", "surface"), row, strict=True)) for row in rows])
 
 
 def link_all(source: Any, *rows: tuple[str, str, str, str], rules: LinkRules = DEFAULT_RULES) -> dict[str, pa.Table]:
-    """All tables of links for the asks."""
+    """All tables of the linker for the queries."""
     return Linker(CATALOG, source, rules).link(queries(*rows))
 
 

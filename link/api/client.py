@@ -62,7 +62,7 @@ class ApiClient:
         start = 0
         for _ in range(MOST_PAGES):
             page = {**params, "type": "item", "limit": str(HITS_A_CALL), "continue": str(start)}
-            hits, following = self._transport.ask(page, read_hits)
+            hits, following = self._transport.request(page, read_hits)
             found += [hit.qid for hit in hits]
             if not hits or following is None or following <= start or enough(hits):
                 break
@@ -80,7 +80,7 @@ class ApiClient:
         while left:
             asked = tuple(left)
             batch = {**params, "ids": "|".join(asked)}
-            found |= self._transport.ask(batch, partial(read_entities, asked, wanted), (_NO_SUCH,))
+            found |= self._transport.request(batch, partial(read_entities, asked, wanted), (_NO_SUCH,))
             # One invalid id fails a whole batch: it counts as missing, and the others are requested again.
             left = [qid for qid in asked if qid not in found]
         return found

@@ -160,9 +160,9 @@ class ApiSource:
         self._progress(self._outcome)
 
     def _at_once(
-        self, ask: Callable[[Question], Reply], questions: Sequence[Question]
+        self, send: Callable[[Question], Reply], questions: Sequence[Question]
     ) -> Iterator[tuple[Question, Reply]]:
-        return at_once(self.settings.concurrency, ask, questions, self._client.stop)
+        return at_once(self.settings.concurrency, send, questions, self._client.stop)
 
     def _report_damage(self) -> None:
         if self._cache.set_aside:

@@ -72,7 +72,7 @@ class ApiTransport:
         """Ends the waits of all requests: they raise `StoppedError`."""
         self._rate_limiter.stop()
 
-    def ask(self, params: Mapping[str, str], read: Callable[[ApiAnswer], T], allowed: Sequence[str] = ()) -> T:
+    def request(self, params: Mapping[str, str], read: Callable[[ApiAnswer], T], allowed: Sequence[str] = ()) -> T:
         """The answer as parsed by `read`, which raises for a malformed one. Error codes in `allowed` are answers too.
 
         Raises `WikidataError` where the service refuses, or does not answer after all retries.
@@ -81,7 +81,7 @@ class ApiTransport:
         signed_in = {"assert": "user"} if self.settings.token_env else {}
         try:
             answer: T = self._retrying.copy(stop=_Patience())(
-                self._ask, {**params, **everywhere, **signed_in}, read, tuple(allowed)
+                self._request_once, {**params, **everywhere, **signed_in}, read, tuple(allowed)
             )
         except TryAgainError as fault:
             if fault.after > LONGEST_PAUSE:
@@ -92,7 +92,7 @@ class ApiTransport:
             raise self._error(what, remedy) from fault
         return answer
 
-    def _ask(self, params: Mapping[str, str], read: Callable[[ApiAnswer], T], allowed: Sequence[str]) -> T:
+    def _request_once(self, params: Mapping[str, str], read: Callable[[ApiAnswer], T], allowed: Sequence[str]) -> T:
         response = self._send(params)
         after = retry_after(response.headers) or 0.0
         if response.status_code == httpx.codes.TOO_MANY_REQUESTS or response.status_code >= 500:

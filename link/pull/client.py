@@ -126,10 +126,10 @@ class SparqlClient:
     def requests(self) -> int:
         return self._rate_limiter.requests
 
-    def ask(self, query: str) -> bytes:
+    def query(self, query: str) -> bytes:
         """The answer to a SELECT query, in SPARQL's JSON. Raises `TooLargeError` after the endpoint's time limit."""
         try:
-            answer: bytes = self._retrying(self._ask, query)
+            answer: bytes = self._retrying(self._send, query)
         except TryAgainError as fault:
             remedy = "All answers so far are kept: run the same command again later to resume."
             raise self._error(f"the SPARQL endpoint does not answer: {fault}", remedy) from fault
@@ -140,7 +140,7 @@ class SparqlClient:
         remedy = "Use an endpoint with a longer limit (QLever), or a dump: polyculture wikidata build DUMP -o FILE"
         return self._error(f"the SPARQL endpoint's time limit is too short for {what}", remedy)
 
-    def _ask(self, query: str) -> bytes:
+    def _send(self, query: str) -> bytes:
         self._rate_limiter.take_turn()
         try:
             response = self._http.post(self._settings.endpoint, data={"query": query})

@@ -52,7 +52,7 @@ class QueryPages:
             return read_rows(gzip.decompress(page.read_bytes()))
         if _is_fresh(refused):
             return None
-        body = self._ask(query)
+        body = self._request(query)
         if body is None:
             _write(refused, b"")
             return None
@@ -60,11 +60,11 @@ class QueryPages:
         _write(page, gzip.compress(body, 1))
         return read_rows(body)
 
-    def _ask(self, query: Query) -> bytes | None:
+    def _request(self, query: Query) -> bytes | None:
         # A query that cannot be split is small: the endpoint is probably overloaded for a while.
         for pause in (*_PATIENCE, None):
             try:
-                return self._client.ask(query.text)
+                return self._client.query(query.text)
             except TooLargeError as fault:
                 if query.smaller:
                     return None

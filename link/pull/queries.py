@@ -35,7 +35,7 @@ class Query:
         wrong += [code for code in self.languages if not _LANGUAGE.fullmatch(code)]
         wrong += [] if self.code in PROPERTIES else [self.code]
         if wrong or not self.items or self.limit < 1 or self.offset < 0:
-            raise ValueError(f"cannot ask for {wrong or self}")
+            raise ValueError(f"cannot query {wrong or self}")
 
     @property
     def text(self) -> str:

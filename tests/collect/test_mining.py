@@ -1,4 +1,4 @@
-"""Mining entity lists: what stands in a slot, how it is counted, and what annotators make of it."""
+"""Mining entity lists: n-grams in slots, counts, and annotators' sheets."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def patterns_of(language: str, text: str = PATTERNS, folder: Path | None = None)
 
 
 def in_slots(language: str, line: str, text: str = PATTERNS) -> list[tuple[str, ...]]:
-    """What each hit in a line holds, as it is written."""
+    """The written forms of each hit in a line."""
     chosen, filters = patterns_of(language, text)
     return [hit.forms for hit in SlotFinder(chosen, filters.stop_words_at).find(line)]
 
@@ -134,7 +134,7 @@ def test_stop_words_may_be_let_in_where_titles_are_mined() -> None:
 
 
 def spelled(anchor: str, randomness: random.Random) -> str:
-    """The anchor in letters that fold to it, with what folding drops in between, composed or not."""
+    """The anchor in letters that fold to it, with dropped characters in between, composed or not."""
     sources, text, place = written._sources(), "", 0
     while place < len(anchor):
         size = randomness.choice([1, 1, 1, 2, 3])
@@ -226,12 +226,12 @@ def test_the_quick_look_misses_no_character_that_folding_changes() -> None:
 
 
 def documents(*parts: tuple[int, str]) -> list[str]:
-    """So many documents of each text, no two alike."""
+    """So many different documents of each text."""
     return [f"Page {place} {number}: {text}" for place, (count, text) in enumerate(parts) for number in range(count)]
 
 
 def mined(texts: Sequence[str], folder: Path, language: str = "en", text: str = PATTERNS) -> dict[str, dict[str, Any]]:
-    """What mining finds in some texts, by entity."""
+    """The mined rows of some texts, by entity."""
     folder.mkdir(exist_ok=True)
     file = folder / "corpus.jsonl"
     file.write_text("".join(json.dumps({"text": one}) + "\n" for one in texts), encoding="utf-8")
@@ -245,7 +245,7 @@ def rows_of(swept: SweepReport, chosen: PatternSet, filters: Filters, folder: Pa
         return found.rows.to_arrow_table().to_pylist()
 
 
-def test_a_nested_n_gram_is_told_from_a_fragment(tmp_path: Path) -> None:
+def test_a_nested_n_gram_is_distinguished_from_a_fragment(tmp_path: Path) -> None:
     rows = mined(
         documents(
             (30, "recipe of chicken soup, hot"),
@@ -307,7 +307,7 @@ def test_lengths_are_in_characters_where_words_have_no_spaces(tmp_path: Path) ->
 
 
 def in_every_form(folder: Path, texts: Sequence[str]) -> dict[str, Path]:
-    """The same documents in every form that can be read."""
+    """The same documents in every supported format."""
     raw = "".join(json.dumps({"text": text}, ensure_ascii=False) + "\n" for text in texts).encode()
     escaped = "".join(json.dumps({"text": text}) + "\r\n" for text in texts).encode()
     plain = "\n\n".join(texts).encode()
@@ -365,7 +365,7 @@ def test_broken_lines_are_counted_and_named(tmp_path: Path) -> None:
 
 
 def write_big_corpus(folder: Path) -> list[Path]:
-    """Files of several forms, each of more than one block, with hits that are spread over them."""
+    """Files of several formats, each of several blocks, with hits spread over them."""
     randomness = random.Random(4)
     dishes = ["ramen", "chicken soup", "chicken", "fish & chips", "trifle"]
     filler = "nothing to see here, move along please. " * 60
@@ -481,7 +481,7 @@ def test_a_file_that_ends_too_early_is_named_and_the_rest_is_counted(tmp_path: P
 
 @pytest.mark.parametrize("codec", ["gzip", "bz2", "zstd"])
 def test_a_small_cut_archive_is_read_up_to_the_cut(tmp_path: Path, codec: Any) -> None:
-    """An archive smaller than what is unpacked at a time ended the whole command, and told nothing of the rest."""
+    """Regression: a truncated archive smaller than a piece ended the command, without a report on other files."""
     randomness, file = random.Random(2), tmp_path / "web.txt.packed"
     lines = ["recipe of ramen " + "".join(randomness.choices("abcdefgh ", k=4_000)) for _ in range(500)]
     with pa.CompressedOutputStream(str(file), codec) as stream:
@@ -572,7 +572,7 @@ def test_kappa_of_cohens_own_kind() -> None:
     ],
 )
 def test_the_interval_is_that_of_the_delta_method(table: list[list[int]]) -> None:
-    """The published variance against one that is worked out here: gradient of kappa, covariance of a multinomial."""
+    """The published variance against the delta method: gradient of kappa, covariance of a multinomial."""
     size, n = len(table), sum(map(sum, table))
     shares = [count / n for row in table for count in row]
 
@@ -614,7 +614,7 @@ def sheet(annotator: str, **judgements: str) -> AnnotatedSheet:
     return AnnotatedSheet(annotator, rows, {key: value for key, value in judgements.items() if value})
 
 
-def test_what_all_agree_on_is_kept_and_the_rest_is_told() -> None:
+def test_agreed_rows_are_kept_and_the_others_reported() -> None:
     ana = sheet("ana", a="yes", b="yes", c="no", d="yes", e="")
     ben = sheet("ben", a="yes", b="no", c="no", d="yes", e="yes")
     eva = sheet("eva", a="yes", b="yes", c="no", d="no", e="yes", f="yes")
@@ -629,7 +629,7 @@ def test_what_all_agree_on_is_kept_and_the_rest_is_told() -> None:
 
 
 def judge(path: Path, judgements: Sequence[str], delimiter: str = ",") -> None:
-    """Fills in a sheet as a spreadsheet saves it: sorted otherwise, with another delimiter, without the mark."""
+    """Fills in a sheet as a spreadsheet saves it: other order, other delimiter, no byte order mark."""
     rows = list(csv.reader(path.read_text(encoding="utf-8-sig").splitlines()))
     for row, judgement in zip(rows[1:], judgements, strict=True):
         row[rows[0].index("judgement")] = judgement

@@ -1,4 +1,4 @@
-"""Collecting the items of a class from a snapshot: which belong, in which country, under which names."""
+"""Collecting the items of a class from a snapshot: membership, countries, names."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_a_mistake_is_one_line(tmp_path: Path, words: list[str], told: str) -> N
     assert told in one_line(polyculture("wikidata", "collect", *words, cwd=tmp_path))
 
 
-def test_a_snapshot_without_the_language_is_told(index: IndexSource) -> None:
+def test_a_snapshot_without_the_language_is_refused(index: IndexSource) -> None:
     swahili = CATALOG.language("en").model_copy(update={"code": "sw", "label_languages": ("sw", "mul", "en")})
     catalog = Catalog(topics={}, languages={"sw": swahili}, countries=CATALOG.countries)
     asked = Collection(("Q746549",), "sw")
@@ -131,7 +131,7 @@ def test_a_snapshot_without_the_language_is_told(index: IndexSource) -> None:
         pass
 
 
-def test_a_sparql_endpoint_gives_the_same_rows_and_is_asked_once(index: IndexSource, tmp_path: Path) -> None:
+def test_a_sparql_endpoint_gives_the_same_rows_and_is_queried_once(index: IndexSource, tmp_path: Path) -> None:
     with SparqlServer([*CLASSES, *DISHES]) as server:
         settings = PullSettings("us@example.org", server.url, requests_per_minute=1e6)
         for wanted in (
@@ -150,7 +150,7 @@ def test_a_sparql_endpoint_gives_the_same_rows_and_is_asked_once(index: IndexSou
         assert all("us@example.org" in agent for agent in server.agents)
 
 
-def test_an_endpoint_is_told_whom_to_write_to(tmp_path: Path) -> None:
+def test_an_endpoint_needs_a_contact(tmp_path: Path) -> None:
     words = ("wikidata", "collect", "--class", "Q1", "--language", "ja", "--endpoint", "http://127.0.0.1:9/sparql")
     assert "--contact you@example.org" in one_line(polyculture(*words, cwd=tmp_path))
 

@@ -1,4 +1,4 @@
-"""The gold texts hold what they promise, and the audit counts as a hand does."""
+"""The gold texts are consistent, and the audit counts correctly."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_an_empty_folder_and_a_missing_language_say_so(tmp_path: Path) -> None:
 
 
 class Fixed:
-    """An extractor that answers as the test says."""
+    """An extractor with given answers."""
 
     extractor_id, costly = "fixed", False
 
@@ -96,7 +96,7 @@ class Fixed:
 
 
 def run(marked: dict[str, str], found: dict[str, list[tuple[str, str]] | str]) -> ExtractionAudit:
-    """An audit of food texts; what was found in each as (surface, kind) at its first place, or why it failed."""
+    """An audit of food texts, with the (surface, kind) found in each at their first places, or the failure."""
     gold = [GoldText(key, "en", "food", None, *unmark(text)) for key, text in marked.items()]
     answers = {}
     for text in gold:

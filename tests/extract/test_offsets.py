@@ -1,4 +1,4 @@
-"""Where surfaces stand in a text: thirteen scripts and languages, repeated names, case, width, what is not there."""
+"""Locating surfaces in a text: thirteen languages, repeated names, case, width, hallucinations."""
 
 from __future__ import annotations
 

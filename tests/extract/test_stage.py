@@ -1,4 +1,4 @@
-"""The stage: resumed, topped up, done again by another extractor; nothing of a failed response counts."""
+"""The stage: resumed, topped up, repeated by another extractor; nothing of a failed response counts."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def llm(script: Script, model: str = "stub:extractor") -> tuple[LlmExtractor, Sc
 
 
 def stored(run: RunFolder, table: str, extractor_id: str) -> list[dict[str, Any]]:
-    """The rows of a table that count under an extractor."""
+    """The rows of a table for an extractor."""
     import duckdb
 
     manifest = read_manifest(run.manifest)
@@ -284,7 +284,7 @@ def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
 
 
 class _Counting:
-    """An extractor that finds nothing and notes how many responses it was handed before it gave the first back."""
+    """An extractor that finds nothing, and records how many responses it takes before its first result."""
 
     extractor_id, costly = "counting", False
 

@@ -1,4 +1,4 @@
-"""The live service: politeness, faults, the cache, and the same links as an index over the same items."""
+"""The live service: request rules, faults, the cache, and the same links as an index over the same items."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ EXACT = LinkRules(fuzzy_threshold=None)
 
 
 class Time:
-    """A clock that only sleeping moves on; `waits` holds every sleep."""
+    """A clock that only sleeping advances; `waits` holds every sleep."""
 
     def __init__(self) -> None:
         self.now, self.waits = 0.0, list[float]()
@@ -86,7 +86,7 @@ class Time:
 
     @property
     def pauses(self) -> list[float]:
-        """The sleeps that are longer than the pace asks for."""
+        """The sleeps beyond those of the rate limit."""
         return [wait for wait in self.waits if wait >= 0.9]
 
 
@@ -120,7 +120,7 @@ def test_the_same_links_as_the_index_row_for_row(server: WikidataServer, tmp_pat
     assert by_api["entity_countries"].to_pylist()[-1]["property"] == "P175/P27"
 
 
-def test_a_second_run_asks_nothing(server: WikidataServer, tmp_path: Path) -> None:
+def test_a_second_run_sends_no_request(server: WikidataServer, tmp_path: Path) -> None:
     first = Linker(CATALOG, source(server, tmp_path)).link(QUERIES)
     asked = len(server.requests)
     seen: list[Outcome] = []
@@ -168,7 +168,7 @@ def test_it_keeps_the_rate(server: WikidataServer) -> None:
         ({"token_env": "MY_TOKEN", "requests_per_minute": 50}, 50, 3),
     ],
 )
-def test_more_is_asked_of_a_service_only_where_one_may(given: dict[str, Any], rate: float, connections: int) -> None:
+def test_rate_and_connections_grow_only_when_signed_in(given: dict[str, Any], rate: float, connections: int) -> None:
     chosen = ApiSettings("test@example.org", "http://localhost/", **given)
     chosen.check()
     assert (chosen.rate, chosen.concurrency) == (rate, connections)
@@ -225,7 +225,7 @@ def test_what_came_before_a_fault_is_handed_over() -> None:
     assert taken in ([], [(1, 1)])  # as it came
 
 
-def test_whoever_takes_no_more_ends_what_is_under_way() -> None:
+def test_closing_the_iterator_stops_running_tasks() -> None:
     stopped = threading.Event()
     results = at_once(2, lambda task: stopped.wait(30) if task else True, [0, 1, 2], stopped.set)
     assert next(results) == (0, True)
@@ -336,7 +336,7 @@ def test_patience_is_kept_for_each_kind_of_fault(server: WikidataServer) -> None
     assert len(server.requests) == 7
 
 
-def test_long_pauses_and_warnings_are_told_once(server: WikidataServer) -> None:
+def test_long_pauses_and_warnings_are_reported_once(server: WikidataServer) -> None:
     warning = {"warnings": {"wbgetentities": {"*": "Unrecognized value for parameter 'languages': xx\x1b[31m"}}}
     server.faults = [LIMITED] + [(200, {}, json.dumps({**server.answer(REQUEST), **warning}).encode())] * 2
     told: list[str] = []
@@ -352,7 +352,7 @@ def test_long_pauses_and_warnings_are_told_once(server: WikidataServer) -> None:
 REQUEST = {"action": "wbgetentities", "ids": "Q5", "languages": "en"}
 
 
-def test_whoever_signs_in_sends_a_token_and_tells_nobody(
+def test_the_token_is_sent_and_never_printed(
     server: WikidataServer, tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     caplog.set_level(logging.DEBUG)
@@ -376,7 +376,7 @@ def test_whoever_signs_in_sends_a_token_and_tells_nobody(
         assert "Authorization" not in elsewhere.headers[0]
 
 
-def test_nobody_signs_in_unasked(server: WikidataServer) -> None:
+def test_no_token_is_sent_without_the_setting(server: WikidataServer) -> None:
     with ApiClient(settings(server)) as client:
         client.entities(["Q5"], ["en"])
     assert "Authorization" not in server.headers[0]
@@ -429,10 +429,10 @@ def test_settings_that_cannot_be_sent_are_refused(tmp_path: Path, changed: dict[
         ("s3cr\u00e9t", "MY_TOKEN holds no access token"),
     ],
 )
-def test_a_token_that_is_none_is_refused_when_the_service_is_asked(
+def test_an_invalid_token_is_refused_at_the_first_request(
     server: WikidataServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, token: str | None, says: str
 ) -> None:
-    """Not before: a machine that only samples needs no token."""
+    """Not earlier: a machine that only samples needs no token."""
     monkeypatch.delenv("MY_TOKEN", raising=False)
     if token is not None:
         monkeypatch.setenv("MY_TOKEN", token)
@@ -471,7 +471,7 @@ Linker(CATALOG, ApiSource(settings, Path(sys.argv[2]), LANGUAGES)).link(QUERIES)
 
 @pytest.mark.parametrize("connections", [1, 3])
 @pytest.mark.parametrize("after", [4, 14])
-def test_a_killed_run_asks_only_for_what_is_left(
+def test_a_killed_run_requests_only_the_rest(
     server: WikidataServer, tmp_path: Path, connections: int, after: int
 ) -> None:
     server.delay = 0.1
@@ -494,7 +494,7 @@ def test_a_killed_run_asks_only_for_what_is_left(
 
 
 def _questions(requests: list[dict[str, str]]) -> list[set[str]]:
-    """What each question asks for: a name, over all its pages, or some items."""
+    """The content of each request: a name, over all its pages, or some items."""
     asked = [{f"{r['language']} {r['search']}"} if "search" in r else set(r["ids"].split("|")) for r in requests]
     return [question for position, question in enumerate(asked) if question not in asked[:position]]
 
@@ -520,7 +520,7 @@ def test_missing_merged_and_impossible_items(server: WikidataServer) -> None:
 
 
 def test_a_class_that_was_found_by_name_is_climbed_from_too(server: WikidataServer, tmp_path: Path) -> None:
-    """A hit that does not bear the name itself once counted as climbed: what was above it was never asked for."""
+    """Regression: a hit without the exact name counted as expanded, and its classes were never fetched."""
     world = [
         item("Q600", "Miso dish of the north", P279="Q601"),
         item("Q601", "regional dish", P279="Q746549"),
@@ -536,7 +536,7 @@ def test_a_class_that_was_found_by_name_is_climbed_from_too(server: WikidataServ
 
 
 def test_requests_are_batched_over_the_whole_run(server: WikidataServer, tmp_path: Path) -> None:
-    """What the cache holds once made batches small: each was filled before the cache was looked into."""
+    """Regression: batches were filled before the cache was read, so that cached items made them small."""
     with AnswerCache(tmp_path / "cache.sqlite", server.url) as cache, ApiClient(settings(server)) as client:
         kept = client.entities([f"Q{number}" for number in range(200, 320, 3)], LANGUAGES)
         cache.keep_entities(kept, LANGUAGES)
@@ -563,7 +563,7 @@ def test_the_cache_remembers_missing_items_for_a_while(tmp_path: Path) -> None:
         assert cache.entities(["Q1"], ["en"]) == {} == cache.searches("en", ["tea"])
 
 
-def test_searches_and_missing_items_are_asked_for_again_after_a_while(tmp_path: Path) -> None:
+def test_searches_and_missing_items_expire(tmp_path: Path) -> None:
     now, bare = [1_000.0], {code: list[Any]() for code in PROPERTIES}
     with AnswerCache(tmp_path / "c.sqlite", "here", clock=lambda: now[0]) as cache:
         cache.keep_search("en", "tea", ["Q6"])
@@ -579,7 +579,7 @@ def test_searches_and_missing_items_are_asked_for_again_after_a_while(tmp_path: 
         assert cache.entities(["Q1", "Q2"], ["en"]).keys() == {"Q1"}
 
 
-def test_what_was_kept_before_a_property_was_needed_is_asked_for_again(tmp_path: Path) -> None:
+def test_cached_items_without_a_needed_property_are_requested_again(tmp_path: Path) -> None:
     with AnswerCache(tmp_path / "c.sqlite", "here") as cache:
         cache.keep_entities({"Q1": {"id": "Q1", "claims": {"P31": []}}, "Q2": {"id": "Q2", "claims": []}}, ["en"])
         assert cache.entities(["Q1", "Q2"], ["en"]) == {}
@@ -594,14 +594,14 @@ def cut_short(path: Path) -> None:
 
 
 def scribbled_over(path: Path) -> None:
-    """Its first page is whole: it opens, and is damaged further in."""
+    """The first page is intact: the file opens, and is damaged further in."""
     with path.open("r+b") as file:
         file.seek(4096)
         file.write(b"\xff" * (path.stat().st_size - 4096))
 
 
 @pytest.mark.parametrize("damage", [no_database, cut_short, scribbled_over])
-def test_a_damaged_cache_is_set_aside_rebuilt_and_told(
+def test_a_damaged_cache_is_set_aside_rebuilt_and_reported(
     server: WikidataServer, tmp_path: Path, damage: Callable[[Path], None]
 ) -> None:
     path = tmp_path / "cache.sqlite"
@@ -621,7 +621,7 @@ def test_a_damaged_cache_is_set_aside_rebuilt_and_told(
     assert len(server.requests) == 2 * asked
 
 
-def test_an_answer_that_cannot_be_read_is_asked_for_again(server: WikidataServer, tmp_path: Path) -> None:
+def test_an_unreadable_answer_is_requested_again(server: WikidataServer, tmp_path: Path) -> None:
     Linker(CATALOG, source(server, tmp_path)).link(QUERIES)
     with sqlite3.connect(tmp_path / "cache.sqlite") as connection:
         connection.execute("UPDATE entities SET entity = '{\"id\": ' WHERE qid = 'Q11'")
@@ -692,7 +692,7 @@ contact = "test@example.org"
 """
 
 
-def test_an_experiment_says_how_the_service_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_experiment_holds_the_settings_of_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("POLYCULTURE_CACHE", str(tmp_path))
     monkeypatch.delenv("MY_TOKEN", raising=False)
     file = tmp_path / "exp.toml"
@@ -723,7 +723,7 @@ def test_an_experiment_says_how_the_service_is_asked(tmp_path: Path, monkeypatch
         ("token_env = 'T'\nendpoint = 'http://example.org/'", "would be sent unencrypted"),
     ],
 )
-def test_a_mistake_in_how_the_service_is_asked_is_one_line(tmp_path: Path, line: str, says: str) -> None:
+def test_a_mistake_in_the_settings_of_requests_is_one_line(tmp_path: Path, line: str, says: str) -> None:
     file = tmp_path / "exp.toml"
     file.write_text(f"{EXPERIMENT}{line}\n", encoding="utf-8")
     with pytest.raises(ExperimentError, match=re.escape(says)) as error:

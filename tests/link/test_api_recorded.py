@@ -1,4 +1,4 @@
-"""The real service's answers, as others recorded them, replayed by a server on this machine."""
+"""Recorded answers of the real service, replayed by a local server."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def exchanges(shared_data: Path) -> dict[str, list[tuple[str, Answer]]]:
 
 
 def client(server: WikidataServer, *answers: bytes | Answer, told: list[str] | None = None) -> ApiClient:
-    """A client of a service that gives these answers, one a request."""
+    """A client of a service that gives these answers, one per request."""
     server.faults = [(200, {}, answer) if isinstance(answer, bytes) else answer for answer in answers]
     tell = (lambda _line: None) if told is None else told.append
     return ApiClient(ApiSettings("test@example.org", server.url, 60_000_000, sleep=lambda _: None, tell=tell))
 
 
 def search(server: WikidataServer, *answers: bytes | Answer) -> tuple[list[str], list[SearchHit]]:
-    """What a search finds, and the hits that it was asked to judge."""
+    """The QIDs of a search, and the pages of hits that it checked."""
     seen: list[SearchHit] = []
 
     def enough(hits: Any) -> bool:
@@ -136,7 +136,7 @@ def test_what_is_no_item_is_none(server: WikidataServer, bodies: dict[str, bytes
 def test_no_such_entity_spoils_nothing_else(
     server: WikidataServer, bodies: dict[str, bytes], name: str, qid: str
 ) -> None:
-    """The error without an `id` once made the first of the batch missing, for thirty days."""
+    """Regression: an error without `id` marked the first item of the batch as missing, for thirty days."""
     found = entities(server, "Q1", qid, answers=[bodies[name], bodies["wbgetentities-Q1"]])
     assert found[qid] is None
     assert found["Q1"]["labels"]["en"]["value"] == "universe"
@@ -159,7 +159,7 @@ def test_maxlag_is_waited_for(server: WikidataServer, bodies: dict[str, bytes], 
     assert len(server.requests) == 2
 
 
-def test_warnings_are_told(server: WikidataServer, bodies: dict[str, bytes]) -> None:
+def test_warnings_are_reported(server: WikidataServer, bodies: dict[str, bytes]) -> None:
     told: list[str] = []
     warned = bodies["wbgetentities-Q1"].rstrip()[:-1] + b"," + bodies["warnings"].strip()[1:]
     with client(server, warned, told=told) as asked:
@@ -214,6 +214,6 @@ def test_a_title_that_was_not_found_in_april_2026_is_no_answer_to_an_id(
 
 
 def test_every_recording_is_replayed_here(bodies: dict[str, bytes], exchanges: Exchanges) -> None:
-    """Whoever adds a recording adds a test that replays it."""
+    """Every recording has a test that replays it."""
     tests = Path(__file__).read_text(encoding="utf-8")
     assert not [name for name in (*bodies, *exchanges) if f'"{name}"' not in tests]

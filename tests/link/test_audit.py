@@ -1,4 +1,4 @@
-"""Gold mentions hold what they promise, and the audit of linking counts as a hand does."""
+"""The gold mentions are consistent, and the audit of linking counts correctly."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_nothing_to_score_is_no_score(world: Snapshot) -> None:
 
 
 def test_every_kind_of_match_has_its_place() -> None:
-    """A match that `MATCHES` lacks would be the last choice among a mention's kinds, and stand last in the tables."""
+    """A match kind missing from `MATCHES` would rank last."""
     with duckdb.connect() as connection:
         connection.execute(statement("match_names"))
         names = [connection.execute("SELECT match_name($n)", {"n": n}).fetchone() for n in range(20)]
@@ -201,7 +201,7 @@ def test_the_slice_confirms_its_hard_cases(slice_index: IndexSource) -> None:
 
 
 def _confirm(snapshot: Snapshot, name: str) -> None:
-    """Every item bears its base; an invented name is nobody's; what has another meaning is somebody's."""
+    """Every item has its base as a name; no item has an invented name; some item has a name with another meaning."""
     with duckdb.connect(str(snapshot.path), read_only=True) as connection:
         for one in HARD:
             if name in one.other["confirmed"]:
@@ -226,7 +226,7 @@ def _bearers(connection: duckdb.DuckDBPyConnection, one: GoldMention) -> list[tu
 
 
 def test_hard_cases_are_linked_or_left_alone(starter: Snapshot) -> None:
-    """A floor, not the figure: that stands in docs/linking-accuracy.md. Invented things are never linked exactly."""
+    """A lower bound; the figures are in docs/linking-accuracy.md. Invented names never have exact matches."""
     gold = [one for one in HARD if not one.expected or "starter" in one.other["confirmed"]]
     result = audit_links(gold, CATALOG, starter)
     every = result.all
@@ -240,7 +240,7 @@ def test_hard_cases_are_linked_or_left_alone(starter: Snapshot) -> None:
 
 @pytest.mark.slow
 def test_the_targets_hold_on_the_slice(slice_index: IndexSource, shared_data: Path) -> None:
-    """FmLAMA's dishes: linkable ones in the topic, unambiguous and where the topic decides."""
+    """FmLAMA's dishes: linkable ones in the topic, unambiguous or disambiguated by the topic."""
     gold = [
         GoldMention(dish["sub_label"], dish["lang"], "food", (dish["url"].rsplit("/", 1)[1],))
         for file in sorted((shared_data / "wikidata" / "fmlama").glob("*.jsonl"))

@@ -174,7 +174,7 @@ def test_a_cut_is_seen_even_where_the_cut_line_ends_with_a_bracket(tmp_path: Pat
 
 
 def test_a_piece_of_an_array_has_commas_and_no_bracket(tmp_path: Path) -> None:
-    """A last line with its comma and without a newline was taken for a cut one."""
+    """Regression: a last line with a comma and without a newline was reported as truncated."""
     text = b",\n".join(orjson.dumps(item(f"Q{number}", "soup")) for number in (7, 8)) + b","
     assert build(tmp_path, text).counts.items == 2
     assert build(tmp_path, text + b"\r\n").counts.items == 2

@@ -1,4 +1,4 @@
-"""A build that is spread over processes, killed and taken up again: the same snapshot as in one go."""
+"""Builds in several processes, killed and resumed, give the snapshot of an uninterrupted build."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LANGUAGES = ["en", "ja"]
 ITEMS = 4_000
 BLOCK = 40_000  # bytes a chunk, so that a small dump has many
 
-# Builds as the command does, with small chunks, each of them sealed: a kill costs at most one.
+# Builds as the command does, with small chunks and a checkpoint after each.
 PROGRAM = f"""
 import sys
 from pathlib import Path
@@ -57,7 +57,7 @@ def entities(count: int = ITEMS) -> list[Entity]:
 
 
 def write_dump(path: Path, some: Iterable[Entity], broken: Iterable[int] = ()) -> Path:
-    """A packed dump, with lines that are cut at these line numbers."""
+    """A compressed dump with truncated lines at these line numbers."""
     lines = [b"[", *(orjson.dumps(entity) + b"," for entity in some)]
     lines[-1] = lines[-1].removesuffix(b",")
     for number in broken:
@@ -79,13 +79,13 @@ def start(dump: Path, out: Path, workers: int = 2) -> subprocess.Popen[str]:
 
 
 def sealed(out: Path) -> int:
-    """How many parts of an unfinished build are safe."""
+    """The number of parts in the checkpoint of an unfinished build."""
     state = out.with_name(f"{out.name}.building") / "state.json"
     return sum(orjson.loads(state.read_bytes())["runs"].values()) if state.exists() else 0
 
 
 def kill_after(build: subprocess.Popen[str], out: Path, parts: int) -> None:
-    """Kills the build, and whoever it has started, once so many parts are safe."""
+    """Kills the build with its processes, once the checkpoint has so many parts."""
     deadline = time.monotonic() + 60
     while sealed(out) < parts:
         assert build.poll() is None, build.communicate()
@@ -122,7 +122,7 @@ def test_several_processes_write_the_same_snapshot(
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_a_killed_build_goes_on_where_it_was(dump: Path, in_one_go: BuildReport, tmp_path: Path, workers: int) -> None:
+def test_a_killed_build_resumes(dump: Path, in_one_go: BuildReport, tmp_path: Path, workers: int) -> None:
     out = tmp_path / "index.duckdb"
     kill_after(start(dump, out, workers), out, 3)
     assert not out.exists()
@@ -165,7 +165,7 @@ def test_a_build_killed_while_it_sorts_reads_nothing_again(
     assert content(out) == content(in_one_go.snapshot.path)
 
 
-def test_a_dump_that_has_changed_is_read_anew(tmp_path: Path) -> None:
+def test_a_changed_dump_is_read_from_the_start(tmp_path: Path) -> None:
     dump, out = write_dump(tmp_path / "dump.json.gz", entities(900)), tmp_path / "index.duckdb"
     kill_after(start(dump, out, 0), out, 2)
     write_dump(dump, [item("Q8", "Another world"), *entities(900)[:800]])
@@ -213,14 +213,14 @@ def test_a_build_killed_after_the_last_line_resumes(tmp_path: Path, end: bytes) 
     assert (report.counts.items, report.counts.broken) == (20, 0)
 
 
-def test_a_build_is_left_to_whoever_is_at_it(dump: Path, tmp_path: Path) -> None:
+def test_a_build_by_another_process_is_refused(dump: Path, tmp_path: Path) -> None:
     folder = tmp_path / "index.duckdb.building"
     folder.mkdir()
     with FileLock(folder / ".lock"), pytest.raises(JobHeldError, match="another process is building"):
         build_index(dump, tmp_path / "index.duckdb", LANGUAGES)
 
 
-def test_a_killed_worker_is_told_and_the_build_goes_on_later(
+def test_a_killed_worker_is_reported_and_the_build_resumes(
     dump: Path, in_one_go: BuildReport, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("polyculture.link.dumps.unpack.BLOCK", BLOCK)

@@ -1,4 +1,4 @@
-"""The reader of dumps skips what linking needs not; its rows are those of the whole line, parsed without a schema."""
+"""The reader of dumps skips what linking does not need; a parser of whole lines is its oracle."""
 
 from __future__ import annotations
 
@@ -87,19 +87,19 @@ def _statement(name: str, rng: random.Random) -> dict[str, Any]:
 
 
 def line(of: Any, rng: random.Random) -> bytes:
-    """As PHP writes it, or with its letters as they are."""
+    """The JSON as PHP writes it, or with letters unescaped."""
     return json.dumps(of, ensure_ascii=rng.random() < 0.5, separators=(",", ":")).encode()
 
 
 def damaged(text: bytes, rng: random.Random) -> bytes:
-    """With a piece too much, too little, or twice."""
+    """The text with a piece inserted, deleted or repeated."""
     start = rng.randrange(len(text))
     end = min(len(text), start + rng.choice([0, 1, 1, 5, 30]))
     return text[:start] + rng.choice([b"", *PIECES, text[start:end] * 2, text[: rng.randrange(60)]]) + text[end:]
 
 
 def result_of(add: Callable[[Rows], None]) -> tuple[str, dict[str, list[Any]]]:
-    """What became of a line, and its rows."""
+    """The result of a line, and its rows."""
     rows = Rows(LANGUAGES)
     try:
         add(rows)

@@ -1,4 +1,4 @@
-"""A snapshot of what the live service has answered: it links as the service did, and asks nothing."""
+"""A snapshot of the live service's cached answers links like the service, without requests."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_no_cache_and_a_damaged_one_are_one_line(tmp_path: Path) -> None:
 
 
 def test_what_is_no_cache_is_left_as_it_is(server: WikidataServer, tmp_path: Path) -> None:
-    """A file named by mistake was renamed, and a data base of someone else's got our tables."""
+    """Regression: a file named by mistake was renamed, and a foreign database got our tables."""
     (tmp_path / "photo.jpg").write_bytes(b"this is no database " * 100)
     with sqlite3.connect(tmp_path / "other.sqlite") as connection:
         connection.execute("CREATE TABLE bookmarks (page TEXT)")

@@ -1,4 +1,4 @@
-"""The algorithm: what matches, who survives, who wins, and what is said of it."""
+"""The algorithm: matching, survivors, ranking, and the evidence."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def test_numbers_must_agree_in_a_fuzzy_match(tmp_path: Path, language: str, name
 
 
 @pytest.mark.parametrize(
-    ("language", "name", "slip"),
+    ("language", "name", "typo"),
     [
         ("en", "harissa", "harisa"),
         ("en", "kushari", "koushari"),
@@ -181,9 +181,9 @@ def test_numbers_must_agree_in_a_fuzzy_match(tmp_path: Path, language: str, name
         ("th", "ผัดไทย", "ผัดไท"),
     ],
 )
-def test_slips_are_matched_fuzzily(tmp_path: Path, language: str, name: str, slip: str) -> None:
+def test_typos_are_matched_fuzzily(tmp_path: Path, language: str, name: str, typo: str) -> None:
     source = index_of(tmp_path, [item("Q1", {language: name}, P31="Q746549")])
-    assert row(source, language, slip)["match"] == "fuzzy"
+    assert row(source, language, typo)["match"] == "fuzzy"
 
 
 @pytest.mark.parametrize(
@@ -206,7 +206,7 @@ def test_slips_are_matched_fuzzily(tmp_path: Path, language: str, name: str, sli
         ("ja", "ソーセージ", "ソーセージ鍋"),
     ],
 )
-def test_a_name_that_is_nearly_the_same_is_no_slip(tmp_path: Path, language: str, name: str, other: str) -> None:
+def test_another_name_with_a_similar_spelling_is_no_typo(tmp_path: Path, language: str, name: str, other: str) -> None:
     source = index_of(tmp_path, [item("Q1", {language: name}, P31="Q746549")])
     assert row(source, language, other)["status"] == "no candidate"
 
@@ -240,13 +240,13 @@ def test_what_is_loosened_several_times_is_another_word(tmp_path: Path) -> None:
     assert link_one(source, "de", "book", "title", "Roman")["status"] == "no candidate"
 
 
-def test_a_disambiguation_page_is_no_rival_and_hides_no_slip(tmp_path: Path) -> None:
+def test_disambiguation_pages_neither_compete_nor_hide_fuzzy_matches(tmp_path: Path) -> None:
     names = {"Q10": "dumpling soup", "Q11": "dumpling soup", "Q12": "dumplling soup", "Q13": "dumplinng soup"}
     meant = {"Q10": "Q746549", "Q11": "Q4167410", "Q12": "Q4167410", "Q13": "Q2188189"}
     source = index_of(tmp_path, [item(qid, name, P31=meant[qid]) for qid, name in names.items()])
-    alone, slip, song = (row(source, "en", names[qid]) for qid in ("Q10", "Q12", "Q13"))
+    alone, typo, song = (row(source, "en", names[qid]) for qid in ("Q10", "Q12", "Q13"))
     assert (alone["qid"], alone["candidates"], alone["survivors"]) == ("Q10", 1, 1)
-    assert (slip["qid"], slip["match"]) == ("Q10", "fuzzy")
+    assert (typo["qid"], typo["match"]) == ("Q10", "fuzzy")
     assert song["status"] == "no path"
 
 
@@ -348,9 +348,9 @@ def test_fuzzy_only_within_the_kind_and_only_where_nothing_matches(tmp_path: Pat
             item("Q32", "Bouillabaisses", P31="Q2188189"),
         ],
     )
-    slip = row(source, "en", "bouillabeisse")
-    assert (slip["qid"], slip["match"], slip["matched"]) == ("Q30", "fuzzy", "bouillabaisse")
-    assert 90 <= slip["score"] < 100
+    typo = row(source, "en", "bouillabeisse")
+    assert (typo["qid"], typo["match"], typo["matched"]) == ("Q30", "fuzzy", "bouillabaisse")
+    assert 90 <= typo["score"] < 100
     assert row(source, "en", "bouillabaise")["status"] == "no path"  # it is the name of something else
     assert row(source, "en", "pouillabaisse")["status"] == "no candidate"  # another first letter
     assert row(source, "en", "bouillabaisse soup")["status"] == "no candidate"
@@ -439,7 +439,7 @@ def test_other_forms_of_the_words(tmp_path: Path) -> None:
     }
 
 
-def test_a_name_that_must_lose_its_article_stands_behind_one_that_need_not_whatever_else_is_asked(
+def test_names_without_an_article_outrank_others_independently_of_other_queries(
     tmp_path: Path,
 ) -> None:
     works = [item("Q901", "tragedy", P279="Q7725634"), item("Q1", "Hamlet", P31="Q901")]
@@ -453,7 +453,7 @@ def test_a_name_that_must_lose_its_article_stands_behind_one_that_need_not_whate
             assert (link["qid"], link["score"], link["survivors"]) == ("Q1", score, 2), asked
 
 
-def test_a_form_is_asked_for_only_within_the_topic_and_only_where_the_name_itself_fails(tmp_path: Path) -> None:
+def test_inflected_forms_match_only_within_the_topic_and_without_an_exact_match(tmp_path: Path) -> None:
     source = index_of(
         tmp_path,
         [item("Q1", "taco", P31="Q746549"), item("Q2", "tacos", P31="Q2188189"), item("Q3", "bar", P31="Q2188189")],
@@ -478,7 +478,7 @@ def test_a_name_of_another_kind_of_the_topic_is_found_after_those_of_its_own(tmp
     assert reasons(source, "en", "Queen", ARTIST)["Q2"] == "lost to Q1: song where artist is meant"
 
 
-def test_persons_must_do_what_their_kind_asks_where_wikidata_says_what_they_do(tmp_path: Path) -> None:
+def test_persons_with_other_occupations_than_their_kind_requires_are_excluded(tmp_path: Path) -> None:
     source = index_of(
         tmp_path,
         [
@@ -573,7 +573,7 @@ def test_shuffled_input_gives_equal_tables(tmp_path: Path) -> None:
     assert first["links"].num_rows == len(rows)
 
 
-def test_names_laid_out_ahead_as_for_many_asks_give_equal_tables(tmp_path: Path, monkeypatch: Any) -> None:
+def test_precomputed_names_give_equal_tables(tmp_path: Path, monkeypatch: Any) -> None:
     labels = {"en": "dumpling soup", "de": "Knödelsuppe"}
     source = index_of(tmp_path, [item("Q1", labels, P31="Q746549"), item("Q2", {"en": "The Dumplings"}, P31="Q215380")])
     rows = [
@@ -589,7 +589,7 @@ def test_names_laid_out_ahead_as_for_many_asks_give_equal_tables(tmp_path: Path,
     assert {"inflected", "variant", "fuzzy"} < set(few["links"].column("match").to_pylist())
 
 
-def test_a_language_without_names_in_the_snapshot_is_told_or_refused(tmp_path: Path) -> None:
+def test_a_language_without_names_in_the_snapshot_is_reported_or_refused(tmp_path: Path) -> None:
     dump = write_dump(tmp_path / "d.json", [item("Q1", {"en": "ramen", "ja": "ラーメン"}, P31="Q746549")])
     english = IndexSource(build_index(dump, tmp_path / "en.duckdb", ["en", "mul"]).snapshot)
     assert languages_without_names(english, CATALOG, ["th", "en", "ja"]) == ["ja", "th"]

@@ -1,4 +1,4 @@
-"""The form in which names are compared."""
+"""Normalisation: the form in which names are compared."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_chinese_is_sought_in_both_scripts() -> None:
 
 
 def test_the_rules_are_those_of_their_version() -> None:
-    """Indexes hold normal forms: whoever changes the rules raises NORMALISATION, and then this hash."""
+    """Indexes hold normal forms: a change of the rules must raise NORMALISATION, and update this hash."""
     probe = [
         "İI ı Ǆ ẞ ﬁ ½ ２",
         "كُشَرِي أإآٱ ة ۀ ہ ـ ۷",

@@ -1,4 +1,4 @@
-"""Which items belong to a kind, against a brute-force walk over every path."""
+"""Which items belong to a kind, with a brute-force search over all paths as the oracle."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def topic(
 
 
 def reached(claims: list[Claim], *topics: Topic) -> dict[tuple[int, int], tuple[int, list[int]]]:
-    """(scope, item) -> distance and path of every item that is named in the claims."""
+    """(scope, item) -> distance and path, for every item in the claims."""
     catalog = Catalog(topics={t.code: t for t in topics}, languages={}, countries=CATALOG.countries)
     with duckdb.connect() as connection:
         connection.execute("CREATE SCHEMA wikidata")
@@ -56,7 +56,7 @@ def reached(claims: list[Claim], *topics: Topic) -> dict[tuple[int, int], tuple[
 
 
 def ways(claims: list[Claim], item: int, t: Topic) -> Iterator[list[int]]:
-    """Every allowed way from an item to a root or a type, without the item: the rule as it is told, walked by steps.
+    """Every allowed path from an item to a root or a type, without the item: the rule, step by step.
 
     A class of classes is a node of its own, the negative number.
     """
@@ -155,7 +155,7 @@ def test_what_is_a_page_alone_is_nothing_that_a_text_could_mean() -> None:
     assert {item for scope, item in found if scope == 0} == {1, 2, 11}
 
 
-def test_part_of_only_where_the_topic_asks_for_it() -> None:
+def test_part_of_only_where_the_topic_allows_it() -> None:
     claims = [(10, "P361", 1), (11, "P31", 10)]
     assert {item for _, item in reached(claims, topic({1}, set(), "any", False, 12))} == {1}
     assert reached(claims, topic({1}, set(), "any", True, 12))[0, 11] == (2, [10, 1])

@@ -1,4 +1,4 @@
-"""A snapshot from a SPARQL endpoint: the same links as one from a dump, politely asked for, however it behaves."""
+"""A snapshot from a SPARQL endpoint gives the links of one from a dump, under all faults of the endpoint."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ WORLD = [*NEEDED, *OUTSIDE]
 
 
 def asks_of(snapshot: Path, topics: Sequence[str] = TOPICS) -> pa.Table:
-    """Every name of a snapshot, asked for in its language in every kind of the topics."""
+    """Queries for every name of a snapshot, in its language and every kind of the topics."""
     kinds = [(topic, name) for topic in topics for name, kind in CATALOG.topics[topic].kinds.items() if kind.roots]
     with duckdb.connect(str(snapshot), read_only=True) as connection:
         query = "SELECT DISTINCT language, name FROM names WHERE language IN (SELECT unnest($codes)) ORDER BY ALL"
@@ -103,7 +103,7 @@ def from_dump(folder: Path, entities: Sequence[Entity], redirects: dict[str, str
 
 
 class Waits(list[float]):
-    """How long was slept, on a clock that nothing else moves."""
+    """The total sleep, on a clock that nothing else advances."""
 
     def sleep(self, seconds: float) -> None:
         self.append(seconds)
@@ -197,7 +197,7 @@ def test_a_busy_endpoint_is_waited_for(server: SparqlServer, tmp_path: Path, fau
 
 
 @pytest.mark.parametrize("fault", [TIMED_OUT, CUT, (504, {}, b"Gateway Time-out"), (503, {}, b"The query timed out")])
-def test_what_takes_too_long_is_asked_in_smaller_pages(server: SparqlServer, tmp_path: Path, fault: Fault) -> None:
+def test_queries_that_time_out_are_split(server: SparqlServer, tmp_path: Path, fault: Fault) -> None:
     quiet = content(pull(server, tmp_path / "quiet.duckdb").snapshot.path)
     asked = len(server.queries)
     server.faults = [fault] * 3
@@ -228,7 +228,7 @@ def test_pages_together_hold_every_row(server: SparqlServer, tmp_path: Path, lim
     assert len(server.queries) == 10 // limit + 1
 
 
-def test_what_was_answered_is_not_asked_again(server: SparqlServer, tmp_path: Path) -> None:
+def test_answered_pages_are_not_requested_again(server: SparqlServer, tmp_path: Path) -> None:
     quiet = pull(server, tmp_path / "quiet.duckdb")
     out = tmp_path / "pulled.duckdb"
     server.faults = [None] * 5 + [FORBIDDEN]

@@ -42,7 +42,7 @@ def test_the_book_topic_accepts_few_of_the_slice(slice_index: IndexSource) -> No
 
 
 def test_dishes_are_linked_by_their_own_labels(slice_index: IndexSource, shared_data: Path) -> None:
-    """FmLAMA: dishes in eight languages. The right item or an honest doubt; a wrong item is rare."""
+    """FmLAMA: dishes in eight languages. Links are correct or ambiguous; wrong items are rare."""
     files = sorted((shared_data / "wikidata" / "fmlama").glob("*.jsonl"))
     dishes = [orjson.loads(line) for file in files for line in file.read_bytes().splitlines()]
     rows = [{"language": d["lang"], "topic": "food", "kind": "dish", "surface": d["sub_label"]} for d in dishes]
@@ -74,7 +74,7 @@ def test_the_service_and_the_index_give_the_same_links(shared_data: Path, tmp_pa
 
 
 def _some_entities(file: Path) -> list[Entity]:
-    """A fiftieth of the slice, with every item that another one names."""
+    """A fiftieth of the slice, with every item that another one refers to."""
     with gzip.open(file, "rb") as lines:
         entities = [orjson.loads(line.strip().rstrip(b",")) for line in lines if len(line) > 5]
     named = {
@@ -93,7 +93,7 @@ def _target(statement: dict[str, Any]) -> int | None:
 
 
 def _sample(index: IndexSource, count: int) -> pa.Table:
-    """Names of the slice: half of anything, half of what is near a topic; each asked for in several kinds."""
+    """Queries for names of the slice: half from anywhere, half from near a topic; each in several kinds."""
     query = """
         SELECT language, name FROM (SELECT DISTINCT language, name FROM names WHERE language IN (SELECT unnest($codes)))
         ORDER BY hash(language || name) LIMIT $count

@@ -1,4 +1,4 @@
-"""Each short cut of linking against the long way: what is left out to be fast changes nothing."""
+"""Each optimisation of linking gives the results of the full computation."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ def test_many_names_are_folded_as_one_by_one(texts: list[str], fold: str) -> Non
 NEAR = st.tuples(TEXTS, st.lists(st.tuples(st.integers(0, 23), st.sampled_from(LETTERS), st.booleans()), max_size=4))
 
 
-def _slip(text: str, slips: list[tuple[int, str, bool]]) -> str:
-    for at, letter, instead in slips:
+def _typo(text: str, typos: list[tuple[int, str, bool]]) -> str:
+    for at, letter, instead in typos:
         text = text[:at] + letter + text[at + instead :]
     return text
 
@@ -104,7 +104,7 @@ def _slip(text: str, slips: list[tuple[int, str, bool]]) -> str:
 def test_no_pair_that_is_alike_enough_is_sifted_out(
     pair: tuple[str, list[tuple[int, str, bool]]], threshold: float
 ) -> None:
-    key, name = pair[0], _slip(*pair)
+    key, name = pair[0], _typo(*pair)
     if fuzz.ratio(key, name) >= threshold:
         some, others = letter_sets(pa.array([key, name])).to_pylist()
         least = max((some ^ others).bit_count(), abs(len(key) - len(name)))

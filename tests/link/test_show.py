@@ -1,4 +1,4 @@
-"""What the gazetteer is given, what `wikidata show` tells of an item, and `link show` of a surface."""
+"""The gazetteer's lexicon, `wikidata show` of an item, and `link show` of a surface."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_an_item_is_described(tmp_path: Path) -> None:
     assert all(len(row) == len(columns) for _, columns, rows in found.tables() for row in rows)
 
 
-def test_every_shortest_way_is_told(tmp_path: Path) -> None:
+def test_every_shortest_path_is_shown(tmp_path: Path) -> None:
     ways = describe(index_of(tmp_path, ITEMS).snapshot, CATALOG, "Q15").ways
     assert [way for topic, kind, _, way in ways if (topic, kind) == ("food", "dish")] == [
         "curry soup (Q15) > soup (Q10) > dish (Q746549)",
@@ -145,7 +145,7 @@ def test_labels_are_given_in_the_language_of_the_surface_too(world: Linker) -> N
 @pytest.mark.parametrize(
     ("surface", "match", "matched"), [("miso soups", "inflected", "miso soup"), ("mison soup", "fuzzy", "miso soup")]
 )
-def test_what_matched_is_told_with_its_score(world: Linker, surface: str, match: str, matched: str) -> None:
+def test_the_match_is_shown_with_its_score(world: Linker, surface: str, match: str, matched: str) -> None:
     chosen = the_dish(world, surface).chosen
     assert chosen is not None
     assert (chosen.item.qid, chosen.match, chosen.matched) == ("Q11", match, matched)
@@ -193,7 +193,7 @@ def test_an_unknown_name_is_one_line_with_the_nearest(
 
 
 def show(*words: str | Path, cwd: Path, **environment: str) -> str:
-    """What `link show` prints."""
+    """The output of `link show`."""
     shown = polyculture("link", "show", *words, cwd=cwd, POLYCULTURE_CACHE=str(cwd / "cache"), **environment)
     assert shown.returncode == 0, shown.stderr
     return shown.stdout
@@ -324,7 +324,7 @@ def test_a_damaged_snapshot_is_one_line(world: Linker, tmp_path: Path, damage: s
 
 
 def _first_block_of_names(snapshot: Path) -> int:
-    """Where in the file the first block with names begins: behind three headers of 4 KiB and the blocks before it."""
+    """The offset of the first block with names: after three headers of 4 KiB and earlier blocks."""
     with duckdb.connect(str(snapshot), read_only=True) as connection:
         found = connection.execute(
             "SELECT min(block_id) * any_value(block_size) FROM pragma_storage_info('names'), pragma_database_size() "
@@ -334,7 +334,7 @@ def _first_block_of_names(snapshot: Path) -> int:
     return 3 * 4_096 + int(found[0])
 
 
-def test_the_live_service_is_asked_once(world: Linker, tmp_path: Path) -> None:
+def test_the_live_service_is_queried_once(world: Linker, tmp_path: Path) -> None:
     with WikidataServer([*CLASSES, *WORLD]) as server:
         options = ("--language", "th", "--topic", "food", "--kind", "dish", "--source", "api")
         options += ("--contact", "me@example.org", "--endpoint", server.url)
@@ -350,7 +350,7 @@ def test_the_live_service_is_asked_once(world: Linker, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_slice_tells_the_truth_about_a_shirt(slice_index: IndexSource, tmp_path: Path) -> None:
-    """It holds Hawaii in Thai, and no Hawaiian shirt."""
+    """The snapshot has Hawaii in Thai, and no Hawaiian shirt."""
     linker = Linker(CATALOG, slice_index)
     for found in explain(linker, "เสื้อฮาวาย", "th", "clothing"):
         assert (found.status, found.chosen) == ("no candidate", None)

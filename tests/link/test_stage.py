@@ -1,4 +1,4 @@
-"""The stage: which surfaces of a run are linked, what is written, and when nothing is done."""
+"""The stage: the surfaces of a run that are linked, its tables, and when it has nothing to do."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_killed_between_the_files_it_is_done_again(
 
 
 def test_the_country_of_the_prompt_is_never_used(tmp_path: Path, index: IndexSource) -> None:
-    """ "toast" is two dishes, of Japan and of Italy: whom the prompt names makes no difference."""
+    """ "toast" is two dishes, of Japan and of Italy: the prompt's country makes no difference."""
     tables = []
     for country in ("JP", "IT", "US"):
         run = small_run(tmp_path / country, country)

@@ -1,4 +1,4 @@
-"""The starter snapshot: every fact is well formed, reaches its kind, and is confirmed where the real data is."""
+"""The starter snapshot: every item is valid, reaches its kind, and agrees with the real data."""
 
 from __future__ import annotations
 

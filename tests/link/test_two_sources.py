@@ -83,7 +83,7 @@ CLAIMS = st.fixed_dictionaries(
 
 @st.composite
 def named(draw: st.DrawFn) -> tuple[list[Any], list[Any]]:
-    """Things, and queries for them: of a few names, so that they meet."""
+    """Items and queries with few distinct names, so that names collide."""
     pairs = draw(st.lists(st.sampled_from(PAIRS), min_size=8, max_size=14, unique=True))
     names = st.sampled_from([name for _, name, _ in pairs] + list(OTHERS))
     own = st.sampled_from(pairs).map(lambda pair: {pair[0]: pair[1]})
@@ -98,7 +98,7 @@ def named(draw: st.DrawFn) -> tuple[list[Any], list[Any]]:
 
 
 def catalog(*, part_of: bool) -> Catalog:
-    """The catalogue, perhaps with a topic that takes parts for members."""
+    """The catalogue, optionally with a topic that follows part-of."""
     food = CATALOG.topics["food"].model_copy(update={"part_of": part_of})
     return CATALOG.model_copy(update={"topics": {**CATALOG.topics, "food": food}})
 
@@ -124,7 +124,7 @@ ARTICLE = re.compile("|".join(["^ال", *(rules["articles"] for rules in inflect
 
 
 def by_their_first_letter(names: Sequence[str], fold: Fold) -> list[str]:
-    """The folding of a search that finds more than the linker can want: all that begin alike, but for articles."""
+    """The folding of a search that finds more than the linker needs: equal prefixes, articles aside."""
     bare = [ARTICLE.sub("", key) for key in normalise(names, fold)]
     letters = [unicodedata.normalize("NFD", key)[0].replace("ı", "i") for key in bare]
     return ["あ" if "ぁ" <= letter <= "ヿ" else letter for letter in letters]
@@ -133,7 +133,7 @@ def by_their_first_letter(names: Sequence[str], fold: Fold) -> list[str]:
 def over_the_service(
     words: Catalog, entities: list[Entity], folding: Folding, *tables: pa.Table
 ) -> list[dict[str, pa.Table]]:
-    """The tables of links of each of `tables`, each asked of the service anew."""
+    """The links of each of `tables`, each with a new connection to the service."""
     found = []
     with WikidataServer(entities, redirects=MERGED, folding=folding) as server:
         service = ApiSettings("test@example.org", server.url, requests_per_minute=1_000_000)
@@ -174,7 +174,7 @@ def test_every_rule_is_reached_and_both_sources_agree() -> None:
     }
 
 
-def test_a_service_is_asked_for_what_a_name_has_and_the_mention_lacks() -> None:
+def test_query_expansion_adds_letters_that_the_mention_lacks() -> None:
     pairs = [(language, name, mention) for language, some in EXPANDED.items() for name, mention in some]
     entities = [*CLASSES, *(item(f"Q{100 + n}", {code: name}, P31=MEANT[0]) for n, (code, name, _) in enumerate(pairs))]
     rows = queries(*sorted((language, *DISH, mention) for language, _, mention in pairs))
@@ -234,7 +234,7 @@ def test_what_the_real_search_would_not_find_is_left_out_and_nothing_else_is_oth
     for name in ("links", "candidates"):
         apart = [row for part in parts for row in part[name].to_pylist()]
         assert sorted(map(repr, whole[name].to_pylist())) == sorted(map(repr, apart)), name
-    there, here = by_ask(index), by_ask(whole)
+    there, here = by_query(index), by_query(whole)
     for ask, found in here.items():
         if exact(found) == exact(there[ask]):  # else the mention had to be turned, where the index need not
             assert set(found) <= set(there[ask]), ask
@@ -242,8 +242,8 @@ def test_what_the_real_search_would_not_find_is_left_out_and_nothing_else_is_oth
                 assert found == there[ask], ask
 
 
-def by_ask(tables: dict[str, pa.Table]) -> dict[tuple[str, ...], dict[tuple[Any, ...], Any]]:
-    """The candidates of each ask, with what matched; and the link."""
+def by_query(tables: dict[str, pa.Table]) -> dict[tuple[str, ...], dict[tuple[Any, ...], Any]]:
+    """The candidates of each query, with what matched, and the link."""
     links = tables["links"].to_pylist()
     found: dict[Any, dict[Any, Any]] = {ask_of(row): {("link",): row} for row in links}
     for row in tables["candidates"].to_pylist():
@@ -261,7 +261,7 @@ def exact(found: dict[tuple[Any, ...], Any]) -> set[tuple[Any, ...]]:
 
 @settings(max_examples=3, **OFTEN)
 @given(**WORLD, articles=st.lists(st.sampled_from(["The Taco", "A Tango", "Der Kebap", "El Curry"]), max_size=6))
-def test_what_a_mention_means_does_not_depend_on_what_else_is_asked(
+def test_a_link_does_not_depend_on_the_other_queries(
     named: tuple[list[Any], list[Any]], classes: list[dict[str, list[str]]], articles: list[str]
 ) -> None:
     things, wanted = named
