@@ -66,7 +66,7 @@ def test_gold_mentions_are_whole(text: GoldText) -> None:
             "line 1: unknown topic 'foot'.*Did you mean 'food'",
         ),
         ('{"id": "a", "topic": "food", "trap": null, "marked": "[[x|dsh]]"}', "food has no kind 'dsh'.*Did you mean"),
-        ('{"id": "a", "topic": "food", "trap": null, "marked": "[[x|dish]"}', "a mark is left open"),
+        ('{"id": "a", "topic": "food", "trap": null, "marked": "[[x|dish]"}', "a mark is not closed"),
     ],
 )
 def test_a_broken_gold_file_names_the_line(tmp_path: Path, line: str, what: str) -> None:

@@ -246,7 +246,7 @@ def test_answered_pages_are_not_requested_again(server: SparqlServer, tmp_path: 
     ("fault", "tries", "says"),
     [
         (TOO_MANY, 8, "HTTP 429"),
-        (HTML, 3, "no answer to a SPARQL query"),
+        (HTML, 3, "not SPARQL results in JSON"),
         ((404, {}, b"{}"), 1, "HTTP 404"),
         ((400, {}, b"{}"), 1, "HTTP 400"),
         ((429, {"Retry-After": "9000"}, b""), 1, "HTTP 429"),
@@ -267,7 +267,7 @@ def test_bad_input_is_one_line(tmp_path: Path) -> None:
     nobody = PullSettings("me@example.org", "http://127.0.0.1:9/sparql", sleep=lambda _: None)
     with pytest.raises(WikidataError, match="does not answer"):
         pull_index(CATALOG, ["food"], tmp_path / "x.duckdb", nobody)
-    with pytest.raises(WikidataError, match="no such contact"):
+    with pytest.raises(WikidataError, match="requires a contact"):
         pull_index(CATALOG, ["food"], tmp_path / "x.duckdb", PullSettings(" "))
     with pytest.raises(WikidataError, match="is not the address"):
         pull_index(CATALOG, ["food"], tmp_path / "x.duckdb", PullSettings("me@example.org", "query.wikidata.org"))
@@ -293,7 +293,7 @@ def test_bad_input_is_one_line(tmp_path: Path) -> None:
 )
 def test_nothing_but_numbers_and_codes_goes_into_a_query(wrong: dict[str, Any]) -> None:
     assert "wd:Q5 " in Query("facts", (5,), languages=("en", "zh-hant", "be-tarask")).text
-    with pytest.raises(ValueError, match="cannot ask"):
+    with pytest.raises(ValueError, match="cannot query"):
         Query(**{"name": "facts", "items": (5,), **wrong})
 
 
