@@ -1,11 +1,14 @@
 """How often the 95 % intervals cover the truth, per metric, in simulated models whose true numbers are known.
 
     python -m bench.coverage [--data-sets 1000] [--only consensus]
+    python -m bench.coverage --data-sets 10000 --only comparison
 
-The worlds are those of `tests/test_metrics_coverage.py`: items with Zipf's popularity (`independent`), many items as
+The worlds are those of `tests/metrics/test_coverage.py`: items with Zipf's popularity (`independent`), many items as
 good as equally popular (`flat`), responses that name whole bundles of items (`bundled`); and four or eight items in
 all (`few`, `some`). Where the truth has no formula it is the mean over as many other data sets; of coverage it is the
 share that the responses did cover. Fixed coverages are those of a half of the responses, and of half as many again.
+The worlds of `comparison` are those of `tests/metrics/comparison_worlds.py`. In them nothing differs on average: a third
+number is the share of data sets with p <= 0.05.
 """
 
 from __future__ import annotations
@@ -29,6 +32,8 @@ from polyculture.metrics.intervals.diversity_estimators import companions, items
 from polyculture.metrics.intervals.estimate import Estimate, difference, mean, scaled
 from polyculture.metrics.intervals.overlap import Overlaps, overlap
 from polyculture.metrics.intervals.ratio import ratio_estimate
+from tests.metrics.comparison_worlds import BEYOND, tried
+from tests.metrics.comparison_worlds import WORLDS as COMPARED
 from tests.metrics.test_coverage import WORLDS, Random, World, responses_with, world
 
 SIZES = (10, 30, 200)
@@ -39,6 +44,7 @@ MODELS = {
 }
 CELLS = 5  # in a mean
 SMALLEST = ("--data-sets", "2")
+COMPARISON = "comparison"
 
 
 class Case(NamedTuple):
@@ -54,12 +60,26 @@ def main() -> None:
     """Prints a line per metric and world, as soon as it is known: the share covered, and that of intervals withheld."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data-sets", type=int, default=1_000)
-    parser.add_argument("--only", choices=list(PARTS), nargs="*", default=list(PARTS))
+    parser.add_argument("--only", choices=[*PARTS, COMPARISON], nargs="*", default=[*PARTS, COMPARISON])
     asked = parser.parse_args()
+    if COMPARISON in asked.only:
+        compared(asked.data_sets)
     for name in asked.only:
+        if name == COMPARISON:
+            continue
         for case in PARTS[name](asked.data_sets):
             sys.stdout.write(f"{case.metric:28} {case.where:38} {covered(case):6.1%} {withheld(case):8.1%}\n")
             sys.stdout.flush()
+
+
+def compared(count: int) -> None:
+    """Prints a line per world in which two sides are compared."""
+    for where, draw in {**COMPARED, **BEYOND}.items():
+        found = tried(draw, count)
+        sys.stdout.write(
+            f"{COMPARISON:28} {where:50} {found.covered:6.1%} {found.withheld:8.1%} {found.rejected:6.1%}\n"
+        )
+        sys.stdout.flush()
 
 
 def shares(count: int) -> Iterator[Case]:

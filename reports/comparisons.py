@@ -23,7 +23,7 @@ AT_A_GLANCE = "native by model"  # the family that the opening shows
 LEVEL = 0.05  # a smaller q is printed in bold
 COLUMNS = (
     "family", "a", "b", "model", "country", "metric", "condition", "mean_a", "mean_b", "difference", "low", "high", "p",
-    "q", "pairs", "blocks", "missing",
+    "q", "pairs", "blocks", "missing", "no_interval", "lowest", "highest",
 )  # fmt: skip
 
 
@@ -108,7 +108,9 @@ def _line(family: str, sides: Sides, row: Row) -> dict[str, Any]:
         found |= {"mean_a": found.pop("a"), "mean_b": found.pop("b")}
     group = {column: value or None for column, value in row.group.items()}
     named = {"family": family, "a": sides.a, "b": sides.b, "metric": row.metric}
-    return {**dict.fromkeys(COLUMNS), **named, **group, **found, "q": row.q, "missing": row.missing}
+    lowest, highest = row.bounds or (None, None)
+    rest = {"q": row.q, "missing": row.missing, "lowest": lowest, "highest": highest}
+    return {**dict.fromkeys(COLUMNS), **named, **group, **found, **rest}
 
 
 def _table(family: str, rows: Sequence[Mapping[str, Any]], manifest: Manifest, names: Names) -> Comparison:
@@ -143,14 +145,22 @@ def _difference(row: Mapping[str, Any]) -> Difference:
     if row["difference"] is None:
         return Difference(None, texts().missing["no_both"], "", "", clear=False)
     limits = [row["low"], row["high"]]
-    told = None not in limits
+    told, without = None not in limits, row["no_interval"] or "no_interval"
     return Difference(
         value=difference(row["difference"], metric),
-        interval=" to ".join(difference(limit, metric) for limit in limits) if told else texts().missing["few_pairs"],
+        interval=" to ".join(difference(limit, metric) for limit in limits) if told else texts().missing[without],
         chances=", ".join(said for said in (p_value(row["p"]), p_value(row["q"], "q")) if said),
-        basis=", ".join(_counted(row[what], what) for what in ("pairs", "blocks")),
+        basis=", ".join([*(_counted(row[what], what) for what in ("pairs", "blocks")), *_open_sign(row)]),
         clear=row["q"] is not None and row["q"] < LEVEL,
     )
+
+
+def _open_sign(row: Mapping[str, Any]) -> list[str]:
+    """Says so where the difference could have the other sign, were all mentions linked."""
+    lowest, highest = row["lowest"], row["highest"]
+    if lowest is None or lowest > 0 or highest < 0 or row["difference"] == 0:
+        return []
+    return [texts().missing["open_sign"]]
 
 
 def _counted(number: int, what: str) -> str:

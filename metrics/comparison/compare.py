@@ -7,9 +7,10 @@ with open_store(run, METRICS) as store:
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -17,13 +18,15 @@ import pyarrow as pa
 
 from polyculture.cache.errors import StoreError, did_you_mean
 from polyculture.cache.sql_files import read_sql
-from polyculture.metrics.comparison.effect import Effect, adjusted, paired_effect
+from polyculture.metrics.comparison.blocks import Blocks, block_of
+from polyculture.metrics.comparison.effect import Effect, adjusted, mean_by_block, paired_effect
 from polyculture.metrics.intervals.levels import METHODS
 
-_Pair = tuple[str, float | None, float | None]  # block, a, b
+Bounds = tuple[float, float]
 _SQL = Path(__file__).with_name("sql")
 DIMENSIONS = ("model", "language", "condition")
 METRICS = ("granularity", "diversity", "specificity", "specificity_gain", "consensus")
+_NUMBERS = ("metric", "shared", "a", "b", "lowest", "highest")  # of a pair; its other columns say what it is of
 PER_CONDITION = ("specificity", "specificity_gain")  # as in `aggregates`: never averaged over conditions
 NO_COUNTRY = "no country"  # of pairs of neutral prompts, in a row for each country
 COMPANIONS = (
@@ -48,6 +51,17 @@ NATIVE = Sides("native", "native language", "other languages")
 
 
 @dataclass(frozen=True, slots=True)
+class _Pair:
+    """Two numbers that are compared, and how far their difference could go were all mentions linked."""
+
+    block: Hashable
+    a: float | None
+    b: float | None
+    lowest: float | None
+    highest: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """A line of a comparison: one metric, over all pairs of its group."""
 
@@ -56,6 +70,14 @@ class Row:
     effect: Effect | None  # None where no pair has both numbers
     missing: int  # pairs of which a number is missing
     q: float | None  # p after Benjamini and Hochberg, over all rows of the comparison
+    bounds: Bounds | None = None  # of the difference, were all mentions linked: `cell_bounds`; between languages only
+
+    @property
+    def keeps_sign(self) -> bool | None:
+        """Has the difference the same sign wherever in `bounds` it is? None without bounds or difference."""
+        if self.bounds is None or self.effect is None or self.effect.difference == 0:
+            return None
+        return self.bounds[0] > 0 or self.bounds[1] < 0
 
 
 def sides_of(store: duckdb.DuckDBPyConnection, a: str, b: str) -> Sides:
@@ -90,16 +112,17 @@ def compare(
     sides: Sides,
     by: Sequence[str] = (),
     metrics: Sequence[str] = METRICS,
-    seed: int = 1,
+    blocks: Blocks = Blocks.PROMPTS,
 ) -> list[Row]:
     """A row per metric and group of pairs; all of them are the family over which p is adjusted.
 
     `by` names columns of the pairs: model, language, topic, condition, country, but for the one that is compared. The
-    metrics of `PER_CONDITION` have a row per condition also where `by` does not name it. A native comparison needs
-    `lay_out_native` first. Raises `StoreError` for a column that the pairs do not have.
+    metrics of `PER_CONDITION` have a row per condition also where `by` does not name it. `blocks` says what is taken
+    for independent. A native comparison needs `lay_out_native` first. Raises `StoreError` for a column that the pairs
+    do not have.
     """
     pairs = _pairs(store, sides)
-    known = [name for name in pairs.columns if name not in ("metric", "block", "a", "b")]
+    known = [name for name in pairs.columns if name not in _NUMBERS]
     for column in by:
         if column not in known:
             what = f"a comparison of {sides.a} with {sides.b} has no column {column!r}"
@@ -108,14 +131,22 @@ def compare(
     columns = list(dict.fromkeys([*by, "condition"] if split else by))
     groups: dict[tuple[str, ...], list[_Pair]] = defaultdict(list)
     for row in pairs.fetchall():
-        pair = dict(zip(pairs.columns, row, strict=True))
-        if pair["metric"] in metrics:
-            kept = columns if pair["metric"] in PER_CONDITION else by
-            group = (pair["metric"], *(_named(column, pair[column]) if column in kept else "" for column in columns))
-            groups[group].append((pair["block"], pair["a"], pair["b"]))
-    rows = [_row(group, columns, groups[group], seed) for group in sorted(groups, key=_in_order)]
+        values = dict(zip(pairs.columns, row, strict=True))
+        if values["metric"] not in metrics or (pair := _pair(values, blocks)) is None:
+            continue
+        kept = columns if values["metric"] in PER_CONDITION else by
+        group = (values["metric"], *(_named(column, values[column]) if column in kept else "" for column in columns))
+        groups[group].append(pair)
+    rows = [_row(group, columns, groups[group]) for group in sorted(groups, key=_in_order)]
     q_values = adjusted([row.effect.p if row.effect else None for row in rows])
     return [replace(row, q=q) for row, q in zip(rows, q_values, strict=True)]
+
+
+def _pair(values: Mapping[str, Any], blocks: Blocks) -> _Pair | None:
+    block = block_of(blocks, values["topic"], values.get("condition"), values["country"], values["shared"])
+    if block is None:
+        return None
+    return _Pair(block, values["a"], values["b"], values.get("lowest"), values.get("highest"))
 
 
 def _named(column: str, value: str | None) -> str:
@@ -126,19 +157,24 @@ def _in_order(group: tuple[str, ...]) -> tuple[int | str, ...]:
     return ((*METRICS, *COMPANIONS).index(group[0]), *group[1:])
 
 
-def _row(group: tuple[str, ...], columns: Sequence[str], pairs: Sequence[_Pair], seed: int) -> Row:
-    known = [pair for pair in pairs if pair[1] is not None and pair[2] is not None]
-    numbers = {name: number for number, name in enumerate(dict.fromkeys(pair[0] for pair in known))}
-    block = np.array([numbers[pair[0]] for pair in known], dtype=np.int64)
-    a, b = (np.array([pair[side] for pair in known], dtype=np.float64) for side in (1, 2))
+def _row(group: tuple[str, ...], columns: Sequence[str], pairs: Sequence[_Pair]) -> Row:
+    known = [pair for pair in pairs if pair.a is not None and pair.b is not None]
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(pair.block for pair in known))}
+    block = np.array([numbers[pair.block] for pair in known], dtype=np.int64)
+    a, b, lowest, highest = (
+        np.array([getattr(pair, name) for pair in known], dtype=np.float64) for name in ("a", "b", "lowest", "highest")
+    )
     named = dict(zip(columns, group[1:], strict=True))
-    _, lowest, highest = METHODS[group[0]]
-    effect = paired_effect(a, b, block, seed, farthest=highest - lowest)
-    return Row(group[0], named, effect, len(pairs) - len(known), None)
+    _, least, most = METHODS[group[0]]
+    effect = paired_effect(a, b, block, farthest=most - least)
+    bounds = None
+    if effect and not np.isnan([lowest, highest]).any():
+        bounds = float(mean_by_block(lowest, block).mean()), float(mean_by_block(highest, block).mean())
+    return Row(group[0], named, effect, len(pairs) - len(known), None, bounds)
 
 
 def _pairs(store: duckdb.DuckDBPyConnection, sides: Sides) -> duckdb.DuckDBPyRelation:
-    """The pairs, in a fixed order, so that the same store gives the same p."""
+    """The pairs, in a fixed order: the last digits depend on the order of adding."""
     name = sides.dimension if sides == NATIVE else f"{sides.dimension}s"
     query = read_sql(_SQL, name)
     return store.sql(query, params={} if sides == NATIVE else {"a": sides.a, "b": sides.b})

@@ -1,67 +1,70 @@
-"""The effect of a paired comparison: a mean difference, its interval, and its p-value by permutation.
+"""The effect of a paired comparison: a mean difference over blocks, its interval and its p-value.
 
-Pairs that share responses stand in one block, and blocks are what is resampled: to treat the 19 countries of one set of
-neutral responses as 19 observations would claim certainty that is not there.
-
-Sources: sign permutation of paired differences, Fisher 1935, The Design of Experiments, §21; the standard error of a
-ratio over clusters, Cochran 1977, Sampling Techniques, §11.
+A block holds the pairs that share prompts, and blocks are what was sampled. Seven models that answered the same prompts
+are seven pairs of one block, not seven observations. The effect of a block is the mean over its pairs; the effect of
+the comparison is the mean over blocks, each of which counts once, however many pairs it has.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-Numbers = NDArray[np.float64]
-PERMUTATIONS = 9_999  # where all sign changes are fewer, all are taken, and the p-value is exact
-LEVEL = 0.95
-_BATCH = 1_000  # sign changes that are tried at once
+from polyculture.metrics.comparison.block_mean import BlockMean, Numbers, block_mean
+
+FEWEST_BLOCKS = 18  # with fewer, intervals of skewed effects cover too little: `bench/coverage.py`
+FEW_BLOCKS = "few blocks"
+NO_SPREAD = "no spread"
 
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a paired comparison found. Numbers that too few blocks allow are None."""
+    """What a paired comparison found. It has a p-value where, and only where, it has an interval."""
 
-    a: float  # mean over pairs
+    a: float  # mean over blocks of the mean over pairs
     b: float
     difference: float  # a - b
     low: float | None  # 95 % interval of the difference
     high: float | None
-    p: float | None  # two-sided, by changing the signs of blocks
+    p: float | None  # two-sided, of no difference; below 0.05 where the interval leaves out 0
     pairs: int
     blocks: int
+    no_interval: str | None = None  # why there is none: `FEW_BLOCKS`, or `NO_SPREAD` where all blocks say the same
 
 
-def paired_effect(
-    a: Numbers, b: Numbers, block: NDArray[np.int64], seed: int = 1, farthest: float = math.inf
-) -> Effect | None:
+def paired_effect(a: Numbers, b: Numbers, block: NDArray[np.int64], farthest: float = math.inf) -> Effect | None:
     """The effect over pairs (a[i], b[i]); `block[i]` numbers the block of pair i, from 0. None where there is no pair.
 
-    The interval is Student's, with the standard error over blocks and one degree of freedom less than blocks; no
-    difference is beyond -`farthest` or `farthest`, and so are no limits. The p-value is the share of sign changes of
-    whole blocks under which the mean difference is as far from 0 as it is.
+    No difference is beyond -`farthest` or `farthest`, and so are no limits.
     """
     if not len(a):
         return None
-    sums = np.asarray(np.bincount(block, weights=a - b), dtype=np.float64)
-    sizes = np.bincount(block).astype(float)
-    difference = float(sums.sum() / sizes.sum())
-    low, high = (limit and max(-farthest, min(limit, farthest)) for limit in _interval(sums, sizes, difference))
+    of_a, of_b, differences = (mean_by_block(values, block) for values in (a, b, a - b))
+    blocks = len(differences)
+    found: BlockMean | None = None
+    if blocks >= FEWEST_BLOCKS:
+        found = block_mean(differences, scale=float(max(np.abs(a).max(), np.abs(b).max())))
+    low, high = found.interval() if found else (None, None)
     return Effect(
-        a=float(a.mean()),
-        b=float(b.mean()),
-        difference=difference,
-        low=low,
-        high=high,
-        p=_p_value(sums, seed),
+        a=math.fsum(of_a) / blocks,
+        b=math.fsum(of_b) / blocks,
+        difference=math.fsum(differences) / blocks,
+        low=None if low is None else max(-farthest, low),
+        high=None if high is None else min(farthest, high),
+        p=found.p() if found else None,
         pairs=len(a),
-        blocks=len(sums),
+        blocks=blocks,
+        no_interval=None if found else FEW_BLOCKS if blocks < FEWEST_BLOCKS else NO_SPREAD,
     )
+
+
+def mean_by_block(values: Numbers, block: NDArray[np.int64]) -> Numbers:
+    """The mean of the values of each block, in the order of the blocks' numbers."""
+    return np.asarray(np.bincount(block, weights=values) / np.bincount(block), dtype=np.float64)
 
 
 def adjusted(p_values: list[float | None]) -> list[float | None]:
@@ -69,33 +72,3 @@ def adjusted(p_values: list[float | None]) -> list[float | None]:
     known = [p for p in p_values if p is not None]
     q_values = iter(stats.false_discovery_control(known).tolist() if known else [])
     return [None if p is None else float(next(q_values)) for p in p_values]
-
-
-def _interval(sums: Numbers, sizes: Numbers, difference: float) -> tuple[float | None, float | None]:
-    blocks = len(sums)
-    if blocks < 2:
-        return None, None
-    squares = float(((sums - sizes * difference) ** 2).sum())
-    error = math.sqrt(blocks / (blocks - 1) * squares) / float(sizes.sum())
-    reach = float(stats.t.ppf((1 + LEVEL) / 2, blocks - 1)) * error
-    return difference - reach, difference + reach
-
-
-def _p_value(sums: Numbers, seed: int) -> float | None:
-    if len(sums) < 2:
-        return None
-    total, slack = float(sums.sum()), 1e-13 * float(np.abs(sums).sum())  # the last digits depend on the order of adding
-    arranged = np.concatenate([total - 2 * (turned @ sums) for turned in _turned(len(sums), seed)])
-    tail = min(np.count_nonzero(arranged >= total - slack), np.count_nonzero(arranged <= total + slack))
-    return min(1.0, 2 * tail / len(arranged))
-
-
-def _turned(blocks: int, seed: int) -> Iterator[NDArray[np.bool_]]:
-    """Rows that say which blocks have their signs changed: every way to do so; or what is, and many drawn by chance."""
-    if 2**blocks <= PERMUTATIONS:
-        yield (np.arange(2**blocks)[:, None] >> np.arange(blocks)) % 2 == 1
-        return
-    generator = np.random.default_rng(seed)
-    yield np.zeros((1, blocks), dtype=bool)
-    for first in range(0, PERMUTATIONS, _BATCH):
-        yield generator.integers(0, 2, (min(_BATCH, PERMUTATIONS - first), blocks), dtype=np.bool_)

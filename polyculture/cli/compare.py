@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from polyculture.cli.options import ExperimentFile, Format, OfSelection, OutputFile, OutputFormat, Runs, Selection
+from polyculture.metrics.comparison.blocks import Blocks
 
 
 class Metric(StrEnum):
@@ -40,7 +41,9 @@ def compare(
         list[Metric] | None,
         typer.Option("--metric", help="Only this metric; may be repeated. Without it: the first five."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the permutations, where not all can be tried.")] = 1,
+    blocks: Annotated[
+        Blocks, typer.Option("--blocks", help="What was sampled, and is taken for independent; see above.")
+    ] = Blocks.PROMPTS,
     selection: OfSelection = Selection.ALL,
     runs: Runs = None,
     format: OutputFormat = Format.TABLE,
@@ -48,8 +51,15 @@ def compare(
 ) -> None:
     """Compare two models, languages or conditions, paired on the prompt.
 
-    Mean difference, 95 % interval, p by permutation, and q: p adjusted (Benjamini and Hochberg) over all lines shown.
-    Specificity and its gain have a line per condition, as in the tables: an average over conditions would say nothing.
+    Mean difference, 95 % interval, p, and q: p adjusted (Benjamini and Hochberg) over all lines shown. Specificity and
+    its gain have a line per condition, as in the tables: an average over conditions would say nothing.
+
+    Models and languages are fixed, prompts are sampled: a block is a topic x condition x country with all its models
+    and languages, and each block counts once. So the interval speaks of other prompts like these. Where the question is
+    about topics like these, or countries like these: --blocks topics, --blocks countries. With fewer than 18 blocks
+    there is no interval and no p.
+
+    Between languages, `lowest` and `highest` say how far the difference could go, were all unlinked mentions linked.
     """
     from polyculture.cache.store import open_store
     from polyculture.cli.comparison import choose_sides, write_comparison
@@ -66,5 +76,5 @@ def compare(
     columns = by or (["country"] if native else [])
     with open_store(workspace.run, store_layout(), KEPT, selection) as store:
         sides = choose_sides(store, workspace, a, b, native)
-        rows = compare_sides(store, sides, columns, metric or METRICS, seed)
-    write_comparison(sides, rows, format, output)
+        rows = compare_sides(store, sides, columns, metric or METRICS, blocks)
+    write_comparison(sides, rows, blocks, format, output)

@@ -11,12 +11,15 @@ from polyculture.cli.options import Format
 from polyculture.cli.tables import print_table, write_rows
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
+from polyculture.metrics.comparison.blocks import Blocks
 from polyculture.metrics.comparison.compare import NATIVE, Row, Sides, lay_out_native, sides_of
+from polyculture.metrics.comparison.effect import FEW_BLOCKS, FEWEST_BLOCKS, NO_SPREAD
 
 if TYPE_CHECKING:
     import duckdb
 
-FEW_BLOCKS = 6  # with fewer, no arrangement of signs can have a p below 0.05
+
+BETWEEN_LANGUAGES = ("language", "native")  # which the index covers unequally
 
 
 def choose_sides(
@@ -37,18 +40,18 @@ def choose_sides(
     return sides_of(store, a, b)
 
 
-def write_comparison(sides: Sides, rows: Sequence[Row], format: Format, output: Path | None) -> None:
+def write_comparison(sides: Sides, rows: Sequence[Row], blocks: Blocks, format: Format, output: Path | None) -> None:
     """Prints the rows, with what must be known to read them; or writes them as `format`."""
-    lines = [_line(row) for row in rows]
+    lines = [_line(row, sides) for row in rows]
     if format is not Format.TABLE or output is not None:
         _write(lines, format, output)
     elif lines:
         print_table(list(lines[0]), [list(line.values()) for line in lines], title=f"a: {sides.a}   b: {sides.b}")
-    for remark in _remarks(sides, rows):
+    for remark in _remarks(sides, rows, blocks):
         say(remark)
 
 
-def _line(row: Row) -> dict[str, Any]:
+def _line(row: Row, sides: Sides) -> dict[str, Any]:
     effect = row.effect
     return {
         "metric": row.metric,
@@ -63,20 +66,33 @@ def _line(row: Row) -> dict[str, Any]:
         "pairs": effect.pairs if effect else 0,
         "blocks": effect.blocks if effect else 0,
         "missing": row.missing,
+        "no_interval": effect and effect.no_interval,
+        **(_bounds(row) if sides.dimension in BETWEEN_LANGUAGES else {}),
     }
 
 
-def _remarks(sides: Sides, rows: Sequence[Row]) -> list[str]:
+def _bounds(row: Row) -> dict[str, Any]:
+    lowest, highest = row.bounds or (None, None)
+    return {"lowest": lowest, "highest": highest, "keeps_sign": row.keeps_sign}
+
+
+def _remarks(sides: Sides, rows: Sequence[Row], blocks: Blocks) -> list[str]:
     if not rows:
         native = "; consensus is of two languages, and in no native comparison" if sides.dimension == "native" else ""
         return [f"nothing to compare: no prompt was asked of both {sides.a} and {sides.b}{native}"]
-    few = sum(row.effect is not None and row.effect.blocks < FEW_BLOCKS for row in rows)
-    remarks = []
-    if few:
-        what = f"{few} of {len(rows)} lines rest on fewer than {FEW_BLOCKS} independent blocks"
-        remarks.append(f"{what}: no p can be below 0.05 there")
+    remarks = [blocks.sampled]
+    reasons = [row.effect.no_interval for row in rows if row.effect]
+    if few := reasons.count(FEW_BLOCKS):
+        what = f"{few} of {len(rows)} lines rest on fewer than {FEWEST_BLOCKS} blocks"
+        remarks.append(f"{what}: too few for an interval and p ({FEW_BLOCKS})")
+    if alike := reasons.count(NO_SPREAD):
+        what = f"in {alike} of {len(rows)} lines all blocks have the same difference"
+        remarks.append(f"{what}: nothing to make an interval of ({NO_SPREAD})")
     if missing := sum(row.missing for row in rows):
         remarks.append(f"{missing} pairs are left out, since a number of theirs is missing")
+    if told := [row.keeps_sign for row in rows if row.keeps_sign is not None]:
+        what = f"{sum(told)} of {len(told)} differences keep their sign"
+        remarks.append(f"{what}, whatever the unlinked mentions are (lowest, highest)")
     return remarks
 
 
@@ -84,8 +100,10 @@ def _write(lines: Sequence[dict[str, Any]], format: Format, output: Path | None)
     import duckdb
     import pyarrow as pa
 
-    types: dict[str, pa.DataType] = dict.fromkeys(("a", "b", "difference", "low", "high", "p", "q"), pa.float64())
+    floats = ("a", "b", "difference", "low", "high", "p", "q", "lowest", "highest")
+    types: dict[str, pa.DataType] = dict.fromkeys(floats, pa.float64())
     types |= dict.fromkeys(("pairs", "blocks", "missing"), pa.int64())
+    types |= {"keeps_sign": pa.bool_()}
     names = list(lines[0]) if lines else ["metric", *types]
     schema = pa.schema([pa.field(name, types.get(name, pa.string())) for name in names])
     with duckdb.connect() as connection:

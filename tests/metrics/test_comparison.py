@@ -2,77 +2,113 @@
 
 from __future__ import annotations
 
-import itertools
 import json
+from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from polyculture.cache.errors import StoreError
 from polyculture.cache.store import open_store
+from polyculture.metrics.comparison.block_mean import block_mean
 from polyculture.metrics.comparison.compare import NATIVE, Row, Sides, compare, lay_out_native, sides_of
-from polyculture.metrics.comparison.effect import adjusted, paired_effect
+from polyculture.metrics.comparison.effect import (
+    FEW_BLOCKS,
+    FEWEST_BLOCKS,
+    NO_SPREAD,
+    Effect,
+    adjusted,
+    paired_effect,
+)
 from polyculture.running.layout import store_layout
+from tests.metrics.comparison_worlds import BEYOND, WORLDS, tried
 from tests.polyculture.test_command_line import polyculture
 from tests.store_builder import StoreBuilder
 
 COUNTRIES = ("DE", "ES", "IN", "IT", "JP", "KR", "MX", "US")
 
 
-@given(
-    st.lists(st.tuples(st.integers(-3, 3), st.integers(0, 4)), min_size=2, max_size=12),
-)
-@settings(max_examples=60, deadline=None)
-def test_p_is_the_share_of_sign_changes_that_are_as_extreme(drawn: list[tuple[int, int]]) -> None:
-    differences = np.array([difference for difference, _ in drawn], dtype=float)
-    _, block = np.unique([number for _, number in drawn], return_inverse=True)
-    effect = paired_effect(differences, np.zeros(len(drawn)), block)
-    assert effect is not None
-    sums = np.bincount(block, weights=differences)
-    if len(sums) < 2:
-        assert effect.p is None
-        assert effect.low is None
+values = st.lists(st.floats(-10, 10, allow_subnormal=False), min_size=FEWEST_BLOCKS, max_size=40)
+
+
+def effect_of(differences: Sequence[float]) -> Effect:
+    found = paired_effect(np.array(differences), np.zeros(len(differences)), np.arange(len(differences)))
+    assert found is not None
+    return found
+
+
+@given(values, st.floats(-10, 10))
+@settings(max_examples=200, deadline=None)
+def test_p_and_interval_never_contradict_each_other(differences: list[float], shift: float) -> None:
+    effect = effect_of([difference + shift for difference in differences])
+    if effect.no_interval:
+        assert (effect.no_interval, effect.low, effect.high, effect.p) == (NO_SPREAD, None, None, None)
         return
-    arranged = [float(np.dot(signs, sums)) for signs in itertools.product((1, -1), repeat=len(sums))]
-    tail = min(
-        sum(total >= sums.sum() for total in arranged),
-        sum(total <= sums.sum() for total in arranged),
-    )
-    assert effect.p == pytest.approx(min(1.0, 2 * tail / len(arranged)))
+    assert effect.low is not None
+    assert effect.high is not None
+    assert effect.p is not None
+    assert effect.low < effect.difference < effect.high
+    if min(abs(effect.low), abs(effect.high)) > 1e-6:  # no p next to 0.05
+        assert (effect.p < 0.05) == (effect.low > 0 or effect.high < 0)
 
 
-def test_where_nothing_differs_one_test_in_twenty_says_so_and_the_interval_covers() -> None:
-    """Blocks of several pairs that share a part: taken as independent pairs, four in ten would be called different."""
-    generator = np.random.default_rng(7)
-    false, covered, worlds, block = 0, 0, 1_000, np.repeat(np.arange(20), 5)
-    for _ in range(worlds):
-        differences = generator.normal(size=20)[block] + generator.normal(scale=0.5, size=100)
-        effect = paired_effect(differences + 0.3, np.zeros(100), block)
-        assert effect is not None
-        assert effect.low is not None
-        assert effect.high is not None
-        covered += effect.low <= 0.3 <= effect.high
-    for _ in range(200):
-        differences = generator.normal(size=20)[block] + generator.normal(scale=0.5, size=100)
-        effect = paired_effect(differences, np.zeros(100), block)
-        assert effect is not None
-        assert effect.p is not None
-        false += effect.p < 0.05
-    assert 0.93 <= covered / worlds <= 0.97
-    assert 2 <= false <= 20  # 10 of 200, give or take three standard errors
+@given(values, st.floats(0.3, 0.999))
+@settings(max_examples=100, deadline=None)
+def test_the_limits_are_the_means_whose_p_is_what_is_left_of_the_level(differences: list[float], level: float) -> None:
+    found = block_mean(np.array(differences), scale=10)
+    if found is None:
+        return
+    for limit in found.interval(level):
+        assert found.p(limit) == pytest.approx(1 - level, rel=1e-4)
+
+
+def test_symmetric_blocks_have_students_p_and_interval() -> None:
+    half = np.random.default_rng(5).normal(size=12)
+    differences = np.concatenate([half, -half]) + 0.4
+    student = stats.ttest_1samp(differences, 0)
+    effect = effect_of(differences.tolist())
+    assert effect.p == pytest.approx(student.pvalue)
+    assert (effect.low, effect.high) == pytest.approx(tuple(student.confidence_interval()))
+
+
+@pytest.mark.parametrize("name", WORLDS)
+def test_intervals_hold_or_are_withheld(name: str) -> None:
+    """The full count, of 10,000 data sets: `python -m bench.coverage --data-sets 10000 --only comparison`."""
+    found = tried(WORLDS[name], 600)
+    if found.withheld:
+        assert (found.withheld, found.rejected) == (1, 0)
+        return
+    assert 0.92 <= found.covered <= 0.995  # four standard errors around 0.94 to 0.98
+    assert found.rejected == pytest.approx(1 - found.covered)
+
+
+def test_one_that_takes_prompts_for_independent_where_topics_were_sampled_says_too_much() -> None:
+    assert tried(BEYOND["topics of sd 0.5, 6 of them, blocks are prompts"], 300).covered < 0.75
 
 
 def test_limits_are_differences_that_there_can_be() -> None:
-    a, b, block = np.array([0.9, 0.1]), np.array([0.1, 0.0]), np.arange(2)
-    free, share = paired_effect(a, b, block), paired_effect(a, b, block, farthest=1.0)
+    a, b = np.zeros(FEWEST_BLOCKS), np.zeros(FEWEST_BLOCKS)
+    a[:6], b[6:8] = 1.0, 1.0
+    free, share = (paired_effect(a, b, np.arange(FEWEST_BLOCKS), farthest=farthest) for farthest in (9.0, 0.3))
     assert free is not None
     assert share is not None
     assert free.low is not None
-    assert free.low < -1
-    assert (share.low, share.high, share.difference, share.p) == (-1.0, 1.0, free.difference, free.p)
+    assert free.high is not None
+    assert free.high > 0.3
+    assert (share.low, share.high, share.difference, share.p) == (free.low, 0.3, free.difference, free.p)
+
+
+def test_with_few_blocks_there_is_no_interval_and_no_p() -> None:
+    one_less = effect_of(np.linspace(0.1, 1, FEWEST_BLOCKS - 1).tolist())
+    assert (one_less.low, one_less.high, one_less.p, one_less.no_interval) == (None, None, None, FEW_BLOCKS)
+    assert one_less.difference == pytest.approx(0.55)
+    enough = effect_of(np.linspace(0.1, 1, FEWEST_BLOCKS).tolist())
+    assert (enough.p is None, enough.no_interval) == (False, None)
 
 
 def test_q_is_benjamini_and_hochbergs_and_passes_over_missing_ones() -> None:
@@ -83,17 +119,20 @@ def test_q_is_benjamini_and_hochbergs_and_passes_over_missing_ones() -> None:
 
 @pytest.fixture(scope="module")
 def experiment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Model `one` is more specific than `two` by 1/2 on every prompt; Japanese knows Japan's dishes, German none."""
+    """Model `one` is more specific than `two` by 1/2 on every prompt, by 1 on two of them.
+
+    Japanese knows Japan's dishes, German none.
+    """
     folder = tmp_path_factory.mktemp("comparison")
     models = ("openai:one", "openai:two")
     built = StoreBuilder(folder / "runs" / "pilot", models=models, countries=COUNTRIES, n=10)
-    for language in ("de", "ja"):
-        for country in (None, *COUNTRIES):
-            prompt = built.ask(language, country=country)
-            for model in models:
-                general = {"surface": "rice", "granularity": 0 if model == "openai:two" else 1}
-                dish = "sushi" if language == "ja" else "pizza"
-                built.answer(prompt, [{"surface": dish, "granularity": 1}, general], model=model)
+    for language, topic, country in product(("de", "ja"), ("beverage", "food"), (None, *COUNTRIES)):
+        prompt = built.ask(language, topic, country)
+        dish = "sushi" if language == "ja" else "pizza"
+        for model in models:
+            general = {"surface": "rice", "granularity": 0 if model == "openai:two" else 1}
+            specific = {"surface": dish, "granularity": 0 if model == "openai:two" and country == "KR" else 1}
+            built.answer(prompt, [specific, general], model=model)
     built.link("sushi", "Q46383")
     built.link("pizza", "Q177")
     built.link("rice")
@@ -105,7 +144,7 @@ def experiment(tmp_path_factory: pytest.TempPathFactory) -> Path:
         f"""name = "pilot"
 models = {list(models)}
 languages = ["de", "ja"]
-topics = ["food"]
+topics = ["beverage", "food"]
 countries = {list(COUNTRIES)}
 conditions = ["neutral", "explicit"]
 """,
@@ -129,12 +168,14 @@ def test_two_models_on_the_same_prompts(experiment: Path) -> None:
     found = rows_of(experiment, Sides("model", "openai:one", "openai:two"))
     granularity = found["granularity", ""].effect
     assert granularity is not None
-    assert (granularity.a, granularity.b, granularity.difference) == (1.0, 0.5, 0.5)
-    assert (granularity.pairs, granularity.blocks) == (18, 18)
-    assert granularity.p == pytest.approx(2 / 10_000, rel=0.5)  # 2 of 2^18 arrangements; the least that 9,999 show
+    means = (granularity.a, granularity.b, granularity.difference)
+    assert means == pytest.approx((1.0, 8 / 18, 10 / 18))
+    assert (granularity.pairs, granularity.blocks) == (36, 18)  # both languages of a prompt are one block
+    assert granularity.p is not None
+    assert granularity.p < 1e-6
     diversity = found["diversity", ""].effect
     assert diversity is not None
-    assert (diversity.difference, diversity.p) == (0.0, 1.0)
+    assert (diversity.difference, diversity.p, diversity.no_interval) == (0.0, None, NO_SPREAD)
 
 
 def test_countries_of_the_same_neutral_responses_are_one_block(experiment: Path) -> None:
@@ -143,15 +184,15 @@ def test_countries_of_the_same_neutral_responses_are_one_block(experiment: Path)
     explicit = found["specificity", "explicit"].effect
     assert neutral is not None
     assert explicit is not None
-    assert (neutral.pairs, neutral.blocks) == (16, 2)
-    assert (explicit.pairs, explicit.blocks) == (16, 16)
+    assert (neutral.pairs, neutral.blocks) == (32, 2)
+    assert (explicit.pairs, explicit.blocks) == (32, 16)
 
 
 def test_two_conditions(experiment: Path) -> None:
     found = rows_of(experiment, Sides("condition", "explicit", "neutral"))
     specificity = found["specificity",].effect
     assert specificity is not None
-    assert (specificity.difference, specificity.pairs, specificity.blocks) == (0.0, 32, 4)
+    assert (specificity.difference, specificity.pairs, specificity.blocks) == (0.0, 64, 2)
     assert found["granularity",].effect is not None
 
 
@@ -207,9 +248,13 @@ def test_the_command(experiment: Path) -> None:
     assert done.returncode == 0, done.stderr
     rows = {(row["metric"], row["country"]): row for row in map(json.loads, done.stdout.splitlines())}
     assert rows["specificity", "JP"]["difference"] == 1.0
-    assert rows["specificity", "JP"]["q"] is not None
     assert {country for _, country in rows} == {"no country", *COUNTRIES}
-    assert "fewer than 6 independent blocks" in done.stderr
+    assert f"fewer than {FEWEST_BLOCKS} blocks" in done.stderr
+    assert "sampled: prompts; a block is a topic x condition x country" in done.stderr
+    assert rows["specificity", "JP"]["p"] is None
+    assert rows["specificity", "JP"]["no_interval"] == FEW_BLOCKS
+    countries = polyculture("compare", experiment, "ja", "de", "--blocks", "countries", cwd=experiment.parent)
+    assert "sampled: countries" in countries.stderr
     native = polyculture("compare", experiment, "--native", "--metric", "specificity", cwd=experiment.parent)
     assert "JP" in native.stdout
     foreign = sorted(set(COUNTRIES) - {"JP", "DE"})

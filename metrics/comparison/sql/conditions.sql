@@ -1,16 +1,11 @@
 -- A row: a number under two conditions, `a` and `b`, for the same model, language, topic and country. Neutral prompts
--- name no country: their granularity and diversity stand against those of every country. `block` names what shares
--- responses.
+-- name no country: their granularity and diversity stand against those of every country. `shared`: it rests on neutral
+-- answers, which stand behind all countries.
 WITH of_a AS (SELECT * FROM cell_values WHERE condition = $a),
 of_b AS (SELECT * FROM cell_values WHERE condition = $b)
 SELECT
     a.metric, a.model, a.language, a.other_language, a.topic, coalesce(a.country, b.country) AS country,
-    CASE
-        WHEN 'neutral' IN ($a, $b) OR a.metric = 'specificity_gain' THEN
-            [a.model, CASE WHEN a.metric <> 'consensus' THEN a.language END, a.topic]
-        WHEN a.metric = 'consensus' THEN [a.model, a.topic, a.country]
-        ELSE [a.model, a.language, a.topic, a.country]
-    END::VARCHAR AS block,
+    'neutral' IN ($a, $b) OR a.metric = 'specificity_gain' AS shared,
     a.estimate AS a, b.estimate AS b
 FROM of_a AS a
 INNER JOIN of_b AS b

@@ -1,20 +1,17 @@
 -- A row: a number of two languages, `a` and `b`, for the same model, topic, condition and country. Of consensus: that
--- of each of the two with a third language. `block` names what shares responses.
+-- of each of the two with a third language. `shared`: it rests on neutral answers, which stand behind all countries of
+-- a specificity or gain. `lowest` and `highest` bound the difference, were all mentions linked (`cell_bounds`).
 WITH sides AS (
-    SELECT * FROM cell_values
+    SELECT * FROM cell_bounds
     UNION ALL BY NAME
     SELECT * REPLACE (other_language AS language, language AS other_language)
-    FROM cell_values
+    FROM cell_bounds
     WHERE metric = 'consensus'
 )
 SELECT
     a.metric, a.model, a.other_language, a.topic, a.condition, a.country,
-    CASE a.metric
-        WHEN 'specificity_gain' THEN [a.model, a.topic]
-        WHEN 'specificity' THEN [a.model, a.topic, a.condition, CASE WHEN a.condition <> 'neutral' THEN a.country END]
-        ELSE [a.model, a.topic, a.condition, a.country]
-    END::VARCHAR AS block,
-    a.estimate AS a, b.estimate AS b
+    a.metric = 'specificity_gain' OR a.metric = 'specificity' AND a.condition = 'neutral' AS shared,
+    a.estimate AS a, b.estimate AS b, a.lowest - b.highest AS lowest, a.highest - b.lowest AS highest
 FROM sides AS a
 INNER JOIN sides AS b
     ON a.metric = b.metric AND a.model = b.model AND a.other_language IS NOT DISTINCT FROM b.other_language

@@ -1,13 +1,8 @@
--- A row: a number of two models, `a` and `b`, for the same prompts. `block` names what shares responses: the neutral
--- responses stand behind all countries of a specificity or gain, and those of a language behind all its pairs.
+-- A row: a number of two models, `a` and `b`, for the same prompts. `shared`: it rests on neutral answers, which stand
+-- behind all countries of a specificity or gain.
 SELECT
     a.metric, a.language, a.other_language, a.topic, a.condition, a.country,
-    CASE a.metric
-        WHEN 'consensus' THEN [a.topic, a.condition, a.country]
-        WHEN 'specificity_gain' THEN [a.language, a.topic]
-        WHEN 'specificity' THEN [a.language, a.topic, a.condition, CASE WHEN a.condition <> 'neutral' THEN a.country END]
-        ELSE [a.language, a.topic, a.condition, a.country]
-    END::VARCHAR AS block,
+    a.metric = 'specificity_gain' OR a.metric = 'specificity' AND a.condition = 'neutral' AS shared,
     a.estimate AS a, b.estimate AS b
 FROM cell_values AS a
 INNER JOIN cell_values AS b

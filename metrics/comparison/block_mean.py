@@ -1,0 +1,76 @@
+"""The mean of what independent blocks say, where they may be skewed: its p-value, and the interval that inverts it.
+
+A value is rejected as the true mean where both Student's test and Hall's reject it. Student's holds where blocks are
+symmetric, whatever their scales; Hall's (1992) removes the skewness of the statistic by a cubic transformation. The
+interval is made of the values that are not rejected, so p is below 0.05 where, and only where, the 95 % interval
+leaves the value out. Neither draws anything at random.
+
+The skewness of a small sample is too small on average. It has Fisher's correction and Hazen's factor 1 + 8.5 / n.
+
+Sources: Hall 1992, On the removal of skewness by transformation, J. R. Statist. Soc. B 54, 221-228; Hazen 1930, Flood
+Flows; Bobée and Robitaille 1975, Water Resources Research 11, 851-854.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import stdtr, stdtrit
+
+Numbers = NDArray[np.float64]
+HAZEN = 8.5
+_ALIKE = 1e-9  # a spread below this part of the largest value comes from rounding alone
+
+
+@dataclass(frozen=True, slots=True)
+class BlockMean:
+    """The mean of `blocks` independent values, three or more, which are not all the same."""
+
+    value: float
+    error: float  # standard error
+    bend: float  # skewness / (3 sqrt(blocks)): the size of Hall's correction
+    blocks: int
+
+    def p(self, at: float = 0.0) -> float:
+        """The two-sided p-value of the hypothesis that the true mean is `at`."""
+        deviation = (self.value - at) / self.error
+        nearest = min(abs(deviation), abs(self._transformed(deviation)))
+        return float(2 * stdtr(self.blocks - 1, -nearest))
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """All means whose p-value is 1 - `level` or more."""
+        reach = float(stdtrit(self.blocks - 1, (1 + level) / 2))
+        most, least = max(reach, self._restored(reach)), min(-reach, self._restored(-reach))
+        return self.value - most * self.error, self.value - least * self.error
+
+    def _transformed(self, deviation: float) -> float:
+        """Hall's cubic, which is monotone: T + b T^2 + b^2 T^3 / 3 + b / 2."""
+        bend = self.bend
+        return deviation + bend * deviation**2 + bend**2 * deviation**3 / 3 + bend / 2
+
+    def _restored(self, transformed: float) -> float:
+        bend = self.bend
+        if abs(bend) < _ALIKE:
+            return transformed
+        return float(np.cbrt(1 + 3 * bend * (transformed - bend / 2)) - 1) / bend
+
+
+def block_mean(values: Numbers, scale: float) -> BlockMean | None:
+    """The mean of one value per block, three or more; None where they do not differ.
+
+    `scale` is the largest of the numbers that the values were computed from, which rounding is relative to.
+    """
+    blocks = len(values)
+    value = math.fsum(values) / blocks
+    farthest = float(np.abs(values - value).max())
+    if farthest <= _ALIKE * scale:
+        return None
+    deviations = (values - value) / farthest
+    variance = float((deviations**2).mean())
+    skewness = float((deviations**3).mean()) / variance**1.5
+    corrected = skewness * math.sqrt(blocks * (blocks - 1)) / (blocks - 2) * (1 + HAZEN / blocks)
+    error = farthest * math.sqrt(variance / (blocks - 1))
+    return BlockMean(value, error, corrected / (3 * math.sqrt(blocks)), blocks)

@@ -1,0 +1,83 @@
+-- cell_bounds: a row of `cell_values`, with the least and the greatest number that could stand there, were all mentions
+-- linked that are not: each to whatever item lowers it most, or raises it most. NULL where the number is, and for the
+-- companions of diversity. Granularity takes mentions linked or not, and is its own bound.
+CREATE VIEW cell_bounds AS
+WITH unlinked AS MATERIALIZED ( -- `surfaces`: each may turn out to be an item of its own
+    SELECT
+        cell,
+        count(*) FILTER (status IS DISTINCT FROM 'linked') AS surfaces,
+        coalesce(sum(mentions) FILTER (status IS DISTINCT FROM 'linked'), 0) AS mentions
+    FROM cell_surfaces
+    GROUP BY cell
+),
+lacking AS MATERIALIZED (
+    SELECT
+        c.model, c.language, c.topic, c.condition, c.country,
+        coalesce(u.surfaces, 0) AS surfaces, coalesce(u.mentions, 0) AS mentions
+    FROM numbered_cells AS c
+    LEFT JOIN unlinked AS u USING (cell)
+),
+shares AS MATERIALIZED (
+    SELECT
+        s.model, s.language, s.topic, s.condition, s.country, s.specificity,
+        s.associated / nullif(s.linked + l.mentions, 0) AS lowest,
+        (s.associated + l.mentions) / nullif(s.linked + l.mentions, 0) AS highest
+    FROM country_shares AS s
+    INNER JOIN lacking AS l
+        ON s.model = l.model AND s.language = l.language AND s.topic = l.topic AND s.condition = l.condition
+        AND (s.country = l.country OR l.country IS NULL)
+),
+pairs AS (
+    SELECT
+        c.model, c.language, c.other_language, c.topic, c.condition, c.country, c.shared,
+        c.entities - c.shared AS alone, c.other_entities - c.shared AS other_alone,
+        a.surfaces, b.surfaces AS other_surfaces
+    FROM consensus AS c
+    INNER JOIN lacking AS a
+        ON c.model = a.model AND c.language = a.language AND c.topic = a.topic AND c.condition = a.condition
+        AND c.country IS NOT DISTINCT FROM a.country
+    INNER JOIN lacking AS b
+        ON c.model = b.model AND c.other_language = b.language AND c.topic = b.topic AND c.condition = b.condition
+        AND c.country IS NOT DISTINCT FROM b.country
+),
+bounds AS (
+    SELECT
+        'diversity' AS metric, d.model, d.language, NULL AS other_language, d.topic, d.condition, d.country,
+        d.diversity AS lowest, d.diversity + l.surfaces AS highest
+    FROM diversity AS d
+    INNER JOIN lacking AS l
+        ON d.model = l.model AND d.language = l.language AND d.topic = l.topic AND d.condition = l.condition
+        AND d.country IS NOT DISTINCT FROM l.country
+    UNION ALL
+    SELECT 'granularity', model, language, NULL, topic, condition, country, granularity, granularity FROM granularity
+    UNION ALL
+    SELECT 'specificity', model, language, NULL, topic, condition, country, lowest, highest FROM shares
+    UNION ALL
+    SELECT
+        'specificity_gain', e.model, e.language, NULL, e.topic, e.condition, e.country,
+        e.lowest - n.highest, e.highest - n.lowest
+    FROM shares AS e
+    INNER JOIN shares AS n USING (model, language, topic, country)
+    WHERE e.condition <> 'neutral' AND n.condition = 'neutral'
+    UNION ALL
+    -- At worst every unlinked surface is an item that the other language does not name. At best it is one that only the
+    -- other names; and what is left on both sides is the same.
+    SELECT
+        'consensus', model, language, other_language, topic, condition, country,
+        shared / nullif(shared + alone + other_alone + surfaces + other_surfaces, 0),
+        (shared + least(surfaces, other_alone) + least(other_surfaces, alone) + both_new)
+        / nullif(shared + alone + other_alone + both_new, 0)
+    FROM (
+        SELECT *, least(greatest(surfaces - other_alone, 0), greatest(other_surfaces - alone, 0)) AS both_new
+        FROM pairs
+    )
+)
+SELECT
+    v.*,
+    CASE WHEN v.estimate IS NOT NULL THEN b.lowest END AS lowest,
+    CASE WHEN v.estimate IS NOT NULL THEN b.highest END AS highest
+FROM cell_values AS v
+LEFT JOIN bounds AS b
+    ON v.metric = b.metric AND v.model = b.model AND v.language = b.language
+    AND v.other_language IS NOT DISTINCT FROM b.other_language AND v.topic = b.topic AND v.condition = b.condition
+    AND v.country IS NOT DISTINCT FROM b.country;
