@@ -7,8 +7,8 @@ The worlds are those of `tests/metrics/test_coverage.py`: items with Zipf's popu
 good as equally popular (`flat`), responses that name whole bundles of items (`bundled`); and four or eight items in
 all (`few`, `some`). Where the truth has no formula it is the mean over as many other data sets; of coverage it is the
 share that the responses did cover. Fixed coverages are those of a half of the responses, and of half as many again.
-The worlds of `comparison` are those of `tests/metrics/comparison_worlds.py`. In them nothing differs on average: a third
-number is the share of data sets with p <= 0.05.
+The worlds of `comparison` are those of `tests/metrics/comparison_worlds.py`. In them nothing differs on average: a
+third number is the share of data sets with p <= 0.05.
 """
 
 from __future__ import annotations

@@ -68,11 +68,11 @@ def shared_prompts(prompts: int) -> Draw:
 
 
 def skewed(blocks: int, noise: float = 0.0) -> Draw:
-    """Lognormal effects of blocks; `noise` is added to each of the five pairs of a block."""
+    """Lognormal effects of blocks of one pair; or of five, to each of which `noise` is added."""
 
     def draw(random: Random) -> Pairs:
         effects = random.lognormal(size=blocks) - math.exp(0.5)
-        return _crossed(effects + random.normal(scale=noise, size=(5, blocks)))
+        return _crossed(effects + random.normal(scale=noise, size=(5 if noise else 1, blocks)))
 
     return draw
 

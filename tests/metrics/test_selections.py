@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -109,5 +110,5 @@ def test_from_the_command_line(tmp_path: Path) -> None:
     assert asked.stdout.split() == ["diversity,diversity", "3,1"]
     compared = polyculture("compare", file, "en", "de", "--selection", "right_language", "-f", "csv", cwd=tmp_path)
     assert compared.returncode == 0, compared.stderr
-    lines = [line.split(",") for line in compared.stdout.splitlines()]
-    assert next(line for line in lines if line[0] == "diversity")[-1] == "1"  # German has no number to compare
+    lines = csv.DictReader(compared.stdout.splitlines())
+    assert next(line for line in lines if line["metric"] == "diversity")["missing"] == "1"  # German has no number

@@ -1,0 +1,119 @@
+"""How far numbers could go, were all mentions linked: against every way to link them, in small cells."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from polyculture.cache.store import open_store
+from polyculture.metrics import views
+from polyculture.metrics.comparison.compare import NATIVE, Row, Sides, compare, lay_out_native
+from tests.store_builder import StoreBuilder
+
+COUNTRIES = ("DE", "ES", "GB", "IN", "IT", "JP", "KR", "MX")
+OF_JAPAN = ("Q1", "Q3")
+Cell = tuple[list[str], list[str]]  # linked items, each as often as it is mentioned; unlinked surfaces likewise
+
+
+@pytest.fixture(scope="module")
+def cells(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[tuple[str, str], Cell], Path]:
+    """For each language and country a few mentions of four items, and a few that are unlinked for any reason."""
+    random = np.random.default_rng(4)
+    built = StoreBuilder(tmp_path_factory.mktemp("bounds"), countries=COUNTRIES, n=1)
+    drawn: dict[tuple[str, str], Cell] = {}
+    for language, country in product(("de", "en"), COUNTRIES):
+        linked = random.choice(["Q1", "Q2", "Q3", "Q4"], random.integers(1, 5)).tolist()
+        unlinked = random.choice(["rivals", "nobody"], random.integers(0, 4)).tolist()
+        drawn[language, country] = (linked, unlinked)
+        built.answer(built.ask(language, country=country), [*linked, *unlinked], sample=0)
+    for qid in ("Q1", "Q2", "Q3", "Q4"):
+        built.link(qid, qid)
+        built.entity(qid, **dict.fromkeys(COUNTRIES, "P495") if qid in OF_JAPAN else {})
+    built.link("rivals", "Q2", "ambiguous")
+    built.link("nobody")
+    return drawn, built.write().root
+
+
+def bounds(root: Path, metric: str) -> dict[tuple[str, str], tuple[float, float, float]]:
+    from polyculture.cache.run_folder import RunFolder
+
+    query = "SELECT language, country, lowest, estimate, highest FROM cell_bounds WHERE metric = ?"
+    with open_store(RunFolder(root), views()) as store:
+        return {(row[0], row[1]): row[2:] for row in store.execute(query, [metric]).fetchall()}
+
+
+def test_specificity_and_diversity(cells: tuple[dict[tuple[str, str], Cell], Path]) -> None:
+    drawn, root = cells
+    share, count = bounds(root, "specificity"), bounds(root, "diversity")
+    granularity = bounds(root, "granularity")
+    for place, (linked, unlinked) in drawn.items():
+        own = sum(qid in OF_JAPAN for qid in linked)
+        surfaces = sorted(set(unlinked))
+        shares, counts = [], []
+        for items in product([*OF_JAPAN, "Q2", "Q4", "new", "newer"], repeat=len(surfaces)):
+            became = dict(zip(surfaces, items, strict=True))
+            whole = [*linked, *(became[surface] for surface in unlinked)]
+            shares.append(sum(qid in OF_JAPAN for qid in whole) / len(whole))
+            counts.append(len(set(whole)))
+        assert share[place] == pytest.approx((min(shares), own / len(linked), max(shares)))
+        assert count[place] == (min(counts), len(set(linked)), max(counts))
+        assert granularity[place] == (1, 1, 1)
+
+
+def test_consensus(cells: tuple[dict[tuple[str, str], Cell], Path]) -> None:
+    drawn, root = cells
+    found = bounds(root, "consensus")
+    for country in COUNTRIES:
+        sides = [drawn[language, country] for language in ("de", "en")]
+        surfaces = [(side, surface) for side, (_, unlinked) in enumerate(sides) for surface in sorted(set(unlinked))]
+        overlaps = []
+        for items in product(["Q1", "Q2", "Q3", "Q4", "a", "b", "c", "d"], repeat=len(surfaces)):
+            sets = [set(linked) for linked, _ in sides]
+            for (side, _), qid in zip(surfaces, items, strict=True):
+                sets[side].add(qid)
+            overlaps.append(len(sets[0] & sets[1]) / len(sets[0] | sets[1]))
+        now = len(set(sides[0][0]) & set(sides[1][0])) / len(set(sides[0][0]) | set(sides[1][0]))
+        assert found["de", country] == pytest.approx((min(overlaps), now, max(overlaps)))
+
+
+def rows_of(built: StoreBuilder, sides: Sides) -> dict[tuple[str, ...], Row]:
+    with open_store(built.write(), views()) as store:
+        lay_out_native(store, [("ja", "JP")])
+        return {(row.metric, row.group.get("condition", "")): row for row in compare(store, sides)}
+
+
+def test_a_difference_between_languages_keeps_its_sign_or_may_turn(tmp_path: Path) -> None:
+    """Of ten mentions for Japan nine and eight are linked; all and a half of them belong there. Neutral: none does."""
+    built = StoreBuilder(tmp_path, models=("one", "two"), countries=("JP", "IT"), n=1)
+    said = {
+        ("ja", "JP"): ["sushi"] * 9 + ["x"],
+        ("en", "JP"): ["sushi"] * 4 + ["pizza"] * 4 + ["x", "y"],
+        ("ja", None): ["pizza"],
+        ("en", None): ["pizza"],
+    }
+    for (language, country), mentions in said.items():
+        prompt = built.ask(language, country=country)
+        for model in ("one", "two"):
+            built.answer(prompt, mentions, model=model, sample=0)
+    built.link("sushi", "Q46383")
+    built.link("pizza", "Q177")
+    built.link("x")
+    built.link("y")
+    built.entity("Q46383", JP="P495")
+    built.entity("Q177", IT="P495")
+    for sides in (Sides("language", "ja", "en"), NATIVE):
+        found = rows_of(built, sides)
+        specificity = found["specificity", "explicit"]
+        assert specificity.effect
+        assert specificity.effect.difference == 0.5
+        assert specificity.bounds == pytest.approx((0.9 - 0.6, 1.0 - 0.4))
+        assert specificity.keeps_sign is True
+        assert found["specificity_gain", "explicit"].bounds == pytest.approx((0.3, 0.6))
+        diversity = found["diversity", ""]
+        assert diversity.keeps_sign is False  # at worst 2 - 2, and 1 - 4
+        assert found["granularity", ""].keeps_sign is None  # no difference
+    models = rows_of(built, Sides("model", "one", "two"))
+    assert {row.bounds for row in models.values()} == {None}
