@@ -34,7 +34,7 @@ from polyculture.metrics.intervals.overlap import Overlaps, overlap
 from polyculture.metrics.intervals.ratio import ratio_estimate
 from tests.metrics.comparison_worlds import BEYOND, tried
 from tests.metrics.comparison_worlds import WORLDS as COMPARED
-from tests.metrics.test_coverage import WORLDS, Random, World, responses_with, world
+from tests.metrics.test_coverage import UNEQUAL, WORLDS, Random, World, responses_with, unequal_world, world
 
 SIZES = (10, 30, 200)
 MODELS = {
@@ -169,6 +169,22 @@ COMPANIONS: dict[str, Callable[[Assemblage], Estimate | None]] = {
 }
 
 
+def lengths(count: int) -> Iterator[Case]:
+    """Diversity where responses are of very unequal length."""
+    for name, responses in ((name, size) for name in UNEQUAL for size in (10, 20, 100, 500)):
+        random = np.random.default_rng([15, responses, len(name)])
+        model = unequal_world(random, name)
+        cells = [model.draw(random, responses) for _ in range(2 * count)]
+        found: list[Estimate | None] = [items_in(cell, responses) for cell in cells[:count]]
+        yield Case("diversity", f"{name}, {responses} responses", found, float(np.mean([len(c.items) for c in cells])))
+        yield Case(
+            "diversity, a mean",
+            f"{name}, {CELLS} cells",
+            means_of(found),
+            float(np.mean([len(c.items) for c in cells])),
+        )
+
+
 def chances(model: World, random: Random) -> NDArray[np.float64]:
     """The chance of each item to be in a response, from many of them."""
     drawn = model.draw(random, 20_000).incidence
@@ -206,6 +222,7 @@ PARTS: dict[str, Callable[[int], Iterator[Case]]] = {
     "shares": shares,
     "gains": gains,
     "items": items,
+    "lengths": lengths,
     "consensus": pairs,
 }
 

@@ -65,8 +65,18 @@ def assemblage(responses: int, response: Integers, item: Integers) -> Assemblage
 
 
 def diversity_estimate(cell: Assemblage) -> Estimate:
-    """The number of distinct items, as an estimate of its expectation for this number of responses."""
-    return count_estimate(cell, float(len(cell.items)), cell.responses)
+    """The number of distinct items, as an estimate of its expectation for this number of responses.
+
+    Where few responses bring most of the unique items (lists among sentences), how many such responses there happen to
+    be decides. Then the jackknife's variance is the larger one, and the upper limit leaves room for one more of them:
+    the skewness is that of the unique items per response.
+    """
+    found = count_estimate(cell, float(len(cell.items)), cell.responses)
+    variance, third = _unique_moments(cell)
+    if variance == 0:
+        return found
+    varied = no_narrower(replace(found, variance=max(found.variance, variance)), found.slope)
+    return no_narrower(varied, max(found.slope, third / variance))
 
 
 def count_estimate(cell: Assemblage, value: float, size: int) -> Estimate:
@@ -84,6 +94,15 @@ def count_estimate(cell: Assemblage, value: float, size: int) -> Estimate:
     estimate = symmetric(value, variance * spread, max(cell.responses - 1, 1))
     lacking = ONE_RESPONSE if cell.responses < 2 else None
     return replace(no_narrower(estimate, spread * (third + 1) / (variance + 1)), lacking=lacking)
+
+
+def _unique_moments(cell: Assemblage) -> tuple[float, float]:
+    """The sum over responses of the squared, and of the cubed, deviation of their unique items from the mean."""
+    _, some = np.unique(cell.unique_of, return_counts=True)
+    deviations = np.zeros(cell.responses)
+    deviations[: len(some)] = some
+    deviations -= deviations.mean()
+    return float((deviations**2).sum()), float((deviations**3).sum())
 
 
 def bundling(effects: list[tuple[Assemblage, Numbers]]) -> float:

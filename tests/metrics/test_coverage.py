@@ -80,9 +80,11 @@ class World:
     popularity: NDArray[np.float64]
     each: float
     bundles: NDArray[np.int64]
+    lengths: Callable[[Random, int], NDArray[np.int64]] | None = None  # of responses; `each` on average, where None
 
     def draw(self, random: Random, responses: int) -> Assemblage:
-        response = np.repeat(np.arange(responses), random.poisson(self.each, responses))
+        lengths = self.lengths(random, responses) if self.lengths else random.poisson(self.each, responses)
+        response = np.repeat(np.arange(responses), lengths)
         item = random.choice(len(self.popularity), len(response), p=self.popularity)
         if len(self.bundles):
             weights = 1 / np.arange(1, len(self.bundles) + 1)
@@ -107,6 +109,46 @@ WORLDS = {
     "flat": {"items": 400, "slope": 0.2, "each": 1.0},
     "bundled": {"items": 1000, "slope": 0.8, "each": 0.5, "bundles": 300},
 }
+
+
+def lists(random: Random, responses: int) -> NDArray[np.int64]:
+    """15 % of responses are lists of 15 items, the others sentences with one or two."""
+    return np.where(random.random(responses) < 0.15, 15, random.poisson(1.5, responses))
+
+
+def pareto(random: Random, responses: int) -> NDArray[np.int64]:
+    """Lengths without a variance, of 200 items at most."""
+    return np.minimum(random.pareto(1.5, responses) + 1, 200).astype(np.int64)
+
+
+def uneven(random: Random, responses: int) -> NDArray[np.int64]:
+    """Lengths with a coefficient of variation of 0.7."""
+    return np.rint(random.gamma(1 / 0.49, 3 * 0.49, responses)).astype(np.int64)
+
+
+UNEQUAL: dict[str, tuple[dict[str, float], Callable[[Random, int], NDArray[np.int64]]]] = {
+    "lists, Zipf 1": ({"items": 2000, "slope": 1.0, "each": 0.0}, lists),
+    "lists, Zipf 1.3": ({"items": 500, "slope": 1.3, "each": 0.0}, lists),
+    "lists, flat": ({"items": 200, "slope": 0.0, "each": 0.0}, lists),
+    "Pareto, Zipf 1.6": ({"items": 2000, "slope": 1.6, "each": 0.0}, pareto),
+    "uneven, flat": ({"items": 600, "slope": 0.0, "each": 0.0}, uneven),
+    "uneven, Zipf 1": ({"items": 2000, "slope": 1.0, "each": 0.0}, uneven),
+}
+
+
+def unequal_world(random: Random, name: str) -> World:
+    popularity, lengths = UNEQUAL[name]
+    made = world(random, items=int(popularity["items"]), slope=popularity["slope"], each=0.0)
+    return World(made.popularity, 0.0, made.bundles, lengths)
+
+
+@pytest.mark.parametrize("responses", [20, 100])
+@pytest.mark.parametrize("name", UNEQUAL)
+def test_diversity_of_responses_of_unequal_length(name: str, responses: int) -> None:
+    random = np.random.default_rng([responses, len(name)])
+    model = unequal_world(random, name)
+    truth = float(np.mean([len(model.draw(random, responses).items) for _ in range(TRUTH)]))
+    assert coverage(truth, lambda: diversity_estimate(model.draw(random, responses))) >= 0.91
 
 
 @pytest.mark.parametrize("responses", [30, 200])
