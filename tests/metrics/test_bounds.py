@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from polyculture.cache.store import open_store
-from polyculture.metrics import views
 from polyculture.metrics.comparison.compare import NATIVE, Row, Sides, compare, lay_out_native
+from polyculture.running.layout import store_layout
 from tests.store_builder import StoreBuilder
 
 COUNTRIES = ("DE", "ES", "GB", "IN", "IT", "JP", "KR", "MX")
@@ -41,7 +41,7 @@ def bounds(root: Path, metric: str) -> dict[tuple[str, str], tuple[float, float,
     from polyculture.cache.run_folder import RunFolder
 
     query = "SELECT language, country, lowest, estimate, highest FROM cell_bounds WHERE metric = ?"
-    with open_store(RunFolder(root), views()) as store:
+    with open_store(RunFolder(root), store_layout()) as store:
         return {(row[0], row[1]): row[2:] for row in store.execute(query, [metric]).fetchall()}
 
 
@@ -80,7 +80,7 @@ def test_consensus(cells: tuple[dict[tuple[str, str], Cell], Path]) -> None:
 
 
 def rows_of(built: StoreBuilder, sides: Sides) -> dict[tuple[str, ...], Row]:
-    with open_store(built.write(), views()) as store:
+    with open_store(built.write(), store_layout()) as store:
         lay_out_native(store, [("ja", "JP")])
         return {(row.metric, row.group.get("condition", "")): row for row in compare(store, sides)}
 
