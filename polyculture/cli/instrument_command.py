@@ -71,15 +71,11 @@ def _ask(name: str, file: Path, runs: Path | None, values: Mapping[str, Any]) ->
     from polyculture.cli.tables import print_query
     from polyculture.experiment.workspace import open_workspace
     from polyculture.running.steps import StepRunner
-    from polyculture.running.studies import question
+    from polyculture.running.studies import ask, question
 
     workspace = open_workspace(file, runs)
-    asked = question(workspace, name, values)
-    study = asked.study()
-    asked.make_valid(study)
     runner = StepRunner(workspace=workspace)
-    for step in study.steps:
-        runner.run_step(step, tell_settled=False)
+    study = ask(runner, question(workspace, name, values))
     study.derive()
     for table in study.shown:
         print_query(workspace.run, table.query, table.title, **table.values)

@@ -35,9 +35,11 @@ def jobs(
 
     workspace = open_workspace(experiment, runs)
     total = len(workspace.jobs)
-    open_jobs = {one.job for one in take_standing(workspace).jobs if one.open} if left else set(workspace.jobs)
+    standing = take_standing(workspace).jobs if left else ()
+    open_jobs = {one.job for one in standing if one.open} if left else set(workspace.jobs)
+    others = [one for one in standing if one.job not in workspace.jobs]
     beside = ["--runs", str(runs)] if runs else []
     for number, job in enumerate(workspace.jobs, start=1):
-        if job in open_jobs:
+        if job in open_jobs or any(one.open for one in others[number - 1 :: total]):
             line = shlex.join(["polyculture", command, str(experiment), *beside, "--job", f"{number}/{total}"])
             typer.echo(line)

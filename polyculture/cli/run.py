@@ -51,20 +51,26 @@ def run(
     from polyculture.experiment.workspace import choose_jobs, open_workspace
     from polyculture.running.linking import tell_languages_without_names
     from polyculture.running.pipeline import Pipeline
+    from polyculture.running.studies import ask, questions_in_file, works_share
 
     workspace = open_workspace(experiment, runs)
     chosen = choose_jobs(workspace, job=job, model=model, language=language, topic=topic)
     pipeline = Pipeline.prepare(workspace, accept_changes=accept_changes)
     tell_languages_without_names(workspace, pipeline.linking.source)
+    share = works_share(job=job, model=model, language=language, topic=topic)
+    questions = questions_in_file(workspace)
     if ray is None:
         pipeline.generate(chosen)
         pipeline.extract(chosen)
+        studies = [ask(pipeline, asked, share) for asked in questions]
     else:
         from polyculture.cluster.run import run_on_cluster
 
-        run_on_cluster(pipeline, chosen, ray, gpus=gpus, replicas=replicas)
+        studies = run_on_cluster(pipeline, chosen, questions, share, ray, gpus=gpus, replicas=replicas)
     if chosen == workspace.jobs and not pipeline.held:
         pipeline.link()
+        for study in studies:
+            study.derive()
         pipeline.measure()
         typer.echo(f"Report: {pipeline.report()}")
     pipeline.finish()

@@ -30,6 +30,9 @@ def print_standing(workspace: Workspace) -> None:
     """The matrix, what became of the stages that take all jobs at once, and the command that goes on."""
     standing = take_standing(workspace)
     print_rich(_matrix(workspace, standing))
+    others = [one for one in standing.jobs if one.stage not in STAGES]
+    if others:
+        print_table(("stage", "model", "language", "of", "what"), [_instrument_row(one) for one in others])
     print_table(("stage", "standing"), _whole(workspace, standing))
     if any(one.open for one in standing.jobs):
         print_table(("to go on",), [(f"polyculture run {workspace.file}",)])
@@ -86,7 +89,8 @@ def _again(workspace: Workspace) -> Workspace:
 def _matrix(workspace: Workspace, standing: RunStanding) -> Table:
     by_job: dict[Job, list[Standing]] = {}
     for one in standing.jobs:
-        by_job.setdefault(one.job, []).append(one)
+        if one.stage in STAGES:
+            by_job.setdefault(one.job, []).append(one)
     rows = [(job.model, job.language, job.topic, *map(_cell, stages)) for job, stages in by_job.items()]
     return make_table(COLUMNS, rows, title=str(workspace.run.root))
 
@@ -98,6 +102,10 @@ def _cell(one: Standing) -> str:
     return ", ".join([*words, *(["running"] if one.running else [])]) or "nothing to do"
 
 
+def _instrument_row(one: Standing) -> tuple[object, ...]:
+    return (one.stage, one.job.model, one.job.language, one.job.topic, _cell(one))
+
+
 def _whole(workspace: Workspace, standing: RunStanding) -> list[tuple[str, str]]:
     link = f"{standing.surfaces_linked} surfaces done, {standing.surfaces_left} left"
     report = str(workspace.run.report) if standing.reported else "not written yet"
@@ -107,7 +115,8 @@ def _whole(workspace: Workspace, standing: RunStanding) -> list[tuple[str, str]]
 
 
 def _totals(standing: RunStanding) -> list[tuple[str, str]]:
-    return [(stage, _total([one for one in standing.jobs if one.stage == stage])) for stage in STAGES]
+    stages = dict.fromkeys((*STAGES, *(one.stage for one in standing.jobs)))
+    return [(stage, _total([one for one in standing.jobs if one.stage == stage])) for stage in stages]
 
 
 def _total(jobs: list[Standing]) -> str:

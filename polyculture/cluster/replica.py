@@ -6,16 +6,13 @@ import os
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from polyculture.cache.errors import PolycultureError
+from polyculture.cache.errors import PolycultureError, StoreError
 from polyculture.cache.run_folder import Job
 from polyculture.experiment.workspace import Workspace, open_workspace
 from polyculture.running.models import LoadedModels
 from polyculture.running.pipeline import Pipeline
-
-if TYPE_CHECKING:
-    pass
+from polyculture.running.studies import questions_asked
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +21,7 @@ class Order:
 
     file: Path  # the experiment file and the folder of runs, as every machine sees them
     runs: Path
-    stage: str  # 'generate' | 'extract'
+    stage: str  # 'generate' | 'extract' | that of an instrument's step
     job: Job
 
 
@@ -65,9 +62,20 @@ class Replica:
         pipeline = Pipeline.join(workspace, self._models(workspace))
         if order.stage == "generate":
             pipeline.sample([order.job])
-        else:
+        elif order.stage == "extract":
             pipeline.extract([order.job])
+        else:
+            self._ask(pipeline, order)
         return Result(tuple(pipeline.failed), pipeline.held.get(order.job))
+
+    def _ask(self, pipeline: Pipeline, order: Order) -> None:
+        """Does a work of an instrument; what it asks is kept in the run. Raises `StoreError` where nothing asks it."""
+        for asked in questions_asked(pipeline.workspace):
+            for step, work in asked.works():
+                if asked.stage(step) == order.stage and work.job == order.job:
+                    pipeline.run_step(step, [work], tell_settled=False)
+                    return
+        raise StoreError(f"nothing asks for {order.stage} {order.job}", where=pipeline.workspace.run.root)
 
     def _models(self, workspace: Workspace) -> LoadedModels:
         """The models of a run, each loaded once; they stay so when an order is done."""

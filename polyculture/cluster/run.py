@@ -7,19 +7,31 @@ from itertools import groupby
 from typing import Any
 
 from polyculture.cache.run_folder import Job
+from polyculture.cache.worker import Work
 from polyculture.cluster.connection import connected
 from polyculture.cluster.crew import Crew, Need
 from polyculture.cluster.replica import Order
 from polyculture.console import say
 from polyculture.generate.engines import ModelSpec, find_kind, read_options
+from polyculture.instruments.contract import Study
 from polyculture.running.pipeline import Pipeline
 from polyculture.running.provenance import add_model_versions
+from polyculture.running.studies import Question, Share
 
 
 def run_on_cluster(
-    pipeline: Pipeline, jobs: Sequence[Job], address: str, *, gpus: float | None = None, replicas: int | None = None
-) -> None:
-    """Samples and extracts these jobs on the cluster at `address`, which shares the run's folder with this machine.
+    pipeline: Pipeline,
+    jobs: Sequence[Job],
+    questions: Sequence[Question],
+    share: Share,
+    address: str,
+    *,
+    gpus: float | None = None,
+    replicas: int | None = None,
+) -> list[Study]:
+    """Samples and extracts these jobs, and asks what instruments ask, on the cluster at `address`.
+
+    It shares the run's folder with this machine. Returns what follows from the instruments' answers.
 
     What is missing and who holds what is noted in `pipeline`, as a run on this machine does. Raises the fault that
     ends the run, with its exit code.
@@ -34,7 +46,39 @@ def run_on_cluster(
         left = [job for job in jobs if job not in pipeline.held]
         need = _need(pipeline, pipeline.extraction.name, gpus, replicas)
         _work([Crew(ray, pipeline, _orders(pipeline, "extract", left), need)])
+        studies = [_ask(ray, pipeline, asked, share, gpus, replicas) for asked in questions]
     pipeline.manifest = add_model_versions(pipeline.workspace, pipeline.manifest)
+    return studies
+
+
+def _ask(
+    ray: Any, pipeline: Pipeline, asked: Question, share: Share, gpus: float | None, replicas: int | None
+) -> Study:
+    """Asks a question on the cluster; a step that takes all jobs in one pass is done here."""
+    study = asked.study()
+    asked.make_valid(study)
+    for step in study.steps:
+        works = share(list(step.works()))
+        if step.span == "all":
+            pipeline.run_step(step, works)
+            continue
+        stage, by_models = asked.stage(step), sorted(works, key=_models)
+        _work(
+            [
+                Crew(
+                    ray,
+                    pipeline,
+                    _orders(pipeline, stage, [work.job for work in group]),
+                    _need(pipeline, models[0] if models else "", gpus, replicas),
+                )
+                for models, group in groupby(by_models, key=_models)
+            ]
+        )
+    return study
+
+
+def _models(work: Work[Any]) -> tuple[str, ...]:
+    return tuple(work.models.values())
 
 
 def _work(crews: Sequence[Crew]) -> None:

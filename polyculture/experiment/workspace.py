@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import TypeVar
 
 from polyculture import __version__
 from polyculture.cache.catalog import Catalog, read_catalog
@@ -33,6 +34,7 @@ SELECT DISTINCT response_id FROM extractions AS e WHERE NOT EXISTS (
     FROM stored_extractions AS s WHERE s.response_id = e.response_id AND s.status <> 'unusable'
         AND list_contains($extractors, s.extractor_id))
 """
+One = TypeVar("One")
 RUNS = "runs"  # beside the experiment file
 TRACED_PACKAGES = ("duckdb", "lingua-language-detector", "openai", "opencc", "pandas", "rapidfuzz", "xllamacpp")
 
@@ -185,7 +187,7 @@ def choose_jobs(
             what = f"the experiment has no {key} {value!r}"
             raise ExperimentError(what, where=workspace.file, remedy=did_you_mean(value, known))
         jobs = [j for j in jobs if value is None or getattr(j, key) == value]
-    return list(jobs) if job is None else _share(list(jobs), job)
+    return list(jobs) if job is None else take_share(list(jobs), job)
 
 
 def choose_models(workspace: Workspace, model: str | None) -> list[str]:
@@ -212,7 +214,8 @@ def warn_of_changes(workspace: Workspace) -> None:
             say(f"{workspace.file}: {change}; what follows is of the last run")
 
 
-def _share(jobs: list[Job], share: str) -> list[Job]:
+def take_share(jobs: list[One], share: str) -> list[One]:
+    """Every N-th of them from the K-th, of a share that is written K/N. Raises `ExperimentError` of another."""
     k, slash, n = share.partition("/")
     if not (slash and k.isdecimal() and n.isdecimal() and 1 <= int(k) <= int(n)):
         raise ExperimentError(f"--job {share!r} is not K/N with 1 <= K <= N", remedy="Write, for example, --job 3/16.")

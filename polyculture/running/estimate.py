@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from polyculture.cache.database import connect
 from polyculture.cache.manifest import read_manifest
 from polyculture.cache.prices import BATCH, DIRECT
 from polyculture.cache.store import fill_store
+from polyculture.cache.worker import Step, Work, look
 from polyculture.cache.worker import left as left_of
 from polyculture.experiment.file import GAZETTEER
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.tokens import count_tokens
 from polyculture.running.batching import asked_in_batches
 from polyculture.running.calibration import read_rates
+from polyculture.running.studies import Question, questions_asked
 
 _MEANS = """
 SELECT stage, asked, sum(prompt_tokens) / count(*) FILTER (status = 'ok') AS read,
@@ -57,6 +61,51 @@ def estimates(workspace: Workspace) -> Iterator[Estimate]:
         yield _sampling(workspace, model, means.get(("generate", model)), rates.get(model))
     if workspace.experiment.extract.with_ != GAZETTEER:
         yield _extraction(workspace, means)
+    for asked in questions_asked(workspace):
+        yield from _instrument(workspace, asked, means)
+
+
+def _instrument(workspace: Workspace, asked: Question, means: Mapping[tuple[str, str], _Means]) -> Iterator[Estimate]:
+    """An estimate per step and model of what an instrument asks. A step without a model costs nothing."""
+    for step in asked.study(quiet=True).steps:
+        works = sorted((work for work in step.works() if work.models), key=lambda work: tuple(work.models.values()))
+        for models, group in groupby(works, key=lambda work: tuple(work.models.values())):
+            yield _of_step(workspace, asked, step, models[0], list(group), means)
+
+
+def _of_step(
+    workspace: Workspace,
+    asked: Question,
+    step: Step[Any, Any],
+    model: str,
+    works: Sequence[Work[Any]],
+    means: Mapping[tuple[str, str], _Means],
+) -> Estimate:
+    stocks = [look(workspace.run, step, work) for work in works]
+    loads = [load for stock in stocks for item in stock.missing if (load := step.load(item)) is not None]
+    texts = Counter(dict.fromkeys((load.text for load in loads), 0))
+    for load in loads:
+        texts[load.text] += load.times
+    counted = count_tokens(workspace.experiment.model_spec(model), list(texts))
+    read = sum(tokens * times for tokens, times in zip(counted.tokens, texts.values(), strict=True))
+    asks, at_most = sum(texts.values()), sum(load.answer_tokens * load.times for load in loads)
+    so_far = means.get((asked.command, model))
+    written = asks * so_far.answer if so_far else at_most
+    size = sum(work.size for work in works)
+    return Estimate(
+        stage=asked.stage(step),
+        model=model,
+        jobs=len(works),
+        prompts=asks,
+        responses=size,
+        left=size - sum(stock.outcome.done + stock.outcome.failed for stock in stocks),
+        prompt_tokens=read,
+        answer_tokens=round(written),
+        counted_by=counted.counted_by,
+        cost=_cost(workspace, model, read, written),
+        most=_cost(workspace, model, read, at_most),
+        hours=None,
+    )
 
 
 def _sampling(workspace: Workspace, model: str, means: _Means | None, rate: float | None) -> Estimate:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from polyculture.cache.errors import PolycultureError
 from polyculture.cache.job_lock import is_held
 from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import Job, RunFolder
@@ -15,7 +16,10 @@ from polyculture.cache.schema import EXTRACTIONS, RESPONSES
 from polyculture.cache.shards import JobShards
 from polyculture.cache.sql_files import read_sql
 from polyculture.cache.store import current_store
+from polyculture.cache.worker import look
+from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
+from polyculture.running.studies import questions_asked
 
 DATA = Path(__file__).parent
 STAGES: Mapping[str, Table[Any]] = {"generate": RESPONSES, "extract": EXTRACTIONS}  # what each commits
@@ -67,7 +71,8 @@ Counts = Mapping[tuple[str, Job], Counter[str]]
 def take_standing(workspace: Workspace) -> RunStanding:
     """How far the experiment's run is, before its first run and while others write, too."""
     counts, linked, unlinked = _count(workspace)
-    return RunStanding(tuple(_standings(workspace, counts)), linked, unlinked, workspace.run.report.exists())
+    jobs = (*_standings(workspace, counts), *_of_instruments(workspace))
+    return RunStanding(jobs, linked, unlinked, workspace.run.report.exists())
 
 
 def _standings(workspace: Workspace, counts: Counts) -> Iterator[Standing]:
@@ -78,6 +83,22 @@ def _standings(workspace: Workspace, counts: Counts) -> Iterator[Standing]:
             running = is_held(workspace.run.shards(table.name, job))
             yield Standing(stage, job, asked, count["done"], count["failed"], count["again"], running)
             asked -= count["failed"]  # a response that failed has nothing to extract
+
+
+def _of_instruments(workspace: Workspace) -> Iterator[Standing]:
+    """The jobs of what instruments were asked, by the file or by commands. No model is opened."""
+    for asked in questions_asked(workspace):
+        try:
+            works = list(asked.works())
+        except PolycultureError as fault:
+            say(f"{asked.command}: nobody knows how far it is: {fault}")
+            continue
+        for step, work in works:
+            stock = look(workspace.run, step, work)
+            failed = stock.outcome.failed + len(stock.again)
+            running = is_held(workspace.run.shards(step.tables[-1].name, work.job))
+            done = stock.outcome.done
+            yield Standing(asked.stage(step), work.job, work.size, done, failed, len(stock.again), running)
 
 
 def _count(workspace: Workspace) -> tuple[Counts, int, int]:

@@ -6,7 +6,7 @@ line.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,9 +21,9 @@ from polyculture.cache.files import replacing
 from polyculture.cache.outcome import Progress
 from polyculture.cache.worker import Step, Work
 from polyculture.console import say, watch
-from polyculture.experiment.workspace import Workspace, choose_models
+from polyculture.experiment.workspace import Workspace, choose_models, take_share
 from polyculture.instruments import INSTRUMENTS
-from polyculture.instruments.contract import Command, Entry, Instrument, Setup, Study
+from polyculture.instruments.contract import Entry, Instrument, Setup, Study
 from polyculture.running.validity import make_valid, setup_of
 
 if TYPE_CHECKING:
@@ -34,6 +34,27 @@ if TYPE_CHECKING:
     from polyculture.generate.engines import ModelSpec
     from polyculture.generate.engines.models import Models
     from polyculture.generate.engines.setup import Use
+    from polyculture.running.steps import StepRunner
+
+
+Share = Callable[[list[Work[Any]]], list[Work[Any]]]
+
+
+def whole(works: list[Work[Any]]) -> list[Work[Any]]:
+    """All of them."""
+    return works
+
+
+def works_share(*, job: str | None, **wanted: str | None) -> Share:
+    """The works of a model, language or topic, or the K-th of N shares, as `choose_jobs` chooses jobs."""
+
+    def share(works: list[Work[Any]]) -> list[Work[Any]]:
+        chosen = [
+            work for work in works if all(value in (None, getattr(work.job, key)) for key, value in wanted.items())
+        ]
+        return chosen if job is None else take_share(chosen, job)
+
+    return share
 
 
 @dataclass(frozen=True)
@@ -104,11 +125,24 @@ class Question:
             with replacing(path) as temporary:
                 temporary.write_bytes(orjson.dumps(known, option=orjson.OPT_INDENT_2))
 
+    def stage(self, step: Step[Any, Any]) -> str:
+        """What a step of this command is called among the stages of a run."""
+        return step.name if step.name == self.command else f"{self.command} {step.name}"
+
     def works(self) -> Iterator[tuple[Step[Any, Models], Work[Any]]]:
-        """Every work of every step."""
+        """Every work of every step, in a fixed order."""
         for step in self.study(quiet=True).steps:
             for work in step.works():
                 yield step, work
+
+
+def ask(runner: StepRunner, asked: Question, share: Share = whole) -> Study:
+    """Asks what is missing of a question, or of a share of its works. What follows is for the caller to begin."""
+    study = asked.study()
+    asked.make_valid(study)
+    for step in study.steps:
+        runner.run_step(step, share(list(step.works())), tell_settled=False)
+    return study
 
 
 def entry_of(command: str) -> Entry | None:
@@ -164,8 +198,9 @@ def questions_in_file(workspace: Workspace) -> list[Question]:
 def questions_asked(workspace: Workspace) -> list[Question]:
     """What was asked of instruments, by the file or by commands."""
     known = _read(workspace)
-    names = dict.fromkeys((*workspace.experiment.instruments, *known))
-    return [question(workspace, name, known.get(name, {})) for name in names if entry_of(name)]
+    asked = [name for name in known if entry_of(name)]  # another version may have had more
+    names = dict.fromkeys((*workspace.experiment.instruments, *asked))
+    return [question(workspace, name, known.get(name, {})) for name in names]
 
 
 def _read(workspace: Workspace) -> dict[str, Any]:
@@ -178,8 +213,3 @@ def _read(workspace: Workspace) -> dict[str, Any]:
         remedy = "Move it away: the commands write it anew."
         raise StoreError("cannot be read", where=path, remedy=remedy) from fault
     return found
-
-
-def command_of(entry: Entry, name: str) -> Command:
-    """A command of an instrument."""
-    return entry.load().commands[name]

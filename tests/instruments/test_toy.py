@@ -1,0 +1,152 @@
+"""One more instrument is one folder and one line: it runs, resumes, is priced, shows, and nothing else is edited."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.servers import StubServer
+
+ROOT = Path(__file__).parents[2]
+ROOMS = ("cache", "collect", "extract", "generate", "link", "metrics", "reports")
+TOY = Path(__file__).with_name("toy")
+LINE = '    Entry("toy", {"toy": "How long answers about words are."}),\n'
+EXPERIMENT = """
+name = "toys"
+models = ["openai:one", "openai:two"]
+languages = ["en"]
+topics = ["food"]
+countries = ["JP"]
+conditions = ["neutral"]
+max_cost = 10.0
+[sampling]
+n = 1
+[instruments.toy]
+words = {words}
+[prices."openai:one"]
+input = 1.0
+output = 2.0
+[prices."openai:two"]
+input = 1.0
+output = 2.0
+[options.openai]
+base_url = "{url}"
+concurrency = 1
+"""
+
+
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The product with the toy: links to everything, and an instruments' folder that has one more, and a line."""
+    tree = tmp_path_factory.mktemp("tree")
+    package, instruments = tree / "polyculture", tree / "instruments"
+    package.mkdir()
+    instruments.mkdir()
+    for room in ROOMS:
+        (package / room).symlink_to(ROOT / room)
+    (package / "instruments").symlink_to(instruments)
+    for own in (ROOT / "polyculture").iterdir():
+        if own.name not in (*ROOMS, "instruments", "__pycache__"):
+            (package / own.name).symlink_to(own)
+    for own in (ROOT / "instruments").iterdir():
+        if own.name not in ("__init__.py", "__pycache__"):
+            (instruments / own.name).symlink_to(own)
+    (instruments / "toy").symlink_to(TOY)
+    before = (ROOT / "instruments" / "__init__.py").read_text(encoding="utf-8")
+    head = "INSTRUMENTS: tuple[Entry, ...] = (\n"
+    assert head in before
+    (instruments / "__init__.py").write_text(before.replace(head, head + LINE), encoding="utf-8")
+    return tree
+
+
+def command(tree: Path, folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "polyculture", *words], cwd=folder, env=_env(tree), capture_output=True, text=True
+    )
+
+
+def _env(tree: Path) -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1", "COLUMNS": "200", "OPENAI_API_KEY": "sk-test"}
+
+
+def write(folder: Path, url: str, words: int = 3) -> None:
+    (folder / "exp.toml").write_text(EXPERIMENT.format(url=url, words=words), encoding="utf-8")
+
+
+def sql(tree: Path, folder: Path, query: str) -> list[str]:
+    return command(tree, folder, "sql", "exp.toml", query, "--format", "csv").stdout.splitlines()[1:]
+
+
+def test_it_is_small() -> None:
+    assert sum(len(file.read_text(encoding="utf-8").splitlines()) for file in TOY.iterdir() if file.is_file()) < 120
+
+
+def test_it_runs_is_priced_shows_and_has_views_a_section_and_a_command(tree: Path, tmp_path: Path) -> None:
+    with StubServer() as stub:
+        write(tmp_path, stub.url)
+        assert "How long answers about words are." in command(tree, tmp_path, "--help").stdout
+        assert "--words" in command(tree, tmp_path, "toy", "--help").stdout
+        planned = command(tree, tmp_path, "plan", "exp.toml")
+        assert [line.split()[2] for line in planned.stdout.splitlines() if "toy ask" in line][:2] == [
+            "openai:one",
+            "openai:two",
+        ], planned
+        assert not stub.asked
+        ran = command(tree, tmp_path, "run", "exp.toml")
+        assert ran.returncode == 0, ran.stderr
+        asked = len(stub.asked)
+        assert sql(tree, tmp_path, "SELECT model, count(*) FROM toy_lengths GROUP BY ALL ORDER BY 1") == [
+            "openai:one,3",
+            "openai:two,3",
+        ]
+        assert sql(tree, tmp_path, "SELECT sum(answers) FROM spending WHERE stage = 'toy'") == ["6"]
+        status = command(tree, tmp_path, "status", "exp.toml").stdout
+        assert "toy ask" in status
+        assert "3 done" in status
+        page = (tmp_path / "runs" / "toys" / "report.html").read_text(encoding="utf-8")
+        assert "How long answers are" in page
+        assert "letters in 3 answers" in page
+        again = command(tree, tmp_path, "toy", "exp.toml", "--words", "5")
+        assert again.returncode == 0, again.stderr
+        assert "openai:two" in again.stdout
+        assert len(stub.asked) == asked + 4  # two models, two words more
+        status = command(tree, tmp_path, "status", "exp.toml", "--format", "csv").stdout
+        assert "openai:two,en,toy,toy ask,5,5,0,0,0" in status, status
+        wrong = command(tree, tmp_path, "toy", "exp.toml", "--words", "0")
+        assert wrong.returncode == 2
+        assert "--words" in wrong.stderr
+
+
+def test_killed_it_resumes(tree: Path, tmp_path: Path) -> None:
+    with StubServer(latency=0.2) as stub:
+        write(tmp_path, stub.url)
+        words = [sys.executable, "-m", "polyculture", "toy", "exp.toml", "--words", "30", "--model", "openai:one"]
+        words = words[:-2]
+        process = subprocess.Popen(words, cwd=tmp_path, env=_env(tree), stderr=subprocess.DEVNULL)
+        while len(stub.asked) < 8:
+            time.sleep(0.01)
+            assert process.poll() is None
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        ended = command(tree, tmp_path, "toy", "exp.toml", "--words", "30")
+        assert ended.returncode == 0, ended.stderr
+        assert sql(tree, tmp_path, "SELECT count(*), count(DISTINCT length_id) FROM stored_toy_lengths") == ["60,60"]
+        assert len(stub.asked) <= 62  # what was in flight is asked again
+
+
+def test_it_works_on_a_cluster(tree: Path, tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="the extra 'ray' is not installed")
+    with StubServer() as stub:
+        write(tmp_path, stub.url)
+        ran = command(tree, tmp_path, "run", "exp.toml", "--ray", "--replicas", "1")
+        assert ran.returncode == 0, ran.stderr
+        assert sql(tree, tmp_path, "SELECT model, count(*) FROM toy_lengths GROUP BY ALL ORDER BY 1") == [
+            "openai:one,3",
+            "openai:two,3",
+        ]
