@@ -15,5 +15,6 @@ INSTRUMENTS: tuple[Entry, ...] = (
             "ner": "Whether a model tags the entity in a text.",
         },
     ),
+    Entry("tokens", {"tokens": "How much of a model's vocabulary is a language's own."}),
     Entry("embeddings", {"embeddings": "How far apart a model holds native and Western entities."}),
 )

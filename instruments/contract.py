@@ -85,17 +85,27 @@ class Shown:
     query: Path
     title: str
     values: Mapping[str, Any] = field(default_factory=dict)
+    empty: str = ""  # said in its place where there is no row
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Rows that are no query's, for the terminal or for a file."""
+
+    columns: tuple[str, ...]
+    rows: Sequence[Sequence[Any]]
 
 
 @dataclass(frozen=True)
 class Study:
     """What a command does with its options: asks by steps, then works on the answers, then shows tables."""
 
-    steps: Sequence[Step[Any, Models]]
+    steps: Sequence[Step[Any, Models]] = ()
     validity: Validity = Validity()
     derive: Callable[[], None] = lambda: None  # links and measures, once the steps are done
     shown: Sequence[Shown] = ()
     view: str = ""  # where the reasons of failures stand
+    listing: Callable[[], Listing] | None = None
 
 
 @dataclass(frozen=True)
@@ -117,6 +127,7 @@ class Command:
     study: Callable[[Asked, Any], Study]
     example: str  # for the end of the help
     demo: Demo | None = None
+    lists: bool = False  # its rows can be written as CSV, JSON or Parquet
 
 
 class Instrument(Protocol):

@@ -24,7 +24,7 @@ from polyculture.generate.engines.capabilities import SAMPLING, TOKENIZING, Toke
 from polyculture.generate.engines.gguf import find_gguf, model_files
 from polyculture.generate.engines.kind import EngineKind, Extra, Offer
 from polyculture.generate.engines.options import PACE, Options, read_options
-from polyculture.generate.engines.transformers.kind import EXTRA
+from polyculture.generate.engines.transformers.options import EXTRA
 
 _WAITING = 4  # requests that stand ready for the next free slot
 

@@ -26,7 +26,6 @@ from polyculture.cli import (
     run,
     sql,
     status,
-    tokens,
     view,
     wikidata,
 )
@@ -84,5 +83,4 @@ wikidata.app.command(epilog="polyculture wikidata collect --class Q746549 --coun
 app.add_typer(wikidata.app, name="wikidata")
 app.add_typer(mine.app, name="mine")
 app.add_typer(data.app, name="data")
-app.command(epilog="polyculture leaderboard exp.toml --task cbs --format csv -o board.csv")(leaderboard.leaderboard)
-app.command(epilog="polyculture tokens exp.toml --language ja --language vi")(tokens.tokens)
+app.command(epilog="polyculture leaderboard exp.toml --language ja --format csv -o board.csv")(leaderboard.leaderboard)

@@ -20,10 +20,11 @@ from pydantic.fields import FieldInfo
 from typer.core import TyperCommand
 
 from polyculture.cli.many_values import repeated
-from polyculture.cli.options import Runs
+from polyculture.cli.options import Format, OutputFile, OutputFormat, Runs
 
 if TYPE_CHECKING:
-    from polyculture.instruments.contract import Command, Demo
+    from polyculture.experiment.workspace import Workspace
+    from polyculture.instruments.contract import Command, Demo, Shown
 
 EXPERIMENT = typer.Argument(metavar="EXPERIMENT", help="The experiment file; its models are asked.")
 
@@ -35,15 +36,16 @@ def instrument_command(name: str, command: Command) -> Callable[..., None]:
     def run(context: typer.Context, **given: Any) -> None:
         demo = given.pop("demo", False)
         runs, file = given.pop("runs"), given.pop("experiment")
+        form, output = given.pop("format", Format.TABLE), given.pop("output", None)
         values = {key: _plain(value) for key, value in given.items() if _said(context, key)}
         if demo and command.demo:
             file = _demo_file(command.demo, context)
             values = {**command.demo.options, **values}
         if file is None:
             raise typer.BadParameter("name an experiment file" + (", or try --demo" if command.demo else ""))
-        _ask(name, file, runs, values)
+        _ask(name, file, runs, values, form, output)
 
-    parameters = list(_parameters(fields, command.demo))
+    parameters = list(_parameters(fields, command))
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     run.__doc__ = command.options.__doc__
@@ -67,8 +69,10 @@ def many_values(command: Command) -> type[TyperCommand]:
     return ManyValues
 
 
-def _ask(name: str, file: Path, runs: Path | None, values: Mapping[str, Any]) -> None:
-    from polyculture.cli.tables import print_query
+def _ask(
+    name: str, file: Path, runs: Path | None, values: Mapping[str, Any], form: Format, output: Path | None
+) -> None:
+    from polyculture.cli.tables import write_values
     from polyculture.experiment.workspace import open_workspace
     from polyculture.running.steps import StepRunner
     from polyculture.running.studies import ask, question
@@ -77,18 +81,43 @@ def _ask(name: str, file: Path, runs: Path | None, values: Mapping[str, Any]) ->
     runner = StepRunner(workspace=workspace)
     study = ask(runner, question(workspace, name, values))
     study.derive()
-    for table in study.shown:
-        print_query(workspace.run, table.query, table.title, **table.values)
+    if study.listing is not None:
+        listing = study.listing()
+        write_values(listing.columns, listing.rows, form, output)
+    if form is Format.TABLE and output is None:
+        for table in study.shown:
+            _show(workspace, table)
     runner.finish(f"the view {study.view}")
 
 
-def _parameters(fields: Mapping[str, FieldInfo], demo: Demo | None) -> Iterator[Parameter]:
+def _show(workspace: Workspace, table: Shown) -> None:
+    from polyculture.cache.store import open_store
+    from polyculture.cli.tables import print_table
+    from polyculture.console import say
+    from polyculture.running.layout import store_layout
+
+    if table.empty and not workspace.run.manifest.is_file():
+        say(table.empty)
+        return
+    with open_store(workspace.run, store_layout()) as store:
+        found = store.sql(table.query.read_text(encoding="utf-8"), params=dict(table.values))
+        columns, rows = found.columns, found.fetchall()
+    if table.empty and not rows:
+        say(table.empty)
+    else:
+        print_table(columns, rows, table.title)
+
+
+def _parameters(fields: Mapping[str, FieldInfo], command: Command) -> Iterator[Parameter]:
     kind = Parameter.KEYWORD_ONLY
     yield Parameter("context", kind, annotation=typer.Context)
     yield Parameter("experiment", kind, default=None, annotation=Annotated[Path | None, EXPERIMENT])
     for name, field in fields.items():
         yield _parameter(name, field)
-    if demo:
+    if command.lists:
+        yield Parameter("format", kind, default=Format.TABLE, annotation=OutputFormat)
+        yield Parameter("output", kind, default=None, annotation=OutputFile)
+    if demo := command.demo:
         yield Parameter("demo", kind, default=False, annotation=Annotated[bool, typer.Option("--demo", help=demo.help)])
     yield Parameter("runs", kind, default=None, annotation=Runs)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -10,18 +9,9 @@ import typer
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 
 
-class Task(StrEnum):
-    """What models were measured by."""
-
-    CBS = "cbs"
-    SENTIMENT = "sentiment"
-    QA = "qa"
-    NER = "ner"
-
-
 def leaderboard(
     experiment: ExperimentFile,
-    task: Annotated[Task | None, typer.Option(help="Only this task.")] = None,
+    task: Annotated[str | None, typer.Option(help="Only this task: the name of its command.")] = None,
     language: Annotated[str | None, typer.Option(help="Only this language.")] = None,
     type: Annotated[str | None, typer.Option(help="Of this type of entities. Default: over all types.")] = None,
     format: OutputFormat = Format.TABLE,
@@ -30,8 +20,8 @@ def leaderboard(
 ) -> None:
     """Rank an experiment's models by task and language, as far as their intervals tell them apart.
 
-    A rank of 1-3 says that no more is known: models whose 95 % intervals overlap are never put in an order. CBS is
-    ranked in grounded contexts, where a low score is good; differences of native and Western entities by their size.
+    A rank of 1-3 says that no more is known: models whose 95 % intervals overlap are never put in an order. Each
+    board says what is good; a difference is ranked by its size.
     """
     from polyculture.cache.store import open_store
     from polyculture.cli.boards import QUERY, print_boards
@@ -45,7 +35,7 @@ def leaderboard(
     with open_store(workspace.run, store_layout()) as store:
         found = store.sql(QUERY.read_text(encoding="utf-8"), params={"task": task, "language": language, "type": type})
         if not len(found):
-            say("no model was measured so: see polyculture cbs, sentiment, qa and ner")
+            say("no model was measured so: the commands of instruments measure models, see polyculture --help")
         elif format is Format.TABLE and output is None:
             print_boards([dict(zip(found.columns, row, strict=True)) for row in found.fetchall()])
         else:

@@ -139,7 +139,8 @@ class Question:
 def ask(runner: StepRunner, asked: Question, share: Share = whole) -> Study:
     """Asks what is missing of a question, or of a share of its works. What follows is for the caller to begin."""
     study = asked.study()
-    asked.make_valid(study)
+    if study.steps:
+        asked.make_valid(study)
     for step in study.steps:
         runner.run_step(step, share(list(step.works())), tell_settled=False)
     return study

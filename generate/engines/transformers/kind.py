@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.capabilities import REPRESENTING, SAMPLING, SCORING, TOKENIZING, Tokenizing
 from polyculture.generate.engines.gguf import model_files
-from polyculture.generate.engines.kind import EngineKind, Extra, Offer
-from polyculture.generate.engines.transformers.options import TransformersOptions
+from polyculture.generate.engines.kind import EngineKind, Offer
+from polyculture.generate.engines.transformers.options import EXTRA, TransformersOptions
 
 if TYPE_CHECKING:
     from polyculture.generate.engines.transformers.engine import TransformersEngine
-
-EXTRA = Extra("transformers", ("torch", "transformers", "accelerate"))
 
 
 def _open(spec: ModelSpec, _: TransformersOptions) -> TransformersEngine:

@@ -11,8 +11,7 @@ from polyculture.cache.identity import model_sha256
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.gguf import find_gguf, is_gguf
 from polyculture.generate.engines.kind import Extra
-from polyculture.generate.engines.transformers.kind import EXTRA
-from polyculture.generate.engines.transformers.options import TransformersOptions
+from polyculture.generate.engines.transformers.options import EXTRA, TransformersOptions
 
 if TYPE_CHECKING:
     from transformers import PretrainedConfig, PreTrainedModel

@@ -6,7 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from polyculture.generate.engines.kind import Extra
 from polyculture.generate.engines.options import PACE, Decides, Options
+
+EXTRA = Extra("transformers", ("torch", "transformers", "accelerate"))
 
 
 class TransformersOptions(Options):

@@ -10,7 +10,7 @@ from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.capabilities import SAMPLING, SCORING, TOKENIZING, Tokenizing
 from polyculture.generate.engines.gguf import model_files
 from polyculture.generate.engines.kind import EngineKind, Offer
-from polyculture.generate.engines.transformers.kind import EXTRA
+from polyculture.generate.engines.transformers.options import EXTRA
 from polyculture.generate.engines.vllm.options import PACE_ARGUMENTS, VllmOptions
 
 if TYPE_CHECKING:
