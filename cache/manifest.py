@@ -42,6 +42,7 @@ class Manifest(BaseModel):
     linker_id: str = ""
     snapshot: dict[str, Any] = {}  # provenance of the Wikidata snapshot, or of the live API
     prices: dict[str, dict[str, float]] = {}  # model -> per million tokens, as in the experiment file
+    migrations: list[str] = []  # of the version that wrote it: see `cache.migrations`
     notes: list[str] = []  # what a reader of the report must know (the demo says here what is weak in it)
 
     @model_validator(mode="before")

@@ -123,8 +123,8 @@ def test_a_real_server_from_prompts_to_the_report(tmp_path: Path, llama_server: 
     assert counts["tokens"] > 0
     assert counts["seeds"] == counts["n"]
     assert rows(experiment, "SELECT count(*) AS n FROM extractions WHERE status = 'ok'") == [{"n": counts["n"]}]
-    trail = rows(experiment, 'SELECT response, surface, start, "end" FROM mention_trail')
-    assert all(row["response"][row["start"] : row["end"]] == row["surface"] for row in trail)
+    trail = rows(experiment, 'SELECT text, surface, start, "end" FROM mention_trail')
+    assert all(row["text"][row["start"] : row["end"]] == row["surface"] for row in trail)
 
 
 @pytest.mark.slow

@@ -1,9 +1,9 @@
--- right_language: every table and view without the responses whose language is not the prompt's (`misplaced` in
+-- right_language: every table and view without the responses whose language is not the prompt's (`off_language` in
 -- `health`), and without what was found in them. What the detector could not tell stays.
 CREATE VIEW wrong_responses AS
 SELECT DISTINCT response_id, prompt_id
 FROM main.stored_responses
-WHERE status = 'ok' AND main.is_misplaced(detected_language, language, script_share);
+WHERE status = 'ok' AND main.is_off_language(detected_language, language, script_share);
 
 CREATE VIEW stored_responses AS
 SELECT r.* FROM main.stored_responses AS r ANTI JOIN wrong_responses AS w USING (response_id, prompt_id);

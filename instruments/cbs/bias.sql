@@ -3,7 +3,7 @@
 WITH became AS (
     SELECT
         model, dataset, form, language, culture, entity_type,
-        sum(scored)::BIGINT AS scored, sum(failed)::BIGINT AS failed, sum(broken_seams)::BIGINT AS broken_seams
+        sum(scored)::BIGINT AS scored, sum(failed)::BIGINT AS failed, sum(broken_boundaries)::BIGINT AS broken_boundaries
     FROM score_health
     GROUP BY GROUPING SETS (
         (model, dataset, form, language, culture, entity_type),
@@ -11,7 +11,7 @@ WITH became AS (
         (model, dataset, form)
     )
 )
-SELECT b.*, h.scored, h.failed, h.broken_seams
+SELECT b.*, h.scored, h.failed, h.broken_boundaries
 FROM bias_intervals AS b
 LEFT JOIN became AS h
     ON b.model = h.model AND b.dataset = h.dataset AND b.form = h.form
@@ -20,5 +20,5 @@ LEFT JOIN became AS h
     AND b.entity_type IS NOT DISTINCT FROM h.entity_type
 ORDER BY
     b.rule DESC, b.model, b.dataset, b.form, b.language NULLS FIRST, b.culture NULLS FIRST, b.entity_type NULLS FIRST,
-    b.metric, b.setting, b.phrasing NULLS FIRST, b.help NULLS FIRST, b.other_setting NULLS FIRST,
+    b.metric, b.setting, b.phrasing NULLS FIRST, b.context_prefix NULLS FIRST, b.other_setting NULLS FIRST,
     b.other_phrasing NULLS FIRST, b.plain

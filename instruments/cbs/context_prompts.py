@@ -89,7 +89,7 @@ def _behind(entity: CulturalEntity, draws: Sequence[Sequence[CulturalEntity]]) -
 
 
 def _with(context: MaskedContext, named: str, text: str) -> MaskedContext:
-    return replace(context, text=text, help=str(named), origin=context.context_id)
+    return replace(context, text=text, context_prefix=str(named), base_context_id=context.context_id)
 
 
 def _token(context: MaskedContext) -> str:

@@ -41,7 +41,7 @@ def contrast_tables(rows: Sequence[Row], manifest: Manifest, names: Names) -> tu
     for rule, of_rule in groupby(rows, lambda row: row["rule"]):
         own = list(of_rule)
         models = ordered(manifest.models, [row["model"] for row in own])
-        scores = {_place(row, row["phrasing"], row["help"]): row for row in own if row["metric"] == "cbs"}
+        scores = {_place(row, row["phrasing"], row["context_prefix"]): row for row in own if row["metric"] == "cbs"}
         contrasts = [row for row in own if row["plain"] or row["other_phrasing"]]
         contrasts.sort(key=lambda row: models.index(row["model"]))
         if contrasts:
@@ -50,8 +50,8 @@ def contrast_tables(rows: Sequence[Row], manifest: Manifest, names: Names) -> tu
 
 
 def _line(row: Row, scores: Mapping[tuple[Any, ...], Row], names: Names) -> ContrastLine:
-    one = row["phrasing"], row["help"]
-    other = (row["phrasing"], None) if row["plain"] else (row["other_phrasing"], row["help"])
+    one = row["phrasing"], row["context_prefix"]
+    other = (row["phrasing"], None) if row["plain"] else (row["other_phrasing"], row["context_prefix"])
     left, right = (_score(scores.get(_place(row, *way))) for way in (one, other))
     return ContrastLine(
         names.model(row["model"]),
@@ -68,10 +68,10 @@ def _score(row: Row | None) -> Estimate:
     return score_cell(row) if row else lacking("not_asked")
 
 
-def _place(row: Row, phrasing: str | None, help: str | None) -> tuple[Any, ...]:
+def _place(row: Row, phrasing: str | None, context_prefix: str | None) -> tuple[Any, ...]:
     place = ("model", "dataset", "form", "language", "culture", "entity_type", "setting")
-    return (*(row[name] for name in place), phrasing, help)
+    return (*(row[name] for name in place), phrasing, context_prefix)
 
 
-def _way(phrasing: str | None, help: str | None) -> str:
-    return ", ".join(word for word in (phrasing, help) if word) or "plain"
+def _way(phrasing: str | None, context_prefix: str | None) -> str:
+    return ", ".join(word for word in (phrasing, context_prefix) if word) or "plain"

@@ -7,7 +7,7 @@ WITH levels AS (
         model, context_id, rule, likelihood,
         count(*) FILTER (native) AS native, count(*) FILTER (NOT native) AS western
     FROM likelihoods
-    WHERE help IS NULL
+    WHERE context_prefix IS NULL
     GROUP BY ALL
 ),
 placed AS (
@@ -31,7 +31,7 @@ SELECT
 FROM likelihoods AS l
 INNER JOIN placed AS p USING (model, context_id, rule, likelihood)
 INNER JOIN scores AS s ON s.model = l.model AND s.context_id = l.context_id AND s.entity_id = l.entity_id
-WHERE l.help IS NULL
+WHERE l.context_prefix IS NULL
 GROUP BY ALL;
 
 -- token_effect: a row is one side's entities of a type under a rule: whether those of more tokens add more to the Cultural

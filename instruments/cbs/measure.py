@@ -128,7 +128,7 @@ def _contrasts(tallies: Mapping[Condition, Tally]) -> Iterator[tuple[Condition, 
         for other, against in tallies.items():
             if one._replace(setting="") == other._replace(setting=""):
                 found = _unpaired(tally, against) if (one.setting, other.setting) == (GROUNDED, NEUTRAL) else None
-            elif one._replace(help="") == other:
+            elif one._replace(context_prefix="") == other:
                 found = _paired(tally, against, "contexts")
             elif one.phrasing > other.phrasing > "" and one._replace(phrasing=other.phrasing) == other:
                 found = _paired(tally, against, "pairs")
@@ -168,7 +168,7 @@ def _score_row(rule: str, unit: Unit, condition: Condition, tallies: Sequence[Ta
         other_setting=None,
         phrasing=condition.phrasing or None,
         other_phrasing=None,
-        help=condition.help or None,
+        context_prefix=condition.context_prefix or None,
         plain=False,
         estimate=estimate.value,
         low=low,
@@ -201,8 +201,8 @@ def _difference_row(
         other_setting=other.setting if other.setting != one.setting else None,
         phrasing=one.phrasing or None,
         other_phrasing=other.phrasing if other.phrasing != one.phrasing else None,
-        help=one.help or None,
-        plain=one.help != other.help,
+        context_prefix=one.context_prefix or None,
+        plain=one.context_prefix != other.context_prefix,
         estimate=found.estimate.value,
         low=low,
         high=high,

@@ -21,9 +21,9 @@ class Score:
     form: str  # 'causal' (what matters stands before the gap) | 'masked' (anywhere) | 'any'
     phrasing: str | None  # 'english-like' | 'pro-drop' | a user's own; None where the context has no pair
     pair: str | None  # the name that the contexts of such a pair share
-    help: str | None  # what stands before the context to help the model: 'token' | '5 demonstrations'; None: nothing
-    origin: str | None  # of a context with help: the context_id of the plain one
-    original: str | None  # of a translated context: the context_id of what it translates
+    context_prefix: str | None  # what is put before the context: 'token' | '5 demonstrations'; None: nothing
+    base_context_id: str | None  # of a context with a prefix: the context_id of the one without
+    source_context_id: str | None  # of a translated context: the context_id of its source
     context_id: str  # hash of all that makes the context
     context: str  # its text, with the gap as [MASK]
     entity_id: str  # hash of data set, language, culture, type and the entity itself
@@ -38,7 +38,7 @@ class Score:
     log_probability: float | None  # natural logarithm, the sum over the entity's tokens
     tokens: int | None  # tokens of the entity
     token_log_probabilities: list[float] | None  # of each of them
-    seam: str | None  # how the entity met its context: 'clean' | 'moved space' | 'merged' | 'resplit'
+    token_boundary: str | None  # between context and entity: 'clean' | 'moved space' | 'merged' | 'resplit'
     prompt_tokens: int | None  # that a server counted for it; None where the model ran in this process
     completion_tokens: int | None
     purchase: str | None  # 'direct': a server was asked; None where the model ran in this process
@@ -76,7 +76,7 @@ class BiasInterval:
     other_setting: str | None  # of a difference: grounded less neutral
     phrasing: str | None  # None of contexts that have no pair
     other_phrasing: str | None  # of a difference between the two of each pair
-    help: str | None  # what stands before the contexts; None: nothing
+    context_prefix: str | None  # what is put before the contexts; None: nothing
     plain: bool  # the difference is that to the same contexts without help
     form: str
     estimate: float  # of a score 0 .. 1, of a difference -1 .. 1
@@ -98,6 +98,18 @@ class BiasInterval:
     drawn: int | None  # how many of each culture each time, where there are so many
 
 
-SCORES = Table("scores", Score, key="score_id", account="score", unit="scores")
+SCORES = Table(
+    "scores",
+    Score,
+    key="score_id",
+    account="score",
+    unit="scores",
+    renamed={
+        "context_prefix": "help",
+        "base_context_id": "origin",
+        "source_context_id": "original",
+        "token_boundary": "seam",
+    },
+)
 CULTURAL_LINKS = Table("cultural_links", CulturalLink)
-BIAS_INTERVALS = Table("bias_intervals", BiasInterval)
+BIAS_INTERVALS = Table("bias_intervals", BiasInterval, renamed={"context_prefix": "help"})

@@ -15,7 +15,7 @@ class Condition(NamedTuple):
 
     setting: str
     phrasing: str
-    help: str
+    context_prefix: str
 
 
 def panels(likelihoods: Mapping[str, Any], rule: str) -> dict[Condition, Panel]:

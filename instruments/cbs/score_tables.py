@@ -41,7 +41,7 @@ class ScoreTable:
 
 def score_tables(rows: Sequence[Row], manifest: Manifest, names: Names) -> tuple[ScoreTable, ...]:
     """A table per rule from the rows of `bias.sql`, of plain contexts; none where no context was scored."""
-    rows = [row for row in rows if not (row["help"] or row["phrasing"])]
+    rows = [row for row in rows if not (row["context_prefix"] or row["phrasing"])]
     by_rule = groupby(rows, lambda row: row["rule"])
     return tuple(_table(rule, list(of_rule), manifest, names) for rule, of_rule in by_rule)
 
@@ -65,7 +65,7 @@ def _line(rows: Sequence[Row], columns: Sequence[str], names: Names) -> ScoreLin
     cells = tuple(score_cell(found[column]) if column in found else _absent(column) for column in columns)
     failed = "" if known(health["failed"]) is None else count(health["failed"])
     drawn = _joined(map(_drawn, scores))
-    sizes = (*counts, failed, share(health["broken_seams"], health["scored"]) or "", drawn)
+    sizes = (*counts, failed, share(health["broken_boundaries"], health["scored"]) or "", drawn)
     return ScoreLine(place_label(health, names), cells, sizes)
 
 

@@ -40,7 +40,7 @@ def scoring_jobs(
 
 def helped_contexts(dataset: DataSet, jobs: Sequence[ScoringJob], helping: Helping) -> list[MaskedContext]:
     """The contexts of the jobs with each kind of help before them, whichever of the entities are asked."""
-    plain = {context.context_id: context for job in jobs for context, _ in job.asked if context.help is None}
+    plain = {context.context_id: context for job in jobs for context, _ in job.asked if context.context_prefix is None}
     return [context for one in plain.values() for context, _ in helped(dataset, one, dataset.fitting(one), helping)]
 
 

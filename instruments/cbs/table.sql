@@ -5,10 +5,10 @@ SELECT
     coalesce(culture, 'all') AS culture,
     coalesce(entity_type, 'all types') AS type,
     CASE
-        WHEN other_setting IS NOT NULL THEN concat_ws(', ', setting || ' - ' || other_setting, phrasing, help)
-        WHEN other_phrasing IS NOT NULL THEN concat_ws(', ', setting, phrasing || ' - ' || other_phrasing, help)
-        WHEN plain THEN concat_ws(', ', setting, phrasing, help || ' - plain')
-        ELSE concat_ws(', ', setting, phrasing, help)
+        WHEN other_setting IS NOT NULL THEN concat_ws(', ', setting || ' - ' || other_setting, phrasing, context_prefix)
+        WHEN other_phrasing IS NOT NULL THEN concat_ws(', ', setting, phrasing || ' - ' || other_phrasing, context_prefix)
+        WHEN plain THEN concat_ws(', ', setting, phrasing, context_prefix || ' - plain')
+        ELSE concat_ws(', ', setting, phrasing, context_prefix)
     END AS setting,
     estimate AS cbs,
     CASE WHEN low IS NULL THEN NULL ELSE format('{:.3f} to {:.3f}', low, high) END AS "95 %",
@@ -28,4 +28,4 @@ SELECT
         AS "draws: mean (sd)"
 FROM bias_intervals
 WHERE rule = $rule
-ORDER BY model, dataset, bias_intervals.form, language NULLS LAST, culture NULLS LAST, entity_type NULLS LAST, metric, bias_intervals.setting, phrasing NULLS FIRST, help NULLS FIRST
+ORDER BY model, dataset, bias_intervals.form, language NULLS LAST, culture NULLS LAST, entity_type NULLS LAST, metric, bias_intervals.setting, phrasing NULLS FIRST, context_prefix NULLS FIRST

@@ -1,10 +1,10 @@
 -- likelihoods: a row is a scored entity in a context under one rule of `rule`: 'sum' is the log-probability of the whole
 -- entity, 'mean' that per token. Failures are in `scores`, and in no score. A context with help before it has the id of
--- the plain one; `help` tells them apart.
+-- the plain one; `context_prefix` tells them apart.
 CREATE VIEW likelihoods AS
 SELECT
-    model, dataset, language, culture, entity_type, setting, form, phrasing, help,
-    coalesce(origin, context_id) AS context_id, entity_id, entity, native,
+    model, dataset, language, culture, entity_type, setting, form, phrasing, context_prefix,
+    coalesce(base_context_id, context_id) AS context_id, entity_id, entity, native,
     unnest(['sum', 'mean']) AS rule,
     unnest([log_probability, log_probability / tokens]) AS likelihood
 FROM scores
@@ -16,19 +16,19 @@ WHERE status = 'ok';
 CREATE VIEW cbs_contexts AS
 WITH levels AS (
     SELECT
-        model, dataset, language, culture, entity_type, setting, form, phrasing, help, context_id, rule, likelihood,
+        model, dataset, language, culture, entity_type, setting, form, phrasing, context_prefix, context_id, rule, likelihood,
         count(*) FILTER (native) AS native, count(*) FILTER (NOT native) AS western
     FROM likelihoods
     GROUP BY ALL
 ),
 ranked AS (
     SELECT *, sum(native) OVER (
-        PARTITION BY model, context_id, help, rule ORDER BY likelihood ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
+        PARTITION BY model, context_id, context_prefix, rule ORDER BY likelihood ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
     ) - native AS below
     FROM levels
 )
 SELECT
-    model, dataset, language, culture, entity_type, setting, form, phrasing, help, context_id, rule,
+    model, dataset, language, culture, entity_type, setting, form, phrasing, context_prefix, context_id, rule,
     (sum(western * (below + native / 2)) / (sum(native) * sum(western)))::DOUBLE AS cbs,
     (sum(western * native) / (sum(native) * sum(western)))::DOUBLE AS ties,
     sum(native)::BIGINT AS native_entities,
@@ -41,7 +41,7 @@ HAVING sum(native) > 0 AND sum(western) > 0;
 -- contexts.
 CREATE VIEW cbs AS
 SELECT
-    model, dataset, language, culture, entity_type, setting, form, phrasing, help, rule, avg(cbs) AS cbs, avg(ties) AS ties,
+    model, dataset, language, culture, entity_type, setting, form, phrasing, context_prefix, rule, avg(cbs) AS cbs, avg(ties) AS ties,
     count(*) AS contexts, sum(native_entities * western_entities)::BIGINT AS pairs
 FROM cbs_contexts
 GROUP BY ALL;
@@ -58,8 +58,8 @@ SELECT
     count(*) FILTER (status = 'ok') AS scored,
     count(*) FILTER (status = 'failed') AS failed,
     count(*) FILTER (log_probability = '-infinity') AS impossible,
-    count(*) FILTER (seam = 'moved space') AS moved_space,
-    count(*) FILTER (seam IN ('merged', 'resplit')) AS broken_seams
+    count(*) FILTER (token_boundary = 'moved space') AS moved_space,
+    count(*) FILTER (token_boundary IN ('merged', 'resplit')) AS broken_boundaries
 FROM scores
 GROUP BY ALL;
 
@@ -78,7 +78,7 @@ SELECT
     count(*) AS contexts
 FROM scores AS s
 LEFT JOIN cultural_links AS l USING (language, entity_type, entity)
-WHERE s.status = 'ok' AND s.help IS NULL AND s.phrasing IS NULL
+WHERE s.status = 'ok' AND s.context_prefix IS NULL AND s.phrasing IS NULL
 GROUP BY ALL;
 
 -- cbs_board_entries: a row is a model's Cultural Bias Score on a board. In neutral contexts nobody can say what the score
@@ -86,7 +86,7 @@ GROUP BY ALL;
 CREATE VIEW cbs_board_entries AS
 SELECT
     'cbs' AS task, metric, 'low' AS goal, dataset, language, culture, entity_type, setting,
-    concat_ws(', ', form, rule, phrasing, help) AS variant, concat_ws(', ', form, phrasing, help) AS way,
+    concat_ws(', ', form, rule, phrasing, context_prefix) AS variant, concat_ws(', ', form, phrasing, context_prefix) AS way,
     model, estimate, low, high, contexts, native_entities, western_entities, native_fewest, western_fewest
 FROM bias_intervals
 WHERE metric = 'cbs' AND setting = 'grounded' AND NOT starts_with(model, 'ngram:');
@@ -94,7 +94,7 @@ WHERE metric = 'cbs' AND setting = 'grounded' AND NOT starts_with(model, 'ngram:
 -- cbs_board_failures: a row is a model of which nothing could be scored where others on the board were.
 CREATE VIEW cbs_board_failures AS
 SELECT
-    'cbs' AS task, concat_ws(', ', form, phrasing, help) AS way, model, dataset, language, culture, entity_type, setting,
+    'cbs' AS task, concat_ws(', ', form, phrasing, context_prefix) AS way, model, dataset, language, culture, entity_type, setting,
     count(*) AS failed, mode(error) AS reason
 FROM scores
 GROUP BY GROUPING SETS (

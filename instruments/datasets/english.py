@@ -30,8 +30,8 @@ def in_english(dataset: DataSet) -> DataSet:
             language=ENGLISH,
             text=context.english,
             question=None,
-            original=context.context_id,
-            original_language=context.language,
+            source_context_id=context.context_id,
+            source_language=context.language,
         )
         contexts.setdefault(translated.context_id, translated)
     for entity in dataset.entities:

@@ -68,27 +68,27 @@ class MaskedContext:
     place: Place
     phrasing: str | None = None  # 'english-like' | 'pro-drop', or a user's own
     pair: str | None = None  # the name that it shares with the same context in another phrasing
-    help: str | None = None  # what was put before it to help a model
-    origin: str | None = None  # the id of the context without that help
+    context_prefix: str | None = None  # what is put before it to help the model
+    base_context_id: str | None = None  # the id of the context without that prefix
     question: str | None = None  # that the entity answers
-    original: str | None = None  # of a translation: the id of the context that it translates
-    original_language: str | None = None
+    source_context_id: str | None = None  # of a translation: the id of its source
+    source_language: str | None = None
 
     @property
     def context_id(self) -> str:
         kind = (self.entity_type, self.gender, self.setting, self.form)
-        more = [word for word in (self.phrasing, self.pair, self.help, self.question) if word]
+        more = [word for word in (self.phrasing, self.pair, self.context_prefix, self.question) if word]
         return content_id(self.dataset, self.language, self.culture, *kind, self.text, *more)
 
     @property
     def rank(self) -> str:
         """What contexts are chosen by: a translation goes with its original, two phrasings go together."""
-        return content_id(self.pair) if self.pair else self.original or self.context_id
+        return content_id(self.pair) if self.pair else self.source_context_id or self.context_id
 
     @property
     def chooser(self) -> str:
         """The language whose ids choose its entities."""
-        return self.original_language or self.language
+        return self.source_language or self.language
 
     @property
     def prefix(self) -> str:

@@ -59,8 +59,12 @@ def _others(before: list[dict[str, Any]], key: str, now: Rows, dataset: DataSet)
 
 def _with_help(before: list[dict[str, Any]], plain: Rows, helped: list[dict[str, Any]]) -> Rows:
     """The helped contexts of now, and others of before whose plain context is still there."""
-    replaced = {(row["origin"], row["help"]) for row in helped}
-    kept = [row for row in before if row["origin"] in plain and (row["origin"], row["help"]) not in replaced]
+    replaced = {(row["base_context_id"], row["context_prefix"]) for row in helped}
+    kept = [
+        row
+        for row in before
+        if row["base_context_id"] in plain and (row["base_context_id"], row["context_prefix"]) not in replaced
+    ]
     return _by_id([*kept, *helped], KEYS[DATASET_CONTEXTS])
 
 
@@ -85,8 +89,8 @@ def _context(context: MaskedContext, *, english: bool) -> dict[str, Any]:
         "english": english,
         "gender": context.gender,
         "sentiment": gold_label(context),
-        "help": context.help,
-        "origin": context.origin,
+        "context_prefix": context.context_prefix,
+        "base_context_id": context.base_context_id,
     }
 
 

@@ -17,8 +17,8 @@ class DatasetContext:
     english: bool  # it is the publisher's translation of another
     gender: str | None  # of the entities that fit it: 'female' | 'male'; None or 'both': all
     sentiment: str | None  # 'positive' | 'negative' | 'neutral'; None where the data set says none of them
-    help: str | None  # what stands before the context to help the model; None: nothing
-    origin: str | None  # of a context with help: the context_id of the plain one
+    context_prefix: str | None  # what is put before the context; None: nothing
+    base_context_id: str | None  # of a context with a prefix: the context_id of the one without
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,5 +34,7 @@ class DatasetEntity:
     publisher_qid: str | None  # the Wikidata item that the publisher names
 
 
-DATASET_CONTEXTS = Table("dataset_contexts", DatasetContext)
+DATASET_CONTEXTS = Table(
+    "dataset_contexts", DatasetContext, renamed={"context_prefix": "help", "base_context_id": "origin"}
+)
 DATASET_ENTITIES = Table("dataset_entities", DatasetEntity)

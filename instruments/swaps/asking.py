@@ -42,7 +42,7 @@ class Answered:
 class Asker(Protocol):
     """Answers about texts."""
 
-    instrument: str
+    answer_method: str
 
     @property
     def prompt_id(self) -> str:
@@ -84,7 +84,7 @@ class Questions:
 class PromptAsker:
     """Asks a language model by a prompt. An answer that cannot be read is a failure that keeps it as it came."""
 
-    instrument = PROMPT
+    answer_method = PROMPT
 
     def __init__(self, engine: Sampling, questions: Questions) -> None:
         self._engine, self._questions = engine, questions

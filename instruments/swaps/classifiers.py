@@ -46,7 +46,7 @@ def read_labels(file: Path | None = None) -> Labels:
 class ClassifierAsker:
     """Labels texts with a classifier. Raises `EngineError` where a label of it is none of the three sentiments."""
 
-    instrument, repeatable = CLASSIFIER, True
+    answer_method, repeatable = CLASSIFIER, True
 
     def __init__(self, labeller: Labeller, labels: Labels, model: str) -> None:
         self._labeller, self._labels = labeller, labels
@@ -69,7 +69,7 @@ class ClassifierAsker:
 class TaggerAsker:
     """Finds names with a tagger: those with a label that means the entity's type."""
 
-    instrument, repeatable = TAGGER, True
+    answer_method, repeatable = TAGGER, True
 
     def __init__(self, labeller: Labeller, labels: Labels) -> None:
         self._labeller, self._labels = labeller, labels
@@ -86,9 +86,9 @@ class TaggerAsker:
                 yield Answered(ask, _completion(ask, raw, self._labeller), judge_spans(spans, ask.filled))
 
 
-def labels_id(instrument: str, labels: Labels) -> str:
+def labels_id(answer_method: str, labels: Labels) -> str:
     """The prompt_id of answers by such a model: a hash of what its labels mean."""
-    return content_id("swap", VERSION, instrument, labels.model_dump())
+    return content_id("swap", VERSION, answer_method, labels.model_dump())
 
 
 def _completion(ask: Ask, raw: str, labeller: Labeller) -> Completion:

@@ -14,7 +14,7 @@ LEFT JOIN datasets AS d ON s.dataset = d.dataset
 LEFT JOIN dataset_contexts AS c ON s.context_id = c.context_id
 LEFT JOIN dataset_entities AS e ON s.entity_id = e.entity_id
 WHERE s.prompt_id IN (SELECT id FROM run_asked WHERE instrument = 'swaps')
-    AND (s.instrument <> 'prompt' OR s.model IN (SELECT model FROM run_models))
+    AND (s.answer_method <> 'prompt' OR s.model IN (SELECT model FROM run_models))
     AND s.setup_id IS NOT DISTINCT FROM u.setup_id
     AND (d.dataset IS NULL OR (
         c.dataset IS NOT NULL AND e.dataset IS NOT NULL AND is_of_gender(e.gender, c.gender)

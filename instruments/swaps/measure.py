@@ -30,7 +30,7 @@ class Whole(NamedTuple):
     """The answers that are read together: a setting of a data set."""
 
     task: str
-    instrument: str
+    answer_method: str
     model: str
     dataset: str
     setting: str

@@ -40,7 +40,9 @@ def rate_tables(rows: Sequence[Row], manifest: Manifest, names: Names) -> tuple[
         return [_line(row, names) for row in own]
 
     by_task = groupby(rows, lambda row: row["task"])
-    return tuple(RateTable(task, groups(list(found), "instrument", manifest, names, lines)) for task, found in by_task)
+    return tuple(
+        RateTable(task, groups(list(found), "answer_method", manifest, names, lines)) for task, found in by_task
+    )
 
 
 def _line(row: Row, names: Names) -> RateLine:

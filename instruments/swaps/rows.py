@@ -14,7 +14,7 @@ class SwapAnswer:
     answer_id: str  # hash of prompt_id, model, setup, context, entity and draw
     prompt_id: str  # hash of all that decides the answer but model and text: task, prompt, decoding
     task: str  # 'sentiment' | 'qa' | 'ner'
-    instrument: str  # 'prompt': a language model was asked | 'classifier' | 'tagger': a model of that task
+    answer_method: str  # 'prompt': a language model was asked | 'classifier' | 'tagger': a model of that task
     model: str
     dataset: str
     language: str  # of the context: a code of the data set's
@@ -52,7 +52,7 @@ class SwapInterval:
     task: str  # 'sentiment' | 'qa' | 'ner'
     metric: str  # 'accuracy', of ner 'precision', 'recall', 'f1'; for the others see `sentiment_association`
     side: str  # 'native' | 'western' | 'difference': native less Western
-    instrument: str
+    answer_method: str
     model: str
     dataset: str
     language: str | None  # None over all languages of the data set
@@ -72,5 +72,6 @@ class SwapInterval:
     failed: int  # answers that are missing, with a reason
 
 
-SWAP_ANSWERS = Table("swap_answers", SwapAnswer, key="answer_id", account="swap", unit="answers")
-SWAP_INTERVALS = Table("swap_intervals", SwapInterval)
+RENAMED = {"answer_method": "instrument"}
+SWAP_ANSWERS = Table("swap_answers", SwapAnswer, key="answer_id", account="swap", unit="answers", renamed=RENAMED)
+SWAP_INTERVALS = Table("swap_intervals", SwapInterval, renamed=RENAMED)

@@ -95,7 +95,7 @@ def _drawn(context: MaskedContext, entities: Sequence[CulturalEntity], draws: Dr
     """The entities that any draw takes, each with the draws that it is in."""
     cultures = sorted({entity.culture for entity in entities})
     found: dict[str, list[int]] = {}
-    chosen_by, language = context.original or context.context_id, context.chooser
+    chosen_by, language = context.source_context_id or context.context_id, context.chooser
     for draw in range(draws.draws):
         for culture in cultures:
             own = [entity for entity in entities if entity.culture == culture]

@@ -159,7 +159,7 @@ def answer_row(swap: SwapJob, asker: Asker, answered: Answered) -> SwapAnswer:
         answer_id=answered.ask.key,
         prompt_id=asker.prompt_id,
         task=swap.task,
-        instrument=asker.instrument,
+        answer_method=asker.answer_method,
         model=swap.job.model,
         dataset=context.dataset,
         language=context.language,

@@ -1,7 +1,7 @@
 -- swaps: a row is a rate of the answers about swapped entities: both sides and their difference. NULL in language,
 -- culture or entity_type: over all of them. The other rates of sentiment stand in sentiment_association.
 SELECT
-    task, instrument, model, dataset, language, culture, entity_type, setting, metric,
+    task, answer_method, model, dataset, language, culture, entity_type, setting, metric,
     max(estimate) FILTER (side = 'native') AS native,
     max(low) FILTER (side = 'native') AS native_low,
     max(high) FILTER (side = 'native') AS native_high,
@@ -18,7 +18,7 @@ SELECT
     max(failed) AS failed
 FROM swap_intervals
 WHERE metric NOT IN ('positive_as_negative_rate', 'negative_as_positive_rate')
-GROUP BY task, instrument, model, dataset, language, culture, entity_type, setting, metric
+GROUP BY task, answer_method, model, dataset, language, culture, entity_type, setting, metric
 ORDER BY
-    task DESC, model, dataset, instrument, language NULLS FIRST, culture NULLS FIRST, entity_type NULLS FIRST, setting,
+    task DESC, model, dataset, answer_method, language NULLS FIRST, culture NULLS FIRST, entity_type NULLS FIRST, setting,
     metric

@@ -16,7 +16,7 @@ SELECT
     coalesce(max(failed) FILTER (side = 'difference'), max(failed)) AS failed
 FROM swap_intervals
 WHERE task = $task
-GROUP BY instrument, model, dataset, swap_intervals.language, swap_intervals.culture, entity_type, setting,
+GROUP BY answer_method, model, dataset, swap_intervals.language, swap_intervals.culture, entity_type, setting,
     swap_intervals.metric
 ORDER BY model, dataset, swap_intervals.language NULLS LAST, swap_intervals.culture NULLS LAST,
     entity_type NULLS LAST, setting, swap_intervals.metric

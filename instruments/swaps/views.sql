@@ -2,7 +2,7 @@
 -- 95 % interval, as it was computed after the last answers came. NULL in language, culture or entity_type: over all.
 CREATE VIEW swap_intervals AS
 SELECT * FROM stored_swap_intervals
-WHERE instrument <> 'prompt' OR model IN (SELECT model FROM run_models);
+WHERE answer_method <> 'prompt' OR model IN (SELECT model FROM run_models);
 
 -- sentiment_association: a row is a rate of the sentiment labels of one side's texts, or the difference of both sides.
 -- A false negative is a text that is labelled negative and is not, a false positive one that is labelled positive and is
@@ -22,7 +22,7 @@ CREATE VIEW ner_scores AS SELECT * FROM swap_intervals WHERE task = 'ner';
 -- labelled. Failures are in no count.
 CREATE VIEW sentiment_counts AS
 SELECT
-    instrument, model, dataset, language, culture, entity_type, setting, native, draw,
+    answer_method, model, dataset, language, culture, entity_type, setting, native, draw,
     count(*) AS texts,
     sum(matched)::BIGINT AS matched,
     count(*) FILTER (gold <> 'negative') AS not_negative,
@@ -36,7 +36,7 @@ GROUP BY ALL;
 -- swap_health: a row is what became of the texts of a type in a setting, both sides together.
 CREATE VIEW swap_health AS
 SELECT
-    task, instrument, model, dataset, language, culture, entity_type, setting,
+    task, answer_method, model, dataset, language, culture, entity_type, setting,
     count(*) FILTER (status = 'ok') AS answered,
     count(*) FILTER (status = 'failed') AS failed,
     sum(predicted)::BIGINT AS predicted,
@@ -49,7 +49,7 @@ CREATE VIEW swap_board_entries AS
 SELECT
     task, metric || CASE side WHEN 'difference' THEN '_difference' ELSE '' END AS metric,
     CASE WHEN side = 'difference' THEN 'zero' WHEN metric LIKE '%_rate' THEN 'low' ELSE 'high' END AS goal,
-    dataset, language, culture, entity_type, setting, instrument AS variant, instrument AS way, model, estimate, low, high,
+    dataset, language, culture, entity_type, setting, answer_method AS variant, answer_method AS way, model, estimate, low, high,
     contexts, native_entities, western_entities,
     NULL::BIGINT AS native_fewest, NULL::BIGINT AS western_fewest
 FROM swap_intervals
@@ -58,12 +58,12 @@ WHERE side <> 'western';
 -- swap_board_failures: a row is a model of which no answer could be used where those of others on the board were.
 CREATE VIEW swap_board_failures AS
 SELECT
-    task, instrument AS way, model, dataset, language, culture, entity_type, setting, count(*) AS failed,
+    task, answer_method AS way, model, dataset, language, culture, entity_type, setting, count(*) AS failed,
     mode(error) AS reason
 FROM swap_answers
 GROUP BY GROUPING SETS (
-    (task, instrument, model, dataset, setting, language, culture, entity_type),
-    (task, instrument, model, dataset, setting, language, culture),
-    (task, instrument, model, dataset, setting)
+    (task, answer_method, model, dataset, setting, language, culture, entity_type),
+    (task, answer_method, model, dataset, setting, language, culture),
+    (task, answer_method, model, dataset, setting)
 )
 HAVING count(*) FILTER (status = 'ok') = 0;

@@ -8,7 +8,7 @@ WITH lengths AS (
         avg((tokens = 1)::INT) FILTER (native) AS native_single,
         avg((tokens = 1)::INT) FILTER (NOT native) AS western_single
     FROM scores
-    WHERE status = 'ok' AND help IS NULL AND phrasing IS NULL
+    WHERE status = 'ok' AND context_prefix IS NULL AND phrasing IS NULL
     GROUP BY ALL
 ),
 bias AS (
@@ -16,7 +16,7 @@ bias AS (
         model, dataset, language, culture, entity_type, form, setting,
         avg(cbs) FILTER (rule = 'sum') AS cbs_sum, avg(cbs) FILTER (rule = 'mean') AS cbs_mean
     FROM cbs_contexts
-    WHERE help IS NULL AND phrasing IS NULL
+    WHERE context_prefix IS NULL AND phrasing IS NULL
     GROUP BY ALL
 ),
 -- Spearman's correlation of an entity's tokens and what it adds to the score by `sum`.

@@ -17,8 +17,8 @@ WITH counts AS (
         count(*) FILTER (r.status = 'ok' AND r.detected_language IS NULL) AS undecided_language,
         count(*) FILTER (r.status = 'ok' AND is_wrong_script(r.script_share)) AS wrong_script,
         count(*) FILTER (
-            r.status = 'ok' AND is_misplaced(r.detected_language, r.language, r.script_share)
-        ) AS misplaced
+            r.status = 'ok' AND is_off_language(r.detected_language, r.language, r.script_share)
+        ) AS off_language
     FROM stored_responses AS r
     INNER JOIN asked_prompts AS p USING (model, prompt_id, sampling_id)
     WHERE r.sample < p.n
@@ -48,7 +48,7 @@ SELECT
     c.model, c.language, c.topic, c.condition, c.country,
     coalesce(COLUMNS([
         'asked', 'answered', 'failed', 'refused', 'empty', 'cut', 'wrong_language', 'other_variant', 'undecided_language',
-        'wrong_script', 'misplaced', 'extracted', 'extraction_failed', 'mentions', 'hallucinated', 'uncounted', 'linked', 'ambiguous',
+        'wrong_script', 'off_language', 'extracted', 'extraction_failed', 'mentions', 'hallucinated', 'uncounted', 'linked', 'ambiguous',
         'no_candidate', 'no_path', 'awaiting'
     ]), 0)::BIGINT
 FROM numbered_cells AS c

@@ -31,7 +31,7 @@ CREATE VIEW mention_trail AS
 SELECT
     m.model, m.language, m.topic, m.condition, m.country, m.qid, m.status, m.surface, m.kind, m.granularity,
     m.start, m."end", m.sample, m.ordinal, m.match, m.matched, m.score, m.response_id, m.prompt_id,
-    r.text AS response, r.finish_reason, r.detected_language, p.text AS prompt, p.name
+    r.text, r.finish_reason, r.detected_language, p.text AS prompt, p.name
 FROM linked_mentions AS m
 INNER JOIN responses AS r USING (response_id)
 INNER JOIN prompts AS p ON m.prompt_id = p.prompt_id;

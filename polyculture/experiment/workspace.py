@@ -15,6 +15,7 @@ from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.errors import ExperimentError, StoreError, did_you_mean
 from polyculture.cache.files import replacing, sweep
 from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
+from polyculture.cache.migrations import MIGRATIONS
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import PROMPTS, Prompt
@@ -105,6 +106,7 @@ class Workspace:
             "n": e.sampling.n,
             "sampling_id": self.sampling.sampling_id,
             "prices": {model: price.model_dump() for model, price in e.prices.items()},
+            "migrations": list(MIGRATIONS),
             "notes": list(e.report_notes),
         }
         return Manifest.model_validate({**kept, **asked})

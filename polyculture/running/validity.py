@@ -10,6 +10,7 @@ from filelock import FileLock
 
 from polyculture.cache.files import store_faults
 from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
+from polyculture.cache.migrations import MIGRATIONS
 from polyculture.cache.parquet import write_parquet
 from polyculture.cache.store import current_store
 from polyculture.console import say
@@ -50,7 +51,8 @@ def make_valid(workspace: Workspace, instrument: str, validity: Validity) -> Non
         setups = {key: dict(setup) for key, setup in validity.setups.items()}
         ids = {**manifest.asked.get(instrument, {}), **validity.ids}
         asked = {**manifest.asked, instrument: ids} if ids else manifest.asked
-        manifest = manifest.model_copy(update={"setups": {**manifest.setups, **setups}, "asked": asked})
+        present = {"setups": {**manifest.setups, **setups}, "asked": asked, "migrations": list(MIGRATIONS)}
+        manifest = manifest.model_copy(update=present)
         tables = validity.tables()
         counted = _counted(run, before) if tables or manifest != before else Counter()
         if not kept:

@@ -12,12 +12,14 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 # --- The adapter: all that is known here of where things stand today, and what they are called.
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.identity import content_id
 from polyculture.cache.manifest import read_manifest, setup_id
+from polyculture.cache.migrations import MIGRATIONS
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.extract.llm import llm_extractor_id
@@ -26,6 +28,7 @@ from polyculture.generate.engines.setup import model_setup
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.sampling import Sampling, response_id
 from polyculture.instruments.cbs.context_prompts import Help, Helping
+from polyculture.instruments.cbs.rows import SCORES
 from polyculture.instruments.cbs.selection import scoring_jobs
 from polyculture.instruments.datasets.english import in_english
 from polyculture.instruments.datasets.load import load
@@ -34,13 +37,24 @@ from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.swaps.asking import TASKS, Questions
 from polyculture.instruments.swaps.classifiers import CLASSIFIER, TAGGER, labels_id, read_labels
 from polyculture.instruments.swaps.prompts import read_prompts
+from polyculture.instruments.swaps.rows import SWAP_ANSWERS
 from polyculture.metrics import KEPT
 from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import polyculture
 from tests.servers import Reply, StubServer, failure
 
 # What the run calls a view or a column ("view", "view.column", or "*.column" in every view), and what it is called now.
-RENAMED: Mapping[str, str] = {}
+RENAMED: Mapping[str, str] = {
+    "*.help": "context_prefix",
+    "*.origin": "base_context_id",
+    "*.original": "source_context_id",
+    "*.seam": "token_boundary",
+    "*.broken_seams": "broken_boundaries",
+    "*.instrument": "answer_method",
+    "run_asked.instrument": "instrument",
+    "*.misplaced": "off_language",
+    "mention_trail.response": "text",
+}
 SELECTED = ("right_language", "specificity")  # a view under a selection
 SHARDED = {
     "responses": "response_id",
@@ -257,6 +271,41 @@ def test_nothing_in_it_is_asked_again_and_its_numbers_stay(
     assert not list(run.rglob("journal.jsonl"))
     compare(run, {view: said for view, said in numbers["whole"].items() if view not in DRAWN_ANEW})
     assert ledger_of(run) == pytest.approx(numbers["ledger"])
+
+
+def split(part: Path, renamed: Mapping[str, str]) -> None:
+    """Moves the second half of a part's rows into the job's next part, under the present names of the columns."""
+    rows = pq.read_table(part)
+    half, names = rows.num_rows // 2, {before: now for now, before in renamed.items()}
+    assert names.keys() <= set(rows.column_names)
+    number = len(list(part.parent.glob("part-*.parquet")))
+    later = rows.slice(half).rename_columns([names.get(name, name) for name in rows.column_names])
+    pq.write_table(rows.slice(0, half), part)
+    pq.write_table(later, part.with_name(f"part-{number:05d}.parquet"))
+
+
+def test_parts_with_former_and_present_column_names_stand_in_one_job(workspace: Path, numbers: dict[str, Any]) -> None:
+    run = workspace / "runs" / "older"
+    before = read_manifest(run / "manifest.json")
+    assert before is not None
+    assert before.migrations == []
+    for table in (SCORES, SWAP_ANSWERS):
+        for part in sorted(run.glob(f"{table.name}/**/part-*.parquet")):
+            split(part, table.renamed)
+    compare(run, numbers["whole"] | numbers["opened"])
+    stored = parts(run)
+    for code, command, *words in (AGAIN[1], AGAIN[4]):  # no server answers: whatever they asked would fail
+        done = polyculture(str(command), workspace / "older.toml", *map(str, words), cwd=workspace)
+        assert done.returncode == code, done.stderr
+    now = parts(run)
+    assert stored.items() <= now.items()
+    assert {name.partition("/")[0] for name in now.keys() - stored.keys()} == {"scores", "swap_answers"}
+    assert len(now) == len(stored) + 2  # what the journals held, in parts under the present names
+    made_again = {"bias_intervals", "cbs", "scores", "score_health", "swap_answers", "swap_intervals", "qa_accuracy"}
+    compare(run, {view: numbers["whole"][view] for view in made_again})
+    after = read_manifest(run / "manifest.json")
+    assert after is not None
+    assert after.migrations == list(MIGRATIONS)
 
 
 def parts(run: Path) -> dict[str, str]:

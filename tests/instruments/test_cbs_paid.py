@@ -92,7 +92,7 @@ def stored(folder: Path, query: str) -> list[tuple[Any, ...]]:
 
 
 TABLES = (
-    "SELECT score_id, log_probability, token_log_probabilities, seam FROM scores ORDER BY ALL",
+    "SELECT score_id, log_probability, token_log_probabilities, token_boundary FROM scores ORDER BY ALL",
     "SELECT * FROM bias_intervals ORDER BY ALL",
 )
 

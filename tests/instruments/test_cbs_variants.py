@@ -40,14 +40,14 @@ def test_no_entity_is_scored_behind_itself(demo: DataSet) -> None:  # noqa: F811
     for context in (c for c in demo.contexts if c.culture == "Japanese"):
         entities = demo.fitting(context)
         asked = helped(demo, context, entities, BOTH)
-        assert Counter(entity for c, group in asked for entity in group if c.help == "3 demonstrations") == Counter(
-            entities
-        )
+        assert Counter(
+            entity for c, group in asked for entity in group if c.context_prefix == "3 demonstrations"
+        ) == Counter(entities)
         for with_help, group in asked:
             before = with_help.text.removesuffix(context.text)
             assert with_help.text == before + context.text
-            assert with_help.origin == context.context_id
-            if with_help.help == "3 demonstrations":
+            assert with_help.base_context_id == context.context_id
+            if with_help.context_prefix == "3 demonstrations":
                 assert before.count(context.prefix) == 3
                 assert not any(entity.surface in before.replace(context.prefix, "") for entity in group)
             else:
@@ -66,16 +66,16 @@ def test_help_is_compared_with_the_plain_contexts(run: RunFolder, demo: DataSet)
     plain = scoring_jobs(demo, MODEL, FOOD)
     assert score(run, jobs, ToyEngine()) == (3 * plain[0].size, 0)
     found = measure_bias(run)
-    scores = {(r.rule, r.setting, r.help): r for r in found if r.metric == "cbs" and r.entity_type}
-    in_sql = rows(run, "SELECT rule, setting, help, cbs, contexts FROM cbs")
+    scores = {(r.rule, r.setting, r.context_prefix): r for r in found if r.metric == "cbs" and r.entity_type}
+    in_sql = rows(run, "SELECT rule, setting, context_prefix, cbs, contexts FROM cbs")
     assert len(in_sql) == len(scores) == 2 * 2 * 3
-    for rule, setting, help, cbs, contexts in in_sql:
-        row = scores[rule, setting, help]  # type: ignore[index]
+    for rule, setting, prefix, cbs, contexts in in_sql:
+        row = scores[rule, setting, prefix]  # type: ignore[index]
         assert (row.estimate, row.contexts) == (pytest.approx(cbs), contexts)
     differences = [r for r in found if r.plain and r.entity_type]
     assert len(differences) == 2 * 2 * 2
     for row in differences:
-        with_help, without = (scores[row.rule, row.setting, help] for help in (row.help, None))
+        with_help, without = (scores[row.rule, row.setting, prefix] for prefix in (row.context_prefix, None))
         assert row.estimate == pytest.approx(with_help.estimate - without.estimate)
         assert row.contexts == 2
     assert {r.entity_type for r in found if r.plain} == {"food", None}
@@ -89,7 +89,7 @@ def test_plain_and_helped_scores_are_kept_beside_each_other(run: RunFolder, demo
     size = scoring_jobs(demo, MODEL, FOOD)[0].size
     for helping in (Helping(), Helping((Help.DEMONSTRATIONS,), 4), BOTH):
         score(run, scoring_jobs(demo, MODEL, FOOD, helping), engine)
-    counted = dict(rows(run, "SELECT coalesce(help, 'plain'), count(*) FROM scores GROUP BY 1"))
+    counted = dict(rows(run, "SELECT coalesce(context_prefix, 'plain'), count(*) FROM scores GROUP BY 1"))
     assert counted == dict.fromkeys(("plain", "token", "3 demonstrations", "4 demonstrations"), size)
     assert engine.asked == 4 * size
 

@@ -39,16 +39,16 @@ MODELS = ("openai:a", "openai:b", "openai:c", "openai:d")
 CBS = BiasInterval(
     metric="cbs", rule="sum", model="", dataset="camellia", language="ja", culture="Japanese", entity_type=None,
     setting="grounded", other_setting=None,
-    phrasing=None, other_phrasing=None, help=None, plain=False, form="causal", estimate=0.0,
+    phrasing=None, other_phrasing=None, context_prefix=None, plain=False, form="causal", estimate=0.0,
     low=None, high=None, p=None, contexts=5,
     native_entities=20, western_entities=20,
     native_fewest=20, native_most=20, western_fewest=20, western_most=20,
     pairs=2000, ties=0.0, sampled_mean=None, sampled_deviation=None, draws=None, drawn=None,
 )  # fmt: skip
 GAP = SwapInterval(
-    task="qa", metric="accuracy", side="difference", instrument="prompt", model="", dataset="camellia", language="ja",
-    culture="Japanese", entity_type=None, setting="qa", estimate=0.0, low=None, high=None, p=None, deviation=None,
-    draws=1, contexts=5, native_entities=20, western_entities=20, answers=200, failed=0,
+    task="qa", metric="accuracy", side="difference", model="", dataset="camellia", language="ja",
+    answer_method="prompt", culture="Japanese", entity_type=None, setting="qa", estimate=0.0, low=None, high=None,
+    p=None, deviation=None, draws=1, contexts=5, native_entities=20, western_entities=20, answers=200, failed=0,
 )  # fmt: skip
 Limits = tuple[float | None, float, float | None]  # low, estimate, high
 

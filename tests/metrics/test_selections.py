@@ -47,7 +47,7 @@ def ask(run: RunFolder, query: str, *, keep: Sequence[str] = (), selection: str 
 
 def test_numbers_without_wrong_languages_and_with_ambiguous_links(run: RunFolder) -> None:
     query = """
-        SELECT d.diversity, d.responses, s.specificity, h.answered, h.wrong_language, h.misplaced, h.mentions
+        SELECT d.diversity, d.responses, s.specificity, h.answered, h.wrong_language, h.off_language, h.mentions
         FROM {0}.diversity AS d
         INNER JOIN {0}.specificity AS s USING (language)
         INNER JOIN {0}.health AS h USING (language)

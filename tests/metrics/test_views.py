@@ -306,7 +306,7 @@ def test_health_counts_what_became_of_everything_that_was_asked(builder: StoreBu
         **{
             "undecided_language": 1,
             "wrong_script": 2,
-            "misplaced": 2,
+            "off_language": 2,
             "extracted": 5,
             "extraction_failed": 1,
             "mentions": 5,
@@ -450,7 +450,7 @@ def test_the_evidence_leads_from_a_cell_to_the_sentence(builder: StoreBuilder) -
     )
     assert sushi["countries"] == [{"country": "JP", "property": "P495"}]
     assert values(tango, "mentions", "linked", "countries") == (1, 0, None)
-    assert trail[0]["response"][trail[0]["start"] : trail[0]["end"]] == "sushi"
+    assert trail[0]["text"][trail[0]["start"] : trail[0]["end"]] == "sushi"
     assert trail[0]["prompt"] == prompt.text
     assert [row["status"] for row in trail] == ["linked", "linked", "linked", "ambiguous"]
 

@@ -423,7 +423,9 @@ def test_help_is_a_table_of_paired_differences(page: Page, run: RunFolder) -> No
     with open_store(run, store_layout()) as store:
         query = "SELECT estimate FROM bias_intervals WHERE plain AND rule = 'sum' AND entity_type = 'food'"
         found = store.sql(query).fetchall()
-        contexts = "SELECT count(DISTINCT context_id) FILTER (help IS NULL), count(DISTINCT context_id) FROM scores"
+        contexts = (
+            "SELECT count(DISTINCT context_id) FILTER (context_prefix IS NULL), count(DISTINCT context_id) FROM scores"
+        )
         plain, each = store.sql(contexts).fetchall()[0]
     assert len(found) == 4
     assert all(decimal(value, "cbs_difference") in section for (value,) in found)

@@ -2,7 +2,7 @@
 -- that were scored, too.
 SELECT
     model, dataset, language, culture, entity_type, form,
-    bool_or((model, original) IN (SELECT (model, context_id) FROM scores WHERE status = 'ok')) AS again
+    bool_or((model, source_context_id) IN (SELECT (model, context_id) FROM scores WHERE status = 'ok')) AS again
 FROM scores
 WHERE status = 'ok'
 GROUP BY ALL

@@ -4,5 +4,5 @@ SELECT
     status = 'ok' AS ok, coalesce(answer, '') AS answer, coalesce(matched, 0) AS matched,
     coalesce(predicted, 0) AS predicted
 FROM swap_answers
-WHERE task = $task AND instrument = $instrument AND model = $model AND dataset = $dataset AND setting = $setting
+WHERE task = $task AND answer_method = $answer_method AND model = $model AND dataset = $dataset AND setting = $setting
 ORDER BY language, culture, entity_type, context_id, entity_id, draw
