@@ -15,22 +15,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
-import pyarrow as pa
-
 if TYPE_CHECKING:
+    import pyarrow as pa
     from _typeshed import DataclassInstance
 
 R = TypeVar("R")
-
-_ARROW: dict[Any, pa.DataType] = {
-    str: pa.string(),
-    int: pa.int64(),
-    float: pa.float64(),
-    bool: pa.bool_(),
-    list[str]: pa.list_(pa.string()),
-    list[float]: pa.list_(pa.float64()),
-    dict[str, str]: pa.map_(pa.string(), pa.string()),
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +52,8 @@ class Table(Generic[R]):
     @cached_property
     def schema(self) -> pa.Schema:
         """A field per column, nullable where the row type allows None."""
+        import pyarrow as pa  # here: a list of instruments holds tables, and must be cheap to import
+
         hints = typing.get_type_hints(self.row)
         return pa.schema([_arrow_field(name, hints[name]) for name in self.columns])
 
@@ -141,6 +132,17 @@ def _join(layers: Iterable[Layer]) -> Layer:
 
 
 def _arrow_field(name: str, hint: Any) -> pa.Field[Any]:
+    import pyarrow as pa
+
+    kinds: dict[Any, pa.DataType] = {
+        str: pa.string(),
+        int: pa.int64(),
+        float: pa.float64(),
+        bool: pa.bool_(),
+        list[str]: pa.list_(pa.string()),
+        list[float]: pa.list_(pa.float64()),
+        dict[str, str]: pa.map_(pa.string(), pa.string()),
+    }
     nullable = isinstance(hint, types.UnionType)
     plain = next(arm for arm in typing.get_args(hint) if arm is not types.NoneType) if nullable else hint
-    return pa.field(name, _ARROW[plain], nullable=nullable)
+    return pa.field(name, kinds[plain], nullable=nullable)

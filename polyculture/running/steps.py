@@ -50,7 +50,7 @@ class StepRunner(Attempts):
     def _together(self, step: Step[Any, Models], works: Sequence[Work[Any]]) -> None:
         with self._models() as loaded:
             size, models = sum(work.size for work in works), loaded.of(step, works[0])
-            self.work(step.name, size, partial(_do, self.workspace, step, works, models))
+            self.work(f"{step.name} {works[0].name}".strip(), size, partial(_do, self.workspace, step, works, models))
 
     def _of_one_model(self, step: Step[Any, Models], works: Sequence[Work[Any]], tell_settled: bool) -> None:
         with self._models() as loaded:

@@ -174,9 +174,10 @@ WRITER = """
 import sys
 from pathlib import Path
 from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import EXTRACTIONS, MENTIONS
 from polyculture.cache.shards import JobShards
 from tests.cache.test_shards import JOB, extraction
-with JobShards(RunFolder(Path(sys.argv[1])), JOB, ["mentions", "extractions"], part_rows=60) as s:
+with JobShards(RunFolder(Path(sys.argv[1])), JOB, [MENTIONS, EXTRACTIONS], part_rows=60) as s:
     done = set(s.read("extractions", ["extraction_id"])["extraction_id"].to_pylist())
     for number in range(3000):
         if f"r{number}" not in done:

@@ -104,7 +104,7 @@ def test_embeddings_as_a_user_asks(tmp_path: Path) -> None:
     few = ("--data", "own", "--folder", DEMO, "--type", "food", "--culture", "Indian", "--entities", "12")
     first = polyculture("embeddings", "exp.toml", *few, "--plots", "maps", cwd=tmp_path)
     assert first.returncode == 0, first.stderr
-    assert "24 done, 0 of them before, 0 failed" in first.stderr
+    assert "72 done, 0 of them before, 0 failed" in first.stderr
     assert "Davies-Bouldin" in first.stdout
     again = polyculture("embeddings", "exp.toml", *few, cwd=tmp_path)
     assert "represent" not in again.stderr  # the model is not even opened
