@@ -13,9 +13,9 @@ from polyculture.cache.errors import DataSetError, EngineError
 from polyculture.cache.identity import content_id
 from polyculture.generate.engines.base import Completion
 from polyculture.generate.engines.transformers.labelling import BATCH, Labeller
+from polyculture.instruments.datasets.sentiments import Label
 from polyculture.instruments.swaps.asking import VERSION, Answered, Ask
 from polyculture.instruments.swaps.ner import judge_spans
-from polyculture.instruments.swaps.prompts import Label
 from polyculture.instruments.swaps.text import Judged
 
 LABELS = Path(__file__).parent / "labels.toml"

@@ -8,16 +8,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from polyculture.cache.catalog.read import parse_model, read_toml
 from polyculture.cache.errors import DataSetError
+from polyculture.instruments.datasets.sentiments import Label
 
 PROMPTS = Path(__file__).parent / "prompts"
 OTHER = "other"  # the words for a type that has none of its own
-Label = Literal["positive", "negative", "neutral"]
 _FIELD = re.compile(r"\{(text|question|type)\}")
 
 

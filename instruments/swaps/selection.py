@@ -15,7 +15,7 @@ from polyculture.cache.run_folder import Job
 from polyculture.instruments.datasets.load import ANY
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext
 from polyculture.instruments.datasets.selection import QA, Selection, Unit, check_cultures, chosen_contexts
-from polyculture.instruments.swaps.sentiment import gold_label
+from polyculture.instruments.datasets.sentiments import gold_label
 
 FORM = "masked"  # of the contexts that are asked about: whole texts
 Drawn = tuple[CulturalEntity, tuple[int, ...]]  # an entity, and the draws that it is in

@@ -8,19 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from polyculture.instruments.datasets.model import MaskedContext
+from polyculture.instruments.datasets.sentiments import LABELS, Label, gold_label
 from polyculture.instruments.swaps.answer_parsing import words
-from polyculture.instruments.swaps.prompts import Label, Prompts, fill
+from polyculture.instruments.swaps.prompts import Prompts, fill
 from polyculture.instruments.swaps.text import AnswerError, Filled, Judged, answer_schema
 
-LABELS: tuple[Label, ...] = ("positive", "negative", "neutral")
 KEY = "sentiment"
-
-
-def gold_label(context: MaskedContext) -> Label | None:
-    """The sentiment of a context; None where the publisher gives none, or another word than the three."""
-    said = (context.sentiment or "").strip().casefold()
-    return next((label for label in LABELS if label == said), None)
 
 
 class Sentiment:
