@@ -10,7 +10,7 @@ adds nothing to the variance of the difference; the contexts of the two settings
 are the same, too (with help and without it, or put in two ways), the comparison is paired over both.
 
 Sources: Arvesen 1969, Ann. Math. Stat. 40, 2076 (jackknifing U-statistics of several samples); Owen 2007, Ann. Appl.
-Stat. 1, 386 (resampling crossed designs); Wilson 1927; Satterthwaite 1946. `tests/test_likelihood_bias.py` checks by
+Stat. 1, 386 (resampling crossed designs); Wilson 1927; Satterthwaite 1946. `tests/instruments/test_cbs.py` checks by
 simulation with a known truth that the intervals cover it.
 """
 

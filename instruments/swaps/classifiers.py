@@ -53,7 +53,7 @@ class ClassifierAsker:
         self.prompt_id = labels_id(CLASSIFIER, labels)
         strange = sorted(label for label in labeller.labels if labels.sentiment_of(label) is None)
         if strange:
-            remedy = "Say what it means in a file like metrics/swaps/labels.toml, and name that with --labels."
+            remedy = "Say what it means in a file like instruments/swaps/labels.toml, and name that with --labels."
             raise EngineError(f"gives the label {strange[0]!r}, which is no sentiment", where=model, remedy=remedy)
 
     def answers(self, asks: Iterable[Ask]) -> Iterator[Answered]:

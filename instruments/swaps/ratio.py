@@ -7,7 +7,7 @@ answer adds (numerator - ratio x denominator) / sum of denominators (Cochran 197
 summed over the answers of a context, and over those of an entity, whatever the draw. Both sides stand in the same
 contexts, so that a context that is hard for both adds nothing to the variance of their difference.
 
-`tests/test_swaps_measure.py` checks by simulation with a known truth that the intervals cover it.
+`tests/instruments/test_swaps_measure.py` checks by simulation with a known truth that the intervals cover it.
 """
 
 from __future__ import annotations

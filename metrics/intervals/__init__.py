@@ -30,7 +30,7 @@ number's (of its items for diversity: as if each came in every other response, a
 
 What an interval covers is the number's expectation at the present number of responses: how far another run of the same
 size would differ. It does not turn a diversity of 100 responses into one of 500. Nothing here is random: the same store
-gives the same interval. `tests/test_metrics_coverage.py` checks by simulation with a known truth that they cover it.
+gives the same interval. `tests/metrics/test_coverage.py` checks by simulation with a known truth that they cover it.
 
 Sources: Wilson 1927, JASA 22, 209; Kish 1965, Survey Sampling (design effects); Dean and Pagano 2015, J. Surv. Stat.
 Methodol. 3, 484 (Wilson's interval with an effective sample size); Chao et al. 2014, Ecol. Monogr. 84, 45 (iNEXT);
