@@ -26,7 +26,7 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.console import watch
 from polyculture.generate.engines import Completion, ModelSpec, Request
 from polyculture.generate.prompts import build_prompts
-from polyculture.generate.sampling import Sampling
+from polyculture.generate.sampling import SamplingSettings
 from tests.extract_engines import ScriptedEngine
 from tests.steps import generate_job
 
@@ -67,7 +67,7 @@ def run_job(progress: Progress, answers: int) -> float:
             Job("stub:model", "en", "food"),
             PROMPTS,
             ModelSpec("stub:model"),
-            Sampling(n=answers),
+            SamplingSettings(n=answers),
             progress,
             engine,
             catalog=CATALOG,

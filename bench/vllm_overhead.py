@@ -32,7 +32,7 @@ from polyculture.generate.engines import Completion, ModelSpec, Request, capabil
 from polyculture.generate.engines.models import OneModel
 from polyculture.generate.engines.wrapper import Wrapper
 from polyculture.generate.prompts import build_prompts
-from polyculture.generate.sampling import Sampling, chat
+from polyculture.generate.sampling import SamplingSettings, chat
 from polyculture.generate.step import SamplingStep
 
 # The peer: a loaded model that generates what it is told in one call, and says how long it took.
@@ -143,7 +143,9 @@ def _as_vllm_takes_it(request: Request) -> dict[str, Any]:
     return {"messages": [{"role": turn.role, "content": turn.content} for turn in request.messages], "params": params}
 
 
-def generate_rate(engine: capabilities.Sampling, requests: Sequence[Request], sampling: Sampling) -> tuple[int, float]:
+def generate_rate(
+    engine: capabilities.Sampling, requests: Sequence[Request], sampling: SamplingSettings
+) -> tuple[int, float]:
     """Tokens and seconds of the stage: into a run folder, every answer on disk before the next, languages detected."""
     prompts = build_prompts(CATALOG, ["en"], ["food"], ["IT", "JP", "MX"], ("neutral", "explicit"))
     job = Job("vllm:model", "en", "food")
@@ -158,7 +160,7 @@ def generate_rate(engine: capabilities.Sampling, requests: Sequence[Request], sa
     return sum(rows["completion_tokens"].to_pylist()), seconds
 
 
-def sampled_requests(sampling: Sampling) -> list[Request]:
+def sampled_requests(sampling: SamplingSettings) -> list[Request]:
     """What the stage asks, written down."""
     prompts = build_prompts(CATALOG, ["en"], ["food"], ["IT", "JP", "MX"], ("neutral", "explicit"))
     seeds = {p.text: sampling.base_seed(p.text) for p in prompts}
@@ -207,7 +209,7 @@ def main() -> None:
     parser.add_argument("--extract", type=int, default=1, help="rounds of extraction")
     told = parser.parse_args()
     llm.MAX_TOKENS = 48  # the small model of the benchmark does not end by itself
-    sampling = Sampling(n=told.n, max_tokens=48)
+    sampling = SamplingSettings(n=told.n, max_tokens=48)
     asked = sampled_requests(sampling)
     warm = [replace(request, seeds=request.seeds[:2]) for request in asked]
     bare = Bare(told.python, told.model)

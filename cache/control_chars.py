@@ -7,7 +7,7 @@ import unicodedata
 _OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # they turn the rest of a line around
 
 
-def harmless(text: str) -> str:
+def replace_control_chars(text: str) -> str:
     """The text with a replacement character for whatever would steer; line breaks stay."""
     return "".join("\ufffd" if _steers(letter) else letter for letter in text)
 

@@ -25,7 +25,7 @@ BEAT = 5.0  # seconds between two signs of life
 _NO_KERNEL_LOCKS = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOLCK})
 
 
-class Hold:
+class JobLock:
     """A folder that this process alone works in, between `acquire` and `release`; `name` is what it is called."""
 
     def __init__(self, folder: Path, name: str) -> None:
@@ -123,7 +123,7 @@ class _Pulse:
         return found.st_ino, found.st_mtime_ns
 
 
-def is_held(folder: Path) -> bool:
+def is_locked(folder: Path) -> bool:
     """Whether some process works in `folder` now, as its lease tells; takes nothing, so that nobody is kept from it.
 
     A holder that died on another machine counts until its lease ends.

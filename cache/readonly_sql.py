@@ -10,7 +10,7 @@ from polyculture.cache.errors import StoreError
 _QUESTIONS = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)
 
 
-def check_question(query: str) -> None:
+def check_query(query: str) -> None:
     """Raises `StoreError` unless `query` is one SELECT, in any of the forms that DuckDB has for it.
 
     A store is opened read-only and sees the run's folder alone; but into that folder `COPY ... TO` would write.

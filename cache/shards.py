@@ -22,7 +22,7 @@ import pyarrow.parquet as pq
 
 from polyculture.cache.errors import JobHeldError
 from polyculture.cache.files import store_faults
-from polyculture.cache.job_lock import Hold
+from polyculture.cache.job_lock import JobLock
 from polyculture.cache.layout import Table
 from polyculture.cache.parquet import SUFFIX, objects_to_table, read_rows, rows_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
@@ -50,7 +50,7 @@ class JobShards:
         self._folders = {name: run.shards(name, job) for name in self.tables}
         self._commit = self._folders[self.commit.name]
         self._journal_path = self._commit / JOURNAL
-        self._hold = Hold(self._commit, f"job {job}")
+        self._lock = JobLock(self._commit, f"job {job}")
         self._journal: BinaryIO | None = None
         self._pending: list[Record] = []
         self._pending_rows = 0
@@ -59,11 +59,11 @@ class JobShards:
         with store_faults(self._commit):
             for folder in self._folders.values():
                 folder.mkdir(parents=True, exist_ok=True)
-            self._hold.acquire()
+            self._lock.acquire()
         try:
             self._recover()
         except BaseException:
-            self._hold.release()
+            self._lock.release()
             raise
         return self
 
@@ -80,7 +80,7 @@ class JobShards:
         finally:
             if self._journal is not None:
                 self._journal.close()
-            self._hold.release()
+            self._lock.release()
 
     def append(self, record: Record) -> None:
         """Keeps one finished unit of work, durable against the death of this process when the call returns."""
@@ -88,7 +88,7 @@ class JobShards:
 
     def append_many(self, records: Sequence[Record]) -> None:
         """Keeps many finished units of work with one write."""
-        self._hold.check()
+        self._lock.check()
         lines = b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)  # rows, too
         with store_faults(self._journal_path):
             _write_whole(self._open_journal(), lines)
@@ -109,7 +109,7 @@ class JobShards:
 
     def append_part(self, tables: Mapping[str, pa.Table]) -> None:
         """Writes finished Arrow tables as a part of their own, past the journal: for work done in bulk."""
-        self._hold.check()
+        self._lock.check()
         name = self._next_part()
         for table, folder in self._folders.items():
             write_parquet(tables[table], folder / name)

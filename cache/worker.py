@@ -121,7 +121,7 @@ class Step(Protocol[I, M]):
 
 
 @dataclass(frozen=True)
-class Stock(Generic[I]):
+class WorkState(Generic[I]):
     """What has become of a work's items so far."""
 
     outcome: Outcome
@@ -130,7 +130,7 @@ class Stock(Generic[I]):
     again: set[str] = field(default_factory=set)  # keys of failures that may pass; they are among what is missing
 
 
-def take_stock(step: Step[I, M], work: Work[I], shards: JobShards) -> Stock[I]:
+def read_state(step: Step[I, M], work: Work[I], shards: JobShards) -> WorkState[I]:
     """What is on disk of a work: its parts, and a journal that another process writes now or a killed one left."""
     states = _states(shards)
     done = failed = 0
@@ -146,17 +146,17 @@ def take_stock(step: Step[I, M], work: Work[I], shards: JobShards) -> Stock[I]:
             missing.append(item)
             again.update(key for key, state in zip(keys, found, strict=True) if state == "again")
             settled.update(key for key, state in zip(keys, found, strict=True) if state in ("ok", "failed"))
-    return Stock(Outcome(done, failed, reused=done), missing, settled, again)
+    return WorkState(Outcome(done, failed, reused=done), missing, settled, again)
 
 
-def look(run: RunFolder, step: Step[I, M], work: Work[I]) -> Stock[I]:
-    """The stock of a work, whoever works on it now: takes no lock and changes nothing."""
-    return take_stock(step, work, JobShards(run, work.job, step.tables))
+def work_state(run: RunFolder, step: Step[I, M], work: Work[I]) -> WorkState[I]:
+    """The state of a work, whoever works on it now: takes no lock and changes nothing."""
+    return read_state(step, work, JobShards(run, work.job, step.tables))
 
 
 def left(run: RunFolder, step: Step[I, M], work: Work[I]) -> int:
     """How many keys of a work would be asked for now: neither settled nor held by a sibling run."""
-    missing = look(run, step, work).missing
+    missing = work_state(run, step, work).missing
     adopted = step.adopt(run, work, missing) if missing else None
     return len(missing) - (adopted.num_rows if adopted is not None else 0)
 
@@ -169,14 +169,14 @@ def do_works(
     Raises `JobHeldError` where another process holds one of the jobs, and what step, models and store raise.
     """
     with ExitStack() as stack:
-        desks = [_Desk(stack.enter_context(JobShards(run, work.job, step.tables)), step, work) for work in works]
-        outcome = sum((desk.begin(run) for desk in desks), Outcome(0, 0))
+        opened = [_OpenWork(stack.enter_context(JobShards(run, work.job, step.tables)), step, work) for work in works]
+        outcome = sum((one.begin(run) for one in opened), Outcome(0, 0))
         report = throttled(progress)
         report(outcome)
-        busy = [desk for desk in desks if desk.missing]
+        busy = [one for one in opened if one.missing]
         if busy:
-            by_job = {desk.work.job: desk for desk in busy}
-            items = (item for desk in busy for item in desk.missing)
+            by_job = {one.work.job: one for one in busy}
+            items = (item for one in busy for item in one.missing)
             for done in step.ask(busy[0].work, items, models, busy[0].shards):
                 outcome += by_job[done.job or busy[0].work.job].keep(done)
                 report(outcome)
@@ -184,7 +184,7 @@ def do_works(
     return outcome
 
 
-class _Desk(Generic[I]):
+class _OpenWork(Generic[I]):
     """One work with its shards, held by this process."""
 
     def __init__(self, shards: JobShards, step: Step[I, Any], work: Work[I]) -> None:
@@ -194,11 +194,11 @@ class _Desk(Generic[I]):
         self._names = {table.row: table.name for table in step.tables}
 
     def begin(self, run: RunFolder) -> Outcome:
-        """Takes stock, retires what is tried again, and takes over what sibling runs have."""
-        stock = take_stock(self.step, self.work, self.shards)
-        self.shards.retire(stock.again)
-        self.missing, self._settled = stock.missing, stock.settled
-        return stock.outcome + self._adopt(run)
+        """Takes state, retires what is tried again, and takes over what sibling runs have."""
+        state = read_state(self.step, self.work, self.shards)
+        self.shards.retire(state.again)
+        self.missing, self._settled = state.missing, state.settled
+        return state.outcome + self._adopt(run)
 
     def keep(self, done: Done) -> Outcome:
         """Puts what became of an item on disk, and counts it. A row that is there already is not kept twice."""

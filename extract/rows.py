@@ -16,7 +16,7 @@ from polyculture.extract.base import Extracted, FoundMention
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ResponseColumns:
     """The columns that extractions and mentions copy from the response."""
 
     response_id: str
@@ -30,7 +30,7 @@ class Cell:
     sample: int
 
 
-CELL = tuple(field.name for field in fields(Cell))
+RESPONSE_COLUMNS = tuple(field.name for field in fields(ResponseColumns))
 _RESULT = (
     "status",
     "attempts",
@@ -46,10 +46,10 @@ _FOUND = ("surface", "kind", "start", "end", "hallucinated")
 
 
 def extraction_rows(
-    cell: Cell, extracted: Extracted, topic: Topic, extractor_id: str, extraction_id: str
+    cell: ResponseColumns, extracted: Extracted, topic: Topic, extractor_id: str, extraction_id: str
 ) -> tuple[Extraction | Mention, ...]:
     """One extracted response as its row of `extractions` and those of its mentions."""
-    shared: dict[str, Any] = {name: getattr(cell, name) for name in CELL}
+    shared: dict[str, Any] = {name: getattr(cell, name) for name in RESPONSE_COLUMNS}
     ids: dict[str, Any] = {"extractor_id": extractor_id, "extraction_id": extraction_id}
     result: dict[str, Any] = {name: getattr(extracted, name) for name in _RESULT}
     extraction = Extraction(**shared, **ids, mentions=len(extracted.mentions), **result)
@@ -58,7 +58,7 @@ def extraction_rows(
 
 
 def extraction_tables(
-    cells: Sequence[Cell], found: Sequence[Extracted], topic: Topic, extractor_id: str
+    cells: Sequence[ResponseColumns], found: Sequence[Extracted], topic: Topic, extractor_id: str
 ) -> dict[str, pa.Table]:
     """Many extracted responses as Arrow tables. `cells` holds those of at least all responses in `found`."""
     of_response = {cell.response_id: cell for cell in cells}
@@ -84,8 +84,8 @@ def _mention(shared: Mapping[str, Any], ordinal: int, mention: FoundMention, top
     return Mention(**shared, ordinal=ordinal, **found, granularity=kind.granularity, counted=kind.counted)
 
 
-def _columns(cells: Sequence[Cell], extractor_id: str, ids: list[str]) -> dict[str, Any]:
-    shared: dict[str, Any] = {name: [getattr(cell, name) for cell in cells] for name in CELL}
+def _columns(cells: Sequence[ResponseColumns], extractor_id: str, ids: list[str]) -> dict[str, Any]:
+    shared: dict[str, Any] = {name: [getattr(cell, name) for cell in cells] for name in RESPONSE_COLUMNS}
     return {**shared, "extractor_id": [extractor_id] * len(cells), "extraction_id": ids}
 
 

@@ -21,7 +21,7 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import EXTRACTIONS, MENTIONS
 from polyculture.cache.worker import Done, Kept, Load, Span, Work
 from polyculture.extract.base import Extracted, Extractor, ResponseText
-from polyculture.extract.rows import CELL, Cell, extraction_rows, extraction_tables
+from polyculture.extract.rows import RESPONSE_COLUMNS, ResponseColumns, extraction_rows, extraction_tables
 from polyculture.generate.engines.models import Models
 
 BATCH = 8_192  # responses that a gazetteer reads together
@@ -35,7 +35,7 @@ class ResponseRow:
     """A response that is extracted: its cell, its text, and the key of its extraction."""
 
     extraction_id: str
-    cell: Cell
+    cell: ResponseColumns
     text: str
 
 
@@ -87,7 +87,7 @@ class ExtractionStep:
                 yield Done(_in_bulk(batch, topic, extractor))
             return
         unusable = _unusable(kept, extractor.extractor_id)
-        waiting: dict[str, Cell] = {}
+        waiting: dict[str, ResponseColumns] = {}
         for extracted in extractor.extract(_texts(items, work.job.language, unusable, waiting)):
             yield Done(_rows(waiting[extracted.response_id], extracted, topic, extractor.extractor_id))
 
@@ -97,17 +97,17 @@ class ExtractionStep:
 
     def _responses(self, job: Job) -> Iterator[ResponseRow]:
         key = self._extractor.extractor_ids[job.topic]
-        columns = list(dict.fromkeys((*CELL, "text")))
+        columns = list(dict.fromkeys((*RESPONSE_COLUMNS, "text")))
         for batch in current_responses(self._run, job, self._manifest, [*columns, "status"]):
             answered = pa.Table.from_batches([batch]).filter(pc.field("status") == "ok").select(columns)
             for row in zip(*(answered[name].to_pylist() for name in columns), strict=True):
                 values = dict(zip(columns, row, strict=True))
                 text = values.pop("text")
-                yield ResponseRow(content_id(values["response_id"], key), Cell(**values), text)
+                yield ResponseRow(content_id(values["response_id"], key), ResponseColumns(**values), text)
 
 
 def _texts(
-    items: Iterator[ResponseRow], language: str, unusable: Counter[str], waiting: dict[str, Cell]
+    items: Iterator[ResponseRow], language: str, unusable: Counter[str], waiting: dict[str, ResponseColumns]
 ) -> Iterator[ResponseText]:
     for item in items:
         key = item.cell.response_id
@@ -115,7 +115,7 @@ def _texts(
         yield ResponseText(key, language, item.text, unusable[key])
 
 
-def _rows(cell: Cell, extracted: Extracted, topic: Topic, extractor_id: str) -> tuple[Any, ...]:
+def _rows(cell: ResponseColumns, extracted: Extracted, topic: Topic, extractor_id: str) -> tuple[Any, ...]:
     # An unusable answer is a row of its own: it was paid for, and what follows it may not come.
     attempt = [extracted.attempts] if extracted.status == "unusable" else []
     ident = content_id(extracted.response_id, extractor_id, *attempt)

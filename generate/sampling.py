@@ -13,7 +13,7 @@ _BASE_SEEDS = 2**30
 
 
 @dataclass(frozen=True, slots=True)
-class Sampling:
+class SamplingSettings:
     """The sampling of an experiment; the defaults are those of the MAKIEval study."""
 
     n: int = 500
@@ -41,7 +41,7 @@ class Sampling:
 
 
 @cache  # asked for with every answer
-def _sampling_id(sampling: Sampling) -> str:
+def _sampling_id(sampling: SamplingSettings) -> str:
     settings = asdict(sampling)
     del settings["n"]
     return content_id("sampling", settings)

@@ -20,7 +20,7 @@ from polyculture.generate.detection import Detection, detect
 from polyculture.generate.engines.base import Completion, Request
 from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.models import MODEL, Models
-from polyculture.generate.sampling import Sampling, chat, response_id
+from polyculture.generate.sampling import SamplingSettings, chat, response_id
 
 _WANTED = pa.schema([(name, pa.string()) for name in ("response_id", "prompt_id", "condition", "country")])
 
@@ -41,7 +41,9 @@ class SamplingStep:
     tables: tuple[Table[Any], ...] = (RESPONSES,)
     span: Span = "job"
 
-    def __init__(self, jobs: Sequence[Job], prompts: Sequence[Prompt], sampling: Sampling, catalog: Catalog) -> None:
+    def __init__(
+        self, jobs: Sequence[Job], prompts: Sequence[Prompt], sampling: SamplingSettings, catalog: Catalog
+    ) -> None:
         self._jobs, self._sampling, self._catalog = jobs, sampling, catalog
         self._prompts: dict[tuple[str, str], list[Prompt]] = {}
         for prompt in prompts:

@@ -41,7 +41,7 @@ class Sums:
     denominators: Numbers
 
 
-class Reading:
+class CellReader:
     """A store with its cells numbered, read model by model. Uses temporary tables of the connection."""
 
     def __init__(self, store: duckdb.DuckDBPyConnection) -> None:

@@ -29,7 +29,7 @@ from polyculture.cache.shards import committed_parts
 from polyculture.cache.sql_files import read_sql
 from polyculture.cache.store import open_store
 from polyculture.metrics import CELLS, METRICS
-from polyculture.metrics.cell_data import QUERIES, Reading
+from polyculture.metrics.cell_data import QUERIES, CellReader
 from polyculture.metrics.intervals.levels import Aggregates
 from polyculture.metrics.intervals.model import (
     companion_rows,
@@ -103,7 +103,7 @@ def _with_base(store: duckdb.DuckDBPyConnection, found: Sequence[Interval]) -> I
 
 
 def _intervals(store: duckdb.DuckDBPyConnection) -> Iterator[Interval | SaturationInterval]:
-    reading = Reading(store)
+    reading = CellReader(store)
     sizes = [cell.responses for cells in reading.cells_of.values() for cell in cells if cell.diversity is not None]
     [common_coverage] = store.sql("SELECT any_value(common_coverage) FROM diversity_companions").fetchall()[0]
     means = Aggregates()

@@ -35,25 +35,25 @@ def _bar(label: str, total: int) -> Iterator[Progress]:
     from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
     from rich.progress import Progress as Bar
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[pace]}"))
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
     with Bar(*columns, console=Console(stderr=True), refresh_per_second=1 / BAR_EVERY) as bar:
-        task, pace = bar.add_task(label, total=total or None, pace=""), Pace(total)
+        task, rate = bar.add_task(label, total=total or None, rate=""), Rate(total)
 
         def progress(outcome: Outcome) -> None:
             failed = f" ({outcome.failed} failed)" if outcome.failed else ""
             finished = outcome.done + outcome.failed
-            bar.update(task, completed=finished, description=label + failed, pace=pace.tell(finished))
+            bar.update(task, completed=finished, description=label + failed, rate=rate.tell(finished))
 
         yield progress
 
 
 def _plain(label: str, total: int) -> Progress:
-    last, pace = time.monotonic(), Pace(total)
+    last, rate = time.monotonic(), Rate(total)
 
     def progress(outcome: Outcome) -> None:
         nonlocal last
         finished = outcome.done + outcome.failed
-        told = pace.tell(finished)
+        told = rate.tell(finished)
         if time.monotonic() - last < PLAIN_EVERY:
             return
         last = time.monotonic()
@@ -63,7 +63,7 @@ def _plain(label: str, total: int) -> Progress:
     return progress
 
 
-class Pace:
+class Rate:
     """How fast a job goes in this process, and how long it has to go: '3.4 a second, 2 min 10 s left'.
 
     What was there when the job began, done or failed, is not counted: it took no time. Nor is the time before the first

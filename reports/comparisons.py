@@ -12,7 +12,7 @@ import pandas as pd
 
 import polyculture.metrics.comparison
 from polyculture.cache.manifest import Manifest
-from polyculture.metrics.comparison.compare import METRICS, NATIVE, Row, Sides, compare, lay_out_native
+from polyculture.metrics.comparison.compare import METRICS, NATIVE, ComparisonRow, Sides, compare, lay_out_native
 from polyculture.metrics.comparison.effect import adjusted
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, difference, known, p_value
@@ -28,7 +28,7 @@ COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class FormattedDifference:
     """A difference to print, with its interval, p, q and number of pairs; or the reason why there is none."""
 
     value: str | None
@@ -39,20 +39,20 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ComparisonTable:
     """A table of differences: columns are metrics (under a condition), lines what was compared. q is per table."""
 
     title: str
     says: str
     columns: tuple[tuple[str, str], ...]  # names of a metric and its condition, or an empty string
-    lines: tuple[tuple[str, tuple[Difference | None, ...]], ...]
+    lines: tuple[tuple[str, tuple[FormattedDifference | None, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Comparisons:
     """The context of the section: each table with the heading of its lines."""
 
-    tables: tuple[tuple[Comparison, str], ...]
+    tables: tuple[tuple[ComparisonTable, str], ...]
 
 
 def comparison_frame(reading: Reading, manifest: Manifest, names: Names) -> pd.DataFrame:
@@ -80,7 +80,7 @@ def comparison_sql() -> str:
     )
 
 
-def comparisons(frame: pd.DataFrame, manifest: Manifest, names: Names) -> dict[str, Comparison]:
+def comparisons(frame: pd.DataFrame, manifest: Manifest, names: Names) -> dict[str, ComparisonTable]:
     """The tables of `comparison_frame`, by family; one without rows is left out."""
     rows = [{str(key): known(value) for key, value in row.items()} for row in frame.to_dict("records")]
     families = {family: [row for row in rows if row["family"] == family] for family in texts().comparisons}
@@ -101,7 +101,7 @@ def _models(reading: Reading, manifest: Manifest) -> list[dict[str, Any]]:
     return [_line("models", sides, replace(row, q=q)) for (sides, row), q in zip(rows, q_values, strict=True)]
 
 
-def _line(family: str, sides: Sides, row: Row) -> dict[str, Any]:
+def _line(family: str, sides: Sides, row: ComparisonRow) -> dict[str, Any]:
     found: dict[str, Any] = {"pairs": 0, "blocks": 0}
     if row.effect:
         found = asdict(row.effect)
@@ -113,7 +113,7 @@ def _line(family: str, sides: Sides, row: Row) -> dict[str, Any]:
     return {**dict.fromkeys(COLUMNS), **named, **group, **found, **rest}
 
 
-def _table(family: str, rows: Sequence[Mapping[str, Any]], manifest: Manifest, names: Names) -> Comparison:
+def _table(family: str, rows: Sequence[Mapping[str, Any]], manifest: Manifest, names: Names) -> ComparisonTable:
     conditions = ordered(["", *manifest.conditions], [row["condition"] or "" for row in rows])
     columns = sorted(
         {(row["metric"], row["condition"] or "") for row in rows},
@@ -124,7 +124,7 @@ def _table(family: str, rows: Sequence[Mapping[str, Any]], manifest: Manifest, n
     found = dict.fromkeys(label for label, *_ in cells)
     labels = found if family == "models" else ordered(asked, found)
     said = texts().comparisons[family]
-    return Comparison(
+    return ComparisonTable(
         title=said.title,
         says=said.says,
         columns=tuple(
@@ -140,13 +140,13 @@ def _label(row: Mapping[str, Any], names: Names) -> str:
     return names.country(row["country"]) if row["country"] else names.model(row["model"])
 
 
-def _difference(row: Mapping[str, Any]) -> Difference:
+def _difference(row: Mapping[str, Any]) -> FormattedDifference:
     metric = row["metric"]
     if row["difference"] is None:
-        return Difference(None, texts().missing["no_both"], "", "", clear=False)
+        return FormattedDifference(None, texts().missing["no_both"], "", "", clear=False)
     limits = [row["low"], row["high"]]
     told, without = None not in limits, row["no_interval"] or "no_interval"
-    return Difference(
+    return FormattedDifference(
         value=difference(row["difference"], metric),
         interval=" to ".join(difference(limit, metric) for limit in limits) if told else texts().missing[without],
         chances=", ".join(said for said in (p_value(row["p"]), p_value(row["q"], "q")) if said),

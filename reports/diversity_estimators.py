@@ -8,7 +8,7 @@ from typing import Any
 
 from polyculture.cache.manifest import Manifest
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import Estimate, count, estimate, known, lacking
+from polyculture.reports.numbers import FormattedEstimate, count, estimate, known, lacking
 from polyculture.reports.texts import texts
 
 METRICS = ("diversity", "hill_1", "hill_2", "coverage", "rarefied", "at_coverage")
@@ -23,7 +23,7 @@ class EstimatorLine:
     model: str
     language: str | None
     label: str
-    estimates: tuple[Estimate, ...]
+    estimates: tuple[FormattedEstimate, ...]
     responses: str
 
 
@@ -66,7 +66,7 @@ def _line(
     return EstimatorLine(model, language, label, cells, count(found[model, language, "diversity"]["responses"]))
 
 
-def _estimate(row: Row | None) -> Estimate:
+def _estimate(row: Row | None) -> FormattedEstimate:
     if row is None:
         return lacking("undefined")
     without = known(row["no_interval"]) or "no_interval"

@@ -8,7 +8,7 @@ from typing import Any
 
 from polyculture.cache.manifest import Manifest
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import Estimate, count, estimate, known, lacking
+from polyculture.reports.numbers import FormattedEstimate, count, estimate, known, lacking
 from polyculture.reports.texts import Metric
 
 METRICS = ("granularity", "diversity", "specificity", "specificity_gain", "consensus")
@@ -22,7 +22,7 @@ class Line:
 
     label: str
     language: str | None
-    estimates: tuple[Estimate, ...]  # in the order of `METRICS`
+    estimates: tuple[FormattedEstimate, ...]  # in the order of `METRICS`
     responses: str
     mentions: str
     linked: str
@@ -89,7 +89,9 @@ def _line(
     return Line(label, language, tuple(found), *sizes)
 
 
-def _estimate(metric: str, row: Mapping[str, Any] | None, facts: Mapping[str, int], manifest: Manifest) -> Estimate:
+def _estimate(
+    metric: str, row: Mapping[str, Any] | None, facts: Mapping[str, int], manifest: Manifest
+) -> FormattedEstimate:
     if row is None or known(row["estimate"]) is None:
         return lacking(why_missing(metric, facts, manifest))
     return estimate(

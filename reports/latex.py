@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from polyculture.cache.control_chars import harmless
+from polyculture.cache.control_chars import replace_control_chars
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import count, decimal, difference, known, probability
 from polyculture.reports.texts import PrintedTable, texts
@@ -106,7 +106,7 @@ def _text(column: str, value: str, names: Names) -> str:
         "model": names.model, "language": names.language, "other_language": names.language, "topic": names.topic,
         "country": names.country, "condition": names.condition, "metric": _metric,
     }  # fmt: skip
-    word = " ".join(harmless(say[column](value) if column in say else value).split())
+    word = " ".join(replace_control_chars(say[column](value) if column in say else value).split())
     return word if len(word) <= LONGEST else f"{word[:LONGEST]}\u2026"
 
 

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from polyculture.reports.names import Names
-from polyculture.reports.numbers import Estimate, count, estimate, known
+from polyculture.reports.numbers import FormattedEstimate, count, estimate, known
 from polyculture.reports.texts import texts
 
 Row = Mapping[str, Any]
@@ -21,7 +21,7 @@ class BoardLine:
     rank: str
     model: str
     name: str
-    estimate: Estimate
+    estimate: FormattedEstimate
     sizes: tuple[str, ...]  # contexts, native and Western entities
 
 
@@ -77,7 +77,7 @@ def _group(place: tuple[str | None, str | None], rows: Sequence[Row], names: Nam
 def _line(row: Row, names: Names) -> BoardLine:
     model = (row["model"], names.model(row["model"]))
     if known(row["reason"]) is not None:  # no answer of it was usable
-        failed = Estimate(None, None, f"all {count(row['failed'])} failed: {row['reason']}")
+        failed = FormattedEstimate(None, None, f"all {count(row['failed'])} failed: {row['reason']}")
         return BoardLine("", *model, failed, ("", "", ""))
     low, high = int(row["rank_low"]), int(row["rank_high"])
     rank = str(low) if low == high else f"{low} to {high}"

@@ -15,7 +15,7 @@ _SIGNED = ("specificity_gain", "difference")
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class FormattedEstimate:
     """A number to print, with its interval; where one is missing, the reason why."""
 
     value: str | None
@@ -31,7 +31,7 @@ def estimate(
     high: float | None,
     p: float | None = None,
     without: str = "no_interval",
-) -> Estimate:
+) -> FormattedEstimate:
     """A number with its interval; without one, `without` is the key of the reason in `texts().missing`.
 
     `metric` decides the digits and the sign (see `decimal`); 'difference' is the one for any signed share.
@@ -39,13 +39,13 @@ def estimate(
     shown, said = decimal(value, metric), p_value(p)
     low, high = known(low), known(high)
     if low is None or high is None:
-        return Estimate(shown, None, texts().missing[without], said)
-    return Estimate(shown, f"{decimal(low, metric)} to {decimal(high, metric)}", None, said)
+        return FormattedEstimate(shown, None, texts().missing[without], said)
+    return FormattedEstimate(shown, f"{decimal(low, metric)} to {decimal(high, metric)}", None, said)
 
 
-def lacking(reason: str) -> Estimate:
+def lacking(reason: str) -> FormattedEstimate:
     """No number; `reason` is a key of `texts().missing`."""
-    return Estimate(None, None, texts().missing[reason])
+    return FormattedEstimate(None, None, texts().missing[reason])
 
 
 def known(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polyculture.cache.manifest import Manifest
-from polyculture.reports.comparisons import AT_A_GLANCE, Comparison, comparisons
+from polyculture.reports.comparisons import AT_A_GLANCE, ComparisonTable, comparisons
 from polyculture.reports.headline import METRICS, ModelLines, model_lines, totals
 from polyculture.reports.health import Notice, notices
 from polyculture.reports.names import Names
@@ -39,7 +39,7 @@ class Opening:
     counts: Counts
     metrics: tuple[Metric, ...]
     models: tuple[ModelLines, ...]
-    native: Comparison | None
+    native: ComparisonTable | None
     notices: tuple[Notice, ...]
 
 

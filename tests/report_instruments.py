@@ -15,7 +15,7 @@ from typing import Any
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.generate.engines import ModelSpec
-from polyculture.instruments.cbs.context_prompts import Help, Helping
+from polyculture.instruments.cbs.context_prompts import PrefixKind, PrefixOptions
 from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.cbs.selection import PLAIN, scoring_jobs
 from polyculture.instruments.datasets.load import load
@@ -29,7 +29,7 @@ from tests.steps import score_job
 
 SELECTION = Selection(types=("food", "names"), cultures=("Japanese", "Indian"), contexts=2, entities=6)
 HELPED = Selection(types=("food",), cultures=("Japanese",), contexts=2, entities=6)
-HELPING = Helping((Help.TOKEN, Help.DEMONSTRATIONS), 3)
+HELPING = PrefixOptions((PrefixKind.TOKEN, PrefixKind.DEMONSTRATIONS), 3)
 NAMES = {"ar": ("هريس", "بيتزا"), "ja": ("味噌汁", "ピザ"), "th": ("ต้มยำ", "พิซซ่า")}  # native and Western
 
 
@@ -61,7 +61,7 @@ def score(
     dataset: DataSet,
     models: Sequence[str],
     selection: Selection,
-    helping: Helping = PLAIN,
+    helping: PrefixOptions = PLAIN,
     broken: str = "",
 ) -> None:
     """Scores that are made up; the entity `broken` has none."""

@@ -13,13 +13,13 @@ from polyculture.cache.manifest import read_manifest
 from polyculture.cache.outcome import Outcome, Progress, silent
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import Prompt
-from polyculture.cache.worker import Step, do_works, left, look
+from polyculture.cache.worker import Step, do_works, left, work_state
 from polyculture.extract.base import Extractor
 from polyculture.extract.step import ExtractionStep, ExtractorChoice
 from polyculture.generate.engines import Capability, Engine, ModelSpec, open_engine
 from polyculture.generate.engines.capabilities import E_co
 from polyculture.generate.engines.models import MODEL
-from polyculture.generate.sampling import Sampling
+from polyculture.generate.sampling import SamplingSettings
 from polyculture.generate.step import SamplingStep
 from polyculture.instruments.cbs.step import ScoringJob, ScoringStep
 
@@ -62,7 +62,7 @@ def generate_job(
     job: Job,
     prompts: Sequence[Prompt],
     spec: ModelSpec,
-    sampling: Sampling,
+    sampling: SamplingSettings,
     progress: Progress = silent,
     engine: Engine | None = None,
     *,
@@ -72,7 +72,7 @@ def generate_job(
     return do_step(run, SamplingStep([job], prompts, sampling, catalog), spec, engine, progress)
 
 
-def missing_samples(run: RunFolder, job: Job, prompts: Sequence[Prompt], sampling: Sampling) -> int:
+def missing_samples(run: RunFolder, job: Job, prompts: Sequence[Prompt], sampling: SamplingSettings) -> int:
     """How many samples of a job a model would be asked for."""
     step = SamplingStep([job], prompts, sampling, read_catalog())
     return sum(left(run, step, work) for work in step.works())
@@ -100,4 +100,4 @@ def score_job(run: RunFolder, scoring: ScoringJob, spec: ModelSpec, engine: Engi
 def settled(run: RunFolder, scorings: ScoringJob | Iterable[ScoringJob]) -> bool:
     """Whether nothing is left to score."""
     step = ScoringStep([scorings] if isinstance(scorings, ScoringJob) else list(scorings))
-    return not any(look(run, step, work).missing for work in step.works())
+    return not any(work_state(run, step, work).missing for work in step.works())

@@ -30,7 +30,7 @@ class Tokenizer(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class TokenisedPair:
     """A text as token numbers, with `start` and `end` of the continuation in them; or the reason why it has none."""
 
     index: int  # of the continuation in its request
@@ -43,7 +43,7 @@ class Pair:
 
 def split_pairs(
     tokenizer: Tokenizer, request: ScoreRequest, *, suffix: bool = False, bos: int | None = None
-) -> Iterator[Pair]:
+) -> Iterator[TokenisedPair]:
     """Yields a pair per continuation of `request`, in order, with the special tokens that the tokenizer adds.
 
     With `suffix`, for masked models, the text goes on behind the continuation and ends as the tokenizer ends it;
@@ -67,22 +67,22 @@ class _Reader:
         (alone,) = self._encode([self._context])
         self._alone = alone.ids[: alone.last]
 
-    def read(self, continuations: Sequence[tuple[int, str]]) -> Iterator[Pair]:
+    def read(self, continuations: Sequence[tuple[int, str]]) -> Iterator[TokenisedPair]:
         heads = [self._context + self._spaces + continuation for _, continuation in continuations]
         encoded = self._encode([head + self._behind for head in heads])
         for (index, continuation), head, tokens in zip(continuations, heads, encoded, strict=True):
             yield self._pair(index, continuation, len(head), tokens)
 
-    def _pair(self, index: int, continuation: str, head: int, tokens: _Tokens) -> Pair:
+    def _pair(self, index: int, continuation: str, head: int, tokens: _Tokens) -> TokenisedPair:
         boundary = len(self._context)
         start = next((i for i, (_, end) in enumerate(tokens.spans) if end > boundary), tokens.last)
         end = next((i for i in range(start, tokens.last) if tokens.spans[i][0] >= head), tokens.last)
         ids = tokens.ids[: tokens.last] if self._open_end else tokens.ids
         error = self._error(continuation, start, ids[start:end])
         if error is not None:
-            return Pair(index, error=error)
+            return TokenisedPair(index, error=error)
         spans = tokens.spans[start][0] < boundary or tokens.spans[end - 1][1] > head
-        return Pair(index, ids, start, end, self._boundary(ids[:start], spans))
+        return TokenisedPair(index, ids, start, end, self._boundary(ids[:start], spans))
 
     def _error(self, continuation: str, start: int, ids: Sequence[int]) -> str | None:
         shown = continuation if len(continuation) <= _SHOWN else continuation[: _SHOWN - 1] + "…"

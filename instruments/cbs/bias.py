@@ -16,7 +16,7 @@ Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ContextScore:
     """A context's score and what it rests on."""
 
     score: float
@@ -29,7 +29,7 @@ class Comparison:
         return self.native * self.western
 
 
-def compare(native: Numbers, western: Numbers) -> Comparison | None:
+def compare(native: Numbers, western: Numbers) -> ContextScore | None:
     """The Cultural Bias Score of one context from the likelihoods of its entities; None where a side is empty.
 
     NaN stands for an entity without a likelihood; it is left out.
@@ -40,7 +40,7 @@ def compare(native: Numbers, western: Numbers) -> Comparison | None:
     below, level = _below(native, western)
     pairs = len(native) * len(western)
     score = (below.sum() + level.sum() / 2) / pairs
-    return Comparison(float(score), float(level.sum() / pairs), len(native), len(western))
+    return ContextScore(float(score), float(level.sum() / pairs), len(native), len(western))
 
 
 def placements(native: Numbers, western: Numbers) -> tuple[Numbers, Numbers]:

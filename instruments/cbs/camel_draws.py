@@ -17,14 +17,14 @@ import numpy as np
 
 from polyculture.cache.identity import content_id
 from polyculture.instruments.cbs.bias import Numbers, compare
-from polyculture.instruments.cbs.uncertainty import Panel
+from polyculture.instruments.cbs.uncertainty import ScoreMatrix
 from polyculture.instruments.datasets.model import CulturalEntity
 
 DRAWS, ENTITIES = 5, 50
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class CamelDraws:
     """How entities are drawn: how often, and how many of each culture each time; a culture with fewer gives all."""
 
     draws: int = DRAWS
@@ -42,7 +42,7 @@ class Drawing:
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled:
+class SampledScores:
     """The mean score over contexts in each draw."""
 
     runs: tuple[float, ...]
@@ -57,20 +57,20 @@ class Sampled:
         return float(np.std(self.runs, ddof=1)) if len(self.runs) > 1 else None
 
 
-def sampled_bias(panels: Sequence[Panel], drawing: Drawing) -> Sampled | None:
-    """The score averaged over the contexts of `panels` (one per type) in each draw.
+def sampled_bias(matrices: Sequence[ScoreMatrix], drawing: CamelDraws) -> SampledScores | None:
+    """The score averaged over the contexts of `matrices` (one per type) in each draw.
 
     None where no context has entities of both sides.
     """
-    found = [mean for draw in range(drawing.draws) if (mean := _one_draw(panels, drawing, draw)) is not None]
-    return Sampled(tuple(found)) if found else None
+    found = [mean for draw in range(drawing.draws) if (mean := _one_draw(matrices, drawing, draw)) is not None]
+    return SampledScores(tuple(found)) if found else None
 
 
-def _one_draw(panels: Sequence[Panel], drawing: Drawing, draw: int) -> float | None:
+def _one_draw(matrices: Sequence[ScoreMatrix], drawing: CamelDraws, draw: int) -> float | None:
     scores = []
-    for panel in panels:
-        orders = [_order(drawing, ids, draw) for ids in (panel.native_ids, panel.western_ids)]
-        for native, western in zip(panel.native, panel.western, strict=True):
+    for matrix in matrices:
+        orders = [_order(drawing, ids, draw) for ids in (matrix.native_ids, matrix.western_ids)]
+        for native, western in zip(matrix.native, matrix.western, strict=True):
             sides = [_drawn(side, order, drawing) for side, order in zip((native, western), orders, strict=True)]
             comparison = compare(*sides)
             scores += [] if comparison is None else [comparison.score]
@@ -78,12 +78,12 @@ def _one_draw(panels: Sequence[Panel], drawing: Drawing, draw: int) -> float | N
 
 
 @lru_cache(maxsize=64)
-def _order(drawing: Drawing, ids: tuple[str, ...], draw: int) -> list[int]:
+def _order(drawing: CamelDraws, ids: tuple[str, ...], draw: int) -> list[int]:
     """The numbers of these entities in the order in which a draw takes them: the same for many contexts."""
     return sorted(range(len(ids)), key=lambda number: content_id(drawing.seed, draw, ids[number]))
 
 
-def _drawn(side: Numbers, order: list[int], drawing: Drawing) -> Numbers:
+def _drawn(side: Numbers, order: list[int], drawing: CamelDraws) -> Numbers:
     """Of one context's likelihoods those that a draw takes: NaN is an entity that is not there."""
     ordered = side[order]
     return ordered[~np.isnan(ordered)][: drawing.entities]

@@ -22,10 +22,10 @@ from polyculture.cache.identity import content_id
 from polyculture.instruments.datasets.model import MASK, CulturalEntity, DataSet, MaskedContext
 
 DRAWS = 4  # at most, of a context
-Asked = tuple[MaskedContext, list[CulturalEntity]]
+ContextEntities = tuple[MaskedContext, list[CulturalEntity]]
 
 
-class Help(StrEnum):
+class PrefixKind(StrEnum):
     """What stands before a context."""
 
     TOKEN = "token"  # noqa: S105, a word before a text
@@ -33,36 +33,36 @@ class Help(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Helping:
+class PrefixOptions:
     """Which help is tried beside the plain contexts, and with how many demonstrations."""
 
-    kinds: tuple[Help, ...] = ()
+    kinds: tuple[PrefixKind, ...] = ()
     demonstrations: int = 5
 
 
-def helped(
-    dataset: DataSet, context: MaskedContext, entities: Sequence[CulturalEntity], helping: Helping
-) -> list[Asked]:
+def with_prefixes(
+    dataset: DataSet, context: MaskedContext, entities: Sequence[CulturalEntity], prefixes: PrefixOptions
+) -> list[ContextEntities]:
     """The context with each kind of help, and the entities that are scored in it.
 
     Raises `DataSetError` where a culture has too few entities to draw demonstrations from.
     """
-    asked: list[Asked] = []
-    if Help.TOKEN in helping.kinds:
-        asked.append((_with(context, Help.TOKEN, _token(context) + context.text), list(entities)))
-    if Help.DEMONSTRATIONS in helping.kinds:
-        asked += _demonstrated(dataset, context, entities, helping.demonstrations)
+    asked: list[ContextEntities] = []
+    if PrefixKind.TOKEN in prefixes.kinds:
+        asked.append((_with(context, PrefixKind.TOKEN, _token(context) + context.text), list(entities)))
+    if PrefixKind.DEMONSTRATIONS in prefixes.kinds:
+        asked += _demonstrated(dataset, context, entities, prefixes.demonstrations)
     return asked
 
 
 def _demonstrated(
     dataset: DataSet, context: MaskedContext, entities: Sequence[CulturalEntity], number: int
-) -> list[Asked]:
+) -> list[ContextEntities]:
     draws = _draws(dataset, context, number)
     groups: list[list[CulturalEntity]] = [[] for _ in draws]
     for entity in entities:
         groups[_behind(entity, draws)].append(entity)
-    named = f"{number} {Help.DEMONSTRATIONS}"
+    named = f"{number} {PrefixKind.DEMONSTRATIONS}"
     texts = ["".join(_demonstration(context, one) for one in draw) + context.text for draw in draws]
     return [(_with(context, named, text), group) for text, group in zip(texts, groups, strict=True) if group]
 

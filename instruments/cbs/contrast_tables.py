@@ -11,7 +11,7 @@ from polyculture.cache.manifest import Manifest
 from polyculture.instruments.cbs.score_tables import score_cell
 from polyculture.reports.groups import Row, place_label
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import Estimate, count, lacking
+from polyculture.reports.numbers import FormattedEstimate, count, lacking
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class ContrastLine:
     label: str
     setting: str
     ways: tuple[str, str]
-    cells: tuple[Estimate, Estimate, Estimate]
+    cells: tuple[FormattedEstimate, FormattedEstimate, FormattedEstimate]
     contexts: str
 
 
@@ -64,7 +64,7 @@ def _line(row: Row, scores: Mapping[tuple[Any, ...], Row], names: Names) -> Cont
     )
 
 
-def _score(row: Row | None) -> Estimate:
+def _score(row: Row | None) -> FormattedEstimate:
     return score_cell(row) if row else lacking("not_asked")
 
 

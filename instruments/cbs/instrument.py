@@ -15,7 +15,7 @@ from polyculture.instruments.contract import Asked, Command, Demo, Shown, Study,
 from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
 
 if TYPE_CHECKING:
-    from polyculture.instruments.cbs.camel_draws import Drawing
+    from polyculture.instruments.cbs.camel_draws import CamelDraws
     from polyculture.reports.section import Section
 
 _OWN = Path(__file__).parent
@@ -57,9 +57,9 @@ def study(asked: Asked, options: CbsOptions) -> Study:
     from dataclasses import replace
 
     from polyculture.cache.manifest import setup_id
-    from polyculture.instruments.cbs.context_prompts import Help, Helping
+    from polyculture.instruments.cbs.context_prompts import PrefixKind, PrefixOptions
     from polyculture.instruments.cbs.linked import link_entities
-    from polyculture.instruments.cbs.selection import helped_contexts, scoring_jobs
+    from polyculture.instruments.cbs.selection import prefixed_contexts, scoring_jobs
     from polyculture.instruments.cbs.step import ScoringStep
     from polyculture.instruments.datasets.phrasings import with_phrasings
     from polyculture.instruments.datasets.present import present_tables
@@ -68,12 +68,12 @@ def study(asked: Asked, options: CbsOptions) -> Study:
     drawing = _drawing(asked, options)
     selection = options.selection(options.setting, options.form, options.contexts, options.entities)
     selection = replace(selection, phrasings=options.phrasings)
-    helping = Helping(tuple(Help(kind) for kind in options.help_with), options.demonstrations)
+    prefixes = PrefixOptions(tuple(PrefixKind(kind) for kind in options.help_with), options.demonstrations)
     setups = {model: asked.setup(model, "score") for model in asked.models}
     jobs = [
         job
         for model, setup in setups.items()
-        for job in scoring_jobs(dataset, model, selection, helping, setup_id(setup), drawing)
+        for job in scoring_jobs(dataset, model, selection, prefixes, setup_id(setup), drawing)
     ]
 
     def derive() -> None:
@@ -84,7 +84,7 @@ def study(asked: Asked, options: CbsOptions) -> Study:
         (ScoringStep(jobs),),
         Validity(
             {f"score {model}": setup for model, setup in setups.items()},
-            tables=partial(present_tables, asked.run, dataset, helped_contexts(dataset, jobs, helping)),
+            tables=partial(present_tables, asked.run, dataset, prefixed_contexts(dataset, jobs, prefixes)),
             reason=changed_reason(dataset),
         ),
         derive,
@@ -93,13 +93,13 @@ def study(asked: Asked, options: CbsOptions) -> Study:
     )
 
 
-def measure(asked: Asked, drawing: Drawing | None = None) -> None:
+def measure(asked: Asked, drawing: CamelDraws | None = None) -> None:
     """Computes the scores with their intervals; says which scores two versions of a model made."""
-    from polyculture.instruments.cbs.camel_draws import Drawing
+    from polyculture.instruments.cbs.camel_draws import CamelDraws
     from polyculture.instruments.cbs.measure import measure_bias
     from polyculture.instruments.cbs.versions import mixed_versions
 
-    measure_bias(asked.run, drawing or Drawing(seed=asked.seed))
+    measure_bias(asked.run, drawing or CamelDraws(seed=asked.seed))
     for model, versions in mixed_versions(asked.run):
         asked.say(
             f"{model}: these scores were made by {' and by '.join(versions)}; name one by revision and dtype to "
@@ -113,11 +113,11 @@ def shown(rule: Rule) -> Shown:
     return Shown(_OWN / "table.sql", title, {"rule": rule})
 
 
-def _drawing(asked: Asked, options: CbsOptions) -> Drawing | None:
+def _drawing(asked: Asked, options: CbsOptions) -> CamelDraws | None:
     """The draws that are asked for; None: all entities, or the first so many."""
-    from polyculture.instruments.cbs.camel_draws import ENTITIES, Drawing
+    from polyculture.instruments.cbs.camel_draws import ENTITIES, CamelDraws
 
-    return Drawing(options.draws, options.entities or ENTITIES, asked.seed) if options.draws else None
+    return CamelDraws(options.draws, options.entities or ENTITIES, asked.seed) if options.draws else None
 
 
 class Cbs:

@@ -15,14 +15,14 @@ from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.sql_files import read_sql
 from polyculture.cache.store import CORE
-from polyculture.instruments.cbs.bias import Comparison, compare
-from polyculture.instruments.cbs.camel_draws import Drawing, sampled_bias
+from polyculture.instruments.cbs.bias import ContextScore, compare
+from polyculture.instruments.cbs.camel_draws import CamelDraws, sampled_bias
 from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.cbs.rows import BIAS_INTERVALS, BiasInterval
-from polyculture.instruments.cbs.score_matrix import Condition, aligned, panels
+from polyculture.instruments.cbs.score_matrix import ContextCondition, aligned, score_matrices
 from polyculture.instruments.cbs.uncertainty import (
-    Difference,
-    Panel,
+    ScoreDifference,
+    ScoreMatrix,
     bias,
     difference,
     mean_difference,
@@ -32,12 +32,12 @@ from polyculture.metrics.intervals.estimate import Estimate, Sum
 from polyculture.metrics.measured import measured
 
 RULES = ("sum", "mean")
-CAMEL = Drawing()
+CAMEL = CamelDraws()
 GROUNDED, NEUTRAL = "grounded", "neutral"
 QUERIES = Path(__file__).parent / "queries"
 
 
-class Unit(NamedTuple):
+class ScoreGroup(NamedTuple):
     """The entities of one type that were compared, under all conditions."""
 
     model: str
@@ -50,10 +50,10 @@ class Unit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What a score rests on: its panel, and the comparison in each context."""
+    """What a score rests on: its matrix, and the comparison in each context."""
 
-    panel: Panel
-    comparisons: Sequence[Comparison]
+    matrix: ScoreMatrix
+    comparisons: Sequence[ContextScore]
     estimate: Estimate
 
 
@@ -63,15 +63,15 @@ class Contrast:
 
     one: Tally
     other: Tally
-    difference: Difference
+    difference: ScoreDifference
     paired: bool  # the contexts are the same, asked in two ways
 
     @property
-    def comparisons(self) -> Sequence[Comparison]:
+    def comparisons(self) -> Sequence[ContextScore]:
         return self.one.comparisons if self.paired else [*self.one.comparisons, *self.other.comparisons]
 
 
-def measure_bias(run: RunFolder, drawing: Drawing = CAMEL) -> list[BiasInterval]:
+def measure_bias(run: RunFolder, drawing: CamelDraws = CAMEL) -> list[BiasInterval]:
     """Writes and returns the scores of every type, over types, and over languages, under both rules.
 
     `drawing` says which draws of entities stand beside the score over all pairs. Raises `StoreError` where there is no
@@ -80,15 +80,15 @@ def measure_bias(run: RunFolder, drawing: Drawing = CAMEL) -> list[BiasInterval]
     return measured(run, compose(CORE, CBS), BIAS_INTERVALS, partial(_rows, drawing))
 
 
-def _rows(drawing: Drawing, store: duckdb.DuckDBPyConnection) -> Iterator[BiasInterval]:
-    means: dict[tuple[str, Unit, Condition], list[Tally]] = {}
-    mean_differences: dict[tuple[str, Unit, Condition, Condition], list[Contrast]] = {}
+def _rows(drawing: CamelDraws, store: duckdb.DuckDBPyConnection) -> Iterator[BiasInterval]:
+    means: dict[tuple[str, ScoreGroup, ContextCondition], list[Tally]] = {}
+    mean_differences: dict[tuple[str, ScoreGroup, ContextCondition, ContextCondition], list[Contrast]] = {}
     for *names, again in store.execute(read_sql(QUERIES, "units")).fetchall():
-        unit = Unit(*names)
+        unit = ScoreGroup(*names)
         levels = _levels(unit)[:1] if again else _levels(unit)  # no context counts twice over all languages
         likelihoods = store.execute(read_sql(QUERIES, "likelihoods"), unit._asdict()).fetchnumpy()
         for rule in RULES:
-            tallies = dict(_tallies(panels(likelihoods, rule)))
+            tallies = dict(_tallies(score_matrices(likelihoods, rule)))
             for condition, tally in tallies.items():
                 yield _score_row(rule, unit, condition, [tally], drawing)
                 for level in levels:
@@ -103,26 +103,28 @@ def _rows(drawing: Drawing, store: duckdb.DuckDBPyConnection) -> Iterator[BiasIn
         yield _difference_row(rule, level, one, other, contrasts)
 
 
-def _levels(unit: Unit) -> tuple[Unit, Unit]:
+def _levels(unit: ScoreGroup) -> tuple[ScoreGroup, ScoreGroup]:
     """Over all types of a language and culture, and over all of a data set; '' stands for all."""
     over_types = unit._replace(entity_type="")
     return over_types, over_types._replace(language="", culture="")
 
 
-def _tallies(found: Mapping[Condition, Panel]) -> Iterator[tuple[Condition, Tally]]:
-    for condition, panel in found.items():
-        tally = _tally(panel)
+def _tallies(found: Mapping[ContextCondition, ScoreMatrix]) -> Iterator[tuple[ContextCondition, Tally]]:
+    for condition, matrix in found.items():
+        tally = _tally(matrix)
         if tally is not None:
             yield condition, tally
 
 
-def _tally(panel: Panel) -> Tally | None:
-    rows = (compare(native, western) for native, western in zip(panel.native, panel.western, strict=True))
-    estimate = bias(panel)
-    return None if estimate is None else Tally(panel, [row for row in rows if row is not None], estimate)
+def _tally(matrix: ScoreMatrix) -> Tally | None:
+    rows = (compare(native, western) for native, western in zip(matrix.native, matrix.western, strict=True))
+    estimate = bias(matrix)
+    return None if estimate is None else Tally(matrix, [row for row in rows if row is not None], estimate)
 
 
-def _contrasts(tallies: Mapping[Condition, Tally]) -> Iterator[tuple[Condition, Condition, Contrast]]:
+def _contrasts(
+    tallies: Mapping[ContextCondition, Tally],
+) -> Iterator[tuple[ContextCondition, ContextCondition, Contrast]]:
     """Grounded less neutral; with help less without; of two phrasings the second by name less the first."""
     for one, tally in tallies.items():
         for other, against in tallies.items():
@@ -139,20 +141,22 @@ def _contrasts(tallies: Mapping[Condition, Tally]) -> Iterator[tuple[Condition, 
 
 
 def _unpaired(one: Tally, other: Tally) -> Contrast | None:
-    found = difference(one.panel, other.panel)
+    found = difference(one.matrix, other.matrix)
     return None if found is None else Contrast(one, other, found, paired=False)
 
 
 def _paired(one: Tally, other: Tally, by: str) -> Contrast | None:
     """The contrast of the contexts that were asked both ways."""
-    left, right = aligned(one.panel, other.panel, by)
+    left, right = aligned(one.matrix, other.matrix, by)
     found, tallies = paired_difference(left, right), (_tally(left), _tally(right))
     if found is None or tallies[0] is None or tallies[1] is None:
         return None
     return Contrast(tallies[0], tallies[1], found, paired=True)
 
 
-def _score_row(rule: str, unit: Unit, condition: Condition, tallies: Sequence[Tally], drawing: Drawing) -> BiasInterval:
+def _score_row(
+    rule: str, unit: ScoreGroup, condition: ContextCondition, tallies: Sequence[Tally], drawing: CamelDraws
+) -> BiasInterval:
     total = Sum()  # types rest on other contexts and other entities: they are independent
     for tally in tallies:
         total.add(tally.estimate, len(tally.comparisons))
@@ -160,7 +164,7 @@ def _score_row(rule: str, unit: Unit, condition: Condition, tallies: Sequence[Ta
     low, high = estimate.limits(0.0, 1.0)
     comparisons = [comparison for tally in tallies for comparison in tally.comparisons]
     pairs = sum(comparison.pairs for comparison in comparisons)
-    sampled = sampled_bias([tally.panel for tally in tallies], drawing)
+    sampled = sampled_bias([tally.matrix for tally in tallies], drawing)
     return BiasInterval(
         metric="cbs",
         **_of(rule, unit),
@@ -175,8 +179,8 @@ def _score_row(rule: str, unit: Unit, condition: Condition, tallies: Sequence[Ta
         high=high,
         p=None,
         contexts=len(comparisons),
-        native_entities=sum(_present(tally.panel.native) for tally in tallies),
-        western_entities=sum(_present(tally.panel.western) for tally in tallies),
+        native_entities=sum(_present(tally.matrix.native) for tally in tallies),
+        western_entities=sum(_present(tally.matrix.western) for tally in tallies),
         **_sizes(comparisons),
         pairs=pairs,
         ties=sum(comparison.ties * comparison.pairs for comparison in comparisons) / pairs,
@@ -188,7 +192,7 @@ def _score_row(rule: str, unit: Unit, condition: Condition, tallies: Sequence[Ta
 
 
 def _difference_row(
-    rule: str, unit: Unit, one: Condition, other: Condition, contrasts: Sequence[Contrast]
+    rule: str, unit: ScoreGroup, one: ContextCondition, other: ContextCondition, contrasts: Sequence[Contrast]
 ) -> BiasInterval:
     found = mean_difference([(contrast.difference, len(contrast.one.comparisons)) for contrast in contrasts])
     low, high = found.estimate.limits(-1.0, 1.0)
@@ -208,8 +212,8 @@ def _difference_row(
         high=high,
         p=found.p,
         contexts=len(comparisons),
-        native_entities=sum(_present(contrast.one.panel.native) for contrast in contrasts),
-        western_entities=sum(_present(contrast.one.panel.western) for contrast in contrasts),
+        native_entities=sum(_present(contrast.one.matrix.native) for contrast in contrasts),
+        western_entities=sum(_present(contrast.one.matrix.western) for contrast in contrasts),
         **_sizes(comparisons),
         pairs=pairs,
         ties=sum(comparison.ties * comparison.pairs for comparison in comparisons) / pairs,
@@ -220,11 +224,11 @@ def _difference_row(
     )
 
 
-def _of(rule: str, unit: Unit) -> dict[str, Any]:
+def _of(rule: str, unit: ScoreGroup) -> dict[str, Any]:
     return {"rule": rule, **{name: value or None for name, value in unit._asdict().items()}}
 
 
-def _sizes(comparisons: Sequence[Comparison]) -> dict[str, Any]:
+def _sizes(comparisons: Sequence[ContextScore]) -> dict[str, Any]:
     """The least and the largest number of entities of each side that a context has."""
     native, western = [row.native for row in comparisons], [row.western for row in comparisons]
     return {

@@ -1,4 +1,4 @@
-"""The scores of a type's entities as panels: contexts by entities, one for each condition they were asked under."""
+"""The scores of a type's entities as matrices: contexts by entities, one for each condition they were asked under."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from polyculture.instruments.cbs.uncertainty import Panel
+from polyculture.instruments.cbs.uncertainty import ScoreMatrix
 
 
-class Condition(NamedTuple):
+class ContextCondition(NamedTuple):
     """How contexts are asked; '' where they have no phrasing, or no help."""
 
     setting: str
@@ -18,36 +18,36 @@ class Condition(NamedTuple):
     context_prefix: str
 
 
-def panels(likelihoods: Mapping[str, Any], rule: str) -> dict[Condition, Panel]:
-    """A panel per condition from columns of scores; entities stand in the same order in all of them."""
+def score_matrices(likelihoods: Mapping[str, Any], rule: str) -> dict[ContextCondition, ScoreMatrix]:
+    """A matrix per condition from columns of scores; entities stand in the same order in all of them."""
     values = np.asarray(likelihoods["log_probability"], np.float64)
     if rule == "mean":
         values = values / np.asarray(likelihoods["tokens"], np.float64)
     native = np.asarray(likelihoods["native"], bool)
-    words = {name: _words(likelihoods[name]) for name in (*Condition._fields, "context_id", "pair", "entity_id")}
+    words = {name: _words(likelihoods[name]) for name in (*ContextCondition._fields, "context_id", "pair", "entity_id")}
     ids, entity = np.unique(words["entity_id"], return_inverse=True)
     is_native = np.zeros(entity.max(initial=-1) + 1, bool)
     is_native[entity[native]] = True
     sides = tuple(ids[is_native].tolist()), tuple(ids[~is_native].tolist())
-    conditions = list(zip(*(words[name].tolist() for name in Condition._fields), strict=True))
+    conditions = list(zip(*(words[name].tolist() for name in ContextCondition._fields), strict=True))
     found = {}
     for condition in sorted(set(conditions)):
         here = np.logical_and.reduce(
-            [words[name] == word for name, word in zip(Condition._fields, condition, strict=True)]
+            [words[name] == word for name, word in zip(ContextCondition._fields, condition, strict=True)]
         )
         contexts, first, row = np.unique(words["context_id"][here], return_index=True, return_inverse=True)
         grid = np.full((len(contexts), len(is_native)), np.nan)
         grid[row, entity[here]] = values[here]
         pairs = words["pair"][here][first]
-        found[Condition(*condition)] = Panel(
+        found[ContextCondition(*condition)] = ScoreMatrix(
             grid[:, is_native], grid[:, ~is_native], tuple(contexts.tolist()), tuple(pairs.tolist()), *sides
         )
     return found
 
 
-def aligned(one: Panel, other: Panel, by: str) -> tuple[Panel, Panel]:
-    """The rows of two panels that are of the same context (`by` is 'contexts'), or of the same pair ('pairs')."""
-    left, right = ({name: row for row, name in enumerate(getattr(panel, by))} for panel in (one, other))
+def aligned(one: ScoreMatrix, other: ScoreMatrix, by: str) -> tuple[ScoreMatrix, ScoreMatrix]:
+    """The rows of two matrices that are of the same context (`by` is 'contexts'), or of the same pair ('pairs')."""
+    left, right = ({name: row for row, name in enumerate(getattr(matrix, by))} for matrix in (one, other))
     shared = sorted(left.keys() & right.keys())
     return one.rows([left[name] for name in shared]), other.rows([right[name] for name in shared])
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from polyculture.cache.manifest import Manifest
 from polyculture.reports.groups import Group, Row, groups, place_label
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import Estimate, count, estimate, known, lacking, share
+from polyculture.reports.numbers import FormattedEstimate, count, estimate, known, lacking, share
 from polyculture.reports.texts import section_texts
 
 SETTINGS = ("grounded", "neutral")  # those of the published data sets come first
@@ -24,7 +24,7 @@ class ScoreLine:
     """The scores of a type of entities of a culture, in the order of the columns, and their sample sizes."""
 
     label: str
-    cells: tuple[Estimate, ...]
+    cells: tuple[FormattedEstimate, ...]
     sizes: tuple[
         str, ...
     ]  # contexts, native and Western entities, failed scores, share of broken token boundaries, draws
@@ -73,16 +73,16 @@ def _place(row: Row) -> tuple[str | None, str | None, str | None]:
     return row["language"], row["culture"], row["entity_type"]
 
 
-def score_cell(row: Row) -> Estimate:
+def score_cell(row: Row) -> FormattedEstimate:
     """A score or a difference with its interval."""
     kind = "difference" if row["metric"] == "cbs_difference" else "score"
     return estimate(kind, row["estimate"], row["low"], row["high"], row["p"])
 
 
-def _absent(column: str) -> Estimate:
+def _absent(column: str) -> FormattedEstimate:
     """The reason why there is no score, or no difference."""
     if column == DIFFERENCE:
-        return Estimate(None, None, section_texts(TEXTS).words["no_pairing"])
+        return FormattedEstimate(None, None, section_texts(TEXTS).words["no_pairing"])
     return lacking("not_asked")
 
 

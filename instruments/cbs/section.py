@@ -17,7 +17,7 @@ _SCORES, _SCORED = _FOLDER / "bias.sql", _FOLDER / "scored.sql"
 
 
 @dataclass(frozen=True, slots=True)
-class Scored:
+class ScoreCounts:
     """How many scores there are, of how many entities in how many contexts."""
 
     scores: int
@@ -29,7 +29,7 @@ class Scored:
 class CulturalBias:
     """The context of the section; without tables, the scores were not yet turned into numbers."""
 
-    scored: Scored
+    scored: ScoreCounts
     scores: tuple[ScoreTable, ...]
     contrasts: tuple[ContrastTable, ...]
 
@@ -38,7 +38,7 @@ def _build(data: ReportData) -> CulturalBias | None:
     from polyculture.instruments.cbs.contrast_tables import contrast_tables
     from polyculture.instruments.cbs.score_tables import score_tables
 
-    scored = Scored(**data.reading.rows(_SCORED)[0])
+    scored = ScoreCounts(**data.reading.rows(_SCORED)[0])
     if not scored.scores:
         return None
     rows = data.reading.lines(_SCORES)

@@ -6,22 +6,28 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from polyculture.cache.run_folder import Job
-from polyculture.instruments.cbs.camel_draws import Drawing
-from polyculture.instruments.cbs.context_prompts import Asked, Helping, helped
+from polyculture.instruments.cbs.camel_draws import CamelDraws
+from polyculture.instruments.cbs.context_prompts import ContextEntities, PrefixOptions, with_prefixes
 from polyculture.instruments.cbs.step import ScoringJob
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext
-from polyculture.instruments.datasets.selection import Selection, Unit, check_cultures, chosen_contexts, first_entities
+from polyculture.instruments.datasets.selection import (
+    ContextGroup,
+    Selection,
+    check_cultures,
+    chosen_contexts,
+    first_entities,
+)
 
-PLAIN = Helping()
+PLAIN = PrefixOptions()
 
 
 def scoring_jobs(
     dataset: DataSet,
     model: str,
     selection: Selection,
-    helping: Helping = PLAIN,
+    prefixes: PrefixOptions = PLAIN,
     setup_id: str | None = None,
-    drawing: Drawing | None = None,
+    drawing: CamelDraws | None = None,
 ) -> list[ScoringJob]:
     """A job per language, native culture and type. Raises `DataSetError` where nothing is there to ask.
 
@@ -34,19 +40,26 @@ def scoring_jobs(
         return drawing.taken(fitting) if drawing else first_entities(fitting, selection.entities, context.chooser)
 
     chosen = chosen_contexts(dataset, selection)
-    jobs = [_job(dataset, model, unit, [(c, asked(c)) for c in contexts], helping) for unit, contexts in chosen]
+    jobs = [_job(dataset, model, unit, [(c, asked(c)) for c in contexts], prefixes) for unit, contexts in chosen]
     return [replace(job, setup_id=setup_id) for job in jobs]
 
 
-def helped_contexts(dataset: DataSet, jobs: Sequence[ScoringJob], helping: Helping) -> list[MaskedContext]:
+def prefixed_contexts(dataset: DataSet, jobs: Sequence[ScoringJob], prefixes: PrefixOptions) -> list[MaskedContext]:
     """The contexts of the jobs with each kind of help before them, whichever of the entities are asked."""
     plain = {context.context_id: context for job in jobs for context, _ in job.asked if context.context_prefix is None}
-    return [context for one in plain.values() for context, _ in helped(dataset, one, dataset.fitting(one), helping)]
+    return [
+        context for one in plain.values() for context, _ in with_prefixes(dataset, one, dataset.fitting(one), prefixes)
+    ]
 
 
-def _job(dataset: DataSet, model: str, unit: Unit, plain: Sequence[Asked], helping: Helping) -> ScoringJob:
+def _job(
+    dataset: DataSet, model: str, unit: ContextGroup, plain: Sequence[ContextEntities], prefixes: PrefixOptions
+) -> ScoringJob:
     language, culture, kind = unit
     for context, entities in plain:
         check_cultures(dataset, context, entities)
-    asked = [*plain, *(more for context, entities in plain for more in helped(dataset, context, entities, helping))]
+    asked = [
+        *plain,
+        *(more for context, entities in plain for more in with_prefixes(dataset, context, entities, prefixes)),
+    ]
     return ScoringJob(Job(model, language, f"{dataset.name}-{culture}-{kind}".lower()), asked)

@@ -29,7 +29,7 @@ from polyculture.metrics.intervals.estimate import Estimate, Sum, symmetric, wil
 
 
 @dataclass(frozen=True, slots=True)
-class Panel:
+class ScoreMatrix:
     """The likelihoods of one type's entities in the contexts of one setting: a row a context, a column an entity.
 
     NaN where an entity has no likelihood in a context. Columns stand in the same order for every setting.
@@ -42,9 +42,9 @@ class Panel:
     native_ids: tuple[str, ...] = ()  # of each column
     western_ids: tuple[str, ...] = ()
 
-    def rows(self, numbers: Sequence[int]) -> Panel:
-        """The panel of some of the contexts, in this order."""
-        return Panel(self.native[list(numbers)], self.western[list(numbers)])
+    def rows(self, numbers: Sequence[int]) -> ScoreMatrix:
+        """The matrix of some of the contexts, in this order."""
+        return ScoreMatrix(self.native[list(numbers)], self.western[list(numbers)])
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,30 +59,30 @@ class Influences:
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ScoreDifference:
     """A difference of two mean scores, with its test."""
 
     estimate: Estimate
     p: float | None  # two-sided; None where the variance is not known
 
 
-def bias(panel: Panel) -> Estimate | None:
-    """The mean Cultural Bias Score over a panel's contexts; None where no context has entities of both sides.
+def bias(matrix: ScoreMatrix) -> Estimate | None:
+    """The mean Cultural Bias Score over a matrix's contexts; None where no context has entities of both sides.
 
     With a single context, or a single entity on a side, there is a value and no interval.
     """
-    found = influences(panel)
+    found = influences(matrix)
     if found is None:
         return None
     variance, freedom = crossed_variance([found.contexts], [found.native, found.western], found.shared)
     spread = found.value * (1 - found.value)
     if variance <= 0 or spread <= 0:  # all agree: as many observations as the scarcest of the three
-        size = min(len(found.contexts), panel.native.shape[1], panel.western.shape[1])
+        size = min(len(found.contexts), matrix.native.shape[1], matrix.western.shape[1])
         return wilson(found.value, size, size - 1)
     return wilson(found.value, spread / variance, freedom)
 
 
-def difference(one: Panel, other: Panel) -> Difference | None:
+def difference(one: ScoreMatrix, other: ScoreMatrix) -> ScoreDifference | None:
     """The mean score of `one` less that of `other`, whose columns are the same entities; None where either has none."""
     left, right = influences(one), influences(other)
     if left is None or right is None:
@@ -92,8 +92,8 @@ def difference(one: Panel, other: Panel) -> Difference | None:
     return _tested(symmetric(left.value - right.value, variance, freedom))
 
 
-def paired_difference(one: Panel, other: Panel) -> Difference | None:
-    """The same of panels whose rows are the same contexts, too, each asked in two ways.
+def paired_difference(one: ScoreMatrix, other: ScoreMatrix) -> ScoreDifference | None:
+    """The same of matrices whose rows are the same contexts, too, each asked in two ways.
 
     It rests on the entities that have a likelihood both ways; None where no context has some of both sides.
     """
@@ -106,7 +106,7 @@ def paired_difference(one: Panel, other: Panel) -> Difference | None:
     )
 
 
-def mean_difference(parts: Sequence[tuple[Difference, int]]) -> Difference:
+def mean_difference(parts: Sequence[tuple[ScoreDifference, int]]) -> ScoreDifference:
     """The weighted mean of differences that rest on other contexts and other entities, of which there is one."""
     total = Sum()
     for part, weight in parts:
@@ -114,21 +114,21 @@ def mean_difference(parts: Sequence[tuple[Difference, int]]) -> Difference:
     return _tested(total.mean())
 
 
-def _tested(estimate: Estimate) -> Difference:
+def _tested(estimate: Estimate) -> ScoreDifference:
     """An estimate whose limits are symmetric, with the p-value that it is 0."""
     deviation = math.sqrt(estimate.variance)
     if deviation <= 0 or estimate.freedom <= 0:
-        return Difference(symmetric(estimate.value, 0.0, 0), None)
-    return Difference(estimate, float(2 * stdtr(estimate.freedom, -abs(estimate.value) / deviation)))
+        return ScoreDifference(symmetric(estimate.value, 0.0, 0), None)
+    return ScoreDifference(estimate, float(2 * stdtr(estimate.freedom, -abs(estimate.value) / deviation)))
 
 
-def influences(panel: Panel) -> Influences | None:
-    """The mean score of a panel and what each of its parts adds to it."""
-    return _influences(*_placements(panel))
+def influences(matrix: ScoreMatrix) -> Influences | None:
+    """The mean score of a matrix and what each of its parts adds to it."""
+    return _influences(*_placements(matrix))
 
 
-def _placements(panel: Panel) -> tuple[Numbers, Numbers]:
-    rows = [placements(native, western) for native, western in zip(panel.native, panel.western, strict=True)]
+def _placements(matrix: ScoreMatrix) -> tuple[Numbers, Numbers]:
+    rows = [placements(native, western) for native, western in zip(matrix.native, matrix.western, strict=True)]
     return np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
 
 

@@ -32,7 +32,7 @@ BytesRead = Callable[[int], None]
 
 
 @dataclass(slots=True)
-class Intake:
+class IngestCounts:
     """How much text was read."""
 
     texts: int = 0
@@ -40,17 +40,17 @@ class Intake:
     tokens: int = 0
     broken: int = 0  # lines or rows that hold no text
 
-    def __add__(self, other: Intake) -> Intake:
-        return Intake(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
+    def __add__(self, other: IngestCounts) -> IngestCounts:
+        return IngestCounts(*(getattr(self, name) + getattr(other, name) for name in self.__slots__))
 
 
 @dataclass(slots=True)
-class Share:
+class PartialCounts:
     """What a process has counted."""
 
     counts: Counts
     followed: Counts
-    intake: Intake = field(default_factory=Intake)
+    intake: IngestCounts = field(default_factory=IngestCounts)
 
 
 class _Known:
@@ -77,14 +77,14 @@ class Counter:
         self._keys = _Known(needed.keys, mixed(needed.keys))
         self._group = group_numbers(needed)
         self._distinct = Distinct(folder)
-        self.share = Share(np.zeros(len(needed.keys), np.int64), np.zeros(len(needed.keys), np.int64))
+        self.share = PartialCounts(np.zeros(len(needed.keys), np.int64), np.zeros(len(needed.keys), np.int64))
 
     def add(self, text: str) -> None:
         """Counts a text of any length."""
         for piece in pieces(text):
             self._add(cut(piece))
 
-    def finish(self) -> Share:
+    def finish(self) -> PartialCounts:
         """What was counted; which words followed is written to the folder."""
         self._distinct.spill()
         return self.share
@@ -123,7 +123,7 @@ def count(
     folder: Path,
     processes: int = 1,
     progress: BytesRead = lambda _read: None,
-) -> tuple[NgramModel, Intake]:
+) -> tuple[NgramModel, IngestCounts]:
     """Counts a corpus; `folder` is empty and takes what memory does not hold.
 
     Raises `StoreError` where a file cannot be read to its end or holds no text, `IncompleteError` where a process of
@@ -135,7 +135,7 @@ def count(
         )
         raise DataSetError(what, remedy="Ask for a part of them: --type, --contexts, --entities.")
     shares = list(_shares(files, needed, folder, processes, progress))
-    intake = sum((share.intake for share in shares), Intake())
+    intake = sum((share.intake for share in shares), IngestCounts())
     if not intake.tokens:
         remedy = "Give JSON lines, plain text or Parquet, and the field of the text with --text-field."
         raise StoreError("there is no text in the corpus", where=files[0].path, remedy=remedy)
@@ -156,7 +156,7 @@ def group_numbers(needed: Needed) -> NDArray[np.int64]:
 
 def _shares(
     files: Sequence[CorpusFile], needed: Needed, folder: Path, processes: int, progress: BytesRead
-) -> Iterator[Share]:
+) -> Iterator[PartialCounts]:
     if processes == 1:
         read: list[int] = [0]
         yield _count_share(files, needed, folder, (0, 1), read, progress)
@@ -185,14 +185,14 @@ def _count_share(
     share: tuple[int, int],
     reads: list[int] | ListProxy[int],
     progress: BytesRead = lambda _read: None,
-) -> Share:
+) -> PartialCounts:
     number, shares = share
     own = folder / f"share-{number}"
     own.mkdir()
     counter = Counter(needed, own)
     for place, file in enumerate(files):
         for block in blocks(file, (number - place) % shares, shares):
-            intake = Intake(len(block.texts), block.bytes, 0, block.broken)
+            intake = IngestCounts(len(block.texts), block.bytes, 0, block.broken)
             counter.share.intake += intake
             for text in _together(block.texts):
                 counter.add(text)

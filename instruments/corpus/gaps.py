@@ -23,7 +23,7 @@ TOKENS = (1 << 16) - 1  # different ones that may be needed
 Keys = NDArray[np.uint64]
 
 
-class Pair(NamedTuple):
+class EntityInContext(NamedTuple):
     """An entity in a context: what of the context stands before it, and its tokens."""
 
     history: Hashes  # at most ORDER - 1 tokens
@@ -40,19 +40,19 @@ class Needed:
     followed: NDArray[np.bool_]  # of each key: it is a history, and what follows it matters
 
 
-def pairs_of(prefix: str, entities: Sequence[str]) -> list[Pair]:
+def pairs_of(prefix: str, entities: Sequence[str]) -> list[EntityInContext]:
     """The entities behind a prefix; where it ends inside a word, one that goes on with it takes that part over."""
     part = word_at_end(prefix)
     joined = [bool(part) and begins_with_word(entity) for entity in entities]
     texts = [part + entity if joins else entity for entity, joins in zip(entities, joined, strict=True)]
     open_end, closed_end = (tokens[-(ORDER - 1) :] for tokens in cut_each([prefix, prefix[: len(prefix) - len(part)]]))
     return [
-        Pair(closed_end if joins else open_end, tokens, joins)
+        EntityInContext(closed_end if joins else open_end, tokens, joins)
         for tokens, joins in zip(cut_each(texts), joined, strict=True)
     ]
 
 
-def needed_by(pairs: Sequence[Pair]) -> Needed:
+def needed_by(pairs: Sequence[EntityInContext]) -> Needed:
     """What the likelihoods of all pairs rest on. Raises `DataSetError` where that is too much for one pass."""
     hashes = np.concatenate([np.empty(0, np.uint64), *(part for pair in pairs for part in pair[:2])])
     words = np.unique(hashes)
@@ -67,7 +67,7 @@ def needed_by(pairs: Sequence[Pair]) -> Needed:
     return Needed(words, keys, np.isin(keys, histories))
 
 
-def grams_of(words: Hashes, pair: Pair) -> Keys:
+def grams_of(words: Hashes, pair: EntityInContext) -> Keys:
     """The keys of a pair: a row per order from 1, a column per token of the entity; 0 where too little is before."""
     numbers = (np.searchsorted(words, np.concatenate(pair[:2])) + 1).astype(np.uint64)
     before, size = len(pair.history), len(pair.tokens)
@@ -81,7 +81,7 @@ def grams_of(words: Hashes, pair: Pair) -> Keys:
     return grams
 
 
-def _all_grams(words: Hashes, pairs: Sequence[Pair]) -> Iterator[Keys]:
+def _all_grams(words: Hashes, pairs: Sequence[EntityInContext]) -> Iterator[Keys]:
     batch: list[Keys] = []
     for pair in pairs:
         batch.append(grams_of(words, pair).ravel())

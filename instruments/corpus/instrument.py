@@ -18,7 +18,7 @@ from polyculture.instruments.contract import Asked, Command, Study, Validity
 from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
 
 if TYPE_CHECKING:
-    from polyculture.instruments.corpus.count import BytesRead, Intake
+    from polyculture.instruments.corpus.count import BytesRead, IngestCounts
     from polyculture.instruments.corpus.step import Corpus
     from polyculture.reports.section import Section
 
@@ -76,7 +76,7 @@ def study(asked: Asked, options: CorpusOptions) -> Study:
         with asked.watch(f"count {corpus.name}, megabytes", total // MEGABYTE) as progress:
             yield lambda read: progress(Outcome(read // MEGABYTE, 0))
 
-    def counted(intake: Intake) -> None:
+    def counted(intake: IngestCounts) -> None:
         read = f"{intake.bytes / MEGABYTE:,.1f} MB of text, {intake.tokens:,} tokens in {len(corpus.files)} files"
         asked.say(f"Read {read}; {intake.broken} lines or rows without text")
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.instruments.corpus.gaps import BITS, ORDER, Keys, Needed, Pair, grams_of
+from polyculture.instruments.corpus.gaps import BITS, ORDER, EntityInContext, Keys, Needed, grams_of
 
 Numbers = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -34,7 +34,7 @@ class NgramModel:
     followed: Counts
     different: Counts
 
-    def unsmoothed(self, pair: Pair) -> Numbers:
+    def unsmoothed(self, pair: EntityInContext) -> Numbers:
         """The log-probability of each token of the entity, -inf where the corpus does not have it."""
         grams = grams_of(self.needed.words, pair)
         longest = (grams > 0).sum(axis=0) - 1
@@ -44,7 +44,7 @@ class NgramModel:
             logarithms: Numbers = np.log(counts / np.maximum(followed, 1))
         return logarithms
 
-    def witten_bell(self, pair: Pair) -> Numbers:
+    def witten_bell(self, pair: EntityInContext) -> Numbers:
         """The log-probability of each token of the entity, interpolated over all orders."""
         grams = grams_of(self.needed.words, pair)
         probability = np.full(grams.shape[1], 1 / (self.different[0] + 1))

@@ -28,8 +28,8 @@ from polyculture.generate.engines.base import Scored, TokenBoundary, TokenScore
 from polyculture.generate.engines.models import Models
 from polyculture.instruments.cbs.rows import SCORES, Score
 from polyculture.instruments.cbs.step import ScoredPair, ScoringJob, score_row
-from polyculture.instruments.corpus.count import BytesRead, Intake, count
-from polyculture.instruments.corpus.gaps import ORDER, Needed, Pair, needed_by, pairs_of
+from polyculture.instruments.corpus.count import BytesRead, IngestCounts, count
+from polyculture.instruments.corpus.gaps import ORDER, EntityInContext, Needed, needed_by, pairs_of
 from polyculture.instruments.corpus.model import NgramModel
 from polyculture.instruments.corpus.tokens import VERSION
 
@@ -67,7 +67,7 @@ class Counting:
 
     processes: int = 1
     watch: Callable[[], AbstractContextManager[BytesRead]] = lambda: nullcontext(lambda _read: None)
-    counted: Callable[[Intake], None] = lambda _intake: None
+    counted: Callable[[IngestCounts], None] = lambda _intake: None
 
 
 def cores() -> int:
@@ -114,7 +114,7 @@ class CorpusStep:
         """Nothing is asked of a model."""
         return None
 
-    def _count(self, needed: Needed) -> tuple[NgramModel, Intake]:
+    def _count(self, needed: Needed) -> tuple[NgramModel, IngestCounts]:
         root, counting = self._run.root, self._counting
         with (
             store_faults(root),
@@ -124,7 +124,7 @@ class CorpusStep:
             return count(self._corpus.files, needed, Path(folder), counting.processes, progress)
 
 
-def _pairs(missing: Sequence[ScoredPair]) -> dict[tuple[str, str], Pair]:
+def _pairs(missing: Sequence[ScoredPair]) -> dict[tuple[str, str], EntityInContext]:
     """The tokens of what is missing, by the prefix of the context and the entity: both models share them."""
     surfaces: dict[str, dict[str, None]] = {}
     for pair in missing:
@@ -137,7 +137,7 @@ def _pairs(missing: Sequence[ScoredPair]) -> dict[tuple[str, str], Pair]:
 
 
 def _rows(
-    part: Sequence[ScoredPair], pairs: Mapping[tuple[str, str], Pair], model: NgramModel, version: str
+    part: Sequence[ScoredPair], pairs: Mapping[tuple[str, str], EntityInContext], model: NgramModel, version: str
 ) -> Iterator[Score]:
     for asked in part:
         likelihood = model.unsmoothed if asked.job.model.endswith(SMOOTHINGS[0]) else model.witten_bell

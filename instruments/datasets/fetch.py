@@ -15,14 +15,14 @@ from pathlib import Path
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.files import store_faults
 from polyculture.cache.identity import file_sha256
-from polyculture.instruments.datasets.rules import Rules
+from polyculture.instruments.datasets.rules import DatasetRules
 
 SUMS = "SHA256SUMS"
 SOURCE = "SOURCE"
 TIMEOUT = 600  # seconds for one step of git
 
 
-def fetch(rules: Rules, folder: Path, commit: str | None = None, repository: str | None = None) -> str:
+def fetch(rules: DatasetRules, folder: Path, commit: str | None = None, repository: str | None = None) -> str:
     """Puts the data set's files at the pinned commit, or at `commit`, into `folder`; returns the commit.
 
     `folder` is whole or absent. Raises `DataSetError` where nothing is published, no commit is known, the repository

@@ -16,9 +16,9 @@ from polyculture.instruments.datasets.model import (
     DataSet,
     LeftOut,
     MaskedContext,
-    Place,
+    SourceLocation,
 )
-from polyculture.instruments.datasets.rules import Block, Rules
+from polyculture.instruments.datasets.rules import Block, DatasetRules
 from polyculture.instruments.datasets.sheets import HEADER, SUFFIXES, Sheet, read_sheets
 
 FIXED = ("culture", "type", "setting", "form")
@@ -28,10 +28,10 @@ QID = re.compile(r"(?:^|/)(Q[1-9][0-9]*)$")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DatasetRow:
     """A row under one language: its text, and what block, path and columns say of it."""
 
-    place: Place
+    place: SourceLocation
     language: str
     text: str
     values: Mapping[str, str]
@@ -43,7 +43,7 @@ class Row:
 class Loader:
     """Reads one folder, once: what it leaves out is collected on the way."""
 
-    def __init__(self, rules: Rules, folder: Path) -> None:
+    def __init__(self, rules: DatasetRules, folder: Path) -> None:
         self.rules, self.folder = rules, folder
         self.left_out: list[LeftOut] = []
         self._entities: dict[tuple[str, str, str, str], CulturalEntity] = {}
@@ -67,9 +67,9 @@ class Loader:
                     for row in self._rows(block, sheet, match.groupdict()):
                         add(row)
                 return
-        self._leave_out(Place(name), "no rule of the data set reads this file")
+        self._leave_out(SourceLocation(name), "no rule of the data set reads this file")
 
-    def _rows(self, block: Block, sheet: Sheet, path: Mapping[str, str]) -> Iterator[Row]:
+    def _rows(self, block: Block, sheet: Sheet, path: Mapping[str, str]) -> Iterator[DatasetRow]:
         fixed = {name: getattr(block, f"of_{name}") or path.get(name, "") for name in FIXED}
         columns = {name: sheet.column(getattr(block, name)) for name in _OPTIONAL if getattr(block, name)}
         self._check_columns(block, sheet, fixed, columns)
@@ -85,7 +85,7 @@ class Loader:
                 )
                 continue
             for language, column in texts.items():
-                yield Row(sheet.place(number), language or own.get("language", ""), _cell(cells, column), values)
+                yield DatasetRow(sheet.place(number), language or own.get("language", ""), _cell(cells, column), values)
 
     def _check_columns(
         self, block: Block, sheet: Sheet, fixed: Mapping[str, str], columns: Mapping[str, int | None]
@@ -127,7 +127,7 @@ class Loader:
     def _word(self, kind: str, spelling: str) -> str:
         return self.rules.word(kind, spelling) if spelling else ""
 
-    def _add_entity(self, row: Row) -> None:
+    def _add_entity(self, row: DatasetRow) -> None:
         kind, gender = _split_gender(row.values["type"], row.get("gender"))
         culture = row.values["culture"]
         reason = self._fault_of_entity(row, culture)
@@ -141,7 +141,7 @@ class Loader:
         )  # fmt: skip
         self._keep_entity(entity)
 
-    def _fault_of_entity(self, row: Row, culture: str) -> str | None:
+    def _fault_of_entity(self, row: DatasetRow, culture: str) -> str | None:
         if not row.text:
             return f"no entity in {self.rules.languages.get(row.language, row.language)}"
         if not any(sign.isprintable() and not sign.isspace() for sign in row.text):
@@ -166,7 +166,7 @@ class Loader:
             self._entities[key] = replace(first, gender=BOTH)
         self._leave_out(entity.place, f"the same entity as in {first.place}", entity.surface)
 
-    def _add_context(self, row: Row) -> None:
+    def _add_context(self, row: DatasetRow) -> None:
         text, repaired = self._mask(row.text)
         fault = self._fault_of_context(text, row)
         if fault:
@@ -193,7 +193,7 @@ class Loader:
                 text, repaired = text.replace(other, MASK), other
         return text.replace(right, MASK), repaired
 
-    def _fault_of_context(self, text: str, row: Row) -> str | None:
+    def _fault_of_context(self, text: str, row: DatasetRow) -> str | None:
         if not text:
             return f"no context in {self.rules.languages.get(row.language, row.language)}"
         gaps = text.count(MASK)
@@ -204,7 +204,7 @@ class Loader:
             return f"no {(missing or ['language'])[0]}"
         return _fault_of_gender(row.get("gender"))
 
-    def _leave_out(self, place: Place, reason: str, text: str | None = None) -> None:
+    def _leave_out(self, place: SourceLocation, reason: str, text: str | None = None) -> None:
         self.left_out.append(LeftOut(place, reason, text))
 
 
@@ -212,7 +212,7 @@ _OPTIONAL = ("english", "language", "culture", "type", "gender", "country", "qid
              "phrasing", "pair", "question")  # fmt: skip
 
 
-def load(rules: Rules, folder: Path) -> DataSet:
+def load(rules: DatasetRules, folder: Path) -> DataSet:
     """The data set in `folder`. Raises `DataSetError` where there is none, or where a sheet lacks a column."""
     if not folder.is_dir():
         fetched = f"Get it with `polyculture data fetch {rules.name}`, or name" if rules.repository else "Name"

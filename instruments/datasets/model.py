@@ -14,7 +14,7 @@ BOTH = "both"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourceLocation:
     """Where something stands: a file within the data set's folder, a sheet of it, a row as a person counts it."""
 
     file: str
@@ -39,7 +39,7 @@ class CulturalEntity:
     gender: str | None  # 'female' | 'male' | 'both' of names and clothing
     country: str | None  # as the publisher writes it
     qid: str | None  # where the publisher gives one
-    place: Place
+    place: SourceLocation
     originals: Mapping[str, str] = field(default_factory=dict, compare=False)  # of a translation: language to id
 
     @property
@@ -65,7 +65,7 @@ class MaskedContext:
     text: str
     english: str | None
     sentiment: str | None
-    place: Place
+    place: SourceLocation
     phrasing: str | None = None  # 'english-like' | 'pro-drop', or a user's own
     pair: str | None = None  # the name that it shares with the same context in another phrasing
     context_prefix: str | None = None  # what is put before it to help the model
@@ -103,7 +103,7 @@ class MaskedContext:
 class LeftOut:
     """Something in the files that is not part of the data set as it is used, or not as it stands, and why."""
 
-    place: Place
+    place: SourceLocation
     reason: str
     text: str | None = None
 

@@ -56,7 +56,7 @@ class Block(_Data):
         return re.compile("".join(_piece(part) for part in parts))
 
 
-class Rules(_Data):
+class DatasetRules(_Data):
     """A data set: who publishes it, what is in it, and how its files are read."""
 
     name: str
@@ -91,12 +91,12 @@ def _piece(part: str) -> str:
     return f"(?P<{part[1:-1]}>[^/]+?)" if part.startswith("{") else re.escape(part)
 
 
-def known_data_sets() -> dict[str, Rules]:
+def known_data_sets() -> dict[str, DatasetRules]:
     """The data sets whose rules come along, by name."""
     return {file.stem: read_rules(file) for file in sorted(RULES.glob("*.toml"))}
 
 
-def rules_of(name: str) -> Rules:
+def rules_of(name: str) -> DatasetRules:
     """The rules of a data set, by name or by the path of a rules file of the user's own.
 
     'own:breakfast' are the rules of 'own' for a data set that is called 'breakfast'. Raises `DataSetError` where there
@@ -114,13 +114,13 @@ def rules_of(name: str) -> Rules:
     return read_rules(file)
 
 
-def _called(rules: Rules, name: str) -> Rules:
+def _called(rules: DatasetRules, name: str) -> DatasetRules:
     if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
         remedy = "Give it one of letters, digits, '.', '_' and '-', e.g. own:breakfast."
         raise DataSetError(f"{name!r} is no name for a data set", remedy=remedy)
     return rules.model_copy(update={"name": name})
 
 
-def read_rules(file: Path) -> Rules:
+def read_rules(file: Path) -> DatasetRules:
     """The rules in a file. Raises `DataSetError`, naming file and place, where it is no TOML or does not fit."""
-    return parse_model(Rules, read_toml(file, DataSetError), file)
+    return parse_model(DatasetRules, read_toml(file, DataSetError), file)

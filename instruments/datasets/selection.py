@@ -16,7 +16,7 @@ from polyculture.instruments.datasets.load import ANY
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext
 
 QA = "qa"  # contexts that ask for extraction; whole texts, in which no comparison of likelihoods is meant
-Unit = tuple[str, str, str]  # language, culture, entity type: what one job asks
+ContextGroup = tuple[str, str, str]  # language, culture, entity type: what one job asks
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Selection:
     phrasings: bool = False  # contexts that are put in two ways, and no others; else those that are not
 
 
-def chosen_contexts(dataset: DataSet, selection: Selection) -> list[tuple[Unit, list[MaskedContext]]]:
+def chosen_contexts(dataset: DataSet, selection: Selection) -> list[tuple[ContextGroup, list[MaskedContext]]]:
     """The contexts of each language, native culture and type. Raises `DataSetError` where nothing is there to ask."""
     chosen = [context for context in dataset.contexts if _wanted(context, selection)]
     if not chosen:
@@ -75,7 +75,7 @@ def _wanted(context: MaskedContext, selection: Selection) -> bool:
     )
 
 
-def _unit(context: MaskedContext) -> Unit:
+def _unit(context: MaskedContext) -> ContextGroup:
     return context.language, context.culture, context.entity_type
 
 

@@ -12,7 +12,7 @@ from typing import Any, TextIO
 from python_calamine import CalamineError, CalamineWorkbook
 
 from polyculture.cache.errors import DataSetError
-from polyculture.instruments.datasets.model import Place
+from polyculture.instruments.datasets.model import SourceLocation
 
 SUFFIXES = (".xlsx", ".xls", ".ods", ".csv", ".tsv")
 HEADER = 1  # the row of the column names, as a person counts
@@ -27,8 +27,8 @@ class Sheet:
     header: tuple[str, ...]  # as written
     rows: tuple[tuple[str, ...], ...]
 
-    def place(self, row: int | None = None) -> Place:
-        return Place(self.file, self.name, row)
+    def place(self, row: int | None = None) -> SourceLocation:
+        return SourceLocation(self.file, self.name, row)
 
     def column(self, names: Sequence[str]) -> int | None:
         """The number of the first of these columns that there is."""

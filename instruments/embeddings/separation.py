@@ -23,7 +23,7 @@ Sides = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Separation:
+class SeparationEstimate:
     """The index of two cultures, over other entities of the kind (leaving out one at a time), and its test."""
 
     index: float
@@ -33,7 +33,9 @@ class Separation:
     p: float
 
 
-def separation(vectors: Vectors, native: Sides, seed: int = 1, permutations: int = PERMUTATIONS) -> Separation | None:
+def separation(
+    vectors: Vectors, native: Sides, seed: int = 1, permutations: int = PERMUTATIONS
+) -> SeparationEstimate | None:
     """The separation of native and other vectors; None with fewer than two on a side, or all in one place."""
     if min(native.sum(), (~native).sum()) < 2:
         return None
@@ -45,7 +47,7 @@ def separation(vectors: Vectors, native: Sides, seed: int = 1, permutations: int
     chance = np.random.default_rng(seed)
     drawn = np.array([davies_bouldin(vectors, chance.permutation(native)) for _ in range(permutations)])
     p = (1 + int((drawn <= index).sum())) / (1 + permutations)
-    return Separation(index, low, high, float(drawn.mean()), p)
+    return SeparationEstimate(index, low, high, float(drawn.mean()), p)
 
 
 def davies_bouldin(vectors: Vectors, native: Sides) -> float:

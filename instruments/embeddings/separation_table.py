@@ -11,7 +11,7 @@ import pandas as pd
 from polyculture.instruments.embeddings.entity_map import EntityMap
 from polyculture.reports.figures.figure import Panel
 from polyculture.reports.names import Names, short
-from polyculture.reports.numbers import Estimate, count, decimal, estimate, probability
+from polyculture.reports.numbers import FormattedEstimate, count, decimal, estimate, probability
 
 SHOWN_MAPS = 12  # a page holds no more; `polyculture embeddings --plots` writes all
 
@@ -26,7 +26,7 @@ class SeparationLine:
     name: str
     label: str
     layer: str
-    estimate: Estimate
+    estimate: FormattedEstimate
     by_chance: str
     p: str
     sizes: tuple[str, ...]  # contexts, native and Western entities

@@ -164,10 +164,10 @@ def _jobs(
     setups: Mapping[str, Mapping[str, object]],
 ) -> list[SwapJob]:
     from polyculture.cache.manifest import setup_id
-    from polyculture.instruments.swaps.selection import Draws, swap_jobs
+    from polyculture.instruments.swaps.selection import DrawOptions, swap_jobs
 
     selection = options.selection(options.setting, "causal", options.contexts, None)
-    draws = Draws(options.entities, options.draws, asked.seed)
+    draws = DrawOptions(options.entities, options.draws, asked.seed)
     return swap_jobs(dataset, task, model, selection, draws, setup_id(setups[f"answer {model}"]))
 
 

@@ -16,7 +16,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.sql_files import read_sql
 from polyculture.cache.store import CORE
 from polyculture.instruments.swaps.layout import SWAPS
-from polyculture.instruments.swaps.ratio import Numbers, Rated, Ratio, Side, difference, rate, ratio
+from polyculture.instruments.swaps.ratio import Numbers, Rated, Ratio, SideAnswers, difference, rate, ratio
 from polyculture.instruments.swaps.rows import SWAP_INTERVALS, SwapInterval
 from polyculture.metrics.measured import measured
 
@@ -149,7 +149,7 @@ def _rated(
     """Each side, and their difference where both have an answer; with the draws that they rest on."""
     ids, contexts = np.unique(read["context_id"], return_inverse=True)
     _, entities = np.unique(read["entity_id"], return_inverse=True)
-    every = Side(numerators, denominators, contexts, entities, read["draw"].astype(np.int64))
+    every = SideAnswers(numerators, denominators, contexts, entities, read["draw"].astype(np.int64))
     sides: dict[str, Ratio] = {}
     for side, here in (("native", native), ("western", ~native)):
         found = ratio(every.of(here), len(ids)) if here.any() else None

@@ -9,7 +9,7 @@ from itertools import groupby
 from polyculture.cache.manifest import Manifest
 from polyculture.reports.groups import Group, Row, groups, place_label
 from polyculture.reports.names import Names
-from polyculture.reports.numbers import Estimate, count, estimate, known, lacking
+from polyculture.reports.numbers import FormattedEstimate, count, estimate, known, lacking
 
 SIDES = ("native", "western", "difference")
 
@@ -21,7 +21,7 @@ class RateLine:
     label: str
     setting: str
     metric: str
-    cells: tuple[Estimate, ...]
+    cells: tuple[FormattedEstimate, ...]
     sizes: tuple[str, ...]  # contexts, native and Western entities, failed answers
 
 
@@ -51,7 +51,7 @@ def _line(row: Row, names: Names) -> RateLine:
     return RateLine(place_label(row, names), row["setting"], row["metric"].replace("_", " "), cells, sizes)
 
 
-def _cell(row: Row, side: str) -> Estimate:
+def _cell(row: Row, side: str) -> FormattedEstimate:
     if known(row[side]) is None:
         return lacking("not_asked")
     limits = row[f"{side}_low"], row[f"{side}_high"]

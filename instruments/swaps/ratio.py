@@ -29,7 +29,7 @@ Numbering = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class SideAnswers:
     """The answers about the entities of one side; contexts are numbered alike on both."""
 
     numerators: Numbers
@@ -38,10 +38,10 @@ class Side:
     entities: Numbering
     draws: Numbering
 
-    def of(self, here: NDArray[np.bool_]) -> Side:
+    def of(self, here: NDArray[np.bool_]) -> SideAnswers:
         """Those of the answers that are true in `here`."""
         numbers = (self.contexts[here], self.entities[here], self.draws[here])
-        return Side(self.numerators[here], self.denominators[here], *numbers)
+        return SideAnswers(self.numerators[here], self.denominators[here], *numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Rated:
     answers: int
 
 
-def ratio(side: Side, contexts: int) -> Ratio | None:
+def ratio(side: SideAnswers, contexts: int) -> Ratio | None:
     """The ratio of a side's sums, in `contexts` contexts; None where no answer has a denominator."""
     totals = np.bincount(side.draws, side.denominators)
     hits = np.bincount(side.draws, side.numerators)

@@ -14,7 +14,7 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.run_folder import Job
 from polyculture.instruments.datasets.load import ANY
 from polyculture.instruments.datasets.model import CulturalEntity, DataSet, MaskedContext
-from polyculture.instruments.datasets.selection import QA, Selection, Unit, check_cultures, chosen_contexts
+from polyculture.instruments.datasets.selection import QA, ContextGroup, Selection, check_cultures, chosen_contexts
 from polyculture.instruments.datasets.sentiments import gold_label
 
 FORM = "masked"  # of the contexts that are asked about: whole texts
@@ -22,7 +22,7 @@ Drawn = tuple[CulturalEntity, tuple[int, ...]]  # an entity, and the draws that 
 
 
 @dataclass(frozen=True, slots=True)
-class Draws:
+class DrawOptions:
     """How entities are drawn for each context."""
 
     entities: int = 50  # of each culture; one with fewer gives all it has
@@ -46,7 +46,7 @@ class SwapJob:
 
 
 def swap_jobs(
-    dataset: DataSet, task: str, model: str, selection: Selection, draws: Draws, setup_id: str | None = None
+    dataset: DataSet, task: str, model: str, selection: Selection, draws: DrawOptions, setup_id: str | None = None
 ) -> list[SwapJob]:
     """A job per language, native culture and type. Raises `DataSetError` where nothing is there to ask, or where a
     culture has no entity for a context."""
@@ -79,7 +79,7 @@ def _with_setting(selection: Selection, task: str) -> Selection:
 
 
 def _job(
-    dataset: DataSet, task: str, model: str, unit: Unit, contexts: Sequence[MaskedContext], draws: Draws
+    dataset: DataSet, task: str, model: str, unit: ContextGroup, contexts: Sequence[MaskedContext], draws: DrawOptions
 ) -> SwapJob:
     language, culture, kind = unit
     asked = []
@@ -91,7 +91,7 @@ def _job(
     return SwapJob(Job(model, language, topic), task, draws.seed, asked)
 
 
-def _drawn(context: MaskedContext, entities: Sequence[CulturalEntity], draws: Draws) -> list[Drawn]:
+def _drawn(context: MaskedContext, entities: Sequence[CulturalEntity], draws: DrawOptions) -> list[Drawn]:
     """The entities that any draw takes, each with the draws that it is in."""
     cultures = sorted({entity.culture for entity in entities})
     found: dict[str, list[int]] = {}

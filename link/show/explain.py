@@ -37,7 +37,7 @@ class NamedItem:
 
 
 @dataclass(frozen=True, slots=True)
-class EntityCountry:
+class CountryEvidence:
     """A country of the chosen item, and the property that gave it."""
 
     item: NamedItem
@@ -74,7 +74,7 @@ class Explanation:
     chosen: RankedCandidate | None
     confidence: float | None  # that `chosen` is correct
     basis: Basis | None  # the evidence for the confidence
-    countries: tuple[EntityCountry, ...]
+    countries: tuple[CountryEvidence, ...]
     rivals: tuple[RankedCandidate, ...]  # best first, limited in number
 
 
@@ -146,10 +146,10 @@ def _ranked(row: Mapping[str, Any], items: Mapping[str, NamedItem]) -> RankedCan
     return RankedCandidate(item=items[row["qid"]], path=path, **{name: row[name] for name in kept})
 
 
-def _country(row: Mapping[str, Any], items: Mapping[str, NamedItem]) -> EntityCountry:
+def _country(row: Mapping[str, Any], items: Mapping[str, NamedItem]) -> CountryEvidence:
     names = property_names()
     name = " of ".join(names.get(code, code) for code in reversed(row["property"].split("/")))
-    return EntityCountry(items[row["country_qid"]], row["country"], row["property"], name)
+    return CountryEvidence(items[row["country_qid"]], row["country"], row["property"], name)
 
 
 def _mentioned(tables: Mapping[str, list[dict[str, Any]]]) -> set[str]:

@@ -37,19 +37,19 @@ _REMEDY = "Give a sheet of polyculture audit export, with all of its columns."
 
 
 @dataclass(frozen=True, slots=True)
-class Sampled:
+class AuditSample:
     """The rows of a sheet, each with all of `COLUMNS`, and how many responses they are of."""
 
     rows: list[dict[str, Any]]
     responses: int
 
 
-def sample(store: duckdb.DuckDBPyConnection, per: int, seed: int) -> Sampled:
+def sample(store: duckdb.DuckDBPyConnection, per: int, seed: int) -> AuditSample:
     """The rows of `per` responses of every language and topic, the same for the same store and seed."""
     found = store.execute(read_sql(_SQL, "sample"), {"per": per, "seed": seed})
     names = [column[0] for column in found.description or ()]
     rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
-    return Sampled([_sheet_row(row) for row in rows], sum(row["ordinal"] is None for row in rows))
+    return AuditSample([_sheet_row(row) for row in rows], sum(row["ordinal"] is None for row in rows))
 
 
 def read_judgements(store: duckdb.DuckDBPyConnection, path: Path) -> list[Judgement]:

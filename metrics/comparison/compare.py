@@ -62,7 +62,7 @@ class _Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparisonRow:
     """A line of a comparison: one metric, over all pairs of its group."""
 
     metric: str
@@ -113,7 +113,7 @@ def compare(
     by: Sequence[str] = (),
     metrics: Sequence[str] = METRICS,
     blocks: Blocks = Blocks.PROMPTS,
-) -> list[Row]:
+) -> list[ComparisonRow]:
     """A row per metric and group of pairs; all of them are the family over which p is adjusted.
 
     `by` names columns of the pairs: model, language, topic, condition, country, but for the one that is compared. The
@@ -157,7 +157,7 @@ def _in_order(group: tuple[str, ...]) -> tuple[int | str, ...]:
     return ((*METRICS, *COMPANIONS).index(group[0]), *group[1:])
 
 
-def _row(group: tuple[str, ...], columns: Sequence[str], pairs: Sequence[_Pair]) -> Row:
+def _row(group: tuple[str, ...], columns: Sequence[str], pairs: Sequence[_Pair]) -> ComparisonRow:
     known = [pair for pair in pairs if pair.a is not None and pair.b is not None]
     numbers = {name: number for number, name in enumerate(dict.fromkeys(pair.block for pair in known))}
     block = np.array([numbers[pair.block] for pair in known], dtype=np.int64)
@@ -170,7 +170,7 @@ def _row(group: tuple[str, ...], columns: Sequence[str], pairs: Sequence[_Pair])
     bounds = None
     if effect and not np.isnan([lowest, highest]).any():
         bounds = float(mean_by_block(lowest, block).mean()), float(mean_by_block(highest, block).mean())
-    return Row(group[0], named, effect, len(pairs) - len(known), None, bounds)
+    return ComparisonRow(group[0], named, effect, len(pairs) - len(known), None, bounds)
 
 
 def _pairs(store: duckdb.DuckDBPyConnection, sides: Sides) -> duckdb.DuckDBPyRelation:

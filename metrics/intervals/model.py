@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, groupby
 
 from polyculture.cache.schema import Interval, SaturationInterval
-from polyculture.metrics.cell_data import Cell, Reading, Sums
+from polyculture.metrics.cell_data import Cell, CellReader, Sums
 from polyculture.metrics.intervals.assemblage import Assemblage, diversity_estimate
 from polyculture.metrics.intervals.diversity_estimators import companions, items_in, saturation_sizes
 from polyculture.metrics.intervals.estimate import Estimate, difference, mean, scaled
@@ -27,7 +27,7 @@ from polyculture.metrics.intervals.ratio import ratio_estimate
 WHOLE = OF_MODEL + OF_LANGUAGE
 
 
-def granularity_rows(reading: Reading, model: str, means: Aggregates) -> Iterator[Interval]:
+def granularity_rows(reading: CellReader, model: str, means: Aggregates) -> Iterator[Interval]:
     """The granularity of every cell that has mentions."""
     sums = reading.granularity(model)
     for cell in reading.cells_of[model]:
@@ -37,7 +37,7 @@ def granularity_rows(reading: Reading, model: str, means: Aggregates) -> Iterato
             yield cell_row("granularity", _place(cell), estimate)
 
 
-def specificity_rows(reading: Reading, model: str, means: Aggregates) -> Iterator[Interval]:
+def specificity_rows(reading: CellReader, model: str, means: Aggregates) -> Iterator[Interval]:
     """The specificity of every cell that has linked mentions, and the gain over the neutral cell."""
     sums, neutral = reading.specificity(), reading.neutral_specificity()
     named = {country: reading.column_of[country] for country in reading.countries}

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from polyculture.cli.options import ExperimentFile, Format, OfSelection, OutputFile, OutputFormat, Runs, Selection
+from polyculture.cli.options import ExperimentFile, Format, OfSelection, OutputFile, OutputFormat, Runs, StoreSelection
 
 
-class Sampled(StrEnum):
+class BlockKind(StrEnum):
     """What can be a block: `Blocks`, whose import would take help a tenth of a second."""
 
     PROMPTS = "prompts"
@@ -18,7 +18,7 @@ class Sampled(StrEnum):
     COUNTRIES = "countries"
 
 
-class Metric(StrEnum):
+class MetricName(StrEnum):
     """What can be compared."""
 
     GRANULARITY = "granularity"
@@ -45,13 +45,13 @@ def compare(
         typer.Option("--by", help="A line per model, language, topic, condition or country; may be repeated."),
     ] = None,
     metric: Annotated[
-        list[Metric] | None,
+        list[MetricName] | None,
         typer.Option("--metric", help="Only this metric; may be repeated. Without it: the first five."),
     ] = None,
     blocks: Annotated[
-        Sampled, typer.Option("--blocks", help="What was sampled, and is taken for independent; see above.")
-    ] = Sampled.PROMPTS,
-    selection: OfSelection = Selection.ALL,
+        BlockKind, typer.Option("--blocks", help="What was sampled, and is taken for independent; see above.")
+    ] = BlockKind.PROMPTS,
+    selection: OfSelection = StoreSelection.ALL,
     runs: Runs = None,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,

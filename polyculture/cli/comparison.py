@@ -12,7 +12,7 @@ from polyculture.cli.tables import print_table, write_rows
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
 from polyculture.metrics.comparison.blocks import Blocks
-from polyculture.metrics.comparison.compare import NATIVE, Row, Sides, lay_out_native, sides_of
+from polyculture.metrics.comparison.compare import NATIVE, ComparisonRow, Sides, lay_out_native, sides_of
 from polyculture.metrics.comparison.effect import FEW_BLOCKS, FEWEST_BLOCKS, NO_SPREAD
 
 if TYPE_CHECKING:
@@ -40,7 +40,9 @@ def choose_sides(
     return sides_of(store, a, b)
 
 
-def write_comparison(sides: Sides, rows: Sequence[Row], blocks: Blocks, format: Format, output: Path | None) -> None:
+def write_comparison(
+    sides: Sides, rows: Sequence[ComparisonRow], blocks: Blocks, format: Format, output: Path | None
+) -> None:
     """Prints the rows, with what must be known to read them; or writes them as `format`."""
     lines = [_line(row, sides) for row in rows]
     if format is not Format.TABLE or output is not None:
@@ -51,7 +53,7 @@ def write_comparison(sides: Sides, rows: Sequence[Row], blocks: Blocks, format: 
         say(remark)
 
 
-def _line(row: Row, sides: Sides) -> dict[str, Any]:
+def _line(row: ComparisonRow, sides: Sides) -> dict[str, Any]:
     effect = row.effect
     return {
         "metric": row.metric,
@@ -71,12 +73,12 @@ def _line(row: Row, sides: Sides) -> dict[str, Any]:
     }
 
 
-def _bounds(row: Row) -> dict[str, Any]:
+def _bounds(row: ComparisonRow) -> dict[str, Any]:
     lowest, highest = row.bounds or (None, None)
     return {"lowest": lowest, "highest": highest, "keeps_sign": row.keeps_sign}
 
 
-def _remarks(sides: Sides, rows: Sequence[Row], blocks: Blocks) -> list[str]:
+def _remarks(sides: Sides, rows: Sequence[ComparisonRow], blocks: Blocks) -> list[str]:
     if not rows:
         native = "; consensus is of two languages, and in no native comparison" if sides.dimension == "native" else ""
         return [f"nothing to compare: no prompt was asked of both {sides.a} and {sides.b}{native}"]

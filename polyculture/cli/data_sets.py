@@ -11,12 +11,12 @@ from polyculture.instruments.datasets.opened import data_folder
 
 if TYPE_CHECKING:
     from polyculture.instruments.datasets.model import DataSet
-    from polyculture.instruments.datasets.rules import Rules
+    from polyculture.instruments.datasets.rules import DatasetRules
 
 CAUSAL = "causal"
 
 
-def list_rows(data_sets: Iterable[Rules]) -> Iterable[tuple[Any, ...]]:
+def list_rows(data_sets: Iterable[DatasetRules]) -> Iterable[tuple[Any, ...]]:
     """Name, title, licence, publisher and pinned commit, where it lies, and the commit that it was fetched at."""
     from polyculture.instruments.datasets.fetch import fetched_commit
 
@@ -55,7 +55,7 @@ def left_out_counts(dataset: DataSet) -> list[tuple[str, int]]:
     return Counter(re.sub(r" as in .*", " as in another row", left.reason) for left in dataset.left_out).most_common()
 
 
-def absent_cultures(dataset: DataSet, rules: Rules) -> list[str]:
+def absent_cultures(dataset: DataSet, rules: DatasetRules) -> list[str]:
     """The cultures that the publisher has and this folder has no entity of."""
     found = {entity.culture for entity in dataset.entities}
     return [culture for culture in rules.cultures if culture not in found]

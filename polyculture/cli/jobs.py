@@ -31,13 +31,13 @@ def jobs(
     With --left nothing is printed where nothing is left.
     """
     from polyculture.experiment.workspace import open_workspace
-    from polyculture.running.run_status import take_standing
+    from polyculture.running.run_status import run_status
 
     workspace = open_workspace(experiment, runs)
     total = len(workspace.jobs)
-    standing = take_standing(workspace).jobs if left else ()
-    open_jobs = {one.job for one in standing if one.open} if left else set(workspace.jobs)
-    others = [one for one in standing if one.job not in workspace.jobs]
+    status = run_status(workspace).jobs if left else ()
+    open_jobs = {one.job for one in status if one.open} if left else set(workspace.jobs)
+    others = [one for one in status if one.job not in workspace.jobs]
     beside = ["--runs", str(runs)] if runs else []
     for number, job in enumerate(workspace.jobs, start=1):
         if job in open_jobs or any(one.open for one in others[number - 1 :: total]):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer._click.exceptions import UsageError
 
-from polyculture.cache.control_chars import harmless
+from polyculture.cache.control_chars import replace_control_chars
 from polyculture.experiment.snapshots import STARTER
 
 if TYPE_CHECKING:
@@ -233,4 +233,4 @@ def _line(*parts: str | tuple[str, str]) -> Any:
 
 
 def _one_line(text: str) -> str:
-    return harmless(text).replace("\n", "\ufffd")
+    return replace_control_chars(text).replace("\n", "\ufffd")

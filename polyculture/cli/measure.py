@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from polyculture.cli.options import ExperimentFile, OfSelection, Runs, Selection
+from polyculture.cli.options import ExperimentFile, OfSelection, Runs, StoreSelection
 
 
-def measure(experiment: ExperimentFile, selection: OfSelection = Selection.ALL, runs: Runs = None) -> None:
+def measure(experiment: ExperimentFile, selection: OfSelection = StoreSelection.ALL, runs: Runs = None) -> None:
     """Compute the four metrics and their intervals.
 
     Of what is in the store; they are printed per model and language.

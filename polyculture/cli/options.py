@@ -25,7 +25,7 @@ AcceptChanges = Annotated[
 ]
 
 
-class Selection(StrEnum):
+class StoreSelection(StrEnum):
     """Of which responses and links numbers are taken: the schemas of the store."""
 
     ALL = "main"
@@ -35,7 +35,7 @@ class Selection(StrEnum):
 
 
 OfSelection = Annotated[
-    Selection,
+    StoreSelection,
     typer.Option(
         "--selection", help="right_language: without responses in another language; with_ambiguous: with such links."
     ),

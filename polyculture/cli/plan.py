@@ -9,7 +9,7 @@ import typer
 from polyculture.cli.options import ExperimentFile, Runs
 
 if TYPE_CHECKING:
-    from polyculture.running.estimate import Estimate
+    from polyculture.running.estimate import StageEstimate
 
 SHOWN_PROMPTS = 3
 WORK = ("stage", "model", "jobs", "prompts", "responses", "left")
@@ -33,14 +33,14 @@ def plan(
     from polyculture.running.batching import waiting_line
     from polyculture.running.calibration import calibrate as measure_rates
     from polyculture.running.estimate import estimates
-    from polyculture.running.extraction import Extraction
+    from polyculture.running.extraction import ExtractionStage
     from polyculture.running.linking import check_topics, plan_linking, tell_languages_without_names
     from polyculture.running.pipeline import Pipeline
 
     workspace = open_workspace(experiment, runs)
     linking = plan_linking(workspace)
     check_topics(workspace, linking.source)
-    extraction = Extraction(workspace)
+    extraction = ExtractionStage(workspace)
     if calibrate:
         Pipeline.prepare(workspace)
         measure_rates(workspace)
@@ -57,7 +57,7 @@ def plan(
     print_table(("stage", "with"), rows)
 
 
-def _price(e: Estimate) -> tuple[object, ...]:
+def _price(e: StageEstimate) -> tuple[object, ...]:
     money = (None if e.cost is None else f"{e.cost:.2f}", None if e.most is None else f"{e.most:.2f}")
     hours = None if e.hours is None else f"{e.hours:.2f}"
     return (e.stage, e.model, e.prompt_tokens, e.counted_by, e.answer_tokens, *money, hours)

@@ -34,7 +34,7 @@ def sql(
 
     from polyculture.cache.corrupt_files import damaged_file
     from polyculture.cache.errors import StoreError
-    from polyculture.cache.readonly_sql import check_question
+    from polyculture.cache.readonly_sql import check_query
     from polyculture.cache.selections import SELECTIONS
     from polyculture.cache.shards import unsealed
     from polyculture.cache.store import open_store
@@ -54,7 +54,7 @@ def sql(
     named = [selection for selection in SELECTIONS if selection in question.lower()]
     with open_store(run, store_layout(), selections=named) as store:
         try:
-            check_question(question)
+            check_query(question)
             write_rows(store.sql(question), format, output)
         except duckdb.Error as fault:
             if damaged_file(fault):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.control_chars import harmless
+from polyculture.cache.control_chars import replace_control_chars
 from polyculture.cache.files import store_faults
 from polyculture.cache.selections import MAIN, SELECTIONS
 from polyculture.cli.options import Format
@@ -78,7 +78,7 @@ def make_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str
 
     table = Table(*columns, title=title, box=box.SIMPLE_HEAD, title_justify="left")
     for row in rows:
-        table.add_row(*(Text(harmless(_cell(value))) for value in row))
+        table.add_row(*(Text(replace_control_chars(_cell(value))) for value in row))
     return table
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from polyculture.cache.run_folder import Job
 from polyculture.cache.worker import Work
 from polyculture.cluster.connection import connected
-from polyculture.cluster.crew import Crew, Need
 from polyculture.cluster.replica import Order
+from polyculture.cluster.replica_pool import Need, ReplicaPool
 from polyculture.console import say
 from polyculture.generate.engines import ModelSpec, find_kind, read_options
 from polyculture.instruments.contract import Study
@@ -38,14 +38,14 @@ def run_on_cluster(
     """
     with connected(address) as ray:
         say(f"cluster: {_inventory(ray)}")
-        crews = [
-            Crew(ray, pipeline, _orders(pipeline, "generate", mine), _need(pipeline, model, gpus, replicas))
+        pools = [
+            ReplicaPool(ray, pipeline, _orders(pipeline, "generate", mine), _need(pipeline, model, gpus, replicas))
             for model, mine in _by_model(jobs)
         ]
-        _work(crews)
+        _work(pools)
         left = [job for job in jobs if job not in pipeline.held]
         need = _need(pipeline, pipeline.extraction.name, gpus, replicas)
-        _work([Crew(ray, pipeline, _orders(pipeline, "extract", left), need)])
+        _work([ReplicaPool(ray, pipeline, _orders(pipeline, "extract", left), need)])
         studies = [_ask(ray, pipeline, asked, share, gpus, replicas) for asked in questions]
     pipeline.manifest = add_model_versions(pipeline.workspace, pipeline.manifest)
     return studies
@@ -65,7 +65,7 @@ def _ask(
         stage, by_models = asked.stage(step), sorted(works, key=_models)
         _work(
             [
-                Crew(
+                ReplicaPool(
                     ray,
                     pipeline,
                     _orders(pipeline, stage, [work.job for work in group]),
@@ -81,14 +81,14 @@ def _models(work: Work[Any]) -> tuple[str, ...]:
     return tuple(work.models.values())
 
 
-def _work(crews: Sequence[Crew]) -> None:
-    """All crews side by side: where one has no more to do, its place in the cluster is free for the others."""
+def _work(pools: Sequence[ReplicaPool]) -> None:
+    """All pools side by side: where one has no more to do, its place in the cluster is free for the others."""
     try:
-        while [crew for crew in crews if crew.step()]:
+        while [pool for pool in pools if pool.step()]:
             pass
     finally:
-        for crew in crews:
-            crew.dismiss()
+        for pool in pools:
+            pool.dismiss()
 
 
 def _orders(pipeline: Pipeline, stage: str, jobs: Sequence[Job]) -> list[Order]:

@@ -16,7 +16,7 @@ from polyculture.cache.prices import Price
 from polyculture.cache.schema import CONDITIONS, Condition
 from polyculture.generate.engines import ENGINES, ModelSpec, check_model, find_kind
 from polyculture.generate.presets import read_preset
-from polyculture.generate.sampling import Sampling
+from polyculture.generate.sampling import SamplingSettings
 
 GAZETTEER = "gazetteer"  # the extractor that is no model
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
@@ -38,8 +38,8 @@ class SamplingSection(_Section):
     max_tokens: int = Field(default=512, ge=1)
     seed: int = Field(default=1, ge=0, lt=2**31)
 
-    def sampling(self) -> Sampling:
-        return Sampling(**self.model_dump())
+    def sampling(self) -> SamplingSettings:
+        return SamplingSettings(**self.model_dump())
 
 
 class ExtractSection(_Section):

@@ -26,7 +26,7 @@ from polyculture.experiment.changes import Change, find_changes
 from polyculture.experiment.file import Experiment, check_models, check_names, check_prices, read_experiment
 from polyculture.generate.integrity import check_prompts, check_wording, refuse
 from polyculture.generate.prompts import build_prompts
-from polyculture.generate.sampling import Sampling
+from polyculture.generate.sampling import SamplingSettings
 from polyculture.generate.step import SamplingStep
 
 # The extracted responses that none of the extractors has read.
@@ -68,7 +68,7 @@ class Workspace:
         return prompts
 
     @property
-    def sampling(self) -> Sampling:
+    def sampling(self) -> SamplingSettings:
         return self.experiment.sampling.sampling()
 
     @cached_property
@@ -77,7 +77,7 @@ class Workspace:
         e = self.experiment
         return [Job(model, language, topic) for model in e.models for language in e.languages for topic in e.topics]
 
-    def sampling_step(self, jobs: Sequence[Job], sampling: Sampling | None = None) -> SamplingStep:
+    def sampling_step(self, jobs: Sequence[Job], sampling: SamplingSettings | None = None) -> SamplingStep:
         """The step that samples jobs, as the experiment says or with another sampling."""
         return SamplingStep(jobs, self.prompts, sampling or self.sampling, self.catalog)
 

@@ -12,7 +12,7 @@ from polyculture.cache.database import connect
 from polyculture.cache.manifest import read_manifest
 from polyculture.cache.prices import BATCH, DIRECT
 from polyculture.cache.store import fill_store
-from polyculture.cache.worker import Step, Work, look
+from polyculture.cache.worker import Step, Work, work_state
 from polyculture.cache.worker import left as left_of
 from polyculture.experiment.file import GAZETTEER
 from polyculture.experiment.workspace import Workspace
@@ -29,7 +29,7 @@ FROM purchases WHERE completion_tokens IS NOT NULL GROUP BY stage, asked HAVING 
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class StageEstimate:
     """What one model has left to do in one stage. Tokens and cost are of that rest, None where nobody knows."""
 
     stage: str
@@ -54,7 +54,7 @@ class _Means:
     answer: float
 
 
-def estimates(workspace: Workspace) -> Iterator[Estimate]:
+def estimates(workspace: Workspace) -> Iterator[StageEstimate]:
     """An estimate per model that samples, and one for the extractor where it is a model."""
     means, rates = _means(workspace), read_rates(workspace.run)
     for model in workspace.experiment.models:
@@ -65,7 +65,9 @@ def estimates(workspace: Workspace) -> Iterator[Estimate]:
         yield from _instrument(workspace, asked, means)
 
 
-def _instrument(workspace: Workspace, asked: Question, means: Mapping[tuple[str, str], _Means]) -> Iterator[Estimate]:
+def _instrument(
+    workspace: Workspace, asked: Question, means: Mapping[tuple[str, str], _Means]
+) -> Iterator[StageEstimate]:
     """An estimate per step and model of what an instrument asks. A step without a model costs nothing."""
     for step in asked.study(quiet=True).steps:
         works = sorted((work for work in step.works() if work.models), key=lambda work: tuple(work.models.values()))
@@ -80,9 +82,9 @@ def _of_step(
     model: str,
     works: Sequence[Work[Any]],
     means: Mapping[tuple[str, str], _Means],
-) -> Estimate:
-    stocks = [look(workspace.run, step, work) for work in works]
-    loads = [load for stock in stocks for item in stock.missing if (load := step.load(item)) is not None]
+) -> StageEstimate:
+    states = [work_state(workspace.run, step, work) for work in works]
+    loads = [load for state in states for item in state.missing if (load := step.load(item)) is not None]
     texts = Counter(dict.fromkeys((load.text for load in loads), 0))
     for load in loads:
         texts[load.text] += load.times
@@ -92,13 +94,13 @@ def _of_step(
     so_far = means.get((asked.command, model))
     written = asks * so_far.answer if so_far else at_most
     size = sum(work.size for work in works)
-    return Estimate(
+    return StageEstimate(
         stage=asked.stage(step),
         model=model,
         jobs=len(works),
         prompts=asks,
         responses=size,
-        left=size - sum(stock.outcome.done + stock.outcome.failed for stock in stocks),
+        left=size - sum(state.outcome.done + state.outcome.failed for state in states),
         prompt_tokens=read,
         answer_tokens=round(written),
         counted_by=counted.counted_by,
@@ -108,7 +110,7 @@ def _of_step(
     )
 
 
-def _sampling(workspace: Workspace, model: str, means: _Means | None, rate: float | None) -> Estimate:
+def _sampling(workspace: Workspace, model: str, means: _Means | None, rate: float | None) -> StageEstimate:
     spec, sampling = workspace.experiment.model_spec(model), workspace.sampling
     counted = count_tokens(spec, [prompt.text for prompt in workspace.prompts])
     tokens_of = dict(zip((prompt.prompt_id for prompt in workspace.prompts), counted.tokens, strict=True))
@@ -120,7 +122,7 @@ def _sampling(workspace: Workspace, model: str, means: _Means | None, rate: floa
         left += missing
         read += missing * sum(tokens_of[prompt.prompt_id] for prompt in prompts) / len(prompts)
     answer = means.answer if means else sampling.max_tokens
-    return Estimate(
+    return StageEstimate(
         stage="generate",
         model=model,
         jobs=len(jobs),
@@ -136,7 +138,7 @@ def _sampling(workspace: Workspace, model: str, means: _Means | None, rate: floa
     )
 
 
-def _extraction(workspace: Workspace, means: Mapping[tuple[str, str], _Means]) -> Estimate:
+def _extraction(workspace: Workspace, means: Mapping[tuple[str, str], _Means]) -> StageEstimate:
     """Every response is read once behind the instructions; until it is measured, as much is written as was read."""
     from polyculture.extract.llm import MAX_TOKENS
     from polyculture.extract.prompt import prompt_head
@@ -153,7 +155,7 @@ def _extraction(workspace: Workspace, means: Mapping[tuple[str, str], _Means]) -
     left = total - _extracted(workspace, model)
     read = left * (so_far.prompt if so_far else head + text)
     written = left * (so_far.answer if so_far else min(text, MAX_TOKENS))
-    return Estimate(
+    return StageEstimate(
         stage="extract",
         model=model,
         jobs=len(workspace.jobs),

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Extraction:
+class ExtractionStage:
     """The extractor that an experiment names. Nothing heavy is opened before a job has something to extract."""
 
     workspace: Workspace

@@ -10,17 +10,17 @@ from polyculture.cache.outcome import Outcome, Progress
 from polyculture.cache.run_folder import Job
 from polyculture.console import say, watch
 
-Work = Callable[[Progress], Outcome]
+RunWork = Callable[[Progress], Outcome]
 
 
 @dataclass(kw_only=True)
-class Attempts:
+class JobRunner:
     """What has become of the work of one command."""
 
     failed: list[str] = field(default_factory=list)  # what is missing, a line each
     held: dict[Job, str] = field(default_factory=dict)  # jobs that other processes work on, and who they are
 
-    def work(self, label: str, total: int, work: Work, *, tell_settled: bool = True) -> None:
+    def work(self, label: str, total: int, work: RunWork, *, tell_settled: bool = True) -> None:
         """Does a piece of work of `total` units (0: nobody knows).
 
         Without `tell_settled`, work of which all was done before is not mentioned.
@@ -30,7 +30,7 @@ class Attempts:
         if tell_settled or outcome.failed or outcome.reused < outcome.done:
             self._tell(label, outcome)
 
-    def do(self, label: str, job: Job, total: int, work: Work, *, tell_settled: bool = True) -> None:
+    def do(self, label: str, job: Job, total: int, work: RunWork, *, tell_settled: bool = True) -> None:
         """Does a job, unless another process holds it."""
         try:
             self.work(label, total, work, tell_settled=tell_settled)

@@ -23,7 +23,7 @@ API_CACHE = "wikidata-cache.sqlite"
 
 
 @dataclass(frozen=True, slots=True)
-class Linking:
+class LinkingStage:
     """The source of entities that an experiment names, ready to be asked."""
 
     workspace: Workspace
@@ -51,11 +51,11 @@ class Linking:
         return link_run(self.workspace.run, manifest, self.workspace.catalog, self.source, progress)
 
 
-def plan_linking(workspace: Workspace) -> Linking:
+def plan_linking(workspace: Workspace) -> LinkingStage:
     """The linking that the experiment asks for. Raises a `UserError` that names the experiment file."""
     section = workspace.experiment.link
     if section.source == "api":
-        return Linking(workspace, _api_source(workspace), {"source": "api", "endpoint": section.endpoint})
+        return LinkingStage(workspace, _api_source(workspace), {"source": "api", "endpoint": section.endpoint})
     from polyculture.link.index.source import IndexSource
 
     try:
@@ -64,7 +64,7 @@ def plan_linking(workspace: Workspace) -> Linking:
         what = f"link.snapshot: {fault.where}: {fault.what}"
         raise ExperimentError(what, where=workspace.file, remedy=fault.remedy) from fault
     settings = {"source": "index", "snapshot": section.snapshot, "identity": snapshot.identity}
-    return Linking(workspace, IndexSource(snapshot), settings)
+    return LinkingStage(workspace, IndexSource(snapshot), settings)
 
 
 def check_topics(workspace: Workspace, source: Source) -> None:

@@ -14,8 +14,8 @@ from polyculture.cache.selections import MAIN
 from polyculture.console import say, watch
 from polyculture.experiment.changes import refuse_costly
 from polyculture.experiment.workspace import Workspace, require_run
-from polyculture.running.extraction import Extraction
-from polyculture.running.linking import Linking, plan_linking
+from polyculture.running.extraction import ExtractionStage
+from polyculture.running.linking import LinkingStage, plan_linking
 from polyculture.running.models import LoadedModels
 from polyculture.running.provenance import add_model_versions
 from polyculture.running.steps import StepRunner
@@ -29,8 +29,8 @@ class Pipeline(StepRunner):
     """An experiment on its way: what it asks, with what, and what has become of it in this command."""
 
     manifest: Manifest
-    extraction: Extraction
-    linking: Linking
+    extraction: ExtractionStage
+    linking: LinkingStage
 
     @classmethod
     def prepare(cls, workspace: Workspace, *, accept_changes: bool = False) -> Self:
@@ -39,7 +39,7 @@ class Pipeline(StepRunner):
         Raises `ChangedExperimentError` where answers of a model would be made again and nobody said that they may.
         """
         linking = plan_linking(workspace)
-        extraction = Extraction(workspace)
+        extraction = ExtractionStage(workspace)
         manifest = workspace.manifest().model_copy(update={**extraction.provenance, **linking.provenance})
         changes = workspace.changes(manifest)
         if changes and not accept_changes:
@@ -53,7 +53,7 @@ class Pipeline(StepRunner):
     def join(cls, workspace: Workspace, loaded: LoadedModels) -> Self:
         """A part of a run that another process has prepared: it works on jobs, and writes nothing but their shards."""
         manifest, linking = require_run(workspace.run), plan_linking(workspace)
-        extraction = Extraction(workspace)
+        extraction = ExtractionStage(workspace)
         return cls(workspace=workspace, manifest=manifest, extraction=extraction, linking=linking, loaded=loaded)
 
     def generate(self, jobs: Sequence[Job]) -> None:

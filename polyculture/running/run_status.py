@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import PolycultureError
-from polyculture.cache.job_lock import is_held
+from polyculture.cache.job_lock import is_locked
 from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import EXTRACTIONS, RESPONSES
 from polyculture.cache.shards import JobShards
 from polyculture.cache.sql_files import read_sql
 from polyculture.cache.store import current_store
-from polyculture.cache.worker import look
+from polyculture.cache.worker import work_state
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
 from polyculture.running.studies import questions_asked
@@ -26,7 +26,7 @@ STAGES: Mapping[str, Table[Any]] = {"generate": RESPONSES, "extract": EXTRACTION
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class JobStatus:
     """A job in a stage. What is done, failed and left adds up to `total`."""
 
     stage: str
@@ -48,44 +48,44 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class RunStanding:
+class RunStatus:
     """A whole run: its jobs stage by stage, in the experiment's order, and the stages that take all jobs at once."""
 
-    jobs: tuple[Standing, ...]
+    jobs: tuple[JobStatus, ...]
     surfaces_linked: int
     surfaces_left: int
     reported: bool
 
-    def of(self, job: Job) -> Mapping[str, Standing]:
-        """A job's standing by stage."""
-        return {standing.stage: standing for standing in self.jobs if standing.job == job}
+    def of(self, job: Job) -> Mapping[str, JobStatus]:
+        """A job's status by stage."""
+        return {status.stage: status for status in self.jobs if status.job == job}
 
     @property
     def finished(self) -> bool:
-        return not (any(standing.left or standing.running for standing in self.jobs) or self.surfaces_left)
+        return not (any(status.left or status.running for status in self.jobs) or self.surfaces_left)
 
 
 Counts = Mapping[tuple[str, Job], Counter[str]]
 
 
-def take_standing(workspace: Workspace) -> RunStanding:
+def run_status(workspace: Workspace) -> RunStatus:
     """How far the experiment's run is, before its first run and while others write, too."""
     counts, linked, unlinked = _count(workspace)
-    jobs = (*_standings(workspace, counts), *_of_instruments(workspace))
-    return RunStanding(jobs, linked, unlinked, workspace.run.report.exists())
+    jobs = (*_job_statuses(workspace, counts), *_of_instruments(workspace))
+    return RunStatus(jobs, linked, unlinked, workspace.run.report.exists())
 
 
-def _standings(workspace: Workspace, counts: Counts) -> Iterator[Standing]:
+def _job_statuses(workspace: Workspace, counts: Counts) -> Iterator[JobStatus]:
     for job in workspace.jobs:
         asked = len(workspace.prompts_of(job)) * workspace.sampling.n
         for stage, table in STAGES.items():
             count = counts.get((stage, job), Counter()) + _in_journal(workspace.run, job, table)
-            running = is_held(workspace.run.shards(table.name, job))
-            yield Standing(stage, job, asked, count["done"], count["failed"], count["again"], running)
+            running = is_locked(workspace.run.shards(table.name, job))
+            yield JobStatus(stage, job, asked, count["done"], count["failed"], count["again"], running)
             asked -= count["failed"]  # a response that failed has nothing to extract
 
 
-def _of_instruments(workspace: Workspace) -> Iterator[Standing]:
+def _of_instruments(workspace: Workspace) -> Iterator[JobStatus]:
     """The jobs of what instruments were asked, by the file or by commands. No model is opened."""
     for asked in questions_asked(workspace):
         try:
@@ -94,11 +94,11 @@ def _of_instruments(workspace: Workspace) -> Iterator[Standing]:
             say(f"{asked.command}: nobody knows how far it is: {fault}")
             continue
         for step, work in works:
-            stock = look(workspace.run, step, work)
-            failed = stock.outcome.failed + len(stock.again)
-            running = is_held(workspace.run.shards(step.tables[-1].name, work.job))
-            done = stock.outcome.done
-            yield Standing(asked.stage(step), work.job, work.size, done, failed, len(stock.again), running)
+            state = work_state(workspace.run, step, work)
+            failed = state.outcome.failed + len(state.again)
+            running = is_locked(workspace.run.shards(step.tables[-1].name, work.job))
+            done = state.outcome.done
+            yield JobStatus(asked.stage(step), work.job, work.size, done, failed, len(state.again), running)
 
 
 def _count(workspace: Workspace) -> tuple[Counts, int, int]:

@@ -14,13 +14,13 @@ from polyculture.cache.worker import Step, Work, do_works
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines.models import Models
 from polyculture.running.batching import asked_in_batches, batches_at_once, side_by_side
-from polyculture.running.job_runner import Attempts
+from polyculture.running.job_runner import JobRunner
 from polyculture.running.loading import load_model
 from polyculture.running.models import BATCHED, LoadedModels, OpenEngine
 
 
 @dataclass(kw_only=True)
-class StepRunner(Attempts):
+class StepRunner(JobRunner):
     """Runs the steps of an experiment, and notes what has become of their jobs."""
 
     workspace: Workspace

@@ -13,7 +13,7 @@ import duckdb
 
 from polyculture.cache.errors import StoreError
 from polyculture.cache.layout import Layout
-from polyculture.cache.readonly_sql import check_question
+from polyculture.cache.readonly_sql import check_query
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.shards import committed_parts
 from polyculture.cache.sql_files import read_sql
@@ -69,7 +69,7 @@ class LiveStore:
     def question(self, query: str, limit: int) -> Answer:
         """The rows of a reader's own SELECT. Raises `StoreError` for any other statement, and where it fails."""
         try:
-            check_question(query)
+            check_query(query)
             return self.answer(query, {}, limit)
         except duckdb.Error as fault:
             raise StoreError(str(fault).splitlines()[0]) from fault

@@ -20,7 +20,7 @@ from filelock import _unix
 
 from polyculture.cache import job_lock as hold
 from polyculture.cache.errors import JobHeldError
-from polyculture.cache.job_lock import Hold, is_held
+from polyculture.cache.job_lock import JobLock, is_locked
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import JobShards
@@ -38,7 +38,7 @@ def refuse(*_):
     raise OSError(38, "flock is not implemented")
 if sys.argv[2] == "without kernel locks":
     _unix.fcntl.flock = refuse
-held = hold.Hold(Path(sys.argv[1]), "job x")
+held = hold.JobLock(Path(sys.argv[1]), "job x")
 held.acquire()
 print("held", flush=True)
 while True:
@@ -74,21 +74,21 @@ def no_kernel_locks(monkeypatch: pytest.MonkeyPatch, reason: int = errno.ENOSYS)
 
 def test_a_second_process_is_told_who_holds_it_since_when(tmp_path: Path) -> None:
     with holder(tmp_path) as process, pytest.raises(JobHeldError) as fault:
-        Hold(tmp_path, "job x").acquire()
+        JobLock(tmp_path, "job x").acquire()
     said = rf"job x is held by process {process.pid} on {re.escape(socket.gethostname())} since \d{{4}}-\d\d-\d\d \d\d:"
     assert re.match(said, str(fault.value))
 
 
 def test_what_a_process_of_this_machine_held_is_free_when_it_is_killed(tmp_path: Path) -> None:
     with holder(tmp_path) as process:
-        assert is_held(tmp_path)
+        assert is_locked(tmp_path)
         process.kill()
         process.wait()
-    mine = Hold(tmp_path, "job x")
+    mine = JobLock(tmp_path, "job x")
     mine.acquire()
     mine.check()
     mine.release()
-    assert not is_held(tmp_path)
+    assert not is_locked(tmp_path)
 
 
 @pytest.mark.parametrize("reason", [errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK])
@@ -98,7 +98,7 @@ def test_a_file_system_without_kernel_locks_is_safe(
     with holder(tmp_path, "without kernel locks"):
         no_kernel_locks(monkeypatch, reason)
         with pytest.raises(JobHeldError, match="held by process"):
-            Hold(tmp_path, "job x").acquire()
+            JobLock(tmp_path, "job x").acquire()
 
 
 def write_lease_of_another_machine(folder: Path, duration: float | None = None) -> Path:
@@ -111,7 +111,7 @@ def write_lease_of_another_machine(folder: Path, duration: float | None = None) 
 
 def test_a_holder_that_died_on_another_machine_holds_no_longer_than_its_lease(tmp_path: Path) -> None:
     write_lease_of_another_machine(tmp_path)
-    mine = Hold(tmp_path, "job x")
+    mine = JobLock(tmp_path, "job x")
     started = time.monotonic()
     mine.acquire()
     assert time.monotonic() - started >= hold.LEASE * 0.9
@@ -122,14 +122,14 @@ def test_a_holder_that_died_on_another_machine_holds_no_longer_than_its_lease(tm
 @pytest.mark.parametrize("duration", [0.6, 2.5])
 def test_a_lease_of_another_version_ends_when_its_holder_meant_it_to(tmp_path: Path, duration: float) -> None:
     write_lease_of_another_machine(tmp_path, duration)
-    assert is_held(tmp_path)
-    mine = Hold(tmp_path, "job x")
+    assert is_locked(tmp_path)
+    mine = JobLock(tmp_path, "job x")
     started = time.monotonic()
     mine.acquire()
     assert time.monotonic() - started >= duration * 0.9
     mine.check()
     mine.release()
-    Hold(tmp_path, "job x").acquire()
+    JobLock(tmp_path, "job x").acquire()
 
 
 def test_a_holder_that_lives_on_another_machine_is_named_at_its_next_sign_of_life(tmp_path: Path) -> None:
@@ -143,8 +143,8 @@ def test_a_holder_that_lives_on_another_machine_is_named_at_its_next_sign_of_lif
     heart.start()
     try:
         with pytest.raises(JobHeldError, match="process 7 on node17 since 2026"):
-            Hold(tmp_path, "job x").acquire()
-        assert is_held(tmp_path)
+            JobLock(tmp_path, "job x").acquire()
+        assert is_locked(tmp_path)
     finally:
         done.set()
         heart.join()
@@ -157,7 +157,7 @@ def test_whoever_stood_still_and_was_taken_over_notices_before_it_writes(
     with holder(tmp_path, "without kernel locks") as process:
         process.send_signal(signal.SIGSTOP)
         no_kernel_locks(monkeypatch)
-        mine = Hold(tmp_path, "job x")
+        mine = JobLock(tmp_path, "job x")
         mine.acquire()
         process.send_signal(signal.SIGCONT)
         assert process.stderr is not None

@@ -26,8 +26,8 @@ from polyculture.extract.llm import llm_extractor_id
 from polyculture.generate.engines import ModelSpec
 from polyculture.generate.engines.setup import model_setup
 from polyculture.generate.prompts import build_prompts
-from polyculture.generate.sampling import Sampling, response_id
-from polyculture.instruments.cbs.context_prompts import Help, Helping
+from polyculture.generate.sampling import SamplingSettings, response_id
+from polyculture.instruments.cbs.context_prompts import PrefixKind, PrefixOptions
 from polyculture.instruments.cbs.rows import SCORES
 from polyculture.instruments.cbs.selection import scoring_jobs
 from polyculture.instruments.datasets.english import in_english
@@ -339,7 +339,7 @@ def test_the_ids_of_what_was_paid_for_are_those_that_the_code_computes(
     catalog = read_catalog(None)
     axes = {name: getattr(manifest, name) for name in ("languages", "topics", "countries", "conditions")}
     prompts = build_prompts(catalog, **axes)
-    sampling = Sampling(n=2, max_tokens=16, seed=1)
+    sampling = SamplingSettings(n=2, max_tokens=16, seed=1)
     assert manifest.sampling_id == sampling.sampling_id
     asked = {
         response_id(model, prompt.text, sampling.sampling_id, sample)
@@ -363,7 +363,7 @@ def test_the_ids_of_what_was_paid_for_are_those_that_the_code_computes(
     }
     setups = {model: model_setup(ModelSpec(model, chosen), "score") for model, chosen in options.items()}
     assert setups.items() <= {name.removeprefix("score "): setup for name, setup in manifest.setups.items()}.items()
-    both = Helping((Help.TOKEN, Help.DEMONSTRATIONS), 1)
+    both = PrefixOptions((PrefixKind.TOKEN, PrefixKind.DEMONSTRATIONS), 1)
     jobs = [
         *scoring_jobs(dataset, "openai:tern", Selection(), setup_id=setup_id(setups["openai:tern"])),
         *scoring_jobs(dataset, GPT2, Selection(), both, setup_id(setups[GPT2])),

@@ -156,7 +156,7 @@ def test_the_journal_of_another_extractor_is_not_lost(tmp_path: Path) -> None:
         *mentions, row = done.rows
         shards.append({"mentions": mentions, "extractions": [row]})
     shards._open_journal().close()
-    shards._hold.release()  # as a kill does; the journal stays as it is
+    shards._lock.release()  # as a kill does; the journal stays as it is
     second, _ = llm(good, "stub:second")
     assert extract_job(run, JOB, FOOD, second) == Outcome(3, 0)
     assert len(stored(run, "extractions", first.extractor_id)) == 3

@@ -20,7 +20,7 @@ from polyculture.generate.engines.mock.engine import MockEngine
 from polyculture.generate.engines.models import OneModel
 from polyculture.generate.engines.reasoning import Split, split_reasoning
 from polyculture.generate.prompts import build_prompts
-from polyculture.generate.sampling import Sampling
+from polyculture.generate.sampling import SamplingSettings
 from polyculture.generate.step import SamplingStep
 from tests.servers import Reply, StubServer
 
@@ -109,7 +109,7 @@ def test_the_store_keeps_reasoning_in_a_column_of_its_own(tmp_path: Path) -> Non
     run, job = RunFolder(tmp_path), Job("mock:a", "en", "food")
     thought = "Der Benutzer fragt nach dem Essen, das die Leute in Italien gerne essen."
     spec = ModelSpec("mock:a", {"reasoning": thought})
-    step = SamplingStep([job], prompts, Sampling(n=2), catalog)
+    step = SamplingStep([job], prompts, SamplingSettings(n=2), catalog)
     with open_engine(spec) as engine:
         do_works(run, step, list(step.works()), OneModel(engine, spec))
     columns = ["text", "reasoning", "reasoning_tokens", "detected_language", "completion_tokens"]

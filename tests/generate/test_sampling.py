@@ -1,4 +1,4 @@
-"""Sampling: what makes an answer the same one, and the seeds."""
+"""SamplingSettings: what makes an answer the same one, and the seeds."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyculture.generate.sampling import Sampling, response_id
+from polyculture.generate.sampling import SamplingSettings, response_id
 
-STUDY = Sampling()
+STUDY = SamplingSettings()
 
 
 def test_the_defaults_are_those_of_the_study() -> None:
@@ -42,7 +42,7 @@ def test_prompts_and_experiments_have_seeds_of_their_own() -> None:
     texts = [f"prompt {number}" for number in range(1000)]
     assert len({STUDY.base_seed(text) for text in texts}) == 1000
     assert STUDY.base_seed("a") != replace(STUDY, seed=2).base_seed("a")
-    assert STUDY.base_seed("a") == Sampling().base_seed("a")
+    assert STUDY.base_seed("a") == SamplingSettings().base_seed("a")
 
 
 def test_the_key_of_an_answer_holds_model_text_sampling_and_sample_number() -> None:

@@ -23,7 +23,7 @@ from polyculture.cache.schema import CONDITIONS, RESPONSES
 from polyculture.cache.shards import JobShards
 from polyculture.generate.engines import ModelSpec, open_engine
 from polyculture.generate.prompts import build_prompts
-from polyculture.generate.sampling import Sampling, response_id
+from polyculture.generate.sampling import SamplingSettings, response_id
 from tests.servers import Reply, StubServer, answer_text, failure
 from tests.steps import generate_job, missing_samples
 
@@ -31,7 +31,7 @@ CATALOG = read_catalog()
 PROMPTS = build_prompts(CATALOG, ["en", "ja"], ["food", "music"], ["JP", "US"], CONDITIONS)
 JOB = Job("openai:stub", "ja", "food")
 MINE = [p for p in PROMPTS if (p.language, p.topic) == ("ja", "food")]  # 5: neutral, two explicit, two implicit
-SAMPLING = Sampling(n=6)
+SAMPLING = SamplingSettings(n=6)
 ROOT = Path(__file__).parents[2]
 
 
@@ -40,7 +40,7 @@ def run(tmp_path: Path) -> RunFolder:
     return RunFolder(tmp_path / "runs" / "x")
 
 
-def generate(run: RunFolder, server: StubServer, sampling: Sampling = SAMPLING, **changes: Any) -> Outcome:
+def generate(run: RunFolder, server: StubServer, sampling: SamplingSettings = SAMPLING, **changes: Any) -> Outcome:
     spec = ModelSpec("openai:stub", {"base_url": server.url, "max_retries": 0})
     asked: dict[str, Any] = {"job": JOB, "prompts": PROMPTS, **changes}
     return generate_job(run, spec=spec, sampling=sampling, catalog=CATALOG, **asked)
@@ -214,10 +214,10 @@ def test_a_job_that_another_process_holds_is_left_to_it(run: RunFolder) -> None:
 SAMPLE_IN_A_PROCESS = """
 import sys
 from pathlib import Path
-from tests.generate.test_stage import CATALOG, JOB, PROMPTS, Sampling, ModelSpec, RunFolder, generate_job
+from tests.generate.test_stage import CATALOG, JOB, PROMPTS, SamplingSettings, ModelSpec, RunFolder, generate_job
 run, url = RunFolder(Path(sys.argv[1])), sys.argv[2]
 spec = ModelSpec("openai:stub", {"base_url": url, "concurrency": 8})
-generate_job(run, JOB, PROMPTS, spec, Sampling(n=100), catalog=CATALOG)
+generate_job(run, JOB, PROMPTS, spec, SamplingSettings(n=100), catalog=CATALOG)
 """
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from polyculture.generate.engines.base import BROKEN_BOUNDARIES, ScoreRequest
-from polyculture.generate.engines.token_boundary import Pair, split_pairs
+from polyculture.generate.engines.token_boundary import TokenisedPair, split_pairs
 from tests.scoring_models import gemma, smollm2, tokenizer_of
 
 # The 13 languages of the catalogue and those of Camellia: a context as the publishers write it, with a space before
@@ -43,7 +43,7 @@ def tokenizer(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
     (folder / "gemma-3-270m.gguf").unlink(missing_ok=True)
 
 
-def split(tokenizer: Any, prefix: str, *continuations: str) -> list[Pair]:
+def split(tokenizer: Any, prefix: str, *continuations: str) -> list[TokenisedPair]:
     return list(split_pairs(tokenizer, ScoreRequest("r", prefix, continuations)))
 
 

@@ -10,8 +10,8 @@ from scipy.stats import norm
 
 from polyculture.cache.identity import content_id
 from polyculture.instruments.cbs.bias import Numbers, compare, placements
-from polyculture.instruments.cbs.camel_draws import Drawing, sampled_bias
-from polyculture.instruments.cbs.uncertainty import Panel, bias, difference
+from polyculture.instruments.cbs.camel_draws import CamelDraws, sampled_bias
+from polyculture.instruments.cbs.uncertainty import ScoreMatrix, bias, difference
 
 # Few distinct values, so that ties are common; NaN is an entity without a likelihood.
 LIKELIHOODS = st.lists(st.one_of(st.integers(-3, 3).map(float), st.just(float("nan")), st.floats(-50, 0)), max_size=30)
@@ -61,7 +61,9 @@ def test_the_two_sides_change_places(native: list[float], western: list[float]) 
 @given(st.integers(0, 2**32), st.integers(2, 6), st.integers(2, 9), st.integers(2, 9))
 def test_the_mean_is_that_of_the_contexts(seed: int, contexts: int, native: int, western: int) -> None:
     random = np.random.default_rng(seed)
-    panel = Panel(random.normal(size=(contexts, native)).round(1), random.normal(size=(contexts, western)).round(1))
+    panel = ScoreMatrix(
+        random.normal(size=(contexts, native)).round(1), random.normal(size=(contexts, western)).round(1)
+    )
     panel.native[random.random(panel.native.shape) < 0.2] = np.nan
     scores = [found.score for a, b in zip(panel.native, panel.western, strict=True) if (found := compare(a, b))]
     estimate = bias(panel)
@@ -87,9 +89,9 @@ def test_intervals_cover_the_truth(world: tuple[int, int, int, float, float, flo
     truth = norm.cdf(shift / np.sqrt(of_context**2 + of_native**2 + of_western**2 + 2 * noise**2))
     random = np.random.default_rng(7)
 
-    def panel(own: Numbers, other: Numbers) -> Panel:
+    def panel(own: Numbers, other: Numbers) -> ScoreMatrix:
         level = random.normal(shift, of_context, (contexts, 1))
-        return Panel(
+        return ScoreMatrix(
             own + random.normal(0, noise, (contexts, native)),
             other + level + random.normal(0, noise, (contexts, western)),
         )
@@ -114,8 +116,8 @@ def test_pairing_makes_a_difference_visible() -> None:
     """Entities that differ much in probability hide a small effect of the setting, unless they are compared in both."""
     random = np.random.default_rng(3)
     own, other = random.normal(0, 3, 30), random.normal(0, 3, 30)
-    grounded = Panel(own + random.normal(0, 0.1, (20, 30)), other - 0.5 + random.normal(0, 0.1, (20, 30)))
-    neutral = Panel(own + random.normal(0, 0.1, (20, 30)), other + random.normal(0, 0.1, (20, 30)))
+    grounded = ScoreMatrix(own + random.normal(0, 0.1, (20, 30)), other - 0.5 + random.normal(0, 0.1, (20, 30)))
+    neutral = ScoreMatrix(own + random.normal(0, 0.1, (20, 30)), other + random.normal(0, 0.1, (20, 30)))
     paired = difference(grounded, neutral)
     apart = [bias(grounded), bias(neutral)]
     assert paired is not None
@@ -126,7 +128,7 @@ def test_pairing_makes_a_difference_visible() -> None:
 
 
 def test_all_agree_is_no_certainty() -> None:
-    estimate = bias(Panel(np.full((4, 5), -1.0), np.full((4, 6), -2.0)))
+    estimate = bias(ScoreMatrix(np.full((4, 5), -1.0), np.full((4, 6), -2.0)))
     assert estimate is not None
     low, high = estimate.limits(0, 1)
     assert (estimate.value, low) == (0.0, 0.0)
@@ -136,25 +138,27 @@ def test_all_agree_is_no_certainty() -> None:
 
 def test_one_context_has_a_value_and_no_interval() -> None:
     random = np.random.default_rng(1)
-    estimate = bias(Panel(random.normal(size=(1, 9)), random.normal(size=(1, 9))))
+    estimate = bias(ScoreMatrix(random.normal(size=(1, 9)), random.normal(size=(1, 9))))
     assert estimate is not None
     assert estimate.limits(0, 1) == (None, None)
 
 
 def test_an_empty_side_has_no_score() -> None:
-    assert bias(Panel(np.empty((3, 0)), np.zeros((3, 4)))) is None
-    assert sampled_bias([Panel(np.empty((3, 0)), np.zeros((3, 4)), western_ids=tuple("abcd"))], Drawing()) is None
+    assert bias(ScoreMatrix(np.empty((3, 0)), np.zeros((3, 4)))) is None
+    assert (
+        sampled_bias([ScoreMatrix(np.empty((3, 0)), np.zeros((3, 4)), western_ids=tuple("abcd"))], CamelDraws()) is None
+    )
 
 
 def test_camels_protocol_is_that_of_brute_force_over_its_draws() -> None:
     random = np.random.default_rng(2)
-    drawing = Drawing(draws=4, entities=6, seed=3)
+    drawing = CamelDraws(draws=4, entities=6, seed=3)
     ids = tuple(f"n{number}" for number in range(20)), tuple(f"w{number}" for number in range(15))
     panels = []
     for contexts in (3, 2):
         native, western = (random.normal(size=(contexts, len(side))).round(1) for side in ids)
         native[0, :7] = np.nan  # names of another gender
-        panels.append(Panel(native, western, native_ids=ids[0], western_ids=ids[1]))
+        panels.append(ScoreMatrix(native, western, native_ids=ids[0], western_ids=ids[1]))
 
     def drawn(names: tuple[str, ...], row: Numbers, draw: int) -> list[float]:
         there = [(content_id(3, draw, name), value) for name, value in zip(names, row, strict=True)]
@@ -173,6 +177,6 @@ def test_camels_protocol_is_that_of_brute_force_over_its_draws() -> None:
     assert found.runs == pytest.approx(runs)
     assert len({*runs}) == 4
     assert (found.mean, found.deviation) == (pytest.approx(np.mean(runs)), pytest.approx(np.std(runs, ddof=1)))
-    every = sampled_bias(panels, Drawing(entities=20))
+    every = sampled_bias(panels, CamelDraws(entities=20))
     assert every is not None
     assert every.deviation == 0  # twenty are all there are

@@ -11,17 +11,17 @@ import pytest
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.run_folder import RunFolder
-from polyculture.instruments.cbs.context_prompts import Help, Helping, helped
+from polyculture.instruments.cbs.context_prompts import PrefixKind, PrefixOptions, with_prefixes
 from polyculture.instruments.cbs.measure import measure_bias
-from polyculture.instruments.cbs.selection import helped_contexts, scoring_jobs
-from polyculture.instruments.cbs.uncertainty import Panel, bias, paired_difference
+from polyculture.instruments.cbs.selection import prefixed_contexts, scoring_jobs
+from polyculture.instruments.cbs.uncertainty import ScoreMatrix, bias, paired_difference
 from polyculture.instruments.datasets.model import MASK, DataSet, MaskedContext
 from polyculture.instruments.datasets.phrasings import with_phrasings
 from polyculture.instruments.datasets.selection import Selection
 from tests.instruments.test_cbs_store import MODEL, ToyEngine, demo, hold, rows, run, score  # noqa: F401, fixtures
 from tests.instruments.test_datasets import write_own
 
-BOTH = Helping((Help.TOKEN, Help.DEMONSTRATIONS), 3)
+BOTH = PrefixOptions((PrefixKind.TOKEN, PrefixKind.DEMONSTRATIONS), 3)
 FOOD = Selection(types=("food",), cultures=("Japanese",), contexts=2)
 PAIRED = """language,culture,type,setting,phrasing,pair,context
 sw,Swahili,food,neutral,english-like,one,Mimi nimekula [MASK]
@@ -39,7 +39,7 @@ def food_context(dataset: DataSet) -> MaskedContext:
 def test_no_entity_is_scored_behind_itself(demo: DataSet) -> None:  # noqa: F811
     for context in (c for c in demo.contexts if c.culture == "Japanese"):
         entities = demo.fitting(context)
-        asked = helped(demo, context, entities, BOTH)
+        asked = with_prefixes(demo, context, entities, BOTH)
         assert Counter(
             entity for c, group in asked for entity in group if c.context_prefix == "3 demonstrations"
         ) == Counter(entities)
@@ -85,9 +85,9 @@ def test_help_is_compared_with_the_plain_contexts(run: RunFolder, demo: DataSet)
 
 def test_plain_and_helped_scores_are_kept_beside_each_other(run: RunFolder, demo: DataSet) -> None:  # noqa: F811
     engine = ToyEngine()
-    score(run, scoring_jobs(demo, MODEL, FOOD, Helping((Help.DEMONSTRATIONS,), 3)), engine)
+    score(run, scoring_jobs(demo, MODEL, FOOD, PrefixOptions((PrefixKind.DEMONSTRATIONS,), 3)), engine)
     size = scoring_jobs(demo, MODEL, FOOD)[0].size
-    for helping in (Helping(), Helping((Help.DEMONSTRATIONS,), 4), BOTH):
+    for helping in (PrefixOptions(), PrefixOptions((PrefixKind.DEMONSTRATIONS,), 4), BOTH):
         score(run, scoring_jobs(demo, MODEL, FOOD, helping), engine)
     counted = dict(rows(run, "SELECT coalesce(context_prefix, 'plain'), count(*) FROM scores GROUP BY 1"))
     assert counted == dict.fromkeys(("plain", "token", "3 demonstrations", "4 demonstrations"), size)
@@ -95,17 +95,17 @@ def test_plain_and_helped_scores_are_kept_beside_each_other(run: RunFolder, demo
 
 
 def test_other_demonstrations_take_the_place_of_the_old_ones(run: RunFolder, demo: DataSet) -> None:  # noqa: F811
-    helping = Helping((Help.DEMONSTRATIONS,), 3)
+    helping = PrefixOptions((PrefixKind.DEMONSTRATIONS,), 3)
     jobs = scoring_jobs(demo, MODEL, FOOD, helping)
-    hold(run, demo, helped_contexts(demo, jobs, helping))
+    hold(run, demo, prefixed_contexts(demo, jobs, helping))
     score(run, jobs, ToyEngine())
     context = food_context(demo)
-    shown = {e for c, _ in helped(demo, context, demo.fitting(context), helping) for e in demo.fitting(context)
+    shown = {e for c, _ in with_prefixes(demo, context, demo.fitting(context), helping) for e in demo.fitting(context)
              if e.surface in c.text.removesuffix(context.text)}  # fmt: skip
     gone = next(entity for entity in demo.entities if entity in shown)
     fewer = replace(demo, entities=tuple(entity for entity in demo.entities if entity != gone))
     (job,) = scoring_jobs(fewer, MODEL, FOOD, helping)
-    hold(run, fewer, helped_contexts(fewer, [job], helping))
+    hold(run, fewer, prefixed_contexts(fewer, [job], helping))
     score(run, [job], ToyEngine())
     assert rows(run, "SELECT count(*) FROM scores") == [(job.size,)]
     assert rows(run, f"SELECT count(*) FROM scores WHERE contains(context, '{gone.surface}') OR entity = "
@@ -168,10 +168,10 @@ def test_paired_differences_hold_their_level_and_see_more() -> None:
         own, other = random.normal(0, 1, 40), random.normal(0, 1, 50)
         level = random.normal(0, 1, (15, 1))
 
-        def panel(shift: float) -> Panel:
+        def panel(shift: float) -> ScoreMatrix:
             drift = random.normal(0, 0.3, (15, 1))
             noise = random.normal(0, 0.5, (15, 40)), random.normal(0, 0.5, (15, 50))
-            return Panel(own + noise[0], other + level + shift + drift + noise[1])  # noqa: B023
+            return ScoreMatrix(own + noise[0], other + level + shift + drift + noise[1])  # noqa: B023
 
         plain = panel(0.0)
         same, moved = paired_difference(panel(0.0), plain), paired_difference(panel(0.5), plain)
@@ -185,11 +185,14 @@ def test_paired_differences_hold_their_level_and_see_more() -> None:
 
 def test_a_missing_score_leaves_the_pair_out() -> None:
     random = np.random.default_rng(5)
-    one, other = (Panel(random.normal(size=(6, 8)), random.normal(size=(6, 9))) for _ in range(2))
+    one, other = (ScoreMatrix(random.normal(size=(6, 8)), random.normal(size=(6, 9))) for _ in range(2))
     one.native[:, 0] = other.western[2] = np.nan
     found = paired_difference(one, other)
     assert found is not None
     assert found.estimate.freedom > 0
     whole = bias(one)
     assert whole is not None
-    assert paired_difference(Panel(one.native[:0], one.western[:0]), Panel(one.native[:0], one.western[:0])) is None
+    assert (
+        paired_difference(ScoreMatrix(one.native[:0], one.western[:0]), ScoreMatrix(one.native[:0], one.western[:0]))
+        is None
+    )

@@ -24,14 +24,14 @@ from polyculture.cache.errors import StoreError
 from polyculture.collect.mining.corpus import open_corpus
 from polyculture.instruments.corpus import tokens as cutting
 from polyculture.instruments.corpus.count import Counter, count
-from polyculture.instruments.corpus.gaps import ORDER, Pair, needed_by, pairs_of
+from polyculture.instruments.corpus.gaps import ORDER, EntityInContext, needed_by, pairs_of
 from polyculture.instruments.corpus.model import NgramModel
 from polyculture.instruments.corpus.tokens import cut, cut_each, pieces
 
 LINES = ["we ate rice and fish", "we ate rice with tea", "they ate fish and rice", "we drank tea", "rice"]
 
 
-def model_of(texts: Sequence[str], pairs: Sequence[Pair], folder: Path) -> NgramModel:
+def model_of(texts: Sequence[str], pairs: Sequence[EntityInContext], folder: Path) -> NgramModel:
     path = folder / "corpus.txt"
     path.write_text("\n".join(texts), encoding="utf-8")
     (folder / "spill").mkdir()

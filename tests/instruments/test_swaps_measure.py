@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from polyculture.instruments.swaps.ratio import Side, difference, rate, ratio
+from polyculture.instruments.swaps.ratio import SideAnswers, difference, rate, ratio
 
 CONTEXTS, ENTITIES, DRAWN, DRAWS = 24, 60, 20, 3
 
 
-def side(rows: list[tuple[float, float, int, int, int]]) -> Side:
+def side(rows: list[tuple[float, float, int, int, int]]) -> SideAnswers:
     """Rows of numerator, denominator, context, entity, draw."""
     columns = list(zip(*rows, strict=True))
     numbers = [np.array(column, np.float64) for column in columns[:2]]
-    return Side(*numbers, *(np.array(column, np.int64) for column in columns[2:]))
+    return SideAnswers(*numbers, *(np.array(column, np.int64) for column in columns[2:]))
 
 
 def test_a_rate_is_the_mean_of_its_draws() -> None:
@@ -52,7 +52,7 @@ def test_a_single_context_has_no_interval() -> None:
     assert rate(found).estimate.limits(0, 1) == (None, None)
 
 
-def answers(random: np.random.Generator, shift: float, of_context: np.ndarray) -> Side:
+def answers(random: np.random.Generator, shift: float, of_context: np.ndarray) -> SideAnswers:
     """Draws of entities in contexts that are hard or easy, as are the entities, and so is each pair on its own."""
     of_entity = random.normal(0, 0.8, ENTITIES)
     of_pair = random.normal(0, 0.8, (CONTEXTS, ENTITIES))
@@ -60,7 +60,7 @@ def answers(random: np.random.Generator, shift: float, of_context: np.ndarray) -
     drawn = random.random((DRAWS, CONTEXTS, ENTITIES)).argsort(axis=2)[:, :, :DRAWN]
     draws, contexts, _ = np.indices(drawn.shape)
     right = says[contexts, drawn].astype(np.float64).ravel()
-    return Side(right, np.ones(right.size), contexts.ravel(), drawn.ravel(), draws.ravel())
+    return SideAnswers(right, np.ones(right.size), contexts.ravel(), drawn.ravel(), draws.ravel())
 
 
 def logistic(x: np.ndarray) -> np.ndarray:

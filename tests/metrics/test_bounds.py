@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from polyculture.cache.store import open_store
-from polyculture.metrics.comparison.compare import NATIVE, Row, Sides, compare, lay_out_native
+from polyculture.metrics.comparison.compare import NATIVE, ComparisonRow, Sides, compare, lay_out_native
 from polyculture.running.layout import store_layout
 from tests.store_builder import StoreBuilder
 
@@ -79,7 +79,7 @@ def test_consensus(cells: tuple[dict[tuple[str, str], Cell], Path]) -> None:
         assert found["de", country] == pytest.approx((min(overlaps), now, max(overlaps)))
 
 
-def rows_of(built: StoreBuilder, sides: Sides) -> dict[tuple[str, ...], Row]:
+def rows_of(built: StoreBuilder, sides: Sides) -> dict[tuple[str, ...], ComparisonRow]:
     with open_store(built.write(), store_layout()) as store:
         lay_out_native(store, [("ja", "JP")])
         return {(row.metric, row.group.get("condition", "")): row for row in compare(store, sides)}

@@ -16,7 +16,7 @@ from scipy import stats
 from polyculture.cache.errors import StoreError
 from polyculture.cache.store import open_store
 from polyculture.metrics.comparison.block_mean import block_mean
-from polyculture.metrics.comparison.compare import NATIVE, Row, Sides, compare, lay_out_native, sides_of
+from polyculture.metrics.comparison.compare import NATIVE, ComparisonRow, Sides, compare, lay_out_native, sides_of
 from polyculture.metrics.comparison.effect import (
     FEW_BLOCKS,
     FEWEST_BLOCKS,
@@ -153,7 +153,7 @@ conditions = ["neutral", "explicit"]
     return file
 
 
-def rows_of(experiment: Path, sides: Sides, *by: str) -> dict[tuple[str, ...], Row]:
+def rows_of(experiment: Path, sides: Sides, *by: str) -> dict[tuple[str, ...], ComparisonRow]:
     from polyculture.cache.run_folder import RunFolder
 
     with open_store(RunFolder(experiment.parent / "runs" / "pilot"), store_layout()) as store:

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyculture.cli.compare import Sampled
+from polyculture.cli.compare import BlockKind
 from polyculture.metrics.comparison.blocks import Blocks
-from polyculture.metrics.comparison.compare import NATIVE, Row, Sides, compare, lay_out_native
+from polyculture.metrics.comparison.compare import NATIVE, ComparisonRow, Sides, compare, lay_out_native
 
 TOPICS = ("book", "food", "music")
 COUNTRIES = ("DE", "ES", "GB", "IN", "IT", "JP", "KR")
@@ -62,7 +62,7 @@ def store_of(rows: Sequence[Mapping[str, object]]) -> Iterator[duckdb.DuckDBPyCo
         yield store
 
 
-def told(rows: Sequence[Row]) -> list[float | None]:
+def told(rows: Sequence[ComparisonRow]) -> list[float | None]:
     """The numbers of a comparison, but for those of pairs."""
     values: list[float | None] = []
     for row in rows:
@@ -72,7 +72,7 @@ def told(rows: Sequence[Row]) -> list[float | None]:
     return values
 
 
-def alike(one: Sequence[Row], other: Sequence[Row]) -> bool:
+def alike(one: Sequence[ComparisonRow], other: Sequence[ComparisonRow]) -> bool:
     assert [row.group for row in one] == [row.group for row in other]
     pairs = zip(told(one), told(other), strict=True)
     return all(a == b if a is None or b is None else b == pytest.approx(a, rel=1e-6, abs=1e-9) for a, b in pairs)
@@ -144,4 +144,4 @@ def test_a_block_counts_once_however_many_pairs_it_has() -> None:
 
 
 def test_the_command_takes_every_kind_of_block() -> None:
-    assert [sampled.value for sampled in Sampled] == [blocks.value for blocks in Blocks]
+    assert [sampled.value for sampled in BlockKind] == [blocks.value for blocks in Blocks]

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.__main__ import main
-from polyculture.console import Pace
+from polyculture.console import Rate
 
 ROOT = Path(__file__).parents[2]
 
@@ -214,7 +214,7 @@ def test_jobs_prints_a_command_per_job(experiment: Path) -> None:
 def test_pace_counts_what_this_process_did() -> None:
     """The rate once counted what earlier runs had done, then the time in which nothing was finished yet."""
     moments = iter([0.0, 10.0, 50.0, 100.0, 150.0, 150.0])
-    pace = Pace(10_000, clock=lambda: next(moments))
+    pace = Rate(10_000, clock=lambda: next(moments))
     assert pace.tell(4_000) == ""
     assert pace.tell(4_000) == ""
     assert pace.tell(4_001) == ""

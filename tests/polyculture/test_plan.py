@@ -15,7 +15,7 @@ from polyculture.generate.engines.batch_records import BatchRecord, BatchRecords
 from polyculture.generate.tokens import count_tokens
 from polyculture.running.batching import waiting_line
 from polyculture.running.calibration import TimedEngine, calibrate, read_rates
-from polyculture.running.estimate import Estimate, estimates
+from polyculture.running.estimate import StageEstimate, estimates
 from polyculture.running.pipeline import Pipeline
 from tests.polyculture.test_command_line import polyculture
 from tests.servers import Reply, StubServer
@@ -49,7 +49,7 @@ def workspace(folder: Path, url: str = "http://127.0.0.1:9/v1", more: str = "") 
     return open_workspace(file)
 
 
-def estimate(of: Workspace, stage: str = "generate") -> Estimate:
+def estimate(of: Workspace, stage: str = "generate") -> StageEstimate:
     return next(one for one in estimates(of) if one.stage == stage)
 
 

@@ -20,7 +20,7 @@ from polyculture.cache.shards import JobShards
 from polyculture.generate.engines import ModelSpec, Request
 from polyculture.generate.engines.vllm.engine import VllmEngine
 from polyculture.generate.engines.vllm.worker import shared_memory
-from polyculture.generate.sampling import Sampling, chat
+from polyculture.generate.sampling import SamplingSettings, chat
 
 pytestmark = pytest.mark.vllm
 ROOT = Path(__file__).parents[2]
@@ -92,7 +92,7 @@ def undisturbed(engine: VllmEngine, folder: Path) -> dict[tuple[str, int], str |
     from polyculture.cache.catalog import read_catalog
     from polyculture.generate.prompts import build_prompts
 
-    sampling = Sampling(n=16, max_tokens=32)
+    sampling = SamplingSettings(n=16, max_tokens=32)
     prompts = build_prompts(read_catalog(), ["en"], ["food"], ["IT", "JP"], ("neutral", "explicit"))
     asked = [
         Request(

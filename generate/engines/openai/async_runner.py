@@ -38,7 +38,7 @@ class Background:
         exception that `work` raises is raised here, after what had finished before it; then the rest is cancelled,
         as it is when the iterator is closed.
         """
-        crew = self.run(_start(work, workers))
+        pool = self.run(_start(work, workers))
         source = iter(units)
         outstanding, most, batch = 0, 2 * workers, max(1, workers // 4)
         try:
@@ -46,18 +46,18 @@ class Background:
                 # Units go over in batches: every step from thread to thread costs both of them time.
                 if outstanding <= most - batch:
                     taken = list(islice(source, most - outstanding))
-                    self._loop.call_soon_threadsafe(crew.give, taken)
+                    self._loop.call_soon_threadsafe(pool.give, taken)
                     outstanding += len(taken)
                 if outstanding == 0:
                     return
-                results, faults = crew.finished.get()
+                results, faults = pool.finished.get()
                 for result in results:
                     outstanding -= 1
                     yield result
                 if faults:
                     raise faults[0]
         finally:
-            self.run(crew.cancel())
+            self.run(pool.cancel())
 
     def close(self) -> None:
         """Stops the loop. Nothing may be running in it any more."""
@@ -67,7 +67,7 @@ class Background:
         self._loop.close()
 
 
-class _Crew(Generic[Unit, Result]):
+class _Pool(Generic[Unit, Result]):
     """Workers in the loop. What they finish in one turn of the loop goes over to the caller together."""
 
     def __init__(self, work: Callable[[Unit], Awaitable[Result]], workers: int) -> None:
@@ -108,5 +108,5 @@ class _Crew(Generic[Unit, Result]):
         self._results, self._faults = [], []
 
 
-async def _start(work: Callable[[Unit], Awaitable[Result]], workers: int) -> _Crew[Unit, Result]:
-    return _Crew(work, workers)
+async def _start(work: Callable[[Unit], Awaitable[Result]], workers: int) -> _Pool[Unit, Result]:
+    return _Pool(work, workers)

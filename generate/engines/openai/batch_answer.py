@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from polyculture.cache.prices import BATCH
 from polyculture.generate.engines.base import CONTENT_FILTER, Completion
 from polyculture.generate.engines.openai.answer import ChatAnswer
-from polyculture.generate.engines.openai.chat import Ask, ChatApi
+from polyculture.generate.engines.openai.chat import ChatApi, ChatCall
 from polyculture.generate.engines.openai.faults import is_transient
 
 
@@ -47,7 +47,7 @@ def read_lines(*files: Path) -> Iterator[AnswerLine]:
                     continue
 
 
-def completion(line: AnswerLine, ask: Ask, chat: ChatApi) -> Completion:
+def completion(line: AnswerLine, ask: ChatCall, chat: ChatApi) -> Completion:
     """A line as the answer to its request, in the words that the request alone would have got."""
     response = line.response
     if line.error is not None or response is None:
@@ -64,7 +64,7 @@ def completion(line: AnswerLine, ask: Ask, chat: ChatApi) -> Completion:
     return replace(chat.completion(ask.request_id, ask.seed, answer), purchase=BATCH)
 
 
-def failed(ask: Ask, reason: str, *, retryable: bool = True) -> Completion:
+def failed(ask: ChatCall, reason: str, *, retryable: bool = True) -> Completion:
     """A request of a batch that has no answer."""
     return Completion(ask.request_id, ask.seed, None, error=reason, retryable=retryable, purchase=BATCH)
 

@@ -25,7 +25,7 @@ from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.batch_records import BatchRecord, BatchRecords
 from polyculture.generate.engines.openai.batch_answer import completion, failed, read_lines
 from polyculture.generate.engines.openai.batch_api import BatchApi, request_line
-from polyculture.generate.engines.openai.chat import Ask, ChatApi
+from polyculture.generate.engines.openai.chat import ChatApi, ChatCall
 
 ATTEMPTS = 3  # batches that a request whose fault may pass is sent in
 _MEGABYTE = 1_000_000
@@ -73,7 +73,7 @@ class BatchEngine:
                         yield answer
                 self._records.forget(record)
 
-    def _sent(self, wanted: Mapping[str, Ask]) -> list[BatchRecord]:
+    def _sent(self, wanted: Mapping[str, ChatCall]) -> list[BatchRecord]:
         """The batches that hold what is wanted: those that are on their way, and new ones for the rest."""
         records = []
         for record in self._records.all():
@@ -88,7 +88,7 @@ class BatchEngine:
             self._send(record)
         return records
 
-    def _pieces(self, asks: Iterable[tuple[str, Ask]]) -> Iterator[list[tuple[str, bytes]]]:
+    def _pieces(self, asks: Iterable[tuple[str, ChatCall]]) -> Iterator[list[tuple[str, bytes]]]:
         """The lines of the batches' files, each within the provider's limits."""
         piece: list[tuple[str, bytes]] = []
         size = 0
@@ -114,7 +114,7 @@ class BatchEngine:
         self._records.save(record)
         self._records.requests(record).unlink(missing_ok=True)
 
-    def _answers(self, record: BatchRecord, wanted: Mapping[str, Ask]) -> Iterator[tuple[str, Completion]]:
+    def _answers(self, record: BatchRecord, wanted: Mapping[str, ChatCall]) -> Iterator[tuple[str, Completion]]:
         """What became of those of the batch's requests that are wanted; the answers are on disk first."""
         ending = "ended" if record.downloaded or record.batch_id is None else self._fetch(record, record.batch_id)
         left = {ident: wanted[ident] for ident in record.ids if ident in wanted}

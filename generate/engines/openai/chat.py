@@ -25,7 +25,7 @@ PATH = "/chat/completions"
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class ChatCall:
     """One call: a request and one of its seeds."""
 
     request_id: str
@@ -50,10 +50,10 @@ class ChatApi:
         self.key = self._read_key() if key is None else key
         self.server = Server(self.options.base_url, spec.name, self._key_remedy(), self.key)
 
-    def asks(self, request: Request) -> Iterator[Ask]:
+    def asks(self, request: Request) -> Iterator[ChatCall]:
         """The calls that a request makes, one per seed."""
         body = self.body(request)
-        return (Ask(request.request_id, seed, body) for seed in request.seeds)
+        return (ChatCall(request.request_id, seed, body) for seed in request.seeds)
 
     def body(self, request: Request) -> dict[str, Any]:
         """A request as the server reads it, but for the seed."""

@@ -19,7 +19,7 @@ from tenacity import AsyncRetrying
 
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.openai.async_runner import Background
-from polyculture.generate.engines.openai.chat import PATH, Ask, ChatApi
+from polyculture.generate.engines.openai.chat import PATH, ChatApi, ChatCall
 from polyculture.generate.engines.openai.faults import RequestError
 from polyculture.generate.engines.openai.limiter import Limiter
 from polyculture.generate.engines.openai.retries import retry_policy
@@ -74,7 +74,7 @@ class OpenAIEngine:
     async def _disconnect(self) -> None:
         await self._client.close()
 
-    async def _answer(self, ask: Ask) -> Completion:
+    async def _answer(self, ask: ChatCall) -> Completion:
         try:
             return await self._retrying.copy()(self._call, ask)
         except RequestError as fault:
@@ -89,7 +89,7 @@ class OpenAIEngine:
                 retryable=fault.retryable,
             )
 
-    async def _call(self, ask: Ask) -> Completion:
+    async def _call(self, ask: ChatCall) -> Completion:
         answer = self._api.read(await self._send(PATH, ask.whole))
         self._answered = True
         return self._api.completion(ask.request_id, ask.seed, answer)

@@ -20,7 +20,7 @@ from polyculture.cache.prices import DIRECT
 from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
 from polyculture.generate.engines.openai.faults import RequestError
 from polyculture.generate.engines.openai.options import OpenAIOptions
-from polyculture.generate.engines.token_boundary import Pair, split_pairs
+from polyculture.generate.engines.token_boundary import TokenisedPair, split_pairs
 
 PATH = "/completions"
 # What a server is asked first, as a text and as token numbers: where both are not read alike, the tokenizer is another.
@@ -66,7 +66,7 @@ class PromptLogprobsApi:
         self._tokenizer: Any = _load_tokenizer(spec, str(options.tokenizer))
         self._bos: int | None = self._tokenizer.bos_token_id if options.bos else None
 
-    def pairs(self, requests: Iterator[ScoreRequest]) -> Iterator[tuple[ScoreRequest, Pair]]:
+    def pairs(self, requests: Iterator[ScoreRequest]) -> Iterator[tuple[ScoreRequest, TokenisedPair]]:
         """Every continuation of every request, as tokens."""
         for request in requests:
             for pair in split_pairs(self._tokenizer, request, bos=self._bos):
@@ -99,7 +99,7 @@ class PromptLogprobsApi:
             values, answer.model, len(values) if read is None else read, _WRITTEN if written is None else written
         )
 
-    def scored(self, request: ScoreRequest, pair: Pair, server: PromptLogprobs) -> Scored:
+    def scored(self, request: ScoreRequest, pair: TokenisedPair, server: PromptLogprobs) -> Scored:
         """A row of the log-probabilities of a whole text."""
         bought = Scored(
             request.request_id,

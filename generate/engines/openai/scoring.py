@@ -9,7 +9,7 @@ from polyculture.generate.engines.base import Scored, ScoreRequest
 from polyculture.generate.engines.openai.engine import OpenAIEngine
 from polyculture.generate.engines.openai.faults import RequestError
 from polyculture.generate.engines.openai.prompt_logprobs import PATH, PROBE, PromptLogprobsApi, no_logprobs
-from polyculture.generate.engines.token_boundary import Pair
+from polyculture.generate.engines.token_boundary import TokenisedPair
 
 
 class OpenAIScorer(OpenAIEngine):
@@ -46,7 +46,7 @@ class OpenAIScorer(OpenAIEngine):
         prompts.compare(text.values, numbers.values)
         self._answered = True
 
-    async def _score(self, asked: tuple[ScoreRequest, Pair]) -> Scored:
+    async def _score(self, asked: tuple[ScoreRequest, TokenisedPair]) -> Scored:
         request, pair = asked
         if pair.error is not None:
             return Scored(request.request_id, pair.index, error=pair.error)
@@ -58,7 +58,7 @@ class OpenAIScorer(OpenAIEngine):
             error, retryable = str(fault), fault.retryable
             return Scored(request.request_id, pair.index, boundary=pair.boundary, error=error, retryable=retryable)
 
-    async def _read_score(self, request: ScoreRequest, pair: Pair) -> Scored:
+    async def _read_score(self, request: ScoreRequest, pair: TokenisedPair) -> Scored:
         ids = pair.ids[: pair.end]
         found = self._prompts.read(await self._send(PATH, self._prompts.body(ids)), len(ids))
         return self._prompts.scored(request, pair, found)

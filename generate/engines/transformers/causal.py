@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import torch
 from transformers import PreTrainedModel
 
-from polyculture.generate.engines.token_boundary import Pair
+from polyculture.generate.engines.token_boundary import TokenisedPair
 from polyculture.generate.engines.transformers.plain import plain_batches, run_plain
 from polyculture.generate.engines.transformers.prefix_trie import Text, plan
 from polyculture.generate.engines.transformers.tree import MASKED_LAYERS, ScoredText, TreePasses, layer_kinds
@@ -79,4 +79,4 @@ def _probe(vocabulary: int) -> list[Text]:
     numbers = [7919 * (n + 1) % vocabulary for n in range(24)]
     ends = [(6, 7, 8), (6, 7, 9), (6, 10, 11, 12), (13,), (14, 15), (6, 7, 16, 17)]
     rows = [tuple(numbers[n] for n in (*range(6), *end)) for end in ends]
-    return [Text("probe", Pair(index, ids, 6, len(ids), "clean")) for index, ids in enumerate(rows)]
+    return [Text("probe", TokenisedPair(index, ids, 6, len(ids), "clean")) for index, ids in enumerate(rows)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from polyculture.generate.engines.token_boundary import Pair
+from polyculture.generate.engines.token_boundary import TokenisedPair
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class Text:
     """A text to be scored: the request it belongs to, and its tokens."""
 
     request_id: str
-    pair: Pair
+    pair: TokenisedPair
 
     @property
     def fed(self) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ AHEAD = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ModelFacts:
     """What vLLM says of a model that it has loaded."""
 
     vllm: str  # its version
@@ -47,7 +47,7 @@ class Client:
             answer = self.read()
             if "fatal" in answer:
                 raise self._ended(answer["trace"], f"vLLM cannot open it: {in_short(answer['fatal'])}")
-            self.facts = Facts(**answer["ready"])
+            self.facts = ModelFacts(**answer["ready"])
             self.unk_token_id = self.facts.unk_token_id
         except BaseException:
             self._process.close()

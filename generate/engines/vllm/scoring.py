@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines.base import Scored, ScoreRequest, TokenScore
-from polyculture.generate.engines.token_boundary import Pair, split_pairs
+from polyculture.generate.engines.token_boundary import TokenisedPair, split_pairs
 from polyculture.generate.engines.vllm.client import AHEAD, Client
 from polyculture.generate.engines.vllm.faults import in_short
 from polyculture.generate.engines.vllm.process import Line
@@ -38,7 +38,7 @@ class _Ask:
     """One pass over a text."""
 
     context: _Context
-    pair: Pair
+    pair: TokenisedPair
     cached: bool  # reads the prefix cache
 
 
@@ -77,7 +77,7 @@ class _Scoring:
             if self._asked:
                 self._client.abort(list(self._asked))
 
-    def _pairs(self, requests: Iterable[ScoreRequest]) -> Iterator[tuple[_Context, Pair]]:
+    def _pairs(self, requests: Iterable[ScoreRequest]) -> Iterator[tuple[_Context, TokenisedPair]]:
         for request in requests:
             context = _Context(request)
             for pair in split_pairs(self._client, request, bos=self._client.facts.bos_token_id):

@@ -35,7 +35,7 @@ class Need:
     replicas: int | None
 
 
-class Crew:
+class ReplicaPool:
     """Hands orders to replicas until all are done. An order whose replica is lost goes to another one.
 
     A replica is an actor of Ray's: it stays where its model is loaded. It gets its next order when it is done with the
