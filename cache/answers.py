@@ -1,4 +1,4 @@
-"""Answers that other runs have paid for already: they are taken over, not asked again."""
+"""Reuses answers that sibling runs have paid for."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from polyculture.cache.schema import RESPONSES
 
 
 def find_answers(run: RunFolder, job: Job, wanted: pa.Table) -> pa.Table:
-    """The rows of `responses` that runs beside this one hold for the keys that are wanted, in no particular order.
+    """The rows of `responses` in sibling runs for the wanted keys, in no particular order.
 
     `wanted` has the columns response_id, prompt_id, condition and country; the rows found carry its values. The key
-    holds what was asked of whom and how, so that an answer is the same in every run. Failures are not taken over, nor
-    are files without a column that is needed.
+    identifies model, messages and sampling, so an answer is valid in every run. Failures are not reused, nor are files
+    that lack a required column.
     """
     files = [str(file) for file in _sibling_parts(run, job)] if wanted.num_rows else []
     if not files:

@@ -1,4 +1,4 @@
-"""The folder for what is made once and used by every run on this machine."""
+"""The cache folder that all runs on this machine share."""
 
 from __future__ import annotations
 

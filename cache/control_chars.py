@@ -1,16 +1,18 @@
-"""Somebody else's text (a label, an answer) where signs steer: a terminal, a table of LaTeX."""
+"""Replaces control characters in untrusted text (labels, answers) before a terminal or LaTeX shows it."""
 
 from __future__ import annotations
 
 import unicodedata
 
-_OVERRIDES = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")  # they turn the rest of a line around
+_OVERRIDES = frozenset(
+    "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+)  # bidirectional overrides reverse the rest of a line
 
 
 def replace_control_chars(text: str) -> str:
-    """The text with a replacement character for whatever would steer; line breaks stay."""
-    return "".join("\ufffd" if _steers(letter) else letter for letter in text)
+    """The text with U+FFFD in place of control characters and bidirectional overrides; line breaks stay."""
+    return "".join("\ufffd" if _is_control(letter) else letter for letter in text)
 
 
-def _steers(letter: str) -> bool:
+def _is_control(letter: str) -> bool:
     return letter != "\n" and (unicodedata.category(letter) in ("Cc", "Zl", "Zp") or letter in _OVERRIDES)

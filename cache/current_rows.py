@@ -1,4 +1,4 @@
-"""A job's current responses: what the next stage works on."""
+"""The current responses of a job: the input of the next stage."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def current_responses(
 ) -> Iterator[pa.RecordBatch]:
     """The job's committed responses that count under `manifest`, failed ones included, at most `rows` at a time.
 
-    They count as in `store.sql`: the present sampling, sample numbers and prompts, of one of the run's models. What the
-    job's journal still holds is not among them: it is committed when the job is next opened.
+    They are current as in `store.sql`: of the present sampling, sample numbers and prompts, by a model of the run. Rows
+    that are still in the job's journal are not included; the next process that opens the job commits them.
     """
     if job.model not in manifest.models:
         return

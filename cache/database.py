@@ -1,4 +1,4 @@
-"""DuckDB as every room opens it: without its progress bar, and within bounds where the work may be large."""
+"""Opens DuckDB: without its progress bar, and with a memory limit where the work may be large."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ def connect(
 ) -> duckdb.DuckDBPyConnection:
     """A connection to `file`, or to a database in memory.
 
-    With `memory` ('1GB') DuckDB holds no more than that, and puts the rest into the folder `spill`.
+    With `memory` ('1GB') DuckDB uses no more than that, and spills the rest to the folder `spill`.
     """
     connection = duckdb.connect(":memory:" if file is None else str(file), read_only=read_only)
-    # Progress is shown by the front door, in one form for all work.
+    # The front door shows progress, in one form for all work.
     connection.execute("SET enable_progress_bar = false")
     if memory is not None:
         connection.execute("SET memory_limit = $memory", {"memory": memory})

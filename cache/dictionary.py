@@ -3,8 +3,8 @@
     rows = describe(connection, layout)
     rows[0]["meaning"]
 
-Nothing is written twice: a view is explained by the comment above it in its SQL file, a column of a table by the
-comment beside it in its row type, and what is left by the `columns.toml` beside the SQL file.
+Nothing is written twice. The comment above a view in its SQL file explains the view, the comment beside a field of a
+row type explains the column, and the `columns.toml` beside the SQL file explains the other columns.
 """
 
 from __future__ import annotations

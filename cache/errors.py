@@ -1,7 +1,7 @@
 """The exceptions of Polyculture, all of them.
 
 - PolycultureError: the root; the front door prints its one line and exits with `exit_code`
-  - UserError: a mistake that the user can mend: names what, where and the remedy (exit code 2)
+  - UserError: a mistake that the user can correct; names what, where and the remedy (exit code 2)
     - CatalogError: a topic, language or country file that does not hold what it must
       - DataSetError: a data set that is not there, or whose files do not hold what they must
     - ExperimentError: an experiment file that cannot be run as it is written
@@ -11,8 +11,8 @@
     - StoreError: a folder that cannot be written or a file that cannot be read
     - SnapshotError: a Wikidata snapshot that is missing, broken or of another version
     - WikidataError: the live Wikidata service cannot be reached, refuses, or was given no contact
-  - JobHeldError: another process works on this job now (exit code 3)
-  - IncompleteError: the work ended and some of it failed; running again resumes (exit code 4)
+  - JobHeldError: another process holds the lock of this job (exit code 3)
+  - IncompleteError: some of the work failed; running again resumes (exit code 4)
   - BudgetError: the next answer might cost more than `max_cost` leaves (exit code 5)
 """
 
@@ -22,11 +22,11 @@ import difflib
 import re
 from collections.abc import Iterable
 
-_LINE_BREAK = re.compile(r"\s*\n\s*")  # what others say of a fault may have several lines
+_LINE_BREAK = re.compile(r"\s*\n\s*")  # messages of other libraries may have several lines
 
 
 class PolycultureError(Exception):
-    """Anything that Polyculture says about itself in one line."""
+    """The base of all exceptions; its message is one line."""
 
     exit_code = 1
 
@@ -91,13 +91,13 @@ class JobHeldError(PolycultureError):
 
 
 class IncompleteError(PolycultureError):
-    """The work ended and some of it failed; running the same command again resumes."""
+    """Some of the work failed; the same command resumes."""
 
     exit_code = 4
 
 
 class BudgetError(PolycultureError):
-    """The next answer might cost more than is left of the run's limit. All that was asked is answered and kept."""
+    """The next answer might exceed the run's budget. All earlier answers are kept."""
 
     exit_code = 5
 

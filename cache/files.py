@@ -12,7 +12,7 @@ from pathlib import Path
 
 from polyculture.cache.errors import StoreError
 
-ABANDONED = 3600.0  # seconds after which nobody writes to a temporary file any more
+ABANDONED = 3600.0  # seconds after which a temporary file is taken for abandoned
 
 
 @contextmanager
@@ -31,9 +31,9 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def sweep(folder: Path) -> None:
-    """Removes what killed processes left behind of files that were being written to `folder`."""
+    """Removes temporary files that killed processes left in `folder`."""
     for temporary in folder.glob(".*.tmp"):
-        with suppress(OSError):  # another process sweeps, too
+        with suppress(OSError):  # another process removes it, too
             if time.time() - temporary.stat().st_mtime > ABANDONED:
                 temporary.unlink()
 

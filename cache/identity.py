@@ -1,4 +1,4 @@
-"""Content hashes: what a row, a stage or a file is known by."""
+"""Content hashes, the identity of rows, stages and files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def file_sha256(path: Path) -> str:
 def model_sha256(place: Path) -> str:
     """Of a model's file; of a folder the names and contents of all weights, settings and vocabularies.
 
-    Files of gigabytes: each is read once in a process, for as long as it stays as it is.
+    The files may be gigabytes: each is read once per process, unless it changes.
     """
     if place.is_file():
         return _kept_sha256(place)

@@ -1,9 +1,8 @@
-"""Who works on a job: one process at a time, on one machine or on many over one file system.
+"""The lock of a job: one process at a time, on one machine or on many that share a file system.
 
-A job is held twice. The kernel's lock is exact where it works: it falls with the process that holds it, but file
-systems of networks may not have it, or keep it to one machine. The lease is a file that its holder touches every few
-seconds: it holds on any file system, and when its holder's machine is lost it ends `LEASE` seconds after the last
-touch, by the clock of whoever waits.
+A job is locked twice. The kernel's lock ends with the process that holds it, but network file systems may not support
+it, or only within one machine. The lease is a file that its holder touches every few seconds. It works on any file
+system, and expires `LEASE` seconds after the last touch, by the clock of the process that waits.
 """
 
 from __future__ import annotations
@@ -19,25 +18,25 @@ from filelock import FileLock, LeaseSettingsMismatch, SoftFileLease, Timeout
 
 from polyculture.cache.errors import JobHeldError
 
-LEASE = 30.0  # seconds after which a holder that gives no sign of life is taken for dead
-BEAT = 5.0  # seconds between two signs of life
+LEASE = 30.0  # seconds without a heartbeat after which a lease expires
+BEAT = 5.0  # seconds between two heartbeats
 
 _NO_KERNEL_LOCKS = frozenset({errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOLCK})
 
 
 class JobLock:
-    """A folder that this process alone works in, between `acquire` and `release`; `name` is what it is called."""
+    """An exclusive lock on a folder, from `acquire` to `release`; messages call it `name`."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._name, self._holder, self._marker = name, folder / ".holder", folder / ".lease"
         self._kernel = FileLock(folder / ".lock", timeout=0, fallback_to_soft=False)
         self._lease = self._new_lease(LEASE)
-        self._checked = 0.0  # when the lease was last seen to be ours, by the monotonic clock
+        self._checked = 0.0  # when we last verified that the lease is ours, monotonic clock
 
     def acquire(self) -> None:
-        """Takes the folder. Waits at most for one sign of life of a holder on another machine.
+        """Locks the folder. Waits at most for one heartbeat of a holder on another machine.
 
-        Raises `JobHeldError`, with who holds it since when, and `OSError` where the folder cannot be written.
+        Raises `JobHeldError`, naming the holder and since when, and `OSError` where the folder cannot be written.
         """
         self._take_kernel_lock()
         try:
@@ -49,14 +48,14 @@ class JobLock:
             raise
 
     def release(self) -> None:
-        """Gives the folder back; what is not held is left as it is."""
+        """Unlocks the folder; does nothing where this process does not hold the lock."""
         self._lease.release(force=True)
         self._kernel.release(force=True)
 
     def check(self) -> None:
-        """Raises `JobHeldError` where this process stood still for so long that another one took over.
+        """Raises `JobHeldError` where this process was suspended for so long that another one took over.
 
-        Cheap enough for every write; whoever wakes from a standstill looks at the lease before it writes.
+        Cheap enough to be called before every write: it reads the lease only after a pause.
         """
         now = time.monotonic()
         if now - self._checked < BEAT:
@@ -64,10 +63,10 @@ class JobLock:
         self._checked = now
         owner = self._lease.owner
         if owner is None or owner.token != self._lease.token:
-            raise JobHeldError(f"{self._name} was taken over by {self.holder()} while this process stood still")
+            raise JobHeldError(f"{self._name} was taken over by {self.holder()} while this process was suspended")
 
     def holder(self) -> str:
-        """Who holds the folder, or held it last."""
+        """The process that holds the lock, or held it last."""
         try:
             return self._holder.read_text(encoding="utf-8") or "another process"
         except OSError:
@@ -85,7 +84,7 @@ class JobLock:
     def _take_lease(self) -> None:
         try:
             self._wait_for_lease()
-        except LeaseSettingsMismatch:  # left by a version with another `LEASE`, which its holder relies on
+        except LeaseSettingsMismatch:  # another version wrote it, with another `LEASE` that its holder relies on
             self._lease = self._new_lease(_duration(self._marker))
             self._wait_for_lease()
 
@@ -101,11 +100,11 @@ class JobLock:
         return SoftFileLease(self._marker, lease_duration=duration, heartbeat_interval=beat, thread_local=False)
 
     def _held(self) -> JobHeldError:
-        return JobHeldError(f"{self._name} is held by {self.holder()}; it is left to it")
+        return JobHeldError(f"{self._name} is held by {self.holder()}; skipped")
 
 
 class _Pulse:
-    """Whether the holder of a lease lives: its file was touched, or came into being, since we look at it."""
+    """Whether the holder of a lease is alive: its file was touched, or created, since we began to watch it."""
 
     def __init__(self, marker: Path) -> None:
         self._marker = marker
@@ -124,9 +123,9 @@ class _Pulse:
 
 
 def is_locked(folder: Path) -> bool:
-    """Whether some process works in `folder` now, as its lease tells; takes nothing, so that nobody is kept from it.
+    """Whether a process holds the lock of `folder` now, judged by its lease; takes no lock.
 
-    A holder that died on another machine counts until its lease ends.
+    A holder that died on another machine counts until its lease expires.
     """
     marker = folder / ".lease"
     try:
@@ -139,7 +138,7 @@ def is_locked(folder: Path) -> bool:
 
 
 def _duration(marker: Path) -> float:
-    """How long the lease on disk holds without a sign of life: `LEASE`, unless another version wrote it."""
+    """How long the lease on disk is valid without a heartbeat: `LEASE`, unless another version wrote it."""
     owner = SoftFileLease(marker, lease_duration=LEASE).owner
     return owner.lease_duration or LEASE if owner is not None else LEASE
 

@@ -1,8 +1,7 @@
-"""Tables and how a store is laid out: what every room hands to the store, which knows none of them by name.
+"""The layout of a store: tables and views, which the rooms declare and the store knows none of by name.
 
 A `Table` is a frozen dataclass of rows with what the store must know to keep them. A `Layout` is tables and the SQL
-over them. Rooms and instruments declare theirs; the front door composes them in the order in which they read one
-another.
+over them. Rooms and instruments declare theirs; the front door composes them in the order of their dependencies.
 """
 
 from __future__ import annotations
@@ -34,11 +33,11 @@ class Table(Generic[R]):
     row: type[R]  # a frozen dataclass: the one place where the columns are written down
     key: str | None = None  # the column that says which work is done
     commit: str | None = None  # the table whose parts commit this one's
-    shared: bool = False  # answers of sibling runs are taken over
+    shared: bool = False  # answers of sibling runs are reused
     account: str | None = None  # the stage in the ledger that paid for its rows; never renamed
-    unit: str = "rows"  # what people call its rows: 'scores', 'answers'
+    unit: str = "rows"  # the word for its rows in messages: 'scores', 'answers'
     asked: str = "model"  # the column that names the model that was asked and paid
-    renamed: Mapping[str, str] = field(default_factory=dict)  # a column now -> what it was called before
+    renamed: Mapping[str, str] = field(default_factory=dict)  # a column's present name -> its former one
 
     @property
     def _row(self) -> type[DataclassInstance]:
@@ -64,7 +63,7 @@ class Table(Generic[R]):
 
     @cached_property
     def later_columns(self) -> frozenset[str]:
-        """Columns that the first stores did not have: a file without them is read as if they were null."""
+        """Columns that were added later: a file without them is read with nulls."""
         return frozenset(column.name for column in fields(self._row) if column.default is None)
 
 
@@ -101,7 +100,7 @@ class Layout:
 
     @property
     def only_current(self) -> Layout:
-        """The same without the views: enough to say which rows count."""
+        """The same without the views: enough to select the current rows."""
         return Layout(self.tables, self.current)
 
     def table(self, name: str) -> Table[Any]:

@@ -1,9 +1,9 @@
-"""What a run has spent and what its processes are about to spend: one small file that they all keep, under a lock.
+"""The ledger of a run: spent and reserved money in one small file, which all processes update under a lock.
 
-An account is the work of one stage on one job. `spent` is what its rows on disk have cost, `reserved` what requests
-that are on their way may cost at worst. The sum over all accounts never grows above the limit. Whoever reserves names
-himself as holder, by a lock file that the system frees when he dies: the reservations of the dead do not count. Those
-of batches do, whoever lives: the provider works on them all the same.
+An account is the work of one stage on one job. `spent` is the cost of its rows on disk, `reserved` the upper bound of
+its requests in flight. The sum over all accounts never exceeds the limit. A reservation names its process, by a lock
+file that the system frees when the process ends, and expires with it. Reservations of batches do not expire: the
+provider goes on with them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from polyculture.cache.files import replacing, store_faults
 
-_ROUNDING = 1e-9  # sums of floats that should be equal differ by less
+_ROUNDING = 1e-9  # rounding errors of sums of floats are smaller
 
 
 class Account(BaseModel):
@@ -52,7 +52,7 @@ class Ledger:
             self._alive.acquire()
 
     def close(self) -> None:
-        """Gives up what this process still holds."""
+        """Releases the reservations of this process."""
         with self._book() as book:
             for account in book.accounts.values():
                 if account.holder == self._me:
@@ -61,7 +61,7 @@ class Ledger:
         self._holder_file(self._me).unlink(missing_ok=True)
 
     def refresh(self, spent: Mapping[str, Callable[[], float]]) -> None:
-        """Counts anew what accounts have spent that nobody works on now: `spent` says it, by account."""
+        """Sets the spending of accounts that no process works on now, by `spent` per account."""
         self._counts.update(spent)
         with self._book() as book:
             for name, count in spent.items():
@@ -70,7 +70,7 @@ class Ledger:
                     _bury(account, count())
 
     def begin(self, name: str, spent: float, *, batch: bool) -> float:
-        """Takes over an account whose rows have cost `spent`, and says how much is reserved for it already."""
+        """Opens an account whose rows have cost `spent`; returns how much is reserved for it already."""
         with self._book() as book:
             before = book.accounts.get(name, Account())
             kept = before.reserved if before.batch and batch else 0.0
@@ -88,18 +88,18 @@ class Ledger:
             return granted
 
     def settle(self, name: str, spent: float, outstanding: float = 0.0) -> None:
-        """Books `spent`, and gives back the reservation but for what is `outstanding`."""
+        """Books `spent`, and releases the reservation except for what is `outstanding`."""
         with self._book() as book:
             account = book.accounts[name]
             account.spent, account.reserved = account.spent + spent, outstanding
 
     def spent(self) -> float:
-        """What the whole run has spent, as far as it is booked."""
+        """The booked spending of the whole run."""
         with self._book() as book:
             return sum(account.spent for account in book.accounts.values())
 
     def reserved_by_others(self, name: str) -> dict[str, float]:
-        """What accounts but this one have reserved and may still give back. The dead are struck out on the way."""
+        """What other accounts have reserved and may still release. Reservations of ended processes are removed."""
         with self._book() as book:
             others = {}
             for other, account in book.accounts.items():
@@ -141,6 +141,6 @@ class Ledger:
 
 
 def _bury(account: Account, spent: float) -> None:
-    """An account that nobody works on any more."""
+    """An account without a living process."""
     account.spent, account.holder = spent, None
     account.reserved = account.reserved if account.batch else 0.0

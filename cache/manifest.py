@@ -14,7 +14,7 @@ from polyculture.cache.identity import content_id
 
 
 class Manifest(BaseModel):
-    """What makes a run's numbers traceable. A stage fills in its own part.
+    """Everything that a run's numbers depend on. Each stage fills in its own part.
 
     `sampling_id`, `n`, `extractor_ids`, `asked`, `setups` and `linker_id` say which rows are current: rows
     made under other settings stay on disk, out of every view, and count again when the settings come back.
@@ -35,9 +35,13 @@ class Manifest(BaseModel):
     n: int = 0
     sampling_id: str = ""
     extractor: dict[str, Any] = {}
-    extractor_ids: dict[str, str] = {}  # topic -> id: a topic that is added leaves the others' mentions as they are
+    extractor_ids: dict[
+        str, str
+    ] = {}  # topic -> id: per topic, so that a new topic leaves the mentions of others current
     asked: dict[str, dict[str, str]] = {}  # instrument -> what was asked -> the id that rows count under
-    setups: dict[str, dict[str, Any]] = {}  # 'use model' -> which model, exactly, and what decides its numbers
+    setups: dict[
+        str, dict[str, Any]
+    ] = {}  # 'use model' -> the setup: which model, exactly, and every option that decides its numbers
     linker: dict[str, Any] = {}
     linker_id: str = ""
     snapshot: dict[str, Any] = {}  # provenance of the Wikidata snapshot, or of the live API
@@ -56,12 +60,12 @@ class Manifest(BaseModel):
 
 
 def setup_id(setup: Mapping[str, Any]) -> str:
-    """The hash that rows are known by which were made under one of `Manifest.setups`."""
+    """The `setup_id` of rows that were made under one of `Manifest.setups`."""
     return content_id("setup", setup)
 
 
 def read_manifest(path: Path) -> Manifest | None:
-    """The manifest, or None where there is no run yet. Raises `StoreError` where it cannot be understood."""
+    """The manifest, or None where there is no run yet. Raises `StoreError` where it cannot be parsed."""
     if not path.exists():
         return None
     try:
@@ -70,7 +74,7 @@ def read_manifest(path: Path) -> Manifest | None:
         raise StoreError(
             "is not a manifest that this version can read",
             where=path,
-            remedy="Move it away and run again: the shards are kept and found again.",
+            remedy="Move it away and run again: the shards are kept and reused.",
         ) from fault
 
 

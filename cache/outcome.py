@@ -10,22 +10,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How much work of a stage is done, and how much of it failed with a reason on record."""
+    """How many items of a stage are done, and how many failed with a recorded reason."""
 
     done: int
     failed: int
-    reused: int = 0  # of those done: found in the store, not made anew
+    reused: int = 0  # of those done: already in the store
 
     def __add__(self, other: Outcome) -> Outcome:
         return Outcome(self.done + other.done, self.failed + other.failed, self.reused + other.reused)
 
 
-# Called with the outcome so far, now and then; never more often than a few times a second.
+# Called with the outcome so far, at most a few times a second.
 Progress = Callable[[Outcome], None]
 
 
 def silent(_outcome: Outcome) -> None:
-    """A progress that nobody watches."""
+    """A progress that shows nothing."""
 
 
 def throttled(progress: Progress, every: float = 0.25) -> Progress:

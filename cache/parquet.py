@@ -47,7 +47,7 @@ def write_parquet(table: pa.Table, path: Path, metadata: Mapping[str, str] | Non
 def read_rows(path: Path, table: Table[Any], columns: Sequence[str] = ()) -> pa.Table:
     """`columns` of a file of `table`, or all of them; those that came later than the file are null.
 
-    A column that has another name in the file comes under its present one. Raises `StoreError` where others are
+    A renamed column is returned under its present name. Raises `StoreError` where others are
     missing, too.
     """
     wanted = list(columns or table.columns)
@@ -91,7 +91,7 @@ def read_metadata(path: Path) -> dict[str, str]:
 
 @contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Arrow does not say which file it cannot read; in this block its fault begins with the path."""
+    """Puts the path before Arrow's errors in this block: Arrow does not name the file."""
     try:
         yield
     except pa.ArrowInvalid as fault:

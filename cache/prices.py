@@ -21,6 +21,6 @@ class Price:
     batch_discount: float = 0.5  # share of the price that a batch saves
 
     def cost(self, prompt_tokens: int, completion_tokens: int, purchase: str = DIRECT) -> float:
-        """What tokens that were read and written cost."""
+        """The cost of prompt and completion tokens."""
         full = (prompt_tokens * self.input + completion_tokens * self.output) / MILLION
         return full * (1 - self.batch_discount) if purchase == BATCH else full

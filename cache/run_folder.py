@@ -1,4 +1,4 @@
-"""Where the files of one experiment stand: `runs/<experiment>/...` and nothing else."""
+"""The paths of one experiment's files: `runs/<experiment>/...`."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class RunFolder:
 
     @property
     def report_data(self) -> Path:
-        """What lies beside a report that is too large for one file."""
+        """The folder for the data of a report that is too large for one file."""
         return self.root / "report-data"
 
     @property
     def report_tables(self) -> Path:
-        """The report's tables as files, where they were asked for."""
+        """The folder of the report's tables, where they were asked for."""
         return self.root / "report-tables"
 
     @property

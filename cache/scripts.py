@@ -1,4 +1,4 @@
-"""In which scripts a text is written."""
+"""The writing systems of a text."""
 
 from __future__ import annotations
 

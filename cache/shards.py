@@ -1,8 +1,8 @@
 """The shards of a job: answers go to a journal as they come, and from the journal into Parquet parts.
 
 A job's folder of a table holds `part-00000.parquet`, `part-00001.parquet`, ... Each part is whole or absent. Between
-parts, every record that was appended stands as a line in the journal, so that a process killed at any moment loses
-at most what it had not yet been given. Opening the job again repairs what a kill left behind.
+parts, every appended record is a line of the journal, so a killed process loses at most the answers in flight.
+Opening the job again recovers from a kill.
 
 A record may span several tables (an extraction and its mentions). Parts of the same number belong together, and the
 last table's part is the commit: parts of other tables without it are not part of the store.
@@ -36,7 +36,7 @@ Record = Mapping[str, Sequence[Any]]
 
 
 class JobShards:
-    """The shards of one job, held by this process while the `with` block lasts.
+    """The shards of one job, locked by this process for the `with` block.
 
     `tables` are written together; the last one is the commit, whose key says which work is done.
     Raises `JobHeldError` where another process holds the job, `StoreError` where the folder cannot be written.
@@ -73,8 +73,8 @@ class JobShards:
         try:
             if kind is None:
                 self.seal()
-            # What was taken over by another process is sealed by that one. Anything else may have struck between two
-            # steps, as Ctrl-C does: what is on disk counts.
+            # A process that took the job over seals it. Any other exception, such as Ctrl-C, may have come between two
+            # steps: what is on disk counts.
             elif not issubclass(kind, (OSError, JobHeldError)):
                 self._recover()
         finally:
@@ -83,11 +83,11 @@ class JobShards:
             self._lock.release()
 
     def append(self, record: Record) -> None:
-        """Keeps one finished unit of work, durable against the death of this process when the call returns."""
+        """Writes one finished unit of work; it survives a kill of this process once the call returns."""
         self.append_many([record])
 
     def append_many(self, records: Sequence[Record]) -> None:
-        """Keeps many finished units of work with one write."""
+        """The same for many units, with one write."""
         self._lock.check()
         lines = b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)  # rows, too
         with store_faults(self._journal_path):
@@ -108,7 +108,7 @@ class JobShards:
         self._journal_path.unlink(missing_ok=True)
 
     def append_part(self, tables: Mapping[str, pa.Table]) -> None:
-        """Writes finished Arrow tables as a part of their own, past the journal: for work done in bulk."""
+        """Writes Arrow tables as a part of their own, bypassing the journal: for bulk work."""
         self._lock.check()
         name = self._next_part()
         for table, folder in self._folders.items():
@@ -123,7 +123,7 @@ class JobShards:
         return pa.concat_tables(parts) if parts else rows_to_table(kept, []).select(wanted)
 
     def read_journal(self) -> list[Record]:
-        """The records that stand in no part yet: of a process that was killed, or that works on the job now."""
+        """The records that are in no part yet: of a killed process, or of one that works on the job now."""
         return _read_journal(self._journal_path)
 
     def retire(self, failed: set[str]) -> None:
@@ -178,12 +178,12 @@ class JobShards:
 
 
 def value_of(row: Any, column: str) -> Any:
-    """A value of a row: an object while its process lives, a dictionary when it comes back from a journal."""
+    """A value of a row, which is an object, or a dictionary where a journal was read."""
     return row[column] if isinstance(row, dict) else getattr(row, column)
 
 
 def recover(run: RunFolder, job: Job, tables: Sequence[Table[Any]]) -> None:
-    """Commits what a killed process left in a job's journal; does nothing where there is none, or the job is held."""
+    """Commits a job's journal that a killed process left; does nothing without one, or where the job is locked."""
     if not (run.shards(tables[-1].name, job) / JOURNAL).exists():
         return
     try:
@@ -194,13 +194,13 @@ def recover(run: RunFolder, job: Job, tables: Sequence[Table[Any]]) -> None:
 
 
 def unsealed(run: RunFolder) -> int:
-    """How many shards have rows in their journal that no table shows yet: of jobs that were killed, or are at work."""
+    """How many shards have rows that are only in their journal: of killed jobs, or of running ones."""
     journals = run.root.glob(f"*/model=*/language=*/topic=*/{JOURNAL}")
     return sum(journal.stat().st_size > 0 for journal in journals)
 
 
 def _write_whole(file: BinaryIO, data: bytes) -> None:
-    """An unbuffered write may be short (a disk that fills up): write on until the system says why it cannot."""
+    """An unbuffered write may be short (a full disk): continue until all is written or the system raises."""
     left = memoryview(data)
     while left:
         left = left[file.write(left) :]
@@ -210,7 +210,7 @@ def _read_journal(path: Path) -> list[Record]:
     """The journal's whole lines; a line that a kill or a full disk cut is not a record."""
     try:
         lines = path.read_bytes().split(b"\n")
-    except FileNotFoundError:  # none, or sealed this moment
+    except FileNotFoundError:  # there is none, or another process has just sealed it
         return []
     return [orjson.loads(line) for line in lines[:-1]]
 
@@ -226,7 +226,7 @@ def _to_table(table: Table[Any], rows: Sequence[Any]) -> pa.Table:
 
 
 def committed_parts(run: RunFolder, table: Table[Any]) -> list[Path]:
-    """The part files of a table that count: those whose part of the table that commits it is there, over all jobs."""
+    """The committed part files of a table, over all jobs: those whose committing part exists."""
     folder = run.root / table.name
     parts = sorted(folder.glob(f"model=*/language=*/topic=*/part-*{SUFFIX}"))
     if table.commit is None:

@@ -1,4 +1,4 @@
-"""Sheets that come back from people: CSV as Polyculture or any spreadsheet writes it."""
+"""Reads sheets that people filled in: CSV as Polyculture or any spreadsheet writes it."""
 
 from __future__ import annotations
 

@@ -37,12 +37,12 @@ CORE = Layout(
 
 @contextmanager
 def _built(run: RunFolder, layout: Layout, at: Path | None, selections: Collection[str]) -> Iterator[Path]:
-    """Writes `store.duckdb`, or `at`, afresh: views over the run's files, then the layout's SQL.
+    """Writes a new `store.duckdb`, or `at`: views over the run's files, then the layout's SQL.
 
-    All of it once more in a schema of its own for each of the `selections` (`cache.selections`).
+    Each of the `selections` (`cache.selections`) is a schema of its own with the same views.
 
-    The file holds no data of its own and may be deleted at any time. During the block it stands under a passing
-    name, then it takes the place of the one before. Raises `StoreError` where there is no run.
+    The file holds no data and may be deleted at any time. During the block it has a temporary name, then it replaces
+    the former one. Raises `StoreError` where there is no run.
     """
     manifest = read_manifest(run.manifest)
     if manifest is None:
@@ -51,13 +51,13 @@ def _built(run: RunFolder, layout: Layout, at: Path | None, selections: Collecti
     with replacing(path) as temporary, _disk_faults(path):
         with open_view_template(temporary, layout, selections) as connection:
             _put_rows(connection, run, manifest, layout, selections)
-            connection.execute("CHECKPOINT")  # closing writes, too, but says nothing where the disk is full
+            connection.execute("CHECKPOINT")  # closing writes, too, but does not report a full disk
         yield temporary
 
 
 @contextmanager
 def _disk_faults(path: Path) -> Iterator[None]:
-    """DuckDB has a fault of its own for a full disk."""
+    """Turns DuckDB's own error for a full disk into the `OSError` that others raise."""
     full = os.strerror(errno.ENOSPC)
     try:
         yield
@@ -69,7 +69,7 @@ def _disk_faults(path: Path) -> Iterator[None]:
 
 @contextmanager
 def current_store(run: RunFolder, manifest: Manifest, layout: Layout = CORE) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The rows that count under `manifest`, in memory: nothing is written, whoever else writes."""
+    """The current rows under `manifest`, in a database in memory: nothing is written."""
     with connect() as connection:
         fill_store(connection, run, manifest, layout)
         yield connection
@@ -90,10 +90,10 @@ def _put_rows(
     layout: Layout,
     selections: Collection[str] = (),
 ) -> None:
-    """Fills a store that has its views over empty tables: the run's files take the place of these.
+    """Replaces the empty tables of a store by views over the run's files.
 
-    Not the other way round: DuckDB opens all that a view rests on when it is made, and a large run has thousands of
-    files.
+    The views on top exist already: DuckDB opens every file below a view when it creates one, and a large run has
+    thousands.
     """
     _put_run(connection, manifest)
     for table in layout.tables:
@@ -115,32 +115,31 @@ def open_store(
     at: Path | None = None,
     memory: str | None = None,
 ) -> duckdb.DuckDBPyConnection:
-    """The store, built afresh and opened read-only; it can read the run's folder and no other file.
+    """Builds the store and opens it read-only; it can read the run's folder and no other file.
 
     With `at` nothing is written into the run's folder; `memory` ('4GB') bounds what DuckDB holds.
-    Each of the views in `keep`, in order, is computed once, now: whoever asks many questions does not read millions of
-    mentions for each. What is written later is not in them. With a `selection`, names without a schema are those of
-    this one; what is kept is kept of it alone, and stands before the views of all schemas. `selections` are further
-    schemas to ask.
+    The views in `keep` are materialised now, in order, so that many queries do not read millions of mentions each; rows
+    written later are not in them. With a `selection`, names without a schema are those of this schema, and only its
+    views are materialised; they take precedence over the views of all schemas. `selections` are further schemas.
     """
-    # Opened under its passing name: DuckDB takes a second file of a name that is open for the first.
+    # Opened under its temporary name: DuckDB confuses two files of one name where the first is open.
     with _built(run, layout, at, {selection, *selections} - {MAIN}) as path:
         connection = connect(path, read_only=True, memory=memory)
     connection.execute("SET allowed_directories = [$folder]", {"folder": str(run.root.resolve())})
     connection.execute("SET enable_external_access = false")
     connection.execute("SET enable_progress_bar = false")
     # DuckDB 2.0.0 ends a join over millions of mentions with an internal error ("global dictionary column 0 changed
-    # identity") where it gathers small chunks between operators; without that, it answers.
+    # identity") where it caches small chunks between operators. Without that cache, the join works.
     connection.execute("SET debug_enable_caching_operators = false")
     connection.execute(f"SET search_path = '{selection},{MAIN}'")
     connection.execute("SET lock_configuration = true")
-    for view in keep:  # a temporary table stands before the view of the same name, also where other views name it
+    for view in keep:  # a temporary table takes precedence over the view of its name, in other views, too
         connection.execute(f"CREATE TEMP TABLE {view} AS FROM {selection}.{view}")
     return connection
 
 
 def _put_files(connection: duckdb.DuckDBPyConnection, run: RunFolder, table: Table[Any], selection: str = MAIN) -> None:
-    """Puts a view over the files of a table, where there are any, in the place of the empty table."""
+    """Replaces the empty table by a view over its files, where there are any."""
     if table.sharded:
         files = committed_parts(run, table)
     else:
@@ -152,8 +151,8 @@ def _put_files(connection: duckdb.DuckDBPyConnection, run: RunFolder, table: Tab
 def _create_view(connection: duckdb.DuckDBPyConnection, table: Table[Any], files: Sequence[Path]) -> None:
     """A view over the rows of `files`; columns that came later than some of them are null there."""
     name = f"stored_{table.name}"
-    blank = connection.table(name)
-    types = dict(zip(blank.columns, blank.types, strict=True))
+    empty = connection.table(name)
+    types = dict(zip(empty.columns, empty.types, strict=True))
     connection.execute(f"DROP TABLE {name}")
     first = {path.parent: path for path in reversed(files)}  # of each job, the oldest
     older = any(is_older(path, table) for path in first.values())

@@ -1,7 +1,7 @@
 """A store without rows: the empty tables of a layout, and its views. `cache.store` puts a run's rows in.
 
-DuckDB takes half a second to understand all views, and as long again for each selection: that is done once, and the
-file is kept in the user's cache folder (1.3 to 2.4 MB) for as long as the SQL stays as it is.
+DuckDB takes half a second to parse all views, and as long again for each selection. That is done once; the file is
+kept in the user's cache folder (1.3 to 2.4 MB) until the SQL changes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from polyculture.cache.layout import Layer, Layout, Table
 from polyculture.cache.selections import COMPUTED, MAIN, selection_files
 
 RUN = Path(__file__).with_name("run.sql")
-# An empty Arrow table would do, too, but Arrow loads pandas to make one: a quarter of a second of every command.
+# Not from an empty Arrow table: Arrow loads pandas to make one, a quarter of a second of every command.
 _SQL_TYPES: dict[pa.DataType, str] = {
     pa.string(): "VARCHAR",
     pa.int64(): "BIGINT",
@@ -37,14 +37,14 @@ _SQL_TYPES: dict[pa.DataType, str] = {
     pa.list_(pa.float64()): "DOUBLE[]",
     pa.map_(pa.string(), pa.string()): "MAP(VARCHAR, VARCHAR)",
 }
-_KEPT_FOR = 30 * 86400.0  # seconds; what an older version left behind goes then, and what is needed is made again
+_KEPT_FOR = 30 * 86400.0  # seconds, after which templates are removed; those in use are made again
 
 
 def open_view_template(path: Path, layout: Layout, selections: Collection[str] = ()) -> duckdb.DuckDBPyConnection:
     """A store without rows at `path`, to be filled.
 
-    It is a copy of the one in the cache folder. Where that is missing or damaged, it is made, and kept if the folder
-    can be written.
+    It is copied from the cache folder. Where that copy is missing or damaged, it is created, and kept if the folder is
+    writable.
     """
     kept = cache_folder() / "stores" / f"{_identity(layout, selections)}.duckdb"
     if kept.exists():
@@ -74,7 +74,7 @@ def _make(path: Path, layout: Layout, selections: Collection[str]) -> None:
         create_views(connection, layout, selections)
         rows = describe(connection, layout) + describe_selections(sorted(selections))
         connection.from_arrow(pa.Table.from_pylist(rows)).create("dictionary")
-        connection.execute("CHECKPOINT")  # closing writes, too, but says nothing where the disk is full
+        connection.execute("CHECKPOINT")  # closing writes, too, but does not report a full disk
 
 
 def _create_selection(connection: duckdb.DuckDBPyConnection, selection: str, layout: Layout) -> None:
@@ -113,7 +113,7 @@ def _create_empty(connection: duckdb.DuckDBPyConnection, table: Table[Any]) -> N
 
 
 def _identity(layout: Layout, selections: Collection[str]) -> str:
-    """A hash of all that decides what is in the file: SQL, what the dictionary says, columns, DuckDB's version."""
+    """A hash of everything that decides the file's content: SQL, dictionary, columns, DuckDB's version."""
     own = Path(__file__).parent
     of_selections = [file for selection in sorted(selections) for file in selection_files(selection)]
     meanings = sorted({file.with_name(COLUMNS) for file in layout.files})

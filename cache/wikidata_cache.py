@@ -1,7 +1,7 @@
-"""What the live Wikidata service has answered, kept on disk: a second run asks nothing.
+"""The on-disk cache of the live Wikidata service: a second run asks nothing.
 
-One SQLite file in write-ahead mode: several processes of one machine may share it. A file that is damaged, wherever in
-it, is set aside when it is opened, and a new one begun; an answer that cannot be read counts as not there.
+One SQLite file in write-ahead mode: several processes of one machine may share it. A damaged
+file is set aside when it is opened, and a new one is begun; an answer that cannot be parsed is a cache miss.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import orjson
 
 from polyculture.cache.errors import StoreError
 
-VERSION = 1  # of what the rows hold; a file of another version is set aside
+VERSION = 1  # of the row format; a file of another version is set aside
 DAY = 86_400.0
-SEARCH_DAYS = 90.0  # after which a search is asked again, for items are added and renamed every day
+SEARCH_DAYS = 90.0  # after which a search is repeated: items are added and renamed every day
 MISSING_DAYS = 30.0
 _PATIENCE = 60.0  # seconds to wait for another process that writes
 
@@ -40,7 +40,7 @@ class WikidataCache:
     """Answers of one service (its address), by what was asked. `set_aside` is where a broken file was moved to.
 
     What a search found is remembered for `search_days`, an entity that does not exist for `missing_days`, all else for
-    ever. With `read_only` the file is left as it is, whatever it is. Raises `StoreError` where the file cannot be
+    ever. With `read_only` the file is never changed. Raises `StoreError` where the file cannot be
     written, or, read only, is no cache.
     """
 
@@ -90,7 +90,7 @@ class WikidataCache:
         return {term: orjson.loads(items) for term, items in rows}
 
     def keep_search(self, language: str, term: str, items: Sequence[str]) -> None:
-        """Keeps what the service found for a term, in its order."""
+        """Stores the service's hits for a term, in its order."""
         row = (self._service, language, term, _json(list(items)), self._clock())
         with self._faults(), self._connection:
             self._connection.execute("INSERT OR REPLACE INTO searches VALUES (?, ?, ?, ?, ?)", row)
@@ -156,7 +156,7 @@ class WikidataCache:
 
     def _open_read_only(self) -> sqlite3.Connection:
         try:
-            # Where nobody is writing, not even a file of locks is to appear beside it.
+            # Opened immutable where no one writes, so that SQLite creates no lock file beside it.
             way = "mode=ro" if self.path.with_name(f"{self.path.name}-wal").exists() else "immutable=1"
             connection = sqlite3.connect(f"{self.path.absolute().as_uri()}?{way}", uri=True, timeout=_PATIENCE)
             try:

@@ -1,9 +1,9 @@
-"""The worker: whatever asks for answers and keeps them, resumable at any moment.
+"""The worker: asks for answers and keeps them, resumable at any moment.
 
-A `Step` says what there is to do: works, each a job with its items, and for each item the keys of the rows that settle
-it. The worker looks what is on disk, tries failures again that may pass, takes over what sibling runs have, hands the
-rest to the step, and keeps every answer before it takes the next. It knows neither models nor instruments: generation,
-extraction and every instrument are steps of it.
+A `Step` declares its works. Each is a job with its items, and each item has the keys of its rows. The worker reads
+what is on disk, retries transient failures, reuses answers of sibling runs, and hands the rest to the step. It writes
+every answer before it takes the next. It knows neither models nor instruments: generation, extraction and every
+instrument are steps.
 
     class Echo:
         name, tables, span = "echo", (ECHOES,), "job"
@@ -55,7 +55,7 @@ class Work(Generic[I]):
     models: Mapping[str, str]  # by role; empty where no model is asked
     items: Callable[[], Iterator[I]]  # may be called several times
     size: int  # keys of all items together
-    name: str = ""  # what people read of it; the job's own name where there is none
+    name: str = ""  # in messages; the job's own name where it is empty
 
     def __str__(self) -> str:
         return self.name or str(self.job)
@@ -63,11 +63,11 @@ class Work(Generic[I]):
 
 @dataclass(frozen=True)
 class Done:
-    """What a step made of an item, kept whole or not at all.
+    """The rows that a step made of an item, written whole or not at all.
 
-    Rows are objects of the row types of the step's tables, or whole Arrow tables by name where there are many: these go
-    past the journal. A row says in `status` what became of it: 'ok', 'failed' (with `retryable`), or 'unusable', an
-    answer that was paid for and settles nothing.
+    Rows are objects of the row types of the step's tables, or Arrow tables by name for bulk work; these bypass the
+    journal. The column `status` is 'ok', 'failed' (with `retryable`), or 'unusable': an answer that was paid for and
+    does not complete its item.
     """
 
     rows: tuple[Any, ...] | Mapping[str, pa.Table]
@@ -76,7 +76,7 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """What asking for an item costs at most: for `plan`."""
+    """The upper bound of an item's cost, for `plan`."""
 
     text: str  # what the model reads
     answer_tokens: int  # at most
@@ -84,11 +84,11 @@ class Load:
 
 
 class Step(Protocol[I, M]):
-    """Something that asks and keeps answers. The last of its tables commits, and has the key."""
+    """A stage of work that asks for answers. The last of its tables commits, and has the key."""
 
     @property
     def name(self) -> str:
-        """What people read of it: 'generate', 'extract', 'score'."""
+        """Its name in messages: 'generate', 'extract', 'score'."""
         ...
 
     @property
@@ -104,34 +104,34 @@ class Step(Protocol[I, M]):
         ...
 
     def keys(self, item: I) -> tuple[str, ...]:
-        """The keys of the rows that settle an item."""
+        """The keys of the rows that complete an item."""
         ...
 
     def adopt(self, run: RunFolder, work: Work[I], missing: Sequence[I]) -> pa.Table | None:
-        """Rows of the committing table that sibling runs hold for what is missing; None where nothing is shared."""
+        """Rows of the committing table that sibling runs hold for the missing items; None where nothing is shared."""
         ...
 
     def ask(self, work: Work[I], items: Iterator[I], models: M, kept: Kept) -> Iterator[Done]:
-        """Asks for what is missing. Models are opened here, when the first item is asked."""
+        """Asks for the missing items. Models are opened here, with the first item."""
         ...
 
     def load(self, item: I) -> Load | None:
-        """What the item costs at most; None where no model is paid or waited for."""
+        """The upper bound of its cost; None where no model is asked."""
         ...
 
 
 @dataclass(frozen=True)
 class WorkState(Generic[I]):
-    """What has become of a work's items so far."""
+    """The state of a work's items."""
 
     outcome: Outcome
     missing: list[I]
-    settled: set[str] = field(default_factory=set)  # keys of what is missing that have a row which stays
-    again: set[str] = field(default_factory=set)  # keys of failures that may pass; they are among what is missing
+    settled: set[str] = field(default_factory=set)  # keys of missing items whose row is kept
+    again: set[str] = field(default_factory=set)  # keys of transient failures; they are among the missing items
 
 
 def read_state(step: Step[I, M], work: Work[I], shards: JobShards) -> WorkState[I]:
-    """What is on disk of a work: its parts, and a journal that another process writes now or a killed one left."""
+    """The state of a work on disk: its parts, and the journal of a running or killed process."""
     states = _states(shards)
     done = failed = 0
     missing: list[I] = []
@@ -150,12 +150,12 @@ def read_state(step: Step[I, M], work: Work[I], shards: JobShards) -> WorkState[
 
 
 def work_state(run: RunFolder, step: Step[I, M], work: Work[I]) -> WorkState[I]:
-    """The state of a work, whoever works on it now: takes no lock and changes nothing."""
+    """The state of a work, also while another process works on it: takes no lock and changes nothing."""
     return read_state(step, work, JobShards(run, work.job, step.tables))
 
 
 def left(run: RunFolder, step: Step[I, M], work: Work[I]) -> int:
-    """How many keys of a work would be asked for now: neither settled nor held by a sibling run."""
+    """How many items of a work would be asked now: neither complete nor held by a sibling run."""
     missing = work_state(run, step, work).missing
     adopted = step.adopt(run, work, missing) if missing else None
     return len(missing) - (adopted.num_rows if adopted is not None else 0)
@@ -164,9 +164,9 @@ def left(run: RunFolder, step: Step[I, M], work: Work[I]) -> int:
 def do_works(
     run: RunFolder, step: Step[I, M], works: Sequence[Work[I]], models: M, progress: Progress = silent
 ) -> Outcome:
-    """Does what is missing of works, together, and says what has become of all they ask.
+    """Does the missing items of several works together, and returns the outcome of all their items.
 
-    Raises `JobHeldError` where another process holds one of the jobs, and what step, models and store raise.
+    Raises `JobHeldError` where another process holds one of the jobs, and whatever step, models and store raise.
     """
     with ExitStack() as stack:
         opened = [_OpenWork(stack.enter_context(JobShards(run, work.job, step.tables)), step, work) for work in works]
@@ -194,14 +194,14 @@ class _OpenWork(Generic[I]):
         self._names = {table.row: table.name for table in step.tables}
 
     def begin(self, run: RunFolder) -> Outcome:
-        """Takes state, retires what is tried again, and takes over what sibling runs have."""
+        """Reads the state, retires failures that are retried, and reuses answers of sibling runs."""
         state = read_state(self.step, self.work, self.shards)
         self.shards.retire(state.again)
         self.missing, self._settled = state.missing, state.settled
         return state.outcome + self._adopt(run)
 
     def keep(self, done: Done) -> Outcome:
-        """Puts what became of an item on disk, and counts it. A row that is there already is not kept twice."""
+        """Writes the rows of an item and counts them. A row that exists already is not written twice."""
         commit = self.shards.commit
         if isinstance(done.rows, Mapping):
             rows = self._unsettled(done.rows[commit.name])
@@ -239,7 +239,7 @@ def _count(status: Sequence[Any]) -> Outcome:
 
 
 def _states(shards: JobShards) -> dict[str, str]:
-    """'ok', 'failed' for good, or 'again': a failure that may pass, by key. Unusable answers settle nothing."""
+    """By key: 'ok', 'failed' (permanently), or 'again' (a transient failure). Unusable answers complete nothing."""
     table = shards.commit
     key = table.key or ""
     names = [key, *(name for name in _STATUS if name in table.columns)]

@@ -1,4 +1,4 @@
-"""What pydantic finds wrong in a person's file, in words that say what to write instead."""
+"""Turns pydantic's validation errors in a user's file into one line that says what to write instead."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REMEDY = "See docs/extending.md."
 
 
 def explain(fault: ValidationError, model: type[BaseModel]) -> tuple[str, str]:
-    """What is wrong with the first wrong key, beginning with its place in the file; and the remedy."""
+    """The first error, beginning with its place in the file, and its remedy."""
     first = fault.errors()[0]
     steps = list(first["loc"])
     place = ".".join(map(str, steps)) or "top level"
@@ -26,7 +26,7 @@ def explain(fault: ValidationError, model: type[BaseModel]) -> tuple[str, str]:
 
 
 def _instead(fault: ValidationError, steps: list[int | str]) -> str:
-    """The unknown key beside one that is missing, which is often the same, misspelt."""
+    """An unknown key beside a missing one, which is often the same key misspelt."""
     unknown = [error["loc"] for error in fault.errors() if error["type"] == "extra_forbidden"]
     beside = [str(place[-1]) for place in unknown if list(place[:-1]) == steps[:-1]]
     return f"; {beside[0]!r} is no key of it" if beside else ""

@@ -53,7 +53,7 @@ class Kind(_Data):
         for name, ends in (("roots", self.roots), ("types", self.types)):
             both = sorted(set(ends) & set(self.stops))
             if both:
-                raise ValueError(f"{both[0]} is among {name} and among stops: no way could end there")
+                raise ValueError(f"{both[0]} is among {name} and among stops: no path could end there")
         return self
 
 

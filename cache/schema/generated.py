@@ -29,7 +29,7 @@ class Response:
 
     response_id: str  # hash of model, prompt text, decoding, seed and sample number
     prompt_id: str
-    sampling_id: str  # hash of the sampling settings; of a change only rows with the current one count
+    sampling_id: str  # hash of the sampling settings; only rows with the current one count
     model: str
     language: str
     topic: str
@@ -44,7 +44,7 @@ class Response:
     finish_reason: str | None  # 'stop' | 'length' | 'content_filter' | 'refusal' | what the server says
     prompt_tokens: int | None
     completion_tokens: int | None
-    detected_language: str | None  # a code of ours, another ISO 639-1 code, or None when undecided
+    detected_language: str | None  # a code of the catalogue, another ISO 639-1 code, or None when undecided
     language_confidence: float | None  # 0 .. 1
     script: str | None  # ISO 15924 code of most letters
     script_share: float | None  # share of letters in the scripts of the prompt's language
@@ -56,10 +56,10 @@ class Response:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """What an extractor did with one response; its mentions stand in `Mention`. An answer of no use, after which the
+    """What an extractor did with one response; its mentions stand in `Mention`. An unusable answer, after which the
     response was asked again, is a row of its own: it was paid for."""
 
-    extraction_id: str  # hash of response_id and extractor_id, of an answer of no use also of its attempt
+    extraction_id: str  # hash of response_id and extractor_id; of an unusable answer also of its attempt
     response_id: str
     prompt_id: str
     sampling_id: str
@@ -72,7 +72,7 @@ class Extraction:
     sample: int
     status: str  # 'ok' | 'failed' | 'unusable': asked again
     mentions: int  # rows in `Mention`
-    attempts: int  # those of no use before it included
+    attempts: int  # the unusable ones before it included
     error: str | None
     retryable: bool | None
     raw: str | None  # the extractor model's answer, as it came

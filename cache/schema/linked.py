@@ -1,4 +1,4 @@
-"""What mentions mean: written once for a run."""
+"""The links of mentions to Wikidata: written once per run."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A Wikidata item that a surface may mean, and what became of it."""
+    """A candidate: a Wikidata item that a surface may mean, and why it won or lost."""
 
     language: str
     topic: str

@@ -1,4 +1,4 @@
-"""What is measured of generated text, and what a person judged of it."""
+"""The measures of generated text, and people's judgements of it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class SaturationInterval:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """What a person said of a mention and its link, or of what a response lacks (`polyculture audit`)."""
+    """A judgement of a mention and its link, or of what a response lacks (`polyculture audit`)."""
 
     judge: str  # the name of the sheet
     extraction_id: str

@@ -1,7 +1,7 @@
 """Selections: the same views over a part of the rows, each in a schema of its own.
 
 `SELECT * FROM right_language.diversity` is `diversity` without the responses in another language than the prompt's. A
-selection puts views over the stored tables of the schema `main` before these; all other views are then made once more.
+selection replaces some of the stored tables of the schema `main` by views, and creates all other views again on top.
 What it does not replace is that of `main`.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 
 MAIN = "main"
-# The schemas, and the files of this folder that make each what it is.
+# The schemas, and the files of this folder that create them.
 SELECTIONS: dict[str, tuple[str, ...]] = {
     "right_language": ("right_language",),
     "with_ambiguous": ("with_ambiguous",),

@@ -47,7 +47,7 @@ def test_a_damaged_file_is_named_and_its_remedy_works(experiment: Path) -> None:
         damaged = file_of(run, table)
         damaged.write_bytes(damaged.read_bytes()[:-9])
         line = one_line(polyculture(command, experiment, *words, cwd=experiment.parent))
-        assert line.startswith(f"polyculture: {damaged}: cannot be read as Parquet")
+        assert line.startswith(f"polyculture: {damaged}: is not valid Parquet")
         doomed = re.search(r"or delete (\S+) and run again", line)
         assert doomed
         Path(doomed[1]).unlink()
