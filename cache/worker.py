@@ -56,6 +56,8 @@ class Work(Generic[I]):
     items: Callable[[], Iterator[I]]  # may be called several times
     size: int  # keys of all items together
     name: str = ""  # in messages; the job's own name where it is empty
+    # 'ok' or 'failed' by key, which overrides the status of the rows: of a later reader.
+    verdicts: Callable[[], Mapping[str, str]] = dict
 
     def __str__(self) -> str:
         return self.name or str(self.job)
@@ -132,7 +134,7 @@ class WorkState(Generic[I]):
 
 def read_state(step: Step[I, M], work: Work[I], shards: JobShards) -> WorkState[I]:
     """The state of a work on disk: its parts, and the journal of a running or killed process."""
-    states = _states(shards)
+    states = {**_states(shards), **work.verdicts()}
     done = failed = 0
     missing: list[I] = []
     settled: set[str] = set()

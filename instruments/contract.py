@@ -76,6 +76,7 @@ class Validity:
     ids: Mapping[str, str] = field(default_factory=dict)  # what is asked -> the id that its rows are made under
     tables: Callable[[], Mapping[Table[Any], pa.Table]] = dict  # what else decides it, where it is not written already
     reason: str = ""  # why rows do not count that these setups and ids do not explain
+    readers: Mapping[str, str] = field(default_factory=dict)  # what is read -> the reader whose readings count
 
 
 @dataclass(frozen=True)

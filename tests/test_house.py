@@ -12,15 +12,25 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("polyculture", "instruments", "reports", "metrics", "collect", "link", "extract", "generate", "cache")
-# What a room may import. Of `generate` only the engines are open to others: whoever needs a model asks there.
+# What a room may import. Of `generate` two doors are open to others: the engines, where whoever needs a
+# model asks, and the refusals, which say what a model's text is.
 MAY_IMPORT = {
     "polyculture": {"instruments", "reports", "metrics", "collect", "link", "extract", "generate", "cache"},
-    "instruments": {"reports", "metrics", "collect", "link", "extract", "generate.engines", "cache"},
+    "instruments": {
+        "reports",
+        "metrics",
+        "collect",
+        "link",
+        "extract",
+        "generate.engines",
+        "generate.refusals",
+        "cache",
+    },
     "reports": {"metrics", "cache"},
     "metrics": {"cache"},
     "collect": {"link", "extract", "generate.engines", "cache"},
     "link": {"cache"},
-    "extract": {"cache", "generate.engines"},
+    "extract": {"cache", "generate.engines", "generate.refusals"},
     "generate": {"cache"},
     "cache": set[str](),
 }

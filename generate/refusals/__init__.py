@@ -16,6 +16,13 @@ The rules are in `detector`, the phrases of each language in `<code>.toml` besid
 (`finish_reason`) is a separate signal: this module reads text alone.
 """
 
-from polyculture.generate.refusals.detector import Refusal, RefusalDetector, find_refusal, is_refusal, refusal_detector
+from polyculture.generate.refusals.detector import (
+    Refusal,
+    RefusalDetector,
+    find_refusal,
+    is_refusal,
+    refusal_detector,
+    refusal_rules_id,
+)
 
-__all__ = ["Refusal", "RefusalDetector", "find_refusal", "is_refusal", "refusal_detector"]
+__all__ = ["Refusal", "RefusalDetector", "find_refusal", "is_refusal", "refusal_detector", "refusal_rules_id"]

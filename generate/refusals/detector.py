@@ -16,9 +16,11 @@ from typing import Any
 
 import re2
 
+from polyculture.cache.identity import content_id
 from polyculture.generate.refusals.folding import fold
 from polyculture.generate.refusals.phrases import KINDS, Kind, phrases_for
 
+VERSION = 1  # of the rules in this file: raise it when they change
 OPENING = 3  # sentences in which a refusal is looked for
 WINDOW = 500  # characters in which it must begin
 LEAD = 200  # characters that may stand before it, asides not counted
@@ -134,6 +136,11 @@ def _without_speech(text: str) -> str:
 def refusal_detector(language: str, own: Path | None = None) -> RefusalDetector:
     """The detector of a language, built once."""
     return RefusalDetector(language, own)
+
+
+def refusal_rules_id(language: str, own: Path | None = None) -> str:
+    """A hash of all that decides what a refusal in a language is: whoever keeps what was found keeps this, too."""
+    return content_id("refusals", VERSION, [phrases.model_dump() for phrases in phrases_for(language, own)])
 
 
 def find_refusal(text: str, language: str, own: Path | None = None) -> Refusal | None:

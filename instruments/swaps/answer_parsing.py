@@ -29,6 +29,16 @@ def json_value(raw: str, key: str) -> Any:
     return answer[key]
 
 
+def spoken(raw: str) -> str:
+    """The words of an answer, out of the JSON object that they stand in; '' of an object without words."""
+    found = _OBJECT.search(raw)
+    try:
+        answer = orjson.loads(found.group()) if found else raw
+    except orjson.JSONDecodeError:
+        return raw
+    return " ".join(value for value in answer.values() if isinstance(value, str)) if isinstance(answer, dict) else raw
+
+
 def words(raw: str, key: str) -> str:
     """The text under `key`, '' too, or the first line of an answer that is no JSON.
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Protocol
 
 from polyculture.cache.identity import content_id
 from polyculture.generate.engines.base import Completion, Decoding, Message, Request
 from polyculture.generate.engines.capabilities import Sampling
 from polyculture.instruments.swaps.ner import NameTagging
-from polyculture.instruments.swaps.prompts import Prompts
+from polyculture.instruments.swaps.prompts import Prompts, compared_in_ids
 from polyculture.instruments.swaps.qa import QuestionAnswering
+from polyculture.instruments.swaps.reading import Reader
 from polyculture.instruments.swaps.sentiment import Sentiment
-from polyculture.instruments.swaps.text import AnswerError, Filled, Judged, Task
+from polyculture.instruments.swaps.text import Filled, Reading, Task
 
-VERSION = 2  # of the rules in the code that decide what an answer is worth: raise it when they change
+# A part of the ids of questions since rules of reading were one, too. It stays: rules are known by the reader's id.
+FIXED = 2
 PROMPT = "prompt"
 TASKS: Mapping[str, Task] = {task.name: task for task in (Sentiment(), QuestionAnswering(), NameTagging())}
 
@@ -32,11 +35,11 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What became of an ask: the answer as it came, and what it is worth; if nothing, its `error` says why."""
+    """What became of an ask: the answer as it came, and what was read in it."""
 
     ask: Ask
     completion: Completion
-    judged: Judged | None
+    reading: Reading
 
 
 class Asker(Protocol):
@@ -47,6 +50,11 @@ class Asker(Protocol):
     @property
     def prompt_id(self) -> str:
         """A content hash of all that decides an answer but the text and the model."""
+        ...
+
+    @property
+    def reader_id(self) -> str | None:
+        """Who reads its answers; None where what they mean is a part of `prompt_id`."""
         ...
 
     @property
@@ -76,9 +84,14 @@ class Questions:
 
     @property
     def prompt_id(self) -> str:
-        compared = (self.own.spaces, self.own.articles, self.own.prefixes, self.own.titles, self.own.honorifics)
-        wording = self.task.wording(self.prompts)
-        return content_id("swap", VERSION, self.task.name, wording, compared, asdict(self.decoding), self.seed)
+        """A hash of what is asked: task, wording, decoding, seed. Not of how answers are read: that is the reader's."""
+        wording, compared = self.task.wording(self.prompts), compared_in_ids(self.own)
+        return content_id("swap", FIXED, self.task.name, wording, compared, asdict(self.decoding), self.seed)
+
+    @cached_property
+    def reader(self) -> Reader:
+        """Who reads the answers."""
+        return Reader(self.task, self.prompts, self.own)
 
 
 class PromptAsker:
@@ -88,7 +101,7 @@ class PromptAsker:
 
     def __init__(self, engine: Sampling, questions: Questions) -> None:
         self._engine, self._questions = engine, questions
-        self.prompt_id = questions.prompt_id
+        self.prompt_id, self.reader_id = questions.prompt_id, questions.reader.reader_id
         self.repeatable = questions.temperature == 0
 
     def answers(self, asks: Iterable[Ask]) -> Iterator[Answered]:
@@ -104,11 +117,6 @@ class PromptAsker:
 
     def _answered(self, ask: Ask, completion: Completion) -> Answered:
         if completion.text is None:
-            return Answered(ask, replace(completion, error=completion.error or "no answer"), None)
-        questions = self._questions
-        try:
-            judged = questions.task.judge(completion.text, ask.filled, questions.prompts, questions.own)
-        except AnswerError as fault:
-            cut = " (it was cut at the token limit)" if completion.finish_reason == "length" else ""
-            return Answered(ask, replace(completion, error=f"{fault}{cut}"), None)
-        return Answered(ask, completion, judged)
+            return Answered(ask, completion, Reading(None, completion.error or "no answer"))
+        cut = completion.finish_reason == "length"
+        return Answered(ask, completion, self._questions.reader.read(completion.text, ask.filled, cut=cut))

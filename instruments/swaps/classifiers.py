@@ -14,9 +14,9 @@ from polyculture.cache.identity import content_id
 from polyculture.generate.engines.base import Completion
 from polyculture.generate.engines.transformers.labelling import BATCH, Labeller
 from polyculture.instruments.datasets.sentiments import Label
-from polyculture.instruments.swaps.asking import VERSION, Answered, Ask
+from polyculture.instruments.swaps.asking import FIXED, Answered, Ask
 from polyculture.instruments.swaps.ner import judge_spans
-from polyculture.instruments.swaps.text import Judged
+from polyculture.instruments.swaps.text import Judged, Reading
 
 LABELS = Path(__file__).parent / "labels.toml"
 CLASSIFIER, TAGGER = "classifier", "tagger"
@@ -46,7 +46,7 @@ def read_labels(file: Path | None = None) -> Labels:
 class ClassifierAsker:
     """Labels texts with a classifier. Raises `EngineError` where a label of it is none of the three sentiments."""
 
-    answer_method, repeatable = CLASSIFIER, True
+    answer_method, repeatable, reader_id = CLASSIFIER, True, None
 
     def __init__(self, labeller: Labeller, labels: Labels, model: str) -> None:
         self._labeller, self._labels = labeller, labels
@@ -63,13 +63,13 @@ class ClassifierAsker:
             for ask, raw in zip(batch, said, strict=True):
                 label = self._labels.sentiment_of(raw) or ""
                 judged = Judged(label, int(label == (ask.filled.context.sentiment or "").strip().casefold()))
-                yield Answered(ask, _completion(ask, raw, self._labeller), judged)
+                yield Answered(ask, _completion(ask, raw, self._labeller), Reading(judged))
 
 
 class TaggerAsker:
     """Finds names with a tagger: those with a label that means the entity's type."""
 
-    answer_method, repeatable = TAGGER, True
+    answer_method, repeatable, reader_id = TAGGER, True, None
 
     def __init__(self, labeller: Labeller, labels: Labels) -> None:
         self._labeller, self._labels = labeller, labels
@@ -83,12 +83,12 @@ class TaggerAsker:
                 kind = ask.filled.context.entity_type
                 spans = [(name.start, name.end) for name in names if self._labels.means(name.label, kind)]
                 raw = "; ".join(f"{name.start}-{name.end} {name.label}" for name in names)
-                yield Answered(ask, _completion(ask, raw, self._labeller), judge_spans(spans, ask.filled))
+                yield Answered(ask, _completion(ask, raw, self._labeller), Reading(judge_spans(spans, ask.filled)))
 
 
 def labels_id(answer_method: str, labels: Labels) -> str:
     """The prompt_id of answers by such a model: a hash of what its labels mean."""
-    return content_id("swap", VERSION, answer_method, labels.model_dump())
+    return content_id("swap", FIXED, answer_method, labels.model_dump())
 
 
 def _completion(ask: Ask, raw: str, labeller: Labeller) -> Completion:

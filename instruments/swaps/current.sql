@@ -1,14 +1,32 @@
 -- Which answers count now.
 
 -- swap_answers: a row is what a model said of a context with an entity in its gap, under the run's present prompts and
--- the model's present setup, of what the data set holds now. The right sentiment is the one that the data set says now.
+-- the model's present setup, of what the data set holds now, as the present reader reads it: what it has not read is as
+-- it was read when it came. The right sentiment is the one that the data set says now.
 CREATE VIEW swap_answers AS
+WITH read_answers AS (
+    SELECT s.* REPLACE (
+        CASE WHEN r.answer_id IS NULL THEN s.reader_id ELSE r.reader_id END AS reader_id,
+        CASE WHEN r.answer_id IS NULL THEN s.status ELSE r.status END AS status,
+        CASE WHEN r.answer_id IS NULL THEN s.error ELSE r.error END AS error,
+        CASE WHEN r.answer_id IS NULL THEN s.retryable WHEN r.status = 'failed' THEN false END AS retryable,
+        CASE WHEN r.answer_id IS NULL THEN s.answer ELSE r.answer END AS answer,
+        CASE WHEN r.answer_id IS NULL THEN s.matched ELSE r.matched END AS matched,
+        CASE WHEN r.answer_id IS NULL THEN s.predicted ELSE r.predicted END AS predicted,
+        CASE WHEN r.answer_id IS NULL THEN s.elsewhere ELSE r.elsewhere END AS elsewhere,
+        CASE WHEN r.answer_id IS NULL THEN s.refused ELSE r.refused END AS refused
+    )
+    FROM stored_swap_answers AS s
+    LEFT JOIN run_asked AS q ON q.instrument = 'swaps' AND q.key = concat('reader ', s.task, ' ', s.language)
+    LEFT JOIN stored_swap_readings AS r
+        ON r.answer_id = s.answer_id AND r.reader_id = q.id AND s.reader_id IS DISTINCT FROM q.id
+)
 SELECT s.* REPLACE (
     CASE WHEN s.task = 'sentiment' AND d.dataset IS NOT NULL THEN c.sentiment ELSE s.gold END AS gold,
     CASE WHEN s.task = 'sentiment' AND d.dataset IS NOT NULL THEN (s.answer = c.sentiment)::BIGINT ELSE s.matched END
         AS matched
 )
-FROM stored_swap_answers AS s
+FROM read_answers AS s
 LEFT JOIN run_setups AS u ON u.use = 'answer' AND s.model = u.model
 LEFT JOIN datasets AS d ON s.dataset = d.dataset
 LEFT JOIN dataset_contexts AS c ON s.context_id = c.context_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
@@ -15,6 +15,8 @@ from polyculture.instruments.datasets.opened import DatasetOptions, Names, chang
 from polyculture.instruments.swaps.layout import SWAPS
 
 if TYPE_CHECKING:
+    from polyculture.cache.worker import Step
+    from polyculture.generate.engines.models import Models
     from polyculture.instruments.datasets.model import DataSet
     from polyculture.instruments.swaps.asking import Asker, Questions
     from polyculture.instruments.swaps.classifiers import Labels
@@ -134,6 +136,7 @@ def _study(
     setups: Mapping[str, Mapping[str, object]],
 ) -> Study:
     from polyculture.instruments.datasets.present import present_tables
+    from polyculture.instruments.swaps.reading_step import ReadingStep, verdicts
     from polyculture.instruments.swaps.step import SwapStep
 
     def derive() -> None:
@@ -141,13 +144,19 @@ def _study(
 
         measure_swaps(asked.run)
 
+    reads = answerers.reads
+    steps: list[Step[Any, Models]] = [SwapStep(task, jobs, answerers)]
+    if reads:  # first what is there, so that nothing of it counts as failed that can be read now
+        asking = SwapStep(task, jobs, answerers, partial(verdicts, asked.run, reads))
+        steps = [ReadingStep(asked.run, task, reads), asking]
     return Study(
-        (SwapStep(task, jobs, answerers),),
+        steps,
         Validity(
             setups,
             {f"{task} {method} {language}": prompt_id for language, prompt_id in answerers.prompt_ids.items()},
             partial(present_tables, asked.run, dataset),
             changed_reason(dataset),
+            {f"{task} {language}": one.reader_id for language, one in reads.items()},
         ),
         derive,
         (Shown(_OWN / "table.sql", f"{_TITLES[task]} (95 % interval)", {"task": task}),),

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from polyculture.cache.layout import Layer, Layout, compose
 from polyculture.instruments.datasets.layout import DATASETS
-from polyculture.instruments.swaps.rows import SWAP_ANSWERS, SWAP_INTERVALS
+from polyculture.instruments.swaps.rows import SWAP_ANSWERS, SWAP_INTERVALS, SWAP_READINGS
 
 _OWN = Path(__file__).parent
 SWAPS = compose(
     DATASETS,
     Layout(
-        (SWAP_ANSWERS, SWAP_INTERVALS),
+        (SWAP_ANSWERS, SWAP_READINGS, SWAP_INTERVALS),
         Layer((_OWN / "current.sql",), {"bought": ("bought_swap_answers",)}),
         Layer(
             (_OWN / "views.sql",),

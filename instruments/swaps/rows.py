@@ -43,6 +43,27 @@ class SwapAnswer:
     model_version: str | None  # what the engine says it ran
     purchase: str | None  # 'direct' | 'batch': how the answer was bought; None where it was taken from another draw
     setup_id: str | None = None  # hash of which model it is, exactly, and of the options that decide its answers
+    reader_id: str | None = (
+        None  # hash of the rules by which the answer was read; None where none are apart from prompt_id
+    )
+    refused: bool | None = None  # the model declined in words; None where nobody looked
+
+
+@dataclass(frozen=True, slots=True)
+class SwapReading:
+    """What a reader made of an answer that came before it did. The columns of these names in `SwapAnswer` are those of
+    the reader that was there when the answer came."""
+
+    reading_id: str  # hash of answer_id and reader_id
+    answer_id: str  # the answer that was read
+    reader_id: str  # hash of the rules by which it was read
+    status: str  # 'ok' | 'failed'
+    error: str | None  # why the answer could not be read, one line
+    answer: str | None  # as in `swap_answers`
+    matched: int | None  # by the gold label of when it was asked
+    predicted: int | None  # ner: names of the type that were found in the text
+    elsewhere: int | None  # ner: those of them that do not touch the entity
+    refused: bool | None  # the model declined in words; None where its reasoning did not end
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,4 +95,5 @@ class SwapInterval:
 
 RENAMED = {"answer_method": "instrument"}
 SWAP_ANSWERS = Table("swap_answers", SwapAnswer, key="answer_id", account="swap", unit="answers", renamed=RENAMED)
+SWAP_READINGS = Table("swap_readings", SwapReading, key="reading_id", unit="readings")
 SWAP_INTERVALS = Table("swap_intervals", SwapInterval, renamed=RENAMED)

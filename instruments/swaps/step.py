@@ -8,17 +8,19 @@ its answer stands in each of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Table
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.worker import Done, Kept, Load, Span, Work
 from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.instruments.swaps.asking import TASKS, Answered, Ask, Asker, PromptAsker, Questions
+from polyculture.instruments.swaps.reading import Reader
+from polyculture.instruments.swaps.reading_step import Reads, read_stored
 from polyculture.instruments.swaps.rows import SWAP_ANSWERS, SwapAnswer
 from polyculture.instruments.swaps.selection import SwapJob
 from polyculture.instruments.swaps.text import Filled
@@ -35,6 +37,12 @@ class Answerers:
     open: Callable[[SwapJob, Models], Asker]
     prompt: Callable[[SwapJob, Filled], str] | None = None  # what a model reads; None where none is asked in words
     max_tokens: int = 0
+    readers: Mapping[str, Reader] = field(default_factory=dict)  # by language; none where labels need no reading
+
+    @property
+    def reads(self) -> Mapping[str, Reads]:
+        """What is read in each language, by whom."""
+        return {language: Reads(self.prompt_ids[language], reader) for language, reader in self.readers.items()}
 
 
 def prompted(questions: Mapping[str, Questions]) -> Answerers:
@@ -51,6 +59,7 @@ def prompted(questions: Mapping[str, Questions]) -> Answerers:
         lambda swap, models: PromptAsker(models.open(SAMPLING), questions[swap.job.language]),
         prompt,
         any_of.task.max_tokens,
+        {language: each.reader for language, each in questions.items()},
     )
 
 
@@ -74,15 +83,23 @@ class SwapStep:
     tables: tuple[Table[Any], ...] = (SWAP_ANSWERS,)
     span: Span = "job"
 
-    def __init__(self, task: str, jobs: Sequence[SwapJob], answerers: Answerers) -> None:
+    def __init__(
+        self,
+        task: str,
+        jobs: Sequence[SwapJob],
+        answerers: Answerers,
+        verdicts: Callable[[Job], Mapping[str, str]] = lambda _job: {},
+    ) -> None:
+        """`verdicts` says what the present reader made of a job's answers that came before it did."""
         self.name = task
-        self._jobs, self._answerers = jobs, answerers
+        self._jobs, self._answerers, self._verdicts = jobs, answerers, verdicts
 
     def works(self) -> Iterator[Work[SwappedText]]:
         """A work per job."""
         for swap in self._jobs:
             label = f"{swap.job.model} {swap.job.language} {swap.job.topic.partition('-')[2]}"
-            yield Work(swap.job, {MODEL: swap.job.model}, partial(self._texts, swap), swap.size, label)
+            texts, verdicts = partial(self._texts, swap), partial(self._verdicts, swap.job)
+            yield Work(swap.job, {MODEL: swap.job.model}, texts, swap.size, label, verdicts)
 
     def keys(self, item: SwappedText) -> tuple[str, ...]:
         return item.keys
@@ -143,7 +160,15 @@ class SwapStep:
         under = (self._answerers.prompt_ids[swap.job.language], swap.setup_id)
         rows = (SwapAnswer(**row) for row in kept.read(SWAP_ANSWERS.name).to_pylist())
         mine = (row for row in rows if (row.prompt_id, row.setup_id) == under and not row.retryable)
-        return {(row.context_id, row.entity_id): row for row in mine}
+        reader = self._answerers.readers.get(swap.job.language)
+        return {(row.context_id, row.entity_id): _read_by(reader, row) for row in mine}
+
+
+def _read_by(reader: Reader | None, row: SwapAnswer) -> SwapAnswer:
+    """An answer as the present reader reads it."""
+    if reader is None or row.raw is None or row.reader_id == reader.reader_id:
+        return row
+    return replace(row, reader_id=reader.reader_id, **read_stored(reader, row).columns)
 
 
 def _again(row: SwapAnswer, key: str, draw: int) -> SwapAnswer:
@@ -153,7 +178,7 @@ def _again(row: SwapAnswer, key: str, draw: int) -> SwapAnswer:
 
 def answer_row(swap: SwapJob, asker: Asker, answered: Answered) -> SwapAnswer:
     """The row of `swap_answers` that an answer becomes."""
-    filled, said, judged = answered.ask.filled, answered.completion, answered.judged
+    filled, said, reading = answered.ask.filled, answered.completion, answered.reading
     context, entity = filled.context, filled.entity
     return SwapAnswer(
         answer_id=answered.ask.key,
@@ -175,17 +200,13 @@ def answer_row(swap: SwapJob, asker: Asker, answered: Answered) -> SwapAnswer:
         draw=answered.ask.draw,
         seed=answered.ask.seed,
         gold=TASKS[swap.task].gold(filled),
-        status="failed" if judged is None else "ok",
-        error=said.error,
-        retryable=said.retryable if judged is None else None,
+        retryable=said.retryable if reading.judged is None else None,
         raw=said.as_it_came,
-        answer=judged.answer if judged else None,
-        matched=judged.matched if judged else None,
-        predicted=judged.predicted if judged else None,
-        elsewhere=judged.elsewhere if judged else None,
         prompt_tokens=said.prompt_tokens,
         completion_tokens=said.completion_tokens,
         model_version=said.model_version,
         purchase=said.purchase,
         setup_id=swap.setup_id,
+        reader_id=asker.reader_id if said.text is not None else None,
+        **reading.columns,
     )

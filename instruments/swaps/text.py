@@ -41,6 +41,34 @@ class Judged:
     elsewhere: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a reader made of an answer: what it is worth, or why nothing."""
+
+    judged: Judged | None
+    error: str | None = None
+    refused: bool | None = None  # the model declined in words; None where nobody looked
+
+    @property
+    def status(self) -> str:
+        """'ok' | 'failed'."""
+        return "failed" if self.judged is None else "ok"
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns of `SwapAnswer` and `SwapReading` that a reader fills."""
+        judged = self.judged
+        return {
+            "status": self.status,
+            "error": self.error,
+            "answer": judged.answer if judged else None,
+            "matched": judged.matched if judged else None,
+            "predicted": judged.predicted if judged else None,
+            "elsewhere": judged.elsewhere if judged else None,
+            "refused": self.refused,
+        }
+
+
 class Task(Protocol):
     """What is asked of a language model about a text."""
 

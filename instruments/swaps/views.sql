@@ -39,6 +39,7 @@ SELECT
     task, answer_method, model, dataset, language, culture, entity_type, setting,
     count(*) FILTER (status = 'ok') AS answered,
     count(*) FILTER (status = 'failed') AS failed,
+    count(*) FILTER (refused) AS refused,
     sum(predicted)::BIGINT AS predicted,
     sum(elsewhere)::BIGINT AS elsewhere
 FROM swap_answers

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from polyculture.experiment.workspace import Workspace
     from polyculture.instruments.contract import Validity
 
+READER = "reader "  # how the keys of readers begin among what is asked
 Kind = tuple[str, str]  # a view and a model
 _COUNT = "SELECT model, count(*) FROM {view} WHERE status = 'ok' GROUP BY ALL"
 
@@ -49,7 +50,8 @@ def make_valid(workspace: Workspace, instrument: str, validity: Validity) -> Non
         kept = before is not None and before.models == list(workspace.experiment.models)
         manifest = before if before is not None and kept else workspace.manifest()
         setups = {key: dict(setup) for key, setup in validity.setups.items()}
-        ids = {**manifest.asked.get(instrument, {}), **validity.ids}
+        readers = {f"{READER}{key}": reader for key, reader in validity.readers.items()}
+        ids = {**manifest.asked.get(instrument, {}), **validity.ids, **readers}
         asked = {**manifest.asked, instrument: ids} if ids else manifest.asked
         present = {"setups": {**manifest.setups, **setups}, "asked": asked, "migrations": list(MIGRATIONS)}
         manifest = manifest.model_copy(update=present)
@@ -92,7 +94,7 @@ def _reasons(before: Manifest, now: Manifest, lost: Iterable[Kind], otherwise: s
     for instrument, ids in now.asked.items():
         known_ids = before.asked.get(instrument, {})
         for key, prompt_id in ids.items():
-            if known_ids.get(key, prompt_id) != prompt_id:
+            if known_ids.get(key, prompt_id) != prompt_id and not key.startswith(READER):  # nothing is asked for that
                 yield f"{key}: another prompt, temperature or seed"
     if before.setups == now.setups and before.asked == now.asked and otherwise:
         yield otherwise

@@ -145,7 +145,7 @@ def test_counts_are_those_of_seqeval_on_random_tags(folder: Path, filled: Filled
         gold.append(["O"] * start + ["B-PER", "I-PER"][:length] + ["O"] * (12 - start - length))
     model = save_labeller(folder / "tagger", labels, tag_of, tokens=True)
     asker = TaggerAsker(open_tagger(ModelSpec(f"transformers:{model}")), read_labels())
-    judged = [answer.judged for answer in asker.answers(asks) if answer.judged]
+    judged = [answer.reading.judged for answer in asker.answers(asks) if answer.reading.judged]
     columns = {name: np.array([getattr(one, name) for one in judged]) for name in ("matched", "predicted")}
     ours = {name: np.divide(*map(np.sum, metric(columns))) for name, metric in METRICS["ner"].items()}
     predicted = [[tag_of[word].replace("B-LOC", "O").replace("I-LOC", "O") for word in words] for words, *_ in texts]
@@ -161,7 +161,7 @@ def test_a_classifier_is_measured_by_its_own_labels(folder: Path) -> None:
     asks = [Ask(entity.surface, Filled(dataset.contexts[0], entity), 0, 1) for entity in dataset.entities]
     labeller = open_classifier(ModelSpec(f"transformers:{model}"))
     answers = list(ClassifierAsker(labeller, read_labels(), "x").answers(asks))
-    assert [(a.ask.key, a.judged and (a.judged.answer, a.judged.matched)) for a in answers] == [
+    assert [(a.ask.key, a.reading.judged and (a.reading.judged.answer, a.reading.judged.matched)) for a in answers] == [
         ("Aiko", ("negative", 0)),
         ("Kenji Sato", ("neutral", 0)),
         ("Emily", ("positive", 1)),

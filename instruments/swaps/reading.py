@@ -1,0 +1,51 @@
+"""Reading an answer: a step apart from asking for it, so that a mended parser never buys an answer again.
+
+What was asked is known by `Questions.prompt_id`, who reads the answer by `Reader.reader_id`. The reader that is present
+when an answer comes reads it at once; a later one reads what is stored (`reading_step`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from polyculture.cache.identity import content_id
+from polyculture.generate.engines.reasoning import CUT, split_reasoning
+from polyculture.generate.refusals import is_refusal, refusal_rules_id
+from polyculture.instruments.swaps.answer_parsing import spoken
+from polyculture.instruments.swaps.prompts import Prompts
+from polyculture.instruments.swaps.text import AnswerError, Filled, Reading, Task
+
+VERSION = 1  # of the rules in the code that decide what an answer is worth: raise it when they change
+REFUSED = "refused"
+AT_LIMIT = " (it was cut at the token limit)"
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads the answers to a task's questions in one language."""
+
+    task: Task
+    prompts: Prompts  # in the language of the question: the words of its labels
+    own: Prompts  # in the language of the text: how its words are compared
+
+    @cached_property
+    def reader_id(self) -> str:
+        """A hash of all that decides what an answer is worth."""
+        refusals = refusal_rules_id(self.prompts.language)
+        wording = self.task.wording(self.prompts)
+        return content_id("swap reader", VERSION, self.task.name, wording, self.own.compared, refusals)
+
+    def read(self, answer: str, filled: Filled, *, cut: bool = False) -> Reading:
+        """What an answer without its reasoning is worth. One that declines is refused, whatever words are in it."""
+        refused = is_refusal(spoken(answer), self.prompts.language)
+        try:
+            judged = self.task.judge(answer, filled, self.prompts, self.own)
+        except AnswerError as fault:
+            return Reading(None, f"{fault}{AT_LIMIT if cut else ''}", refused)
+        return Reading(None, REFUSED, refused) if refused else Reading(judged, refused=refused)
+
+    def read_raw(self, raw: str, filled: Filled, *, cut: bool = False) -> Reading:
+        """The same of an answer as it came, with the reasoning that stands in it."""
+        answer = split_reasoning(raw).answer
+        return Reading(None, CUT) if answer is None else self.read(answer, filled, cut=cut)

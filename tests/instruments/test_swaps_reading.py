@@ -1,0 +1,131 @@
+"""Reading an answer is a step apart from asking for it: a mended parser reads what is stored, and buys nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polyculture.cache.errors import IncompleteError
+from polyculture.cli.instrument_command import _ask
+from polyculture.generate.engines.reasoning import CUT
+from polyculture.instruments.swaps import reading
+from polyculture.instruments.swaps.asking import TASKS, Questions
+from polyculture.instruments.swaps.prompts import Prompts, read_prompts
+from polyculture.instruments.swaps.reading import Reader
+from polyculture.instruments.swaps.reading_step import read_stored
+from polyculture.instruments.swaps.rows import SwapAnswer
+from polyculture.instruments.swaps.sentiment import Sentiment
+from polyculture.instruments.swaps.text import Filled, Judged
+from tests.instruments.test_swaps_command import CONTEXTS, TEXTS, gold, rows, says, write
+from tests.servers import Reply, StubServer
+from tests.store_builder import blank
+
+ACCURACY = (
+    "SELECT side, estimate, answers, failed FROM sentiment_association WHERE metric = 'accuracy' AND culture IS NULL"
+)
+STATES = "SELECT entity, status, error, refused, count(*) FROM swap_answers GROUP BY ALL ORDER BY ALL"
+
+
+@pytest.fixture
+def server() -> Iterator[StubServer]:
+    """Says bad for negative where ramen is in the text, and declines where pizza is."""
+
+    def answer(body: Mapping[str, Any], before: int) -> Reply:
+        text = body["messages"][-1]["content"].partition("Text: ")[2]
+        if "pizza" in text:
+            return says("I'm sorry, but I can't help with that.")
+        return says("bad" if "ramen" in text else f"It is {gold(text)}.")
+
+    with StubServer(behaviour=answer) as stub:
+        yield stub
+
+
+def ask(file: Path, **options: Any) -> None:
+    _ask("sentiment", file, None, {"data": "own", "folder": file.parent, "draws": 2, **options})
+
+
+def mend(patch: pytest.MonkeyPatch) -> None:
+    """A reader that knows that bad is negative."""
+    judge = Sentiment.judge
+
+    def mended(self: Sentiment, raw: str, filled: Filled, prompts: Prompts, own: Prompts) -> Judged:
+        return judge(self, raw.replace("bad", "negative"), filled, prompts, own)
+
+    patch.setattr(Sentiment, "judge", mended)
+    patch.setattr(reading, "VERSION", reading.VERSION + 1)
+
+
+def test_a_mended_reader_reads_what_is_stored_and_asks_nothing(tmp_path: Path, server: StubServer) -> None:
+    file = write(tmp_path, server.url)
+    with pytest.raises(IncompleteError, match="16 failed"):
+        ask(file)
+    bad = "the answer names 0 of the three labels: 'bad'"
+    no = "the answer names 0 of the three labels: \"I'm sorry, but I can't help with that.\""
+    each = 2 * len(CONTEXTS)
+    fine = [(name, "ok", None, False, each) for name in ("lasagna", "onigiri", "takoyaki")]
+    before = [fine[0], fine[1], ("pizza", "failed", no, True, each), ("ramen", "failed", bad, False, each), fine[2]]
+    assert rows(tmp_path, STATES) == before
+    numbers = sorted(rows(tmp_path, ACCURACY))
+    assert len(server.asked) == TEXTS
+    assert not rows(tmp_path, "FROM stored_swap_readings")
+    with pytest.MonkeyPatch.context() as patch:
+        mend(patch)
+        # Of all that is stored, not of what is asked for alone.
+        with pytest.raises(IncompleteError, match="8 failed") as told:
+            ask(file, contexts=1)
+        assert "24 failed" not in str(told.value)
+        with pytest.raises(IncompleteError, match=r"stub en .*: 8 failed"):
+            ask(file)
+        mended = rows(tmp_path, STATES)
+        assert mended == [*before[:3], ("ramen", "ok", None, False, each), fine[2]]
+        assert sorted(rows(tmp_path, ACCURACY)) != numbers
+        assert rows(tmp_path, "SELECT count(*), count(DISTINCT reader_id) FROM swap_answers") == [(2 * TEXTS, 1)]
+        assert rows(tmp_path, "SELECT sum(answers) + sum(failed) FROM spending") == [(TEXTS,)]
+    with pytest.raises(IncompleteError):
+        ask(file)
+    assert rows(tmp_path, STATES) == before
+    assert sorted(rows(tmp_path, ACCURACY)) == numbers
+    assert len(server.asked) == TEXTS
+    assert rows(tmp_path, "SELECT count(*) FROM stored_swap_readings") == [(2 * TEXTS,)]
+
+
+def test_an_answer_that_another_draw_takes_over_is_read_by_the_present_reader(
+    tmp_path: Path, server: StubServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write(tmp_path, server.url)
+    with pytest.raises(IncompleteError):
+        ask(file, draws=1)
+    mend(monkeypatch)
+    with pytest.raises(IncompleteError):
+        ask(file, draws=3)
+    assert len(server.asked) == TEXTS
+    found = "SELECT draw, count(*) FROM swap_answers WHERE entity = 'ramen' AND status = 'ok' GROUP BY ALL ORDER BY ALL"
+    assert rows(tmp_path, found) == [(draw, len(CONTEXTS)) for draw in range(3)]
+
+
+def test_how_words_are_compared_is_the_readers_and_no_other_question() -> None:
+    ours, english = read_prompts("ja"), read_prompts("en")
+    task = TASKS["qa"]
+    mended = ours.model_copy(update={"honorifics": (*ours.honorifics, "師匠")})
+    assert Reader(task, english, ours).reader_id != Reader(task, english, mended).reader_id
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("polyculture.instruments.swaps.prompts.read_prompts", lambda _language: mended)
+        assert Questions(task, ours, mended).prompt_id == Questions(task, ours, ours).prompt_id
+    # Of prompts of a user's own, what they say is a part of the question, as it always was.
+    assert Questions(task, ours, mended).prompt_id != Questions(task, ours, ours).prompt_id
+
+
+def test_a_refusal_is_no_answer_whatever_words_are_in_it() -> None:
+    english = read_prompts("en")
+    reader = Reader(TASKS["qa"], english, english)
+    raw = '<think>no</think>{"answer": "I\'m sorry, but I can\'t help with that sushi."}'
+    answer = SwapAnswer(**blank("swap_answers", raw=raw, context="We had [MASK].", entity="sushi", error=None))
+    read = read_stored(reader, answer)
+    assert (read.status, read.error, read.refused) == ("failed", "refused", True)
+    read = read_stored(reader, replace(answer, raw='{"answer": "sushi"}'))
+    assert (read.judged, read.refused) == (Judged("sushi", 1), False)
+    assert read_stored(reader, replace(answer, raw="<think>so")).error == CUT
