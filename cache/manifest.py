@@ -16,7 +16,7 @@ from polyculture.cache.identity import content_id
 class Manifest(BaseModel):
     """Everything that a run's numbers depend on. Each stage fills in its own part.
 
-    `sampling_id`, `n`, `extractor_ids`, `asked`, `setups` and `linker_id` say which rows are current: rows
+    `sampling_id`, `n`, `extractor_ids`, `reader_id`, `asked`, `setups` and `linker_id` say which rows are current: rows
     made under other settings stay on disk, out of every view, and count again when the settings come back.
     """
 
@@ -35,6 +35,8 @@ class Manifest(BaseModel):
     n: int = 0
     sampling_id: str = ""
     extractor: dict[str, Any] = {}
+    # Whose readings of the extractor's answers count; None: the first reader's.
+    reader_id: str | None = None
     extractor_ids: dict[
         str, str
     ] = {}  # topic -> id: per topic, so that a new topic leaves the mentions of others current

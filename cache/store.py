@@ -185,7 +185,9 @@ def _run_rows(manifest: Manifest) -> dict[str, list[tuple[Any, ...]]]:
     """The rows of the tables of `run.sql`."""
     return {
         "run": [(manifest.sampling_id, manifest.n)],
-        "run_extractors": [(extractor,) for extractor in manifest.extractor_ids.values()],  # each is of one topic
+        "run_extractors": [
+            (extractor, manifest.reader_id) for extractor in manifest.extractor_ids.values()
+        ],  # one a topic
         "run_models": [(model,) for model in manifest.models],
         "run_asked": [(name, key, id_) for name, asked in manifest.asked.items() for key, id_ in asked.items()],
         "run_setups": [(*key.split(" ", 1), setup_id(setup)) for key, setup in manifest.setups.items()],

@@ -13,8 +13,9 @@ CREATE MACRO is_wrong_script(script_share) AS coalesce(script_share < 0.5, false
 CREATE MACRO is_off_language(detected, language, script_share) AS
     is_wrong_language(detected, language) OR is_wrong_script(script_share);
 
--- is_refusal: did the provider's filter or its refusal field end the answer?
-CREATE MACRO is_refusal(finish_reason) AS coalesce(finish_reason IN ('content_filter', 'refusal'), false);
+-- is_refusal: did the provider's filter or its refusal field end the answer, or does the text decline in words?
+CREATE MACRO is_refusal(finish_reason, refused) AS
+    coalesce(finish_reason IN ('content_filter', 'refusal'), false) OR coalesce(refused, false);
 
 -- prompts: a row is one filled-in question.
 CREATE VIEW prompts AS SELECT * FROM stored_prompts;
@@ -25,10 +26,11 @@ CREATE VIEW wanted_responses AS
 SELECT DISTINCT model, prompt_id, sampling_id, n
 FROM run_models, prompts, run;
 
--- wanted_extractions: a row is one of `wanted_responses` with an extractor whose work on them counts.
+-- wanted_extractions: a row is one of `wanted_responses` with an extractor whose work on them counts, and who reads its
+-- answers.
 CREATE VIEW wanted_extractions AS
-SELECT w.*, extractor_id
-FROM wanted_responses AS w, (SELECT DISTINCT extractor_id FROM run_extractors);
+SELECT w.*, extractor_id, reader_id
+FROM wanted_responses AS w, (SELECT DISTINCT extractor_id, reader_id FROM run_extractors);
 
 -- responses: a row is one sampled text, or a failure with its reason.
 CREATE VIEW responses AS
@@ -44,7 +46,7 @@ SELECT e.*
 FROM stored_extractions AS e
 SEMI JOIN wanted_extractions AS w
     ON e.model = w.model AND e.prompt_id = w.prompt_id AND e.sampling_id = w.sampling_id
-    AND e.extractor_id = w.extractor_id AND e.sample < w.n
+    AND e.extractor_id = w.extractor_id AND e.reader_id IS NOT DISTINCT FROM w.reader_id AND e.sample < w.n
 WHERE e.status <> 'unusable';
 
 -- mentions: a row is a surface string found in a response; hallucinated ones and kinds that never count included.
@@ -53,7 +55,7 @@ SELECT m.*
 FROM stored_mentions AS m
 SEMI JOIN wanted_extractions AS w
     ON m.model = w.model AND m.prompt_id = w.prompt_id AND m.sampling_id = w.sampling_id
-    AND m.extractor_id = w.extractor_id AND m.sample < w.n;
+    AND m.extractor_id = w.extractor_id AND m.reader_id IS NOT DISTINCT FROM w.reader_id AND m.sample < w.n;
 
 -- links: a row is what a surface means within a language, topic and kind, or why nothing.
 CREATE VIEW links AS SELECT * FROM stored_links;

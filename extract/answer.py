@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 MOST_MENTIONS = 100  # per answer; an answer with as many counts as endless
+CUT_SHORT = "the answer was cut"
 _FENCE = re.compile(r"\A\s*```(?:json)?\s*\n(.*?)\n?```\s*\Z", re.DOTALL)
 
 
@@ -43,7 +44,7 @@ def read_answer(text: str, kinds: Iterable[str], finish_reason: str | None) -> l
     Raises `UnusableAnswerError`, with a message of one line, for any other answer.
     """
     if finish_reason not in (None, "stop"):
-        raise UnusableAnswerError(f"the answer was cut ({finish_reason})")
+        raise UnusableAnswerError(f"{CUT_SHORT} ({finish_reason})")
     fenced = _FENCE.match(text)
     try:
         answer = orjson.loads(fenced.group(1) if fenced else text)

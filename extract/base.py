@@ -48,6 +48,7 @@ class Extracted:
     completion_tokens: int | None = None
     extractor_model: str | None = None  # the extractor's model
     purchase: Purchase | None = None  # how its answers were bought
+    finish_reason: str | None = None  # of the answer
 
 
 class Extractor(Protocol):
@@ -55,7 +56,7 @@ class Extractor(Protocol):
 
     @property
     def extractor_id(self) -> str:
-        """A content hash of all that decides the mentions."""
+        """A content hash of all that decides the mentions, but for who reads a model's answers."""
         ...
 
     @property

@@ -7,25 +7,26 @@ from dataclasses import asdict, replace
 
 from polyculture.cache.catalog import Topic
 from polyculture.cache.identity import content_id
-from polyculture.extract.answer import UnusableAnswerError, answer_schema, read_answer
+from polyculture.extract.answer import UnusableAnswerError, answer_schema
 from polyculture.extract.base import Extracted, ResponseText
-from polyculture.extract.offsets import locate
 from polyculture.extract.prompt import prompt_head
-from polyculture.extract.rules import rules_hash
+from polyculture.extract.reading import FIXED_RULES, FIXED_VERSION, read_mentions
 from polyculture.generate.engines.base import Completion, Decoding, Message, Request
 from polyculture.generate.engines.capabilities import Sampling
 
-VERSION = 1  # of the rules in the code that decide mentions: raise it when they change
 MAX_TOKENS = 1024
 # The first attempt is greedy. Later ones are sampled, since a greedy answer would be the same again.
 TEMPERATURES = (0.0, 0.4, 0.8)
 
 
 def llm_extractor_id(model: str, topic: Topic) -> str:
-    """The identity of `LlmExtractor` for a model and topic, without opening the model."""
+    """The identity of `LlmExtractor` for a model and topic, without opening the model: of what it asks.
+
+    Who reads the answers is known by `reading.present_reader`; the first reader's rules stay in the hash, fixed.
+    """
     prompt = [asdict(message) for message in prompt_head(topic)]
     decoding = [asdict(_decoding(topic, attempt)) for attempt in range(len(TEMPERATURES))]
-    return content_id("llm", VERSION, model, topic.code, prompt, decoding, rules_hash())
+    return content_id("llm", FIXED_VERSION, model, topic.code, prompt, decoding, FIXED_RULES)
 
 
 class LlmExtractor:
@@ -104,15 +105,16 @@ class LlmExtractor:
             completion_tokens=answer.completion_tokens,
             extractor_model=self._model,
             purchase=answer.purchase,
+            finish_reason=answer.finish_reason,
         )
         if answer.text is None:
             return replace(result, error=answer.error or "the model gave no answer", retryable=answer.retryable)
         try:
-            named = read_answer(answer.text, self._topic.kinds, answer.finish_reason)
+            found = read_mentions(answer.text, answer.finish_reason, response.text, self._topic, response.language)
         except UnusableAnswerError as fault:
             last = result.attempts == len(TEMPERATURES)
             return replace(result, status="failed" if last else "unusable", error=str(fault), retryable=False)
-        return replace(result, status="ok", mentions=locate(response.text, named, response.language))
+        return replace(result, status="ok", mentions=found)
 
 
 def _decoding(topic: Topic, attempt: int) -> Decoding:

@@ -41,16 +41,26 @@ _RESULT = (
     "completion_tokens",
     "extractor_model",
     "purchase",
+    "finish_reason",
 )
 _FOUND = ("surface", "kind", "start", "end", "hallucinated")
 
 
+def extraction_id(response_id: str, extractor_id: str, reader_id: str | None = None, attempt: int | None = None) -> str:
+    """The id of an extraction; of an answer of no use with its attempt. The first reader is no part of it."""
+    of_reader = [reader_id] if reader_id and attempt is None else []
+    return content_id(response_id, extractor_id, *([] if attempt is None else [attempt]), *of_reader)
+
+
 def extraction_rows(
-    cell: ResponseColumns, extracted: Extracted, topic: Topic, extractor_id: str, extraction_id: str
+    cell: ResponseColumns, extracted: Extracted, topic: Topic, extractor_id: str, reader_id: str | None = None
 ) -> tuple[Extraction | Mention, ...]:
     """One extracted response as its row of `extractions` and those of its mentions."""
     shared: dict[str, Any] = {name: getattr(cell, name) for name in RESPONSE_COLUMNS}
-    ids: dict[str, Any] = {"extractor_id": extractor_id, "extraction_id": extraction_id}
+    # An unusable answer is a row of its own: it was paid for, and what follows it may not come.
+    attempt = extracted.attempts if extracted.status == "unusable" else None
+    key = extraction_id(cell.response_id, extractor_id, reader_id, attempt)
+    ids: dict[str, Any] = {"extractor_id": extractor_id, "extraction_id": key, "reader_id": reader_id}
     result: dict[str, Any] = {name: getattr(extracted, name) for name in _RESULT}
     extraction = Extraction(**shared, **ids, mentions=len(extracted.mentions), **result)
     mentions = [_mention(shared | ids, ordinal, mention, topic) for ordinal, mention in enumerate(extracted.mentions)]
@@ -63,7 +73,7 @@ def extraction_tables(
     """Many extracted responses as Arrow tables. `cells` holds those of at least all responses in `found`."""
     of_response = {cell.response_id: cell for cell in cells}
     own = [of_response[one.response_id] for one in found]
-    ids = [content_id(one.response_id, extractor_id) for one in found]
+    ids = [extraction_id(one.response_id, extractor_id) for one in found]
     extractions = _columns(own, extractor_id, ids)
     extractions["mentions"] = [len(one.mentions) for one in found]
     for column in _RESULT:
@@ -86,7 +96,8 @@ def _mention(shared: Mapping[str, Any], ordinal: int, mention: FoundMention, top
 
 def _columns(cells: Sequence[ResponseColumns], extractor_id: str, ids: list[str]) -> dict[str, Any]:
     shared: dict[str, Any] = {name: [getattr(cell, name) for cell in cells] for name in RESPONSE_COLUMNS}
-    return {**shared, "extractor_id": [extractor_id] * len(cells), "extraction_id": ids}
+    none = [None] * len(cells)  # what is done in bulk is no model's answer, and nobody reads it
+    return {**shared, "extractor_id": [extractor_id] * len(cells), "extraction_id": ids, "reader_id": none}
 
 
 def _table(table: Table[Any], columns: Mapping[str, Any]) -> pa.Table:

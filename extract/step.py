@@ -14,14 +14,13 @@ import pyarrow.compute as pc
 
 from polyculture.cache.catalog import Catalog, Topic
 from polyculture.cache.current_rows import current_responses
-from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Table
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import EXTRACTIONS, MENTIONS
 from polyculture.cache.worker import Done, Kept, Load, Span, Work
-from polyculture.extract.base import Extracted, Extractor, ResponseText
-from polyculture.extract.rows import RESPONSE_COLUMNS, ResponseColumns, extraction_rows, extraction_tables
+from polyculture.extract.base import Extractor, ResponseText
+from polyculture.extract.rows import RESPONSE_COLUMNS, ResponseColumns, extraction_id, extraction_rows, extraction_tables
 from polyculture.generate.engines.models import Models
 
 BATCH = 8_192  # responses that a gazetteer reads together
@@ -46,6 +45,7 @@ class ExtractorChoice:
     model: str | None
     extractor_ids: Mapping[str, str]  # topic -> the id that mentions are known by
     open: OpenExtractor
+    reader_id: str | None = None  # who reads a model's answers; None: the first reader
 
 
 class ExtractionStep:
@@ -70,7 +70,7 @@ class ExtractionStep:
         """A work per job; its size is that of its prompts and samples."""
         models = {EXTRACTOR: self._extractor.model} if self._extractor.model else {}
         for job, size in self._jobs:
-            yield Work(job, models, partial(self._responses, job), size)
+            yield Work(job, models, partial(self.responses, job), size)
 
     def keys(self, item: ResponseRow) -> tuple[str, ...]:
         return (item.extraction_id,)
@@ -89,21 +89,23 @@ class ExtractionStep:
         unusable = _unusable(kept, extractor.extractor_id)
         waiting: dict[str, ResponseColumns] = {}
         for extracted in extractor.extract(_texts(items, work.job.language, unusable, waiting)):
-            yield Done(_rows(waiting[extracted.response_id], extracted, topic, extractor.extractor_id))
+            cell, reader = waiting[extracted.response_id], self._extractor.reader_id
+            yield Done(extraction_rows(cell, extracted, topic, extractor.extractor_id, reader))
 
     def load(self, item: ResponseRow) -> Load | None:
         """Nothing of a gazetteer; `plan` adds the instructions of a model."""
         return None if self._extractor.model is None else Load(item.text, 0)
 
-    def _responses(self, job: Job) -> Iterator[ResponseRow]:
-        key = self._extractor.extractor_ids[job.topic]
+    def responses(self, job: Job) -> Iterator[ResponseRow]:
+        """The job's responses that have a text."""
+        ids = self._extractor.extractor_ids[job.topic], self._extractor.reader_id
         columns = list(dict.fromkeys((*RESPONSE_COLUMNS, "text")))
         for batch in current_responses(self._run, job, self._manifest, [*columns, "status"]):
             answered = pa.Table.from_batches([batch]).filter(pc.field("status") == "ok").select(columns)
             for row in zip(*(answered[name].to_pylist() for name in columns), strict=True):
                 values = dict(zip(columns, row, strict=True))
                 text = values.pop("text")
-                yield ResponseRow(content_id(values["response_id"], key), ResponseColumns(**values), text)
+                yield ResponseRow(extraction_id(values["response_id"], *ids), ResponseColumns(**values), text)
 
 
 def _texts(
@@ -113,13 +115,6 @@ def _texts(
         key = item.cell.response_id
         waiting[key] = item.cell
         yield ResponseText(key, language, item.text, unusable[key])
-
-
-def _rows(cell: ResponseColumns, extracted: Extracted, topic: Topic, extractor_id: str) -> tuple[Any, ...]:
-    # An unusable answer is a row of its own: it was paid for, and what follows it may not come.
-    attempt = [extracted.attempts] if extracted.status == "unusable" else []
-    ident = content_id(extracted.response_id, extractor_id, *attempt)
-    return extraction_rows(cell, extracted, topic, extractor_id, ident)
 
 
 def _in_bulk(batch: Sequence[ResponseRow], topic: Topic, extractor: Extractor) -> dict[str, pa.Table]:

@@ -20,6 +20,7 @@ from polyculture.generate.detection import Detection, detect
 from polyculture.generate.engines.base import Completion, Request
 from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.models import MODEL, Models
+from polyculture.generate.refusals import is_refusal
 from polyculture.generate.sampling import SamplingSettings, chat, response_id
 
 _WANTED = pa.schema([(name, pa.string()) for name in ("response_id", "prompt_id", "condition", "country")])
@@ -131,4 +132,5 @@ class SamplingStep:
             purchase=completion.purchase,
             reasoning=completion.reasoning,
             reasoning_tokens=completion.reasoning_tokens,
+            refused=None if text is None else is_refusal(text, job.language),
         )

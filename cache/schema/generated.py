@@ -52,6 +52,7 @@ class Response:
     purchase: str | None = None  # 'direct' | 'batch': how this run bought it; None where another run did
     reasoning: str | None = None  # what the model wrote before its answer; no part of `text`
     reasoning_tokens: int | None = None  # of completion_tokens, where the server counts them apart
+    refused: bool | None = None  # the text declines in words; None without a text, and where nobody looked: older rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +60,11 @@ class Extraction:
     """What an extractor did with one response; its mentions stand in `Mention`. An unusable answer, after which the
     response was asked again, is a row of its own: it was paid for."""
 
-    extraction_id: str  # hash of response_id and extractor_id; of an unusable answer also of its attempt
+    extraction_id: str  # hash of response_id, extractor_id and reader_id; of an unusable answer also of its attempt
     response_id: str
     prompt_id: str
     sampling_id: str
-    extractor_id: str  # hash of all that decides the mentions: extractor, model, prompt, kinds
+    extractor_id: str  # hash of the extractor; of one that is a model, of what is asked: model, prompt, kinds
     model: str
     language: str
     topic: str
@@ -79,14 +80,18 @@ class Extraction:
     prompt_tokens: int | None  # of this answer
     completion_tokens: int | None
     extractor_model: str | None = None  # the model that was asked; None where none was
-    purchase: str | None = None  # 'direct' | 'batch': how its answers were bought
+    purchase: str | None = (
+        None  # 'direct' | 'batch': how its answers were bought; None, too, of one that was read again
+    )
+    reader_id: str | None = None  # hash of the rules by which the answer was read; None: the first, or none was read
+    finish_reason: str | None = None  # of the answer: 'stop' | 'length' | what the server says
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
     """A surface string that the extractor found in a response."""
 
-    extraction_id: str  # hash of response_id and extractor_id
+    extraction_id: str  # hash of response_id, extractor_id and reader_id
     response_id: str
     prompt_id: str
     sampling_id: str
@@ -105,3 +110,4 @@ class Mention:
     start: int | None  # character offsets in the response's text; None when hallucinated
     end: int | None
     hallucinated: bool  # the surface does not occur in the response
+    reader_id: str | None = None  # as in `extractions`

@@ -43,9 +43,7 @@ class SwapAnswer:
     model_version: str | None  # what the engine says it ran
     purchase: str | None  # 'direct' | 'batch': how the answer was bought; None where it was taken from another draw
     setup_id: str | None = None  # hash of which model it is, exactly, and of the options that decide its answers
-    reader_id: str | None = (
-        None  # hash of the rules by which the answer was read; None where none are apart from prompt_id
-    )
+    reader_id: str | None = None  # hash of the rules by which it was read, where they are no part of prompt_id
     refused: bool | None = None  # the model declined in words; None where nobody looked
 
 

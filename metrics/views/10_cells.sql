@@ -37,8 +37,8 @@ INNER JOIN numbered_cells AS c
     ON w.model = c.model AND p.language = c.language AND p.topic = c.topic AND p.condition = c.condition
     AND p.country IS NOT DISTINCT FROM c.country;
 
--- cell_prompts: a row is one of `asked_prompts` with an extractor whose work on it counts; the same for extractions and
--- mentions.
+-- cell_prompts: a row is one of `asked_prompts` with an extractor whose work on it counts, and who reads its answers; the
+-- same for extractions and mentions.
 CREATE VIEW cell_prompts AS
-SELECT a.*, extractor_id
-FROM asked_prompts AS a, (SELECT DISTINCT extractor_id FROM run_extractors);
+SELECT a.*, extractor_id, reader_id
+FROM asked_prompts AS a, (SELECT DISTINCT extractor_id, reader_id FROM run_extractors);

@@ -20,7 +20,7 @@ CREATE VIEW cell_extractions AS
 SELECT p.cell, count(*) FILTER (e.status = 'ok') AS extracted, count(*) FILTER (e.status = 'failed') AS extraction_failed
 FROM stored_extractions AS e
 INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
-WHERE e.sample < p.n
+WHERE e.reader_id IS NOT DISTINCT FROM p.reader_id AND e.sample < p.n
 GROUP BY ALL;
 
 -- cell_mentions: a row is a cell with at least one mention; what kinds of mentions they are, in counts. `labelled` ones
@@ -35,7 +35,7 @@ SELECT
     count(*) FILTER (m.granularity = 1 AND m.counted AND NOT m.hallucinated) AS specific
 FROM stored_mentions AS m
 INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
-WHERE m.sample < p.n
+WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n
 GROUP BY ALL;
 
 -- cell_surfaces: a row is a surface of a cell's counted mentions, with how many they are, and what it means. A surface is
@@ -45,7 +45,7 @@ WITH surfaces AS (
     SELECT p.cell, m.kind, m.surface, count(*) AS mentions
     FROM stored_mentions AS m
     INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
-    WHERE m.sample < p.n AND m.counted AND NOT m.hallucinated
+    WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n AND m.counted AND NOT m.hallucinated
     GROUP BY ALL
 )
 SELECT s.cell, s.kind, s.surface, s.mentions, l.status, l.qid
@@ -67,7 +67,7 @@ mentioned AS ( -- numbers alone: there are as many rows as mentions
     FROM stored_mentions AS m
     INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
     INNER JOIN meanings AS l USING (language, topic, kind, surface)
-    WHERE m.sample < p.n AND m.counted AND NOT m.hallucinated
+    WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n AND m.counted AND NOT m.hallucinated
     GROUP BY ALL
 ),
 counts AS (

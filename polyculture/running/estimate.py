@@ -26,6 +26,16 @@ SELECT stage, asked, sum(prompt_tokens) / count(*) FILTER (status = 'ok') AS rea
     sum(completion_tokens) / count(*) FILTER (status = 'ok') AS written
 FROM purchases WHERE completion_tokens IS NOT NULL GROUP BY stage, asked HAVING written IS NOT NULL
 """
+# Of every reader: what is stored is read again, and not asked for.
+_EXTRACTED = """
+SELECT extractor_model, count(DISTINCT response_id)
+FROM stored_extractions AS e
+SEMI JOIN wanted_extractions AS w
+    ON e.model = w.model AND e.prompt_id = w.prompt_id AND e.sampling_id = w.sampling_id
+    AND e.extractor_id = w.extractor_id AND e.sample < w.n
+WHERE e.status = 'ok'
+GROUP BY extractor_model
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +192,7 @@ def _means(workspace: Workspace) -> dict[tuple[str, str], _Means]:
 
 
 def _extracted(workspace: Workspace, model: str) -> int:
-    query = "SELECT extractor_model, count(*) FROM extractions WHERE status = 'ok' GROUP BY extractor_model"
-    return next((count for extractor, count in _rows(workspace, query) if extractor == model), 0)
+    return next((count for extractor, count in _rows(workspace, _EXTRACTED) if extractor == model), 0)
 
 
 def _rows(workspace: Workspace, query: str) -> list[tuple[Any, ...]]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from polyculture.cache.manifest import Manifest
     from polyculture.extract.base import Extractor
+    from polyculture.extract.reading_step import ReadingStep
     from polyculture.extract.step import ExtractionStep, OpenExtractor
     from polyculture.generate.engines.models import Models
     from polyculture.link.index.snapshot import Snapshot
@@ -58,18 +59,34 @@ class ExtractionStage:
         return gazetteer_extractor_id(topic, self.snapshot.identity)
 
     @property
+    def reader_id(self) -> str | None:
+        """Who reads the model's answers; None: the first reader, or no model is asked."""
+        from polyculture.extract.reading import present_reader
+
+        return present_reader() if self.by_model else None
+
+    @property
     def provenance(self) -> dict[str, Any]:
         """This stage's part of the manifest."""
         settings = {"with": self.name} | ({} if self.by_model else {"snapshot": self.snapshot.identity})
+        reader = self.reader_id
         topics = [self.workspace.catalog.topic(code) for code in self.workspace.experiment.topics]
-        return {"extractor": settings, "extractor_ids": {topic.code: self.extractor_id(topic) for topic in topics}}
+        return {
+            "extractor": settings,
+            "extractor_ids": {topic.code: self.extractor_id(topic) for topic in topics},
+            "reader_id": reader,
+        }
 
     @property
     def summary(self) -> str:
         return self.name if self.by_model else f"{GAZETTEER}, the names in {self.snapshot.path.name}"
 
-    def step(self, jobs: Sequence[Job], manifest: Manifest) -> ExtractionStep:
-        """The step that extracts the responses of jobs that count under `manifest`."""
+    def steps(self, jobs: Sequence[Job], manifest: Manifest) -> tuple[ReadingStep, ExtractionStep]:
+        """The steps that read stored answers again and extract the responses of jobs that count under `manifest`.
+
+        In this order: what can be read is not asked for.
+        """
+        from polyculture.extract.reading_step import ReadingStep
         from polyculture.extract.step import ExtractionStep, ExtractorChoice
 
         workspace = self.workspace
@@ -77,8 +94,9 @@ class ExtractionStage:
             topic.code: self.extractor_id(topic) for topic in map(workspace.catalog.topic, workspace.experiment.topics)
         }
         sizes = [(job, len(workspace.prompts_of(job)) * workspace.sampling.n) for job in jobs]
-        choice = ExtractorChoice(self.name if self.by_model else None, ids, self._open())
-        return ExtractionStep(workspace.run, sizes, manifest, workspace.catalog, choice)
+        choice = ExtractorChoice(self.name if self.by_model else None, ids, self._open(), self.reader_id)
+        extraction = ExtractionStep(workspace.run, sizes, manifest, workspace.catalog, choice)
+        return ReadingStep(workspace.run, extraction, workspace.catalog, choice), extraction
 
     def _open(self) -> OpenExtractor:
         return self._model if self.by_model else self._gazetteer()

@@ -70,7 +70,11 @@ class Pipeline(StepRunner):
         free = [job for job in jobs if job not in self.held]  # whoever samples them now extracts them, too
         sampling = self.workspace.sampling_step(free)
         self.recover(sampling, sampling.works())
-        self.run_step(self.extraction.step(free, self.manifest))
+        reading, extraction = self.extraction.steps(free, self.manifest)
+        self.recover(extraction, extraction.works())
+        if self.extraction.by_model:
+            self.run_step(reading)
+        self.run_step(extraction)
 
     def link(self) -> None:
         """Links all distinct surfaces of the run."""

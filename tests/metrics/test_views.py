@@ -282,10 +282,10 @@ def test_health_counts_what_became_of_everything_that_was_asked(builder: StoreBu
     builder.answer(prompt, text=" \n\t\u3000", detected_language=None, script_share=None)
     builder.answer(prompt, detected_language="ja", script_share=0.2)
     builder.answer(prompt, extraction="failed")
-    builder.answer(prompt, extraction=None)
+    builder.answer(prompt, extraction=None, refused=True)  # in words; of the others nobody looked
     builder.answer(prompt, status="failed", text=None, error="timeout", detected_language=None, finish_reason=None)
     builder.answer(prompt, status="failed", text=None, error="refused: no", finish_reason="refusal")
-    builder.answer(prompt, finish_reason="content_filter", script_share=0.2)
+    builder.answer(prompt, finish_reason="content_filter", script_share=0.2, refused=True)
     builder.link("sushi", "Q1")
     builder.link("lost")
     builder.link("astray", status="no path")
@@ -297,7 +297,7 @@ def test_health_counts_what_became_of_everything_that_was_asked(builder: StoreBu
             "asked": 10,
             "answered": 7,
             "failed": 2,
-            "refused": 2,
+            "refused": 3,
             "empty": 1,
             "cut": 1,
             "wrong_language": 1,

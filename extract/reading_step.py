@@ -1,0 +1,157 @@
+"""The step that reads stored answers of an extractor model again: by a reader that came after they did.
+
+Nothing is asked. The first of a response's answers that the present reader understands is the one that counts; where it
+understands none, and the extractor was done with the response, the response has failed. What has no answer (a blank
+text, a fault that will not pass) is under every reader as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from typing import Any
+
+import pyarrow.compute as pc
+
+from polyculture.cache.catalog import Catalog, Topic
+from polyculture.cache.layout import Table
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import EXTRACTIONS, MENTIONS
+from polyculture.cache.shards import JobShards
+from polyculture.cache.worker import Done, Kept, Span, Work
+from polyculture.extract.answer import CUT_SHORT, UnusableAnswerError
+from polyculture.extract.base import Extracted
+from polyculture.extract.reading import read_raw
+from polyculture.extract.rows import extraction_rows
+from polyculture.extract.step import ExtractionStep, ExtractorChoice, ResponseRow
+from polyculture.generate.engines.models import Models
+from polyculture.generate.engines.reasoning import CUT
+
+
+@dataclass(frozen=True, slots=True)
+class StoredAnswer:
+    """What is on disk of one attempt; the columns of `Extraction` of these names."""
+
+    response_id: str
+    status: str
+    attempts: int
+    error: str | None
+    retryable: bool | None
+    raw: str | None
+    extractor_model: str | None
+    finish_reason: str | None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the extractor was done with the response."""
+        return self.status == "ok" or (self.status == "failed" and self.retryable is False)
+
+    @property
+    def ended(self) -> str | None:
+        """Why the answer ended. Older rows say so where it was cut, in their error, and nowhere else."""
+        cut = re.fullmatch(rf"{CUT_SHORT} \((.*)\)", self.error or "")
+        return self.finish_reason or (cut[1] if cut else None)
+
+
+_STORED = tuple(field.name for field in fields(StoredAnswer))
+
+
+class ReadingStep:
+    """Reads what the present reader has not read."""
+
+    name = "read"
+    tables: tuple[Table[Any], ...] = (MENTIONS, EXTRACTIONS)
+    span: Span = "job"
+
+    def __init__(
+        self, run: RunFolder, extraction: ExtractionStep, catalog: Catalog, extractor: ExtractorChoice
+    ) -> None:
+        self._run, self._extraction = run, extraction
+        self._catalog, self._extractor = catalog, extractor
+
+    def works(self) -> Iterator[Work[ResponseRow]]:
+        """A work per job that has something to read."""
+        for work in self._extraction.works():
+            unread = self._unread(work.job)
+            if unread:
+                yield Work(work.job, {}, partial(self._responses, work.job, unread), len(unread))
+
+    def keys(self, item: ResponseRow) -> tuple[str, ...]:
+        return (item.extraction_id,)
+
+    def adopt(self, run: RunFolder, work: Work[ResponseRow], missing: Sequence[ResponseRow]) -> None:
+        """Nothing: readings cost nothing."""
+
+    def ask(
+        self,
+        work: Work[ResponseRow],
+        items: Iterator[ResponseRow],
+        models: Models,  # noqa: ARG002, no model is asked
+        kept: Kept,
+    ) -> Iterator[Done]:
+        """A row per response; none where the extractor is still to answer."""
+        topic = self._catalog.topic(work.job.topic)
+        extractor_id = self._extractor.extractor_ids[topic.code]
+        answers = _stored_answers(kept, extractor_id)
+        for item in items:
+            read = _read(answers[item.cell.response_id], item, topic)
+            if read is not None:
+                yield Done(extraction_rows(item.cell, read, topic, extractor_id, self._extractor.reader_id))
+
+    def load(self, item: ResponseRow) -> None:
+        """Nothing is asked."""
+
+    def _unread(self, job: Job) -> frozenset[str]:
+        """The responses with a row by another reader, and none by the present one."""
+        columns = ["response_id", "extractor_id", "reader_id", "status"]
+        rows = JobShards(self._run, job, self.tables).read(EXTRACTIONS.name, columns)
+        mine = rows.filter(pc.field("extractor_id") == self._extractor.extractor_ids[job.topic]).to_pylist()
+        present = self._extractor.reader_id
+        others = {row["response_id"] for row in mine if row["reader_id"] != present}
+        return frozenset(others - {row["response_id"] for row in mine if row["reader_id"] == present})
+
+    def _responses(self, job: Job, chosen: frozenset[str]) -> Iterator[ResponseRow]:
+        return (item for item in self._extraction.responses(job) if item.cell.response_id in chosen)
+
+
+def _stored_answers(kept: Kept, extractor_id: str) -> Mapping[str, list[StoredAnswer]]:
+    """The answers about each response in the order of attempts, each once, whoever read it."""
+    rows = kept.read(EXTRACTIONS.name, [*_STORED, "extractor_id"]).filter(pc.field("extractor_id") == extractor_id)
+    found: dict[str, dict[tuple[int, bool], StoredAnswer]] = {}
+    for row in rows.select(list(_STORED)).to_pylist():
+        answer = StoredAnswer(**row)
+        found.setdefault(answer.response_id, {}).setdefault((answer.attempts, answer.raw is None), answer)
+    return {key: [answers[place] for place in sorted(answers)] for key, answers in found.items()}
+
+
+def _read(answers: Sequence[StoredAnswer], item: ResponseRow, topic: Topic) -> Extracted | None:
+    """What the present reader makes of the answers about a response; None where another answer is still to come."""
+    failed: Extracted | None = None
+    for answer in answers:
+        if answer.raw is None or (answer.error or "").startswith(CUT):
+            continue
+        read = _as_it_was(answer)
+        try:
+            found = read_raw(answer.raw, answer.ended, item.text, topic, item.cell.language)
+        except UnusableAnswerError as fault:
+            failed = replace(read, status="failed", error=str(fault), retryable=False)
+        else:
+            return replace(read, status="ok", error=None, retryable=None, mentions=found)
+    settled = next((answer for answer in answers if answer.is_settled), None)
+    return (failed or _as_it_was(settled)) if settled else None
+
+
+def _as_it_was(answer: StoredAnswer) -> Extracted:
+    """The answer's row without its cost, which is paid once."""
+    return Extracted(
+        answer.response_id,
+        answer.status,
+        attempts=answer.attempts,
+        error=answer.error,
+        retryable=answer.retryable,
+        raw=answer.raw,
+        extractor_model=answer.extractor_model,
+        finish_reason=answer.ended,
+    )

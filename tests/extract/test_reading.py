@@ -1,0 +1,145 @@
+"""Reading an extractor's answer is a step apart from asking for it: mended rules buy nothing again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from polyculture.cache.catalog import read_catalog
+from polyculture.cache.manifest import read_manifest
+from polyculture.cache.outcome import Outcome
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import fill_store
+from polyculture.extract import answer as answer_module
+from polyculture.extract import reading
+from polyculture.extract.answer import read_answer
+from polyculture.extract.llm import LlmExtractor, llm_extractor_id
+from polyculture.extract.reading_step import ReadingStep
+from polyculture.extract.step import ExtractionStep, ExtractorChoice
+from polyculture.generate.engines.base import Completion, ModelSpec
+from tests.extract.test_stage import FOOD, JOB, good, response, write_run
+from tests.extract_engines import ScriptedEngine, answer
+from tests.steps import do_step
+
+MODEL = "stub:extractor"
+COLUMNS = "response_id, status, attempts, mentions, purchase, error"
+
+
+def script(text: str, attempt: int) -> str | Completion:
+    """Of text 0 a good answer, of text 1 an unknown kind at first, of text 2 always, of text 3 none at all."""
+    if "Text 3" in text:
+        return Completion("r00003", attempt, None, error="never", retryable=False)
+    kind = "meal" if "Text 2" in text or ("Text 1" in text and not attempt) else "dish"
+    return good(text, attempt) if "Text 0" in text else answer(("ramen", kind))
+
+
+def extract(run: RunFolder, engine: ScriptedEngine) -> tuple[Outcome, Outcome]:
+    """Reads what is there, then extracts: as a run does."""
+    manifest = read_manifest(run.manifest)
+    assert manifest is not None
+    extractor = LlmExtractor(engine, MODEL, FOOD)
+    ids = {FOOD.code: extractor.extractor_id}
+    choice = ExtractorChoice(MODEL, ids, lambda _job, _models: extractor, reading.present_reader())
+    extraction = ExtractionStep(run, [(JOB, 4)], manifest, read_catalog(), choice)
+    reads = do_step(run, ReadingStep(run, extraction, read_catalog(), choice), ModelSpec(MODEL))
+    return reads, do_step(run, extraction, ModelSpec(MODEL), engine)
+
+
+def rows(run: RunFolder, query: str) -> list[tuple[Any, ...]]:
+    """What the store says under the present reader."""
+    manifest = read_manifest(run.manifest)
+    assert manifest is not None
+    now = {"extractor_ids": {"food": llm_extractor_id(MODEL, FOOD)}, "reader_id": reading.present_reader()}
+    with duckdb.connect() as connection:
+        fill_store(connection, run, manifest.model_copy(update=now))
+        return [tuple(row) for row in connection.sql(query).fetchall()]
+
+
+def mend(patch: pytest.MonkeyPatch) -> None:
+    """A reader for whom a meal is a dish, and soup is nothing."""
+
+    def mended(text: str, *rest: Any) -> list[tuple[str, str]]:
+        return [pair for pair in read_answer(text.replace("meal", "dish"), *rest) if pair[0] != "soup"]
+
+    patch.setattr(reading, "read_answer", mended)
+    patch.setattr(reading, "VERSION", reading.VERSION + 1)
+
+
+def test_a_mended_reader_reads_what_is_stored_and_asks_nothing(tmp_path: Path) -> None:
+    run, engine = write_run(tmp_path, map(response, range(4))), ScriptedEngine(script)
+    assert extract(run, engine) == (Outcome(0, 0), Outcome(2, 2))
+    asked = len(engine.requests)
+    assert asked == 1 + 2 + 3 + 1
+    states, found = f"SELECT {COLUMNS} FROM extractions ORDER BY 1", "SELECT surface, count(*) FROM mentions GROUP BY 1"
+    numbers = rows(run, states), sorted(rows(run, found))
+    assert [row[:4] for row in numbers[0]] == [
+        ("r00000", "ok", 1, 3),
+        ("r00001", "ok", 2, 1),
+        ("r00002", "failed", 3, 0),
+        ("r00003", "failed", 1, 0),
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        mend(patch)
+        assert extract(run, engine) == (Outcome(3, 1), Outcome(3, 1, reused=3))
+        assert rows(run, states) == [
+            ("r00000", "ok", 1, 2, None, None),
+            ("r00001", "ok", 1, 1, None, None),
+            ("r00002", "ok", 1, 1, None, None),
+            ("r00003", "failed", 1, 0, None, "never"),
+        ]
+        assert sorted(rows(run, found)) == [("chopsticks", 1), ("ramen", 3)]
+        assert extract(run, engine) == (Outcome(0, 0), Outcome(3, 1, reused=3))
+        [(bought, tokens)] = rows(run, "SELECT count(*), sum(completion_tokens) FROM bought_extractions")
+    assert extract(run, engine) == (Outcome(0, 0), Outcome(2, 2, reused=2))
+    assert (rows(run, states), sorted(rows(run, found))) == numbers
+    assert [(bought, tokens)] == rows(run, "SELECT count(*), sum(completion_tokens) FROM bought_extractions")
+    assert len(engine.requests) == asked
+
+
+def test_what_is_still_to_be_asked_is_asked_and_what_can_be_read_is_not(tmp_path: Path) -> None:
+    """Stopped after answers of no use: a reader that understands them needs no other, one that does not asks on."""
+    run = write_run(tmp_path, map(response, range(2)))
+
+    class Stops(ScriptedEngine):
+        def _complete(self, request: Any) -> Completion:
+            if len(self.requests) > 2:
+                raise KeyboardInterrupt
+            return super()._complete(request)
+
+    def first(text: str, attempt: int) -> str:
+        return "no JSON" if "Text 1" in text and not attempt else answer(("ramen", "dish" if attempt else "meal"))
+
+    with pytest.raises(KeyboardInterrupt):
+        extract(run, Stops(first))
+    with pytest.MonkeyPatch.context() as patch:
+        mend(patch)
+        engine = ScriptedEngine(first)
+        assert extract(run, engine) == (Outcome(1, 0), Outcome(2, 0, reused=1))
+        assert [request.seeds for request in engine.requests] == [(1,)]
+        assert rows(run, "SELECT response_id, attempts FROM extractions ORDER BY 1") == [("r00000", 1), ("r00001", 2)]
+
+
+def test_an_answer_that_was_cut_stays_so(tmp_path: Path) -> None:
+    run = write_run(tmp_path, map(response, range(1)))
+    cut = Completion("r00000", 0, answer(("ramen", "dish")), finish_reason="length")
+    engine = ScriptedEngine(lambda _text, _attempt: cut)
+    assert extract(run, engine)[1] == Outcome(0, 1)
+    with pytest.MonkeyPatch.context() as patch:
+        mend(patch)
+        assert extract(run, engine) == (Outcome(0, 1), Outcome(0, 1))
+        assert rows(run, "SELECT error, finish_reason FROM extractions") == [
+            (f"{answer_module.CUT_SHORT} (length)", "length")
+        ]
+
+
+def test_the_rules_of_the_extractors_id_are_fixed_and_those_of_the_reader_are_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = llm_extractor_id(MODEL, FOOD)
+    assert reading.present_reader() is None
+    monkeypatch.setattr(reading, "rules_hash", lambda: "other rules")
+    assert reading.present_reader() is not None
+    assert llm_extractor_id(MODEL, FOOD) == before
