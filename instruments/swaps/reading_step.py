@@ -43,11 +43,11 @@ class Reads:
 class ReadingStep:
     """Reads what the present readers have not read. An answer that cannot be read is a row with the reason."""
 
+    name = "read"
     tables: tuple[Table[Any], ...] = (SWAP_READINGS,)
     span: Span = "job"
 
     def __init__(self, run: RunFolder, task: str, by_language: Mapping[str, Reads]) -> None:
-        self.name = f"read {task}"
         self._run, self._task, self._by_language = run, task, by_language
 
     def works(self) -> Iterator[Work[SwapAnswer]]:
@@ -58,7 +58,8 @@ class ReadingStep:
                 continue
             unread = _unread(self._run, job, reads)
             if unread:
-                yield Work(job, {}, partial(_answers, self._run, job, unread), len(unread))
+                label = f"{job.model} {job.language} {job.topic.replace('-', ' ', 1)}"
+                yield Work(job, {}, partial(_answers, self._run, job, unread), len(unread), label)
 
     def keys(self, item: SwapAnswer) -> tuple[str, ...]:
         return (content_id(item.answer_id, self._by_language[item.language].reader_id),)

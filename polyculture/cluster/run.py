@@ -58,6 +58,8 @@ def _ask(
     study = asked.study()
     asked.make_valid(study)
     for step in study.steps:
+        pipeline.recover(step, share(list(step.works())))  # one step may read what another keeps
+    for step in study.steps:
         works = share(list(step.works()))
         if step.span == "all":
             pipeline.run_step(step, works)

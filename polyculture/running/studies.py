@@ -142,6 +142,8 @@ def ask(runner: StepRunner, asked: Question, share: Share = whole) -> Study:
     if study.steps:
         asked.make_valid(study)
     for step in study.steps:
+        runner.recover(step, share(list(step.works())))  # one step may read what another keeps
+    for step in study.steps:
         runner.run_step(step, share(list(step.works())), tell_settled=False)
     return study
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -68,6 +69,20 @@ def test_every_sample_of_the_jobs_prompts_becomes_a_row(run: RunFolder) -> None:
             assert (row["detected_language"], row["script_share"], row["error"]) == ("ja", 1.0, None)
             assert row["model_version"] == "stub fp_stub"
     assert missing_samples(run, JOB, PROMPTS, SAMPLING) == 0
+
+
+def test_a_text_that_declines_is_a_response_that_says_so(run: RunFolder) -> None:
+    no, yes = "申し訳ありませんが、お手伝いできません。", "ラーメンが好きです。"
+
+    def behave(body: Mapping[str, Any], _before: int) -> Reply:
+        said = no if body["messages"][-1]["content"] == MINE[0].text else yes
+        choice = {"message": {"content": said}, "finish_reason": "stop"}
+        return Reply(body=json.dumps({"model": "stub", "choices": [choice]}).encode())
+
+    with StubServer(behaviour=behave) as server:
+        assert generate(run, server, replace(SAMPLING, n=1)) == Outcome(5, 0)
+    found = sorted((row["text"], row["status"], row["refused"]) for row in rows(run))
+    assert found == [(yes, "ok", False)] * 4 + [(no, "ok", True)]
 
 
 def test_running_again_asks_nothing_and_needs_no_server(run: RunFolder) -> None:

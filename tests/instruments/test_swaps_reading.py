@@ -11,6 +11,7 @@ import pytest
 
 from polyculture.cache.errors import IncompleteError
 from polyculture.cli.instrument_command import _ask
+from polyculture.cli.options import Format
 from polyculture.generate.engines.reasoning import CUT
 from polyculture.instruments.swaps import reading
 from polyculture.instruments.swaps.asking import TASKS, Questions
@@ -45,7 +46,8 @@ def server() -> Iterator[StubServer]:
 
 
 def ask(file: Path, **options: Any) -> None:
-    _ask("sentiment", file, None, {"data": "own", "folder": file.parent, "draws": 2, **options})
+    values = {"data": "own", "folder": file.parent, "draws": 2, **options}
+    _ask("sentiment", file, None, values, Format.TABLE, None)
 
 
 def mend(patch: pytest.MonkeyPatch) -> None:
