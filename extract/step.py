@@ -20,7 +20,13 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import EXTRACTIONS, MENTIONS
 from polyculture.cache.worker import Done, Kept, Load, Span, Work
 from polyculture.extract.base import Extractor, ResponseText
-from polyculture.extract.rows import RESPONSE_COLUMNS, ResponseColumns, extraction_id, extraction_rows, extraction_tables
+from polyculture.extract.rows import (
+    RESPONSE_COLUMNS,
+    ResponseColumns,
+    extraction_id,
+    extraction_rows,
+    extraction_tables,
+)
 from polyculture.generate.engines.models import Models
 
 BATCH = 8_192  # responses that a gazetteer reads together

@@ -20,7 +20,7 @@ from polyculture.cache.shards import JobShards
 from polyculture.cache.worker import Done, Kept, Span, Work
 from polyculture.generate.engines.models import Models
 from polyculture.generate.engines.reasoning import CUT
-from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext, Place
+from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext, SourceLocation
 from polyculture.instruments.swaps.reading import AT_LIMIT, Reader
 from polyculture.instruments.swaps.rows import SWAP_ANSWERS, SWAP_READINGS, SwapAnswer, SwapReading
 from polyculture.instruments.swaps.selection import FORM
@@ -131,7 +131,7 @@ def _is_cut(answer: SwapAnswer) -> bool:
 
 def _filled(answer: SwapAnswer) -> Filled:
     """The text that an answer is about."""
-    place = Place(SWAP_ANSWERS.name)
+    place = SourceLocation(SWAP_ANSWERS.name)
     context = MaskedContext(
         dataset=answer.dataset,
         language=answer.language,
