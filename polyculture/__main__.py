@@ -11,14 +11,14 @@ INTERRUPTED = 130  # what a shell expects after Ctrl-C
 
 
 def main() -> None:
-    """Runs the command line; what Polyculture knows to be wrong ends in one line and an exit code, no traceback."""
+    """Runs the command line. Errors of Polyculture end in one line and an exit code, without a traceback."""
     try:
         _run()
     except PolycultureError as error:
         say(f"polyculture: {error}")
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        say("polyculture: stopped; run the same command again to go on where it was")
+        say("polyculture: stopped; the same command resumes")
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def _run() -> None:
-    """Loads the commands, which takes long enough for a Ctrl-C, and runs the one that was asked for."""
+    """Imports the commands, which takes long enough for a Ctrl-C, and runs the requested one."""
     from typer._click.exceptions import UsageError
 
     from polyculture.cli.app import app

@@ -1,4 +1,4 @@
-"""What a person sees while it runs: a progress bar on a terminal, plain lines elsewhere."""
+"""Progress and messages: a progress bar on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ BAR_EVERY = 0.25  # seconds between two updates of a bar
 
 
 def say(line: str) -> None:
-    """A line for the person at the terminal; results go to standard output, this goes beside them."""
-    sys.stderr.write(f"{line}\n")  # in one piece: jobs that wait side by side tell of themselves from their threads
+    """Writes a line to standard error; results go to standard output."""
+    sys.stderr.write(f"{line}\n")  # in one write: jobs report from several threads
     sys.stderr.flush()
 
 
 @contextmanager
 def watch(label: str, total: int) -> Iterator[Progress]:
-    """A progress for one job of `total` units of work (0: nobody knows), shown as fits where standard error goes."""
+    """A progress for one job of `total` units of work (0: unknown), as a bar or as lines."""
     if sys.stderr.isatty():
         with _bar(label, total) as progress:
             yield progress
@@ -64,10 +64,10 @@ def _plain(label: str, total: int) -> Progress:
 
 
 class Rate:
-    """How fast a job goes in this process, and how long it has to go: '3.4 a second, 2 min 10 s left'.
+    """The rate of a job in this process and its remaining time: '3.4 a second, 2 min 10 s left'.
 
-    What was there when the job began, done or failed, is not counted: it took no time. Nor is the time before the first
-    new piece of work was finished: it went into loading, and says nothing of what is left. A `total` of 0 is unknown.
+    Items that were finished before do not count, nor does the time until the first new item is finished, which is
+    mostly loading. A `total` of 0 is unknown.
     """
 
     def __init__(self, total: int, clock: Callable[[], float] = time.monotonic) -> None:
@@ -76,7 +76,7 @@ class Rate:
         self._began: tuple[float, int] | None = None  # when the first of the new was finished, and how much was then
 
     def tell(self, finished: int) -> str:
-        """In words; nothing before there is something to go by."""
+        """The rate in words; empty while it is unknown."""
         now = self._clock()
         if self._found is None:
             self._found = finished

@@ -19,7 +19,7 @@ from tests.servers import StubServer
 from tests.test_nothing_is_lost import DISHES, UNWRITTEN, run_folder, say, tables, write_experiment
 from tests.wikidata_server import WikidataServer
 
-LAST_WORDS = "polyculture: stopped; run the same command again to go on where it was"
+LAST_WORDS = "polyculture: stopped; the same command resumes"
 LIVE = """
 [link]
 source = "api"

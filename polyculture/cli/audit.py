@@ -1,4 +1,4 @@
-"""`polyculture audit`: what a person thinks of a sample, and what that says of the numbers."""
+"""`polyculture audit`: human judgements of a sample, and the metrics corrected by them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFo
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Have a sample of mentions and links judged by people: export a sheet, import it, show what it says.",
+    help="Let people judge a sample of mentions and links: export a sheet, import it, show the results.",
     epilog="polyculture audit export exp.toml -o ana.csv; polyculture audit import exp.toml ana.csv ben.csv",
 )
 
@@ -24,9 +24,9 @@ def export(
     seed: Annotated[int, typer.Option(help="Which responses: the same seed gives the same ones.")] = 1,
     runs: Runs = None,
 ) -> None:
-    """Write a sheet for a judge: a row per mention of a sample of responses, with the link it came to.
+    """Write a sheet for a judge: a row per mention of a sample of responses, with its link.
 
-    Give every judge a copy under a name of its own; docs/audit.md says what to write into it.
+    Give every judge a copy with a name of its own; docs/audit.md explains the columns.
     """
     from polyculture.cli.human_audit import export_sheet
     from polyculture.experiment.workspace import open_workspace, require_run
@@ -42,7 +42,7 @@ def import_(
     sheets: Annotated[list[Path], typer.Argument(help="The judged sheets, one per judge.")],
     runs: Runs = None,
 ) -> None:
-    """Read judged sheets back, in place of what the same judges said before, and show what they say."""
+    """Read judged sheets back, replacing earlier judgements of the same judges, and show the results."""
     from polyculture.cli.human_audit import import_sheets, show_audit
     from polyculture.experiment.workspace import open_workspace, require_run
 
@@ -56,7 +56,7 @@ def import_(
 def show(
     experiment: ExperimentFile, runs: Runs = None, format: OutputFormat = Format.TABLE, output: OutputFile = None
 ) -> None:
-    """Show precision and recall, the judges' agreement, and the metrics with the errors carried in.
+    """Show precision and recall, the judges' agreement, and the metrics corrected for the errors.
 
     With --format: precision and recall as rows.
     """

@@ -1,4 +1,4 @@
-"""Boards of models as tables for people."""
+"""Prints leaderboards as tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GOALS = {"low": "low is good", "high": "high is good", "zero": "near zero is go
 
 
 def print_boards(rows: Sequence[dict[str, Any]]) -> None:
-    """A table per board; ranks are those that the intervals leave open."""
+    """A table per board; ranks are ranges where intervals overlap."""
     for board, found in groupby(rows, key=lambda row: tuple(row[name] for name in BOARD)):
         models = list(found)
         print_table(_COLUMNS, [_line(row) for row in models], title=_title(dict(zip(BOARD, board, strict=True))))
@@ -29,7 +29,7 @@ def print_boards(rows: Sequence[dict[str, Any]]) -> None:
 
 
 def rank(row: dict[str, Any]) -> str | None:
-    """'2', or '1-3' where the intervals leave three ranks open; None where there is none."""
+    """'2', or '1-3' where intervals overlap over three ranks; None without a rank."""
     low, high = row["rank_low"], row["rank_high"]
     if low is None:
         return None

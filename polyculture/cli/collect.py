@@ -1,4 +1,4 @@
-"""`polyculture wikidata collect`: the items of a class, as a list to begin with."""
+"""`polyculture wikidata collect`: the items of a class, as a first list of entities."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def collect(
         list[str] | None, typer.Option(metavar="CODE", help="Only this country: JP or Q17; may be repeated.")
     ] = None,
     stop: Annotated[
-        list[str] | None, typer.Option(metavar="QID", help="A class that a way may not cross; may be repeated.")
+        list[str] | None, typer.Option(metavar="QID", help="A class that a path may not cross; may be repeated.")
     ] = None,
     members: Annotated[Members, typer.Option(help="Instances, classes (kinds of dish), or any.")] = Members.ANY,
     labelled: Annotated[bool, typer.Option("--labelled", help="Only items with a label in the language.")] = False,
@@ -52,7 +52,9 @@ def collect(
     endpoint: Annotated[
         str | None, typer.Option(metavar="URL", help="Ask this SPARQL endpoint over Wikidata instead of a snapshot.")
     ] = None,
-    contact: Annotated[str | None, typer.Option(help="Whom the endpoint can write to: an address or a page.")] = None,
+    contact: Annotated[
+        str | None, typer.Option(help="Your contact for the endpoint's operators: an e-mail address or a page.")
+    ] = None,
     catalog: CatalogFolder = None,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
@@ -90,7 +92,7 @@ def _pulled(catalog: Catalog, wanted: Collection, endpoint: str, contact: str | 
 
 
 def _as_wanted(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | None) -> duckdb.DuckDBPyRelation:
-    """Lists stay lists where the format has them; in CSV they are one cell."""
+    """Lists stay lists where the format supports them; in CSV they are one cell."""
     if format in (Format.JSON, Format.PARQUET):
         return rows
     return rows.select(SHOWN if format is Format.TABLE and output is None else FLAT)

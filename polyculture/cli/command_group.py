@@ -1,4 +1,4 @@
-"""The group of all commands: those of instruments come from their list, and are made when they are called."""
+"""The group of all commands. Those of instruments come from their list, and are built when they are called."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class CommandGroup(TyperGroup):
         return [*super().list_commands(ctx), *_LINES]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """A command. In the list of all of them an instrument's is its line alone: nothing of it is imported."""
+        """A command. In the overview an instrument's command is only its line: nothing is imported."""
         if cmd_name not in _LINES:
             return super().get_command(ctx, cmd_name)
         if ctx.resilient_parsing or ctx.meta.get(_LISTING):

@@ -11,7 +11,7 @@ from polyculture.cli.options import ExperimentFile, Format, OfSelection, OutputF
 
 
 class BlockKind(StrEnum):
-    """What can be a block: `Blocks`, whose import would take help a tenth of a second."""
+    """The kinds of block. A copy of `Blocks`, whose import would cost `--help` a tenth of a second."""
 
     PROMPTS = "prompts"
     TOPICS = "topics"
@@ -49,7 +49,7 @@ def compare(
         typer.Option("--metric", help="Only this metric; may be repeated. Without it: the first five."),
     ] = None,
     blocks: Annotated[
-        BlockKind, typer.Option("--blocks", help="What was sampled, and is taken for independent; see above.")
+        BlockKind, typer.Option("--blocks", help="The sampling unit that is taken as independent; see above.")
     ] = BlockKind.PROMPTS,
     selection: OfSelection = StoreSelection.ALL,
     runs: Runs = None,

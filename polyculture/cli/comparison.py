@@ -1,4 +1,4 @@
-"""The command `compare`: which sides, and what is printed of the result."""
+"""The command `compare`: reads the sides and prints the result."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def choose_sides(
 def write_comparison(
     sides: Sides, rows: Sequence[ComparisonRow], blocks: Blocks, format: Format, output: Path | None
 ) -> None:
-    """Prints the rows, with what must be known to read them; or writes them as `format`."""
+    """Prints the rows with remarks on how to read them, or writes them as `format`."""
     lines = [_line(row, sides) for row in rows]
     if format is not Format.TABLE or output is not None:
         _write(lines, format, output)
@@ -89,9 +89,9 @@ def _remarks(sides: Sides, rows: Sequence[ComparisonRow], blocks: Blocks) -> lis
         remarks.append(f"{what}: too few for an interval and p ({FEW_BLOCKS})")
     if alike := reasons.count(NO_SPREAD):
         what = f"in {alike} of {len(rows)} lines all blocks have the same difference"
-        remarks.append(f"{what}: nothing to make an interval of ({NO_SPREAD})")
+        remarks.append(f"{what}: no interval ({NO_SPREAD})")
     if missing := sum(row.missing for row in rows):
-        remarks.append(f"{missing} pairs are left out, since a number of theirs is missing")
+        remarks.append(f"{missing} pairs are left out: one of their numbers is missing")
     if told := [row.keeps_sign for row in rows if row.keeps_sign is not None]:
         what = f"{sum(told)} of {len(told)} differences keep their sign"
         remarks.append(f"{what}, whatever the unlinked mentions are (lowest, highest)")

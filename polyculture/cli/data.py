@@ -1,4 +1,4 @@
-"""`polyculture data`: the published data sets of contexts and entities."""
+"""`polyculture data`: published data sets of contexts and entities."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 from polyculture.cli.options import Format, OutputFile, OutputFormat
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="camellia, camel, camel2, own, or a rules file of yours.")]
-Folder = Annotated[Path | None, typer.Option(help="Where its files lie, if not where `data fetch` puts them.")]
+Folder = Annotated[Path | None, typer.Option(help="The folder of its files, if not that of `data fetch`.")]
 English = Annotated[bool, typer.Option("--english", help="The publisher's English translation.")]
 
 app = typer.Typer(
@@ -22,7 +22,7 @@ app = typer.Typer(
 
 @app.command("list", epilog="polyculture data list")
 def list_() -> None:
-    """Which data sets there are, under which licence, and where they lie."""
+    """List the data sets with their licence and folder."""
     from polyculture.cli.data_sets import list_rows
     from polyculture.cli.tables import print_table
     from polyculture.instruments.datasets.rules import known_data_sets
@@ -37,7 +37,7 @@ def fetch(
     name: Name,
     folder: Folder = None,
     commit: Annotated[str | None, typer.Option(help="Another commit than the pinned one, 40 digits.")] = None,
-    repository: Annotated[str | None, typer.Option(help="A mirror: any address that git can read.")] = None,
+    repository: Annotated[str | None, typer.Option(help="A mirror: any address that git accepts.")] = None,
 ) -> None:
     """Get a data set from its publisher, at one commit."""
     from polyculture.console import say
@@ -62,7 +62,7 @@ def check(
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
 ) -> None:
-    """List what is left out of a data set or read otherwise than written: file, sheet, row, reason."""
+    """List what is left out of a data set or changed when it is read: file, sheet, row, reason."""
     from polyculture.cli.data_sets import left_out_rows
     from polyculture.cli.tables import write_values
     from polyculture.console import say
@@ -75,7 +75,7 @@ def check(
 
 @app.command(epilog="polyculture data show camellia")
 def show(name: Name, folder: Folder = None, english: English = False) -> None:
-    """Count the entities and contexts of a data set, beside what its publisher says."""
+    """Count the entities and contexts of a data set, beside the published counts."""
     from polyculture.cli.data_sets import (
         absent_cultures,
         context_rows,
@@ -93,7 +93,7 @@ def show(name: Name, folder: Folder = None, english: English = False) -> None:
     print_table(("language", "culture", "setting", "form", "type", "contexts"), context_rows(dataset))
     print_table(("", "found", "published"), total_rows(dataset, rules.published))
     if dataset.left_out:
-        print_table(("left out, or kept otherwise than written", "lines"), left_out_counts(dataset))
+        print_table(("left out or changed", "lines"), left_out_counts(dataset))
     absent = absent_cultures(dataset, rules)
     if absent:
         say(f"Published, and not in {dataset.folder}: {', '.join(absent)}")

@@ -1,4 +1,4 @@
-"""Where data sets of contexts and entities lie on this machine, and what is in them, as rows for people."""
+"""Rows about the data sets of contexts and entities on this machine: where they are, and what they hold."""
 
 from __future__ import annotations
 
@@ -40,18 +40,18 @@ def context_rows(dataset: DataSet) -> list[tuple[Any, ...]]:
 
 
 def total_rows(dataset: DataSet, published: Mapping[str, int]) -> list[tuple[Any, ...]]:
-    """What there is, counted as papers count: a name is one in however many languages, a context one in both forms."""
+    """Counts as in the papers: a name counts once over all languages, a context once for both forms."""
     entities = {entity.place for entity in dataset.entities}
     causal = sum(context.form == CAUSAL for context in dataset.contexts)
     return [
-        ("entities, once in however many languages", len(entities), published.get("entities")),
+        ("entities, once over all languages", len(entities), published.get("entities")),
         ("contexts, whole texts", len(dataset.contexts) - causal, published.get("contexts")),
         ("contexts again, their causal form", causal, None),
     ]
 
 
 def left_out_counts(dataset: DataSet) -> list[tuple[str, int]]:
-    """Reasons, and for how many lines each is given; the commonest first."""
+    """Reasons with their number of lines, most frequent first."""
     return Counter(re.sub(r" as in .*", " as in another row", left.reason) for left in dataset.left_out).most_common()
 
 
@@ -62,5 +62,5 @@ def absent_cultures(dataset: DataSet, rules: DatasetRules) -> list[str]:
 
 
 def left_out_rows(dataset: DataSet) -> list[tuple[Any, ...]]:
-    """File, sheet, row, reason and text of what is not part of the data set, or not as it stands."""
+    """File, sheet, row, reason and text of everything that is left out or changed."""
     return [(lo.place.file, lo.place.sheet, lo.place.row, lo.reason, lo.text) for lo in dataset.left_out]

@@ -14,10 +14,10 @@ EXPERIMENT = Path(__file__).with_name("demo.toml")
 
 
 def demo(
-    folder: Annotated[Path, typer.Option(help="Where the demo's files go.")] = Path("demo"),
+    folder: Annotated[Path, typer.Option(help="The folder for the demo's files.")] = Path("demo"),
     samples: Annotated[int | None, typer.Option(min=1, help="Samples per prompt, if not the demo's own.")] = None,
 ) -> None:
-    """Run everything on a small model that comes along.
+    """Run the whole pipeline on a small bundled model.
 
     Minutes on two cores; no key, and no network once it is installed.
     """

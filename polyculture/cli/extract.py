@@ -1,4 +1,4 @@
-"""`polyculture extract`: responses to mentions, and how well an extractor does it."""
+"""`polyculture extract`: responses to mentions, and the accuracy of an extractor."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def extract(
     topic: OnlyTopic = None,
     accept_changes: AcceptChanges = False,
 ) -> None:
-    """Find the mentions in the responses that are there and not yet extracted."""
+    """Extract the mentions of all responses that have none yet."""
     from polyculture.experiment.workspace import choose_jobs, open_workspace
     from polyculture.running.pipeline import Pipeline
 

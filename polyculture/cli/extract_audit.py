@@ -79,7 +79,7 @@ def _model(catalog: Catalog, spec: ModelSpec, stack: ExitStack) -> Callable[[str
 
 
 def _read_options(options: Sequence[str]) -> dict[str, Any]:
-    """`context=4096` as a TOML value under its name; what is no TOML value is taken as a text."""
+    """Parses `context=4096` as a TOML value; anything else is a string."""
     read: dict[str, Any] = {}
     for option in options:
         name, equals, value = option.partition("=")

@@ -14,7 +14,7 @@ def generate(
     topic: OnlyTopic = None,
     accept_changes: AcceptChanges = False,
 ) -> None:
-    """Sample the responses that are not there yet."""
+    """Sample the missing responses."""
     from polyculture.experiment.workspace import choose_jobs, open_workspace
     from polyculture.running.pipeline import Pipeline
 

@@ -1,4 +1,4 @@
-"""The command `audit`: sheets out and in, and what they say."""
+"""The command `audit`: exports and imports sheets, and prints the results."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ KAPPA_COLUMNS = ("judges", "judged", "rows", "agree", "kappa", "low", "high")
 
 
 def export_sheet(run: RunFolder, output: Path, per: int, seed: int) -> None:
-    """Writes the sheet. Raises `StoreError` where it is there already: it may be judged."""
+    """Writes the sheet. Raises `StoreError` where the file exists: it may hold judgements."""
     if output.exists():
         raise StoreError("is there already", where=output, remedy="Name another file: this one may hold judgements.")
     with open_store(run, store_layout()) as store:
@@ -49,11 +49,11 @@ def export_sheet(run: RunFolder, output: Path, per: int, seed: int) -> None:
         writer.writerow(COLUMNS)
         writer.writerows([defuse(row[name]) for name in COLUMNS] for row in sampled.rows)
     mentions = len(sampled.rows) - sampled.responses
-    say(f"{output}: {mentions} mentions of {sampled.responses} responses; docs/audit.md says what to write into it")
+    say(f"{output}: {mentions} mentions of {sampled.responses} responses; docs/audit.md explains the columns")
 
 
 def import_sheets(run: RunFolder, sheets: Sequence[Path]) -> None:
-    """Keeps the sheets' judgements in the run, those of other judges with them."""
+    """Writes the sheets' judgements into the run, beside those of other judges."""
     names = [sheet.stem for sheet in sheets]
     if len(set(names)) < len(names):
         raise StoreError("two sheets have the same name", remedy="Name each sheet after its judge.")
@@ -66,7 +66,7 @@ def import_sheets(run: RunFolder, sheets: Sequence[Path]) -> None:
 
 
 def show_audit(run: RunFolder, format: Format, output: Path | None) -> None:
-    """Prints what the judgements say. Raises `StoreError` where there are none."""
+    """Prints the results of the judgements. Raises `StoreError` where there are none."""
     judgements = _kept(run)
     if not judgements:
         remedy = "Export a sheet and import it: polyculture audit export EXPERIMENT -o JUDGE.csv"
@@ -81,15 +81,15 @@ def show_audit(run: RunFolder, format: Format, output: Path | None) -> None:
     if agreement := _agreement(judgements):
         print_table(KAPPA_COLUMNS, agreement, title="How far two judges agree (Cohen's kappa, 95 % interval)")
     if corrected:
-        title = f"The metrics with these errors carried in (of languages with {FEWEST} judged responses or more)"
+        title = f"The metrics corrected for these errors (of languages with {FEWEST} judged responses or more)"
         columns = tuple(field.name for field in fields(Corrected) if field.name != "refuted")
         print_table(columns, [tuple(getattr(one, name) for name in columns) for one in corrected], title=title)
     if relinked:
-        say(f"{relinked} judged mentions have another link now: what was said of their links does not count")
+        say(f"{relinked} judged mentions have another link now: the judgements of their links do not count")
     for one in corrected:
         if one.refuted:
             place = f"the {one.metric} of {one.model} in {one.language}"
-            say(f"{place} is not corrected: with the errors of its language it would be one that cannot be")
+            say(f"{place} is not corrected: with the errors of its language it would leave its range")
     if any(one.reported_low is None for one in corrected):
         say("numbers without an interval were not measured since the data changed: run `polyculture measure`")
 
@@ -99,7 +99,7 @@ def _share_line(one: Share) -> tuple[Any, ...]:
 
 
 def _agreement(judgements: Sequence[Judgement]) -> list[tuple[Any, ...]]:
-    """A line for each two judges and each thing that both judged."""
+    """A line per pair of judges and per question that both answered."""
     said: dict[str, dict[tuple[str, int | None, str], str]] = {}
     for one in judgements:
         for what, word in (("mention", one.mention), ("link", one.link)):

@@ -1,4 +1,4 @@
-"""`polyculture init`: writes a commented experiment file to begin with."""
+"""`polyculture init`: writes a commented experiment file."""
 
 from __future__ import annotations
 
@@ -23,4 +23,4 @@ def init(
         raise ExperimentError("is there already", where=file, remedy="Choose another name, or remove it first.")
     with store_faults(file):
         shutil.copyfile(TEMPLATE, file)
-    say(f"Wrote {file}. Look at what it would ask: polyculture plan {file}")
+    say(f"Wrote {file}. See what it would ask: polyculture plan {file}")

@@ -1,7 +1,7 @@
 """A command of an instrument, made of its options: a flag per field.
 
-Tuples become options that may be given several times. The command line beats the experiment file, by where a value came
-from. Bounds that typer does not know stay with pydantic.
+Tuples become options that may be repeated. The command line takes precedence over the experiment file. Bounds that
+typer cannot express are checked by pydantic.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ def _plain(value: Any) -> Any:
 
 
 def _said(context: typer.Context, option: str) -> bool:
-    """Does the command line itself say this option?"""
+    """Whether the option is given on the command line itself."""
     source = context.get_parameter_source(option)
     return source is not None and source.name == "COMMANDLINE"
 
@@ -172,7 +172,7 @@ def _said(context: typer.Context, option: str) -> bool:
 def _demo_file(demo: Demo, context: typer.Context) -> Path:
     """The demo's experiment file, copied into its folder.
 
-    A mistake of usage where the command line names another experiment or other texts beside --demo.
+    A usage error where the command line names another experiment or other texts beside --demo.
     """
     import shutil
 

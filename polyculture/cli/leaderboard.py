@@ -1,4 +1,4 @@
-"""`polyculture leaderboard`: the models of an experiment by task and language, with the ranks that the data show."""
+"""`polyculture leaderboard`: the models of an experiment by task and language, with the ranks that the data support."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def leaderboard(
 ) -> None:
     """Rank an experiment's models by task and language, as far as their intervals tell them apart.
 
-    A rank of 1-3 says that no more is known: models whose 95 % intervals overlap are never put in an order. Each
-    board says what is good; a difference is ranked by its size.
+    Models whose 95 % intervals overlap share a range of ranks, such as 1-3. Each board says which direction is
+    better; a difference is ranked by its size.
     """
     from polyculture.cache.store import open_store
     from polyculture.cli.boards import QUERY, print_boards
@@ -35,7 +35,7 @@ def leaderboard(
     with open_store(workspace.run, store_layout()) as store:
         found = store.sql(QUERY.read_text(encoding="utf-8"), params={"task": task, "language": language, "type": type})
         if not len(found):
-            say("no model was measured so: the commands of instruments measure models, see polyculture --help")
+            say("no model has such a measure yet; the commands of instruments measure models: polyculture --help")
         elif format is Format.TABLE and output is None:
             print_boards([dict(zip(found.columns, row, strict=True)) for row in found.fetchall()])
         else:

@@ -19,7 +19,7 @@ app = typer.Typer(
 
 @app.command(STAGE, hidden=True)
 def link(experiment: ExperimentFile, runs: Runs = None, accept_changes: AcceptChanges = False) -> None:
-    """Link every distinct surface of the run to an entity, or say why there is none."""
+    """Link every distinct surface of the run to an entity, or record why there is none."""
     from polyculture.experiment.workspace import open_workspace
     from polyculture.running.pipeline import Pipeline
 

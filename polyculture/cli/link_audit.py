@@ -1,4 +1,4 @@
-"""`polyculture link audit`: how well mentions are linked, on gold mentions."""
+"""`polyculture link audit`: linking accuracy on gold mentions."""
 
 from __future__ import annotations
 

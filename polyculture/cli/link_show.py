@@ -1,4 +1,4 @@
-"""`polyculture link show`: what one surface means, and why, as a small tree or as JSON."""
+"""`polyculture link show`: the link of one surface and its evidence, as a tree or as JSON."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     from polyculture.link.show.explain import Explanation, NamedItem, RankedCandidate
     from polyculture.link.source import Source
 
-PIPE_WIDTH = 10_000  # where nobody watches, a line is as long as it is
-EXACT = 100.0  # the score of a match that is no guess
+PIPE_WIDTH = 10_000  # without a terminal, lines are not wrapped
+EXACT = 100.0  # the score of an exact match
 STATUS_WORDS = {
     "linked": "linked",
     "ambiguous": "ambiguous, another item may be meant",
-    "no path": "no path, items bear the name and none of them reaches the topic's classes",
-    "no candidate": "no candidate, no item here bears the name or one that is near to it",
+    "no path": "no path, items have the name and none of them reaches the topic's classes",
+    "no candidate": "no candidate, no item here has the name or a similar one",
 }
 COMPANY_WORDS = {
     "alone": "no other item of that name",
@@ -48,24 +48,24 @@ class ShowFormat(StrEnum):
 
 
 def show(
-    surface: Annotated[str, typer.Argument(metavar="SURFACE", help="What stands in a text, e.g. kimono.")],
+    surface: Annotated[str, typer.Argument(metavar="SURFACE", help="The surface, e.g. kimono.")],
     language: Annotated[str, typer.Option(help="The language of the text, e.g. th.")],
     topic: Annotated[str, typer.Option(help="The topic, e.g. clothing.")],
-    kind: Annotated[str | None, typer.Option(help="Only this kind of the topic. Default: all that count.")] = None,
+    kind: Annotated[str | None, typer.Option(help="Only this kind of the topic. Default: all counted kinds.")] = None,
     source: Annotated[Literal["index", "api"], typer.Option(help="A snapshot, or the live service.")] = "index",
     snapshot: Annotated[
         str | None, typer.Option(help="For --source index: a snapshot's file. Default: the starter snapshot.")
     ] = None,
-    contact: Annotated[str | None, typer.Option(help="For --source api: whom Wikimedia can write to.")] = None,
+    contact: Annotated[str | None, typer.Option(help="For --source api: your contact for Wikimedia.")] = None,
     token_env: Annotated[
         str | None, typer.Option(help="For --source api: the variable with an access token, to sign in.")
     ] = None,
     endpoint: Annotated[str | None, typer.Option(help="For --source api: another Wikibase's api.php.")] = None,
-    rivals: Annotated[int, typer.Option(min=0, help="How many of those that lost are shown.")] = 5,
+    rivals: Annotated[int, typer.Option(min=0, help="How many rejected candidates are shown.")] = 5,
     catalog: Annotated[Path | None, typer.Option(help="Your own topics/ and languages/.")] = None,
     format: Annotated[ShowFormat, typer.Option("--format", "-f", help="How it is printed.")] = ShowFormat.TREE,
 ) -> None:
-    """Show what a surface is linked to, and why: what matched, its way to the topic, its countries, its rivals."""
+    """Show the link of a surface and its evidence: match, path to the topic, countries, other candidates."""
     from polyculture.cache.catalog import read_catalog
     from polyculture.cache.outcome import silent
     from polyculture.console import watch
@@ -95,7 +95,7 @@ def show(
 
 
 def _check_options(foreign: Mapping[str, str | None], source: str) -> None:
-    """Refuses what is for the other source: it would be left aside without a word."""
+    """Refuses options of the other source instead of ignoring them."""
     for option, value in foreign.items():
         if value is not None:
             raise UsageError(f"{option} is for --source {source}")
@@ -105,7 +105,7 @@ def _check_text(surface: str) -> None:
     from polyculture.cache.errors import ExperimentError
 
     if not surface.strip() or any(unicodedata.category(letter) == "Cs" for letter in surface):
-        raise ExperimentError("the surface is no text", remedy="Write, for example: polyculture link show kimono ...")
+        raise ExperimentError("the surface is empty", remedy="Write, for example: polyculture link show kimono ...")
 
 
 def _index(snapshot: str, catalog: Catalog, language: str) -> Source:
@@ -163,7 +163,7 @@ def _print_tree(asked: dict[str, str], found: Sequence[Explanation]) -> None:
 
 
 def _without_kind(explanation: Explanation) -> tuple[Any, ...]:
-    """What two kinds must have in common to be shown as one."""
+    """What two kinds must share to be shown as one."""
     candidates = [explanation.chosen, *explanation.rivals]
     shown = [(c.item.qid, c.match, c.path, c.reason) if c else None for c in candidates]
     return (explanation.status, explanation.candidates, shown)
@@ -202,7 +202,7 @@ def _add_chosen(branch: Tree, explanation: Explanation, chosen: RankedCandidate,
 
 
 def _basis(explanation: Explanation, chosen: RankedCandidate, basis: Basis) -> str:
-    """The confidence, and what it rests on in words."""
+    """The confidence, and its evidence in words."""
     from polyculture.link.calibration import AMBIGUOUS, ANY, MATCHES, bases, key_of
 
     match, competition = key_of(explanation.status, chosen.match, explanation.candidates, explanation.survivors)
@@ -224,7 +224,7 @@ def _matched(ranked: RankedCandidate) -> str:
 
 
 def _line(*parts: str | tuple[str, str]) -> Any:
-    """A line of texts, some with a style. What they hold is somebody else's: it is printed, and does nothing."""
+    """A line of texts, some with a style. They are untrusted: control characters and markup have no effect."""
     from rich.text import Text
 
     return Text.assemble(

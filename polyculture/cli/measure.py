@@ -1,4 +1,4 @@
-"""`polyculture measure`: tables to numbers with their uncertainty."""
+"""`polyculture measure`: computes the metrics with their uncertainty."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from polyculture.cli.options import ExperimentFile, OfSelection, Runs, StoreSele
 
 
 def measure(experiment: ExperimentFile, selection: OfSelection = StoreSelection.ALL, runs: Runs = None) -> None:
-    """Compute the four metrics and their intervals.
+    """Compute the four metrics and their intervals from the store.
 
-    Of what is in the store; they are printed per model and language.
+    They are printed per model and language.
     """
     from polyculture.cli.tables import print_metrics
     from polyculture.experiment.workspace import open_workspace, require_run, warn_of_changes

@@ -24,7 +24,7 @@ class ManyValues(StageGroup):
 app = typer.Typer(
     cls=ManyValues,
     no_args_is_help=True,
-    help="Count what stands where patterns have their slot: `polyculture mine --patterns FILE --corpus FILE...`.\n\n"
+    help="Count the n-grams in the slots of patterns: `polyculture mine --patterns FILE --corpus FILE...`.\n\n"
     "Then `mine export` writes sheets for annotators, and `mine agree` reads them back.\n\n"
     "All options of the scan itself: polyculture mine stage --help",
     epilog="polyculture mine --patterns patterns.toml --corpus web/*.jsonl.gz --language ar -o counts.csv",
@@ -34,8 +34,12 @@ app = typer.Typer(
 @app.command(STAGE, hidden=True, epilog="polyculture mine --patterns p.toml --corpus web/*.jsonl.gz -o counts.csv")
 def mine(
     patterns: Annotated[Path, typer.Option(help="The patterns file, see docs/collecting.md.")],
-    corpus: Annotated[list[Path], typer.Option(help="Text: JSON lines, plain, Parquet; packed or not; or a folder.")],
-    language: Annotated[str | None, typer.Option(help="Whose patterns, where the file has several languages.")] = None,
+    corpus: Annotated[
+        list[Path], typer.Option(help="Text: JSON lines, plain or Parquet, compressed or not; or a folder.")
+    ],
+    language: Annotated[
+        str | None, typer.Option(help="The language of the patterns, where the file has several.")
+    ] = None,
     text_field: Annotated[str, typer.Option(help="The field of JSON, or column of Parquet, with the text.")] = "text",
     processes: Annotated[int | None, typer.Option(min=1, help="How many processes. Default: one per core.")] = None,
     format: OutputFormat = Format.TABLE,
@@ -76,18 +80,18 @@ def mine(
             if output is not None:
                 write_provenance(output, chosen, filters, files, swept, found)
         if swept.failures:
-            left = f"{len(swept.failures)} of {len(files)} files could not be read to their end"
-            raise IncompleteError(f"{left}; what could be is counted. Mend them and run the same command again")
+            left = f"{len(swept.failures)} of {len(files)} files could not be read completely"
+            raise IncompleteError(f"{left}; the rest is counted. Repair them and run the same command again")
 
 
 @app.command(epilog="polyculture mine export counts.csv -o sheet.csv --annotators ana ben")
 def export(
     counts: Annotated[Path, typer.Argument(metavar="COUNTS", help="What polyculture mine wrote: a CSV file.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="sheet.csv becomes sheet-ana.csv, sheet-ben.csv.")],
-    annotators: Annotated[list[str], typer.Option(help="Their names: a sheet for each.")],
-    limit: Annotated[int | None, typer.Option(min=1, help="Only so many, from the top.")] = None,
+    annotators: Annotated[list[str], typer.Option(help="The annotators' names: one sheet each.")],
+    limit: Annotated[int | None, typer.Option(min=1, help="Only the first N.")] = None,
     every: Annotated[bool, typer.Option("--every", help="Also n-grams that were not chosen.")] = False,
-    replace: Annotated[bool, typer.Option("--replace", help="Write over sheets that are there.")] = False,
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite existing sheets.")] = False,
 ) -> None:
     """Write a sheet per annotator, with an empty column `judgement` and the contexts beside it."""
     from polyculture.cache.errors import StoreError
@@ -96,12 +100,12 @@ def export(
     from polyculture.console import say
 
     if len(set(annotators)) < len(annotators) or any(Path(name).name != name for name in annotators):
-        raise StoreError("annotators need names of their own, such as a file may have", remedy="Name them otherwise.")
+        raise StoreError("annotators need distinct names that are valid in a file name", remedy="Name them otherwise.")
     rows = sheet_rows(counts, limit, every)
     sheets = [output.with_name(f"{output.stem}-{name}{output.suffix}") for name in annotators]
     for sheet in sheets:
         if sheet.exists() and not replace:
-            remedy = "Somebody's judgements may stand in it. Name another file, or write over it: --replace"
+            remedy = "It may hold judgements. Name another file, or overwrite it: --replace"
             raise StoreError("is there already", where=sheet, remedy=remedy)
     for sheet in sheets:
         write_sheet(sheet, SHEET_COLUMNS, rows)
@@ -111,11 +115,11 @@ def export(
 @app.command(epilog="polyculture mine agree sheet-ana.csv sheet-ben.csv -o entities.csv")
 def agree(
     sheets: Annotated[list[Path], typer.Argument(metavar="SHEETS", help="Judged sheets, two or more.")],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the agreed list goes.")],
-    reject: Annotated[list[str] | None, typer.Option(help="A judgement that keeps out. Default: no.")] = None,
-    disagreements: Annotated[Path | None, typer.Option(help="Where the rows go on which they disagree.")] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file for the agreed list.")],
+    reject: Annotated[list[str] | None, typer.Option(help="The judgement that rejects an entity. Default: no.")] = None,
+    disagreements: Annotated[Path | None, typer.Option(help="The file for the disputed rows.")] = None,
 ) -> None:
-    """Measure how far annotators agree, show where they do not, and write the list on which all do."""
+    """Measure the annotators' agreement, show where they differ, and write the list that all accept."""
     from polyculture.cache.errors import StoreError
     from polyculture.cli.mining import show_agreement, write_sheet
     from polyculture.collect.mining.agreement import AGREED_COLUMNS, REJECTED, compare, disputed_columns
@@ -125,7 +129,7 @@ def agree(
     if len(sheets) < 2:
         raise StoreError("agreement needs the sheets of two annotators or more", remedy="Name them all.")
     if len({sheet.resolve() for sheet in sheets}) < len(sheets):
-        raise StoreError("a sheet is named twice: it would agree with itself", remedy="Name each annotator's once.")
+        raise StoreError("a sheet is named twice", remedy="Name each annotator's once.")
     judged = [read_sheet(sheet) for sheet in sheets]
     found = compare(judged, reject or REJECTED)
     show_agreement(found, disputed_columns(judged))

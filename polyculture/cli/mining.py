@@ -1,4 +1,4 @@
-"""What `polyculture mine` says and writes besides its rows."""
+"""The messages and files of `polyculture mine` besides its rows."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ FLAT = """* EXCLUDE (patterns, contexts),
 
 @contextmanager
 def work_folder(output: Path | None) -> Iterator[Path]:
-    """A folder beside the output that is kept where the work is not done to its end; a passing one without output."""
+    """A work folder beside the output, kept until the work is complete; a temporary one without output."""
     if output is None:
         with tempfile.TemporaryDirectory(prefix="polyculture-mine-") as passing:
             yield Path(passing)
@@ -57,19 +57,19 @@ def cores() -> int:
 
 
 def in_megabytes(progress: Progress) -> Callable[[int], None]:
-    """A progress in bytes for one that counts megabytes."""
+    """Converts a progress in bytes to one in megabytes."""
     return lambda read: progress(Outcome(read // MEGABYTE, 0))
 
 
 def as_wanted(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | None) -> duckdb.DuckDBPyRelation:
-    """Lists stay lists where the format has them; in CSV they are cells."""
+    """Lists stay lists where the format supports them; in CSV they are cells."""
     if format in (Format.JSON, Format.PARQUET):
         return rows
     return rows.filter("chosen").select(SHOWN) if format is Format.TABLE and output is None else rows.select(FLAT)
 
 
 def report_sweep(swept: SweepReport) -> None:
-    """Says what became of the corpus, broken lines and files among it. `StoreError` where nothing could be read."""
+    """Reports what was read of the corpus, and broken lines and files. `StoreError` where nothing could be read."""
     read = f"{swept.text / MEGABYTE:,.0f} MB of text, {swept.documents:,} documents in {swept.files} files"
     say(f"Read {read}; {swept.broken} of {swept.lines:,} lines broken; {swept.hits:,} places with a pattern")
     for path, line, reason in swept.broken_lines:
@@ -84,7 +84,7 @@ def report_sweep(swept: SweepReport) -> None:
 
 
 def tell_counted(found: Counted) -> None:
-    """Says how many n-grams were kept, of how many."""
+    """Reports how many n-grams were kept."""
     frequent = f"{found.ngrams:,} n-grams, {found.kept:,} frequent enough, {found.chosen:,} chosen"
     say(f"{found.hits:,} places in different documents: {frequent}")
 
@@ -97,7 +97,7 @@ def write_provenance(
     swept: SweepReport,
     found: Counted,
 ) -> None:
-    """Writes beside the output what it rests on: corpus, patterns, filters, counts."""
+    """Writes the provenance beside the output: corpus, patterns, filters, counts."""
     import orjson
 
     corpus = [{"file": str(file.path), "bytes": file.size} for file in files]
@@ -123,7 +123,7 @@ def write_provenance(
 
 
 def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Writes CSV as spreadsheets open it: with a byte order mark, and nothing that they take for a formula."""
+    """Writes CSV for spreadsheets: with a byte order mark, and with formulas defused."""
     from polyculture.reports.escaping import defuse
 
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8-sig", newline="") as file:
@@ -133,7 +133,7 @@ def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]
 
 
 def show_agreement(found: Agreement, columns: Sequence[str]) -> None:
-    """Prints kappa for each two annotators, the judgements they gave, and where they disagree."""
+    """Prints kappa per pair of annotators, their judgements, and where they disagree."""
     from polyculture.cli.tables import print_table
 
     rows = [

@@ -11,7 +11,7 @@ import typer
 ExperimentFile = Annotated[Path, typer.Argument(metavar="EXPERIMENT", help="The experiment file, e.g. exp.toml.")]
 Runs = Annotated[
     Path | None,
-    typer.Option("--runs", envvar="POLYCULTURE_RUNS", help="Where runs are kept. Default: runs/ beside the file."),
+    typer.Option("--runs", envvar="POLYCULTURE_RUNS", help="The folder of runs. Default: runs/ beside the file."),
 ]
 JobShare = Annotated[
     str | None, typer.Option("--job", metavar="K/N", help="Only the K-th of N shares of the jobs (for job arrays).")
@@ -21,12 +21,12 @@ OnlyModel = Annotated[str | None, typer.Option("--model", help="Only the jobs of
 OnlyLanguage = Annotated[str | None, typer.Option("--language", help="Only the jobs in this language.")]
 OnlyTopic = Annotated[str | None, typer.Option("--topic", help="Only the jobs of this topic.")]
 AcceptChanges = Annotated[
-    bool, typer.Option("--accept-changes", help="Do again what a changed experiment file makes stale.")
+    bool, typer.Option("--accept-changes", help="Redo what a changed experiment file makes stale.")
 ]
 
 
 class StoreSelection(StrEnum):
-    """Of which responses and links numbers are taken: the schemas of the store."""
+    """The selections of responses and links: the schemas of the store."""
 
     ALL = "main"
     RIGHT_LANGUAGE = "right_language"

@@ -1,4 +1,4 @@
-"""`polyculture report`: numbers to one HTML file, and its tables to files."""
+"""`polyculture report`: writes one HTML file, and its tables as files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from polyculture.cli.options import ExperimentFile, Runs
 
 
 class Tables(StrEnum):
-    """As what the report's tables are written beside it."""
+    """The formats of the report's tables beside it."""
 
     CSV = "csv"
     PARQUET = "parquet"

@@ -1,4 +1,4 @@
-"""`polyculture sql`: questions to the store, read-only."""
+"""`polyculture sql`: read-only queries to the store."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typer.core import TyperCommand
 
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 
-# Rows of other settings, and what the views are made of, are for those who look for them.
+# The schema lists neither rows of other settings nor the views below the public ones.
 DICTIONARY = """
 SELECT view, "column", type, meaning FROM dictionary WHERE view NOT SIMILAR TO '(stored|run)_.*' ORDER BY rowid
 """
@@ -21,14 +21,14 @@ def sql(
     query: Annotated[
         str | None, typer.Argument(help="A query; - reads it from standard input. Without one: as --schema.")
     ] = None,
-    schema: Annotated[bool, typer.Option("--schema", help="The views, their columns and what each means.")] = False,
+    schema: Annotated[bool, typer.Option("--schema", help="The views and columns with their meaning.")] = False,
     runs: Runs = None,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
 ) -> None:
-    """Ask the store in SQL, read-only.
+    """Query the store in SQL, read-only.
 
-    No file is seen but the run's own.
+    Only the run's own files can be read.
     """
     import duckdb
 
@@ -48,7 +48,7 @@ def sql(
     waiting = unsealed(run)
     if waiting:
         jobs = "job was cut off or is" if waiting == 1 else "jobs were cut off or are"
-        say(f"{waiting} {jobs} at work: the newest rows are in no table until the job is run again, or ends")
+        say(f"{waiting} {jobs} running: the newest rows are in no table until the job is run again, or ends")
     asked = sys.stdin.read() if query == "-" else query
     question = asked if asked and not schema else DICTIONARY
     named = [selection for selection in SELECTIONS if selection in question.lower()]
@@ -69,12 +69,12 @@ def _remedy(fault: Exception) -> str:
     if isinstance(fault, duckdb.BinderException | duckdb.CatalogException):
         return "See the views and their columns: polyculture sql EXPERIMENT"
     if isinstance(fault, duckdb.PermissionException | duckdb.InvalidInputException):
-        return "The store is read-only, and no file is seen but the run's own: ask with SELECT."
+        return "The store is read-only and sees only the run's own files: use SELECT."
     return "Correct the query."
 
 
 class SqlCommand(TyperCommand):
-    """A query may begin with a comment, as those of the report do: no option has a space behind its dashes."""
+    """Takes a query that begins with a comment as one: no option has a space behind its dashes."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, [f" {arg}" if arg.startswith("-- ") else arg for arg in args])

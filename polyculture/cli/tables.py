@@ -1,4 +1,4 @@
-"""Rows for people and for other programs: terminal tables, CSV, JSON, Parquet."""
+"""Writes rows as terminal tables, CSV, JSON or Parquet."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 METRICS = Path(__file__).with_name("metrics_table.sql")
 
-SHOWN_ROWS = 1_000  # a terminal table stops here and says so
+SHOWN_ROWS = 1_000  # the most rows of a terminal table
 
 
 def write_rows(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | None) -> None:
@@ -44,7 +44,7 @@ def write_rows(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | Non
 
 
 def write_values(columns: Sequence[str], rows: Sequence[Sequence[Any]], format: Format, output: Path | None) -> None:
-    """Writes rows that are no query's as `write_rows` does; a column of nothing but None is text."""
+    """Writes plain rows as `write_rows` does; a column with only None is text."""
     import pyarrow as pa
 
     from polyculture.cache.database import connect
@@ -107,7 +107,7 @@ def _cell(value: Any) -> str:
         return "–"
     if not isinstance(value, float):
         return str(value)
-    if 0 < abs(value) < 0.0005:  # what is not nothing is never shown as nothing
+    if 0 < abs(value) < 0.0005:  # a small number is never shown as zero
         return "<0.001" if value > 0 else ">-0.001"
     return f"{value:.3f}"
 

@@ -1,4 +1,4 @@
-"""`polyculture view`: a page to look around in, while a run is still writing, too."""
+"""`polyculture view`: pages to browse a store, also while a run is writing."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ PORT = 8765
 def view(
     experiment: ExperimentFile,
     runs: Runs = None,
-    port: Annotated[int, typer.Option("--port", help="The port on this machine; 0 takes any that is free.")] = PORT,
+    port: Annotated[int, typer.Option("--port", help="The port on this machine; 0 takes a free one.")] = PORT,
 ) -> None:
-    """Serve pages on this machine to look around in the store: search, read responses, ask in SQL.
+    """Serve pages on this machine to browse the store: search, read responses, query in SQL.
 
-    Read-only; for this machine's browser alone. Ctrl-C ends it.
+    Read-only, for this machine's browser only. Ctrl-C ends it.
     """
     import tempfile
     from pathlib import Path

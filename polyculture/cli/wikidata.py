@@ -15,17 +15,18 @@ ENDPOINT = "https://query.wikidata.org/sparql"
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Build or pull a local snapshot of Wikidata, or look into one.",
+    help="Build, pull or inspect a local snapshot of Wikidata.",
     epilog="polyculture wikidata build latest-all.json.gz -o wikidata.duckdb",
 )
 
 CatalogFolder = Annotated[Path | None, typer.Option("--catalog", help="Your own topics/ and languages/.")]
 CatalogToKeep = Annotated[
-    Path | None, typer.Option("--catalog", help="Your own topics/ and languages/, to keep their languages' names too.")
+    Path | None,
+    typer.Option("--catalog", help="Your own topics/ and languages/, whose languages' names are kept, too."),
 ]
 
 Output = Annotated[Path, typer.Option("--output", "-o", help="The snapshot to write.")]
-Replace = Annotated[bool, typer.Option("--replace", help="Write over a file that is there.")]
+Replace = Annotated[bool, typer.Option("--replace", help="Overwrite an existing file.")]
 
 
 @app.command(epilog="polyculture wikidata build latest-all.json.gz -o wikidata-2026-09.duckdb")
@@ -37,20 +38,20 @@ def build(
     ] = None,
     from_cache: Annotated[
         bool,
-        typer.Option("--from-cache", help="Read what the live API has answered before; DUMP may name another cache."),
+        typer.Option(
+            "--from-cache", help="Build from the cache of the live API's answers; DUMP may name another cache."
+        ),
     ] = False,
     service: Annotated[
         str | None, typer.Option(help=f"With --from-cache: the address of the API that was asked. Default: {API}")
     ] = None,
     catalog: CatalogToKeep = None,
-    workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes that read; as many as there are processors if not given.")
-    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Reading processes. Default: one per processor.")] = None,
     replace: Replace = False,
 ) -> None:
     """Build a snapshot from a Wikidata JSON dump, whole or a slice, or from what the live API has answered before.
 
-    A build that was killed goes on where it was when the same command is given again.
+    The same command resumes a build that was killed.
     """
     _check_free(output, replace)
     if from_cache:
@@ -77,8 +78,8 @@ def pull(
 ) -> None:
     """Build a snapshot of what some topics need from a SPARQL endpoint: the Query Service, QLever.
 
-    What the endpoint has answered stays on disk until the snapshot is written: a pull that failed goes on where it was.
-    What bears a name outside the topics is not there: a snapshot of a dump knows more rivals.
+    The endpoint's answers stay on disk until the snapshot is written: the same command resumes a pull that failed.
+    Items outside the topics are missing: a snapshot of a dump has more candidates per name.
     """
     from polyculture.cache.catalog import read_catalog
     from polyculture.console import watch
@@ -92,15 +93,15 @@ def pull(
         known, topic or list(known.topics), output, settings, lambda total: watch(f"pull {output.name}, items", total)
     )
     items = report.snapshot.meta["counts"]["items"]
-    say(f"Wrote {output}: {items} items from {report.asked} pages, and {report.reused} that were there already")
-    say("  Nothing outside the topics is there: nothing is matched fuzzily, and less is told as ambiguous")
+    say(f"Wrote {output}: {items} items from {report.asked} pages, and {report.reused} that were cached")
+    say("  It has no items outside the topics: no fuzzy matching, and fewer ambiguous links")
 
 
 def _check_free(output: Path, replace: bool) -> None:
     from polyculture.cache.errors import SnapshotError
 
     if output.exists() and not replace:
-        raise SnapshotError("is there already", where=output, remedy="Name another file, or write over it: --replace")
+        raise SnapshotError("is there already", where=output, remedy="Name another file, or overwrite it: --replace")
 
 
 def _build_from_dump(dump: Path, output: Path, catalog: Path | None, workers: int | None) -> None:
@@ -117,7 +118,7 @@ def _build_from_dump(dump: Path, output: Path, catalog: Path | None, workers: in
     counts, items = report.counts, report.snapshot.meta["counts"]["items"]
     say(f"Wrote {output}: {items} items, {counts.skipped} entities of other kinds, {counts.broken} broken")
     if counts.items > items:
-        say(f"  {counts.items - items} were there more than once: the names of each time are kept")
+        say(f"  {counts.items - items} occurred more than once: the names of all occurrences are kept")
     for line, reason in counts.broken_lines:
         say(f"  line {line}: {reason}")
     if rest := counts.broken - len(counts.broken_lines):
@@ -141,7 +142,7 @@ def show(
     snapshot: Annotated[str, typer.Option(help="A snapshot's file, or starter.")] = "starter",
     catalog: CatalogFolder = None,
 ) -> None:
-    """Show what a snapshot knows of an item: names, claims, countries, and its path to each kind's classes."""
+    """Show an item of a snapshot: names, claims, countries, and its path to each kind's classes."""
     from polyculture.cache.catalog import read_catalog
     from polyculture.cli.tables import print_table
     from polyculture.experiment.snapshots import find_snapshot
@@ -157,7 +158,7 @@ def audit(
     snapshot: Annotated[str, typer.Argument(help="A snapshot's file, or starter.")] = "starter",
     catalog: CatalogFolder = None,
 ) -> None:
-    """Show where a snapshot comes from, and how many items and names it has per topic, kind and language."""
+    """Show the provenance of a snapshot, and its items and names per topic, kind and language."""
     from polyculture.cache.catalog import read_catalog
     from polyculture.cli.tables import print_table
     from polyculture.experiment.snapshots import find_snapshot

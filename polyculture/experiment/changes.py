@@ -1,4 +1,4 @@
-"""What became of an experiment since its last run: what changed, and what must be made anew for it."""
+"""What changed in an experiment since its last run, and which rows that makes stale."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from polyculture.cache.errors import ChangedExperimentError
 from polyculture.cache.manifest import Manifest
 
-SAMPLING_TOPS_UP = "n"  # more samples are added to those that are there
+SAMPLING_TOPS_UP = "n"  # more samples are added to the existing ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,9 @@ class Change:
 
 
 def find_changes(before: Manifest, now: Manifest, reworded: int) -> list[Change]:
-    """The settings that make rows of the last run stale; `reworded` counts prompts whose text is another now.
+    """The settings that make rows of the last run stale; `reworded` counts prompts with a new text.
 
-    More samples, models, languages, topics, countries or conditions are no change in this sense: they are added.
+    More samples, models, languages, topics, countries or conditions make nothing stale: they are added.
     """
     changes = []
     if before.sampling_id and before.sampling_id != now.sampling_id:
@@ -44,9 +44,9 @@ def find_changes(before: Manifest, now: Manifest, reworded: int) -> list[Change]
 
 
 def refuse_costly(changes: list[Change], redone: Mapping[str, int], file: Path) -> None:
-    """Raises `ChangedExperimentError` where answers that a model gave would have to be asked for again.
+    """Raises `ChangedExperimentError` where a model would have to be asked again.
 
-    `redone` says how many rows of a stage that the last run made would no longer count.
+    `redone` says how many rows of each stage would become stale.
     """
     costly = [change for change in changes if redone.get(change.stage)]
     if not costly:
@@ -54,9 +54,10 @@ def refuse_costly(changes: list[Change], redone: Mapping[str, int], file: Path) 
     work = {"generate": "responses sampled again", "extract": "responses extracted again"}
     what = ", ".join(f"{redone[stage]} {work[stage]}" for stage in dict.fromkeys(change.stage for change in costly))
     raise ChangedExperimentError(
-        f"changed since its last run: {'; '.join(map(str, costly))}. To be redone: {what}, and all that stands on them",
+        f"changed since its last run: {'; '.join(map(str, costly))}. To be redone: {what}, "
+        "and everything that depends on them",
         where=file,
-        remedy="Run with --accept-changes, or change the name to keep both; what is there stays on disk and counts "
+        remedy="Run with --accept-changes, or change the name to keep both; the present rows stay on disk and count "
         "again when the setting comes back.",
     )
 

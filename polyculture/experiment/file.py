@@ -18,7 +18,7 @@ from polyculture.generate.engines import ENGINES, ModelSpec, check_model, find_k
 from polyculture.generate.presets import read_preset
 from polyculture.generate.sampling import SamplingSettings
 
-GAZETTEER = "gazetteer"  # the extractor that is no model
+GAZETTEER = "gazetteer"  # the extractor without a model
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
 
 
@@ -43,33 +43,33 @@ class SamplingSection(_Section):
 
 
 class ExtractSection(_Section):
-    """What finds the mentions: `gazetteer`, or a model."""
+    """The extractor: `gazetteer`, or a model."""
 
     with_: str = Field(default=GAZETTEER, alias="with")
 
 
 class LinkSection(_Section):
-    """What mentions are linked to: a local snapshot of Wikidata, or the live API."""
+    """The source of entities: a local snapshot of Wikidata, or the live API."""
 
     source: Literal["index", "api"] = "index"
-    snapshot: str = "starter"  # a file built by `polyculture wikidata build`, or the starter snapshot that comes along
+    snapshot: str = "starter"  # a file built by `polyculture wikidata build`, or the bundled starter snapshot
     contact: str | None = None  # for the live API: an address that Wikimedia can write to
     endpoint: str = Field(default="https://www.wikidata.org/w/api.php", pattern=r"^https?://")
-    token_env: str | None = None  # the environment variable that holds an OAuth 2 access token, for whoever signs in
+    token_env: str | None = None  # the environment variable with an OAuth 2 access token, to sign in
     requests_per_minute: float | None = Field(default=None, gt=0, le=60_000, allow_inf_nan=False)
     connections: int | None = Field(default=None, ge=1, le=16, strict=True)
 
     @field_validator("token_env")
     @classmethod
     def _names_a_variable(cls, name: str | None) -> str | None:
-        # The message must not repeat what was written: it may be the token itself.
+        # The message must not repeat the value: it may be the token itself.
         if name is not None and not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]{0,99}", name):
             raise ValueError("is not the name of an environment variable; the token itself never stands in a file")
         return name
 
 
 class PriceSection(_Section):
-    """What a model costs, per million tokens."""
+    """The price of a model, per million tokens."""
 
     model_config = ConfigDict(strict=True)
 
@@ -88,14 +88,16 @@ class Experiment(_Section):
     topics: tuple[str, ...] = Field(min_length=1)
     countries: tuple[str, ...] = Field(min_length=1)
     conditions: tuple[Condition, ...] = Field(default=CONDITIONS, min_length=1)
-    implicit_countries: Literal["first", "all"] = "first"  # names of whose people: the language's first country, or all
+    implicit_countries: Literal["first", "all"] = (
+        "first"  # whose names: those of the language's first country, or of all countries
+    )
     answer_in_language: bool = Field(default=False, strict=True)  # append "please answer in <language>"
     catalog: str | None = None  # folder with the user's own topics/ and languages/
     sampling: SamplingSection = SamplingSection()
     extract: ExtractSection = ExtractSection()
     link: LinkSection = LinkSection()
-    instruments: Mapping[str, Mapping[str, Any]] = {}  # per command: what `run` asks besides, with its options
-    defaults: Mapping[str, Mapping[str, Any]] = {}  # per command: options where its command line does not say them
+    instruments: Mapping[str, Mapping[str, Any]] = {}  # per command: instruments that `run` asks, with their options
+    defaults: Mapping[str, Mapping[str, Any]] = {}  # per command: defaults of its options
     options: Mapping[str, Mapping[str, Any]] = {}  # per engine or per model: base_url, concurrency, ...
     prices: Mapping[str, PriceSection] = {}  # per model
     max_cost: float | None = Field(default=None, gt=0, strict=True, allow_inf_nan=False)  # in the prices' currency
@@ -112,20 +114,20 @@ class Experiment(_Section):
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """The models that are asked anything: those under study, and the extractor where it is one."""
+        """All models that are asked: those under study, and the extractor where it is a model."""
         extractor = () if self.extract.with_ == GAZETTEER else (self.extract.with_,)
         return tuple(dict.fromkeys((*self.models, *extractor)))
 
     @property
     def played_line(self) -> str | None:
-        """Which of the models only play one, in one line: no number made with them is real. None where all are real."""
+        """A line that names mock models, with which no number is real. None where all are real."""
         played = [model for model in self.asked if not find_kind(self.model_spec(model)).real]
         names = ", ".join(played)
-        return f"Not real: no model stands behind {names}, and no number made with it counts." if played else None
+        return f"Not real: no model answers for {names}, and no number made with it counts." if played else None
 
     @property
     def report_notes(self) -> tuple[str, ...]:
-        """What a reader of the report must know: the file's own notes, and which models are none."""
+        """Notes for the report: those of the file, and which models are mocks."""
         return (*self.notes, *filter(None, [self.played_line]))
 
     def price(self, model: str) -> Price | None:
@@ -134,7 +136,7 @@ class Experiment(_Section):
         return Price(**section.model_dump()) if section else None
 
     def model_spec(self, model: str) -> ModelSpec:
-        """A model with its options: those of its engine, then its own over them."""
+        """A model with its options: its own take precedence over those of its engine."""
         engine = model.partition(":")[0]
         return ModelSpec(model, {**self.options.get(engine, {}), **self.options.get(model, {})})
 
@@ -159,7 +161,7 @@ def read_experiment(file: Path) -> Experiment:
 
 
 def check_names(experiment: Experiment, catalog: Catalog, file: Path) -> None:
-    """Raises `ExperimentError`, with the nearest name, where the experiment names what the catalogue does not have."""
+    """Raises `ExperimentError`, with the nearest name, for a name that the catalogue does not have."""
     lookups = {"topics": catalog.topic, "languages": catalog.language, "countries": catalog.country}
     for key, look_up in lookups.items():
         for code in getattr(experiment, key):
@@ -170,7 +172,7 @@ def check_names(experiment: Experiment, catalog: Catalog, file: Path) -> None:
 
 
 def check_models(experiment: Experiment, file: Path) -> None:
-    """Raises `ExperimentError` where a model or the extractor is none that is there, or an option of it is wrong."""
+    """Raises `ExperimentError` for an unknown model or extractor, or a wrong option of one."""
     extractor = experiment.extract.with_
     checks = [("models", model, check_model) for model in experiment.models]
     for key, model, check in [*checks, ("extract.with", extractor, check_extractor)]:
@@ -182,7 +184,7 @@ def check_models(experiment: Experiment, file: Path) -> None:
 
 
 def check_prices(experiment: Experiment, file: Path) -> None:
-    """Raises `ExperimentError` where `max_cost` cannot be kept, since a model that is paid for has no price."""
+    """Raises `ExperimentError` where `max_cost` cannot be enforced, since a paid model has no price."""
     if experiment.max_cost is None:
         return
     unpriced = [m for m in experiment.asked if m not in experiment.prices and find_kind(experiment.model_spec(m)).paid]
@@ -195,7 +197,7 @@ def check_prices(experiment: Experiment, file: Path) -> None:
 
 
 def check_extractor(spec: ModelSpec) -> None:
-    """Raises `EngineError` where `spec` is neither the gazetteer nor a model of an engine that is there."""
+    """Raises `EngineError` where `spec` is neither the gazetteer nor a model of a known engine."""
     if spec.model == GAZETTEER:
         return
     if ":" not in spec.model:
@@ -206,7 +208,7 @@ def check_extractor(spec: ModelSpec) -> None:
 
 
 def _with_preset(data: dict[str, Any], file: Path) -> dict[str, Any]:
-    """The preset's keys, with those that the file writes itself put over them."""
+    """The preset's keys; those of the file take precedence."""
     if "preset" not in data:
         return data
     try:
@@ -217,7 +219,7 @@ def _with_preset(data: dict[str, Any], file: Path) -> dict[str, Any]:
 
 
 def _with_defaults(data: dict[str, Any]) -> dict[str, Any]:
-    """A section that is named like a command holds options of that command, as `[cbs]` does."""
+    """A section with a command's name holds options of that command, as `[cbs]` does."""
     from polyculture.instruments import INSTRUMENTS
 
     commands = {command for entry in INSTRUMENTS for command in entry.commands}

@@ -1,4 +1,4 @@
-"""The snapshot of Wikidata that an experiment names: a file, or the starter snapshot that comes along."""
+"""The snapshot of Wikidata that an experiment names: a file, or the bundled starter snapshot."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def find_snapshot(name: str, beside: Path) -> Snapshot:
     """The snapshot `name`: "starter", or a path, taken from the folder `beside` where it is not absolute.
 
     The starter snapshot is built once and kept in the user's cache folder. Raises `SnapshotError` where the file is
-    missing or is none.
+    missing or not a snapshot.
     """
     from polyculture.link.index.snapshot import open_snapshot
     from polyculture.link.index.starter import starter_identity, write_starter

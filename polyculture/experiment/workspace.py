@@ -42,7 +42,7 @@ TRACED_PACKAGES = ("duckdb", "lingua-language-detector", "openai", "opencc", "pa
 
 @dataclass(frozen=True)
 class Workspace:
-    """What every command on an experiment file needs. Made by `open_workspace`; reads, and writes nothing."""
+    """An experiment file with its catalogue and run folder. `open_workspace` makes it and writes nothing."""
 
     file: Path
     experiment: Experiment
@@ -90,7 +90,7 @@ class Workspace:
         return read_manifest(self.run.manifest)
 
     def manifest(self) -> Manifest:
-        """The last run's manifest brought up to what the experiment file asks now; later stages fill in their part."""
+        """The last run's manifest, updated to the experiment file; later stages fill in their part."""
         e, before = self.experiment, self.before
         kept = before.model_dump() if before else {}
         asked = {
@@ -112,11 +112,11 @@ class Workspace:
         return Manifest.model_validate({**kept, **asked})
 
     def changes(self, now: Manifest) -> list[Change]:
-        """What differs from the last run in a way that makes rows of it stale."""
+        """The changes since the last run that make rows of it stale."""
         return find_changes(self.before, now, self._reworded()) if self.before else []
 
     def write(self, manifest: Manifest) -> None:
-        """Makes `manifest` and the present prompts those of the run: from here on they decide which rows count."""
+        """Makes `manifest` and the present prompts those of the run: they decide which rows are current."""
         sweep(self.run.root)
         write_parquet(objects_to_table(PROMPTS, self.prompts), self.run.table("prompts"))
         with replacing(self.run.experiment) as temporary:
@@ -126,19 +126,19 @@ class Workspace:
     def costly_rows(self, now: Manifest) -> dict[str, int]:
         """How many of the last run's rows a model would have to make again under `now`, by stage.
 
-        What was made under these settings before, and stands on disk, need not be made again.
+        Rows on disk that were made under these settings earlier are reused.
         """
         if self.before is None:
             return {}
         new_ids = list(now.extractor_ids.values())
-        by_model = ":" in self.experiment.extract.with_  # what it costs is for the new extractor to say
+        by_model = ":" in self.experiment.extract.with_  # the new extractor decides whether it costs anything
         with current_store(self.run, self.before) as store:
             responses = len(store.table("responses"))
             unread = len(store.sql(UNREAD, params={"extractors": new_ids}))
         return {"generate": min(responses, self._unasked(self.before)), "extract": unread if by_model else 0}
 
     def _unasked(self, before: Manifest) -> int:
-        """Of the jobs of the last run, the samples that no stored answer fits now."""
+        """How many samples of the last run's jobs have no stored answer under the present settings."""
         sampling = replace(self.sampling, n=min(self.sampling.n, before.n))
         jobs = [job for job in self.jobs if job.model in before.models]
         step = self.sampling_step(jobs, sampling)
@@ -193,7 +193,7 @@ def choose_jobs(
 
 
 def choose_models(workspace: Workspace, model: str | None) -> list[str]:
-    """The experiment's models, or the one that a command line names. Raises `ExperimentError` where it is none."""
+    """The experiment's models, or the one that the command line names. Raises `ExperimentError` for an unknown one."""
     models = list(workspace.experiment.models)
     if model is not None and model not in models:
         what = f"the experiment has no model {model!r}"
@@ -202,7 +202,7 @@ def choose_models(workspace: Workspace, model: str | None) -> list[str]:
 
 
 def require_run(run: RunFolder) -> Manifest:
-    """The manifest of a run that must be there. Raises `StoreError` where it is not."""
+    """The manifest of a run. Raises `StoreError` where there is none."""
     manifest = read_manifest(run.manifest)
     if manifest is None:
         raise StoreError("holds no run", where=run.root, remedy="Start it with: polyculture run EXPERIMENT")
@@ -210,10 +210,10 @@ def require_run(run: RunFolder) -> Manifest:
 
 
 def warn_of_changes(workspace: Workspace) -> None:
-    """Says so where the numbers of the run belong to other sampling settings than the experiment file has now."""
+    """Warns where the run has other sampling settings than the experiment file has now."""
     for change in workspace.changes(workspace.manifest()):
         if change.stage == "generate":
-            say(f"{workspace.file}: {change}; what follows is of the last run")
+            say(f"{workspace.file}: {change}; these numbers are of the last run")
 
 
 def take_share(jobs: list[One], share: str) -> list[One]:

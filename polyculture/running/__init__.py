@@ -1,1 +1,1 @@
-"""A run: its pipeline, its jobs, its budget and how far it is."""
+"""A run: its pipeline, jobs, budget and status."""

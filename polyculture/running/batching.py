@@ -1,4 +1,4 @@
-"""Jobs whose answers a provider gives in batches, within a day: they wait side by side."""
+"""Jobs that are asked in a provider's batches, which take up to a day: they wait at the same time."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ BATCHES: Mapping[str, str] = {"generate": "batches/generate", "extract": "batche
 
 
 def asked_in_batches(spec: ModelSpec) -> bool:
-    """Does the experiment file say so of this model?"""
+    """Whether the experiment file asks this model in batches."""
     found = _batching(spec)
     return found is not None and found[0].wanted(found[1])
 
 
 def check_nothing_waits(run: RunFolder, stage: str, job: Job) -> None:
-    """Raises `ExperimentError` where a batch of a stage's work on a job is at the provider: asked directly, too, its
-    answers would be bought twice."""
+    """Raises `ExperimentError` where the provider holds a batch of this stage and job: asked directly, its answers
+    would be paid twice."""
     from polyculture.generate.engines.batch_records import waiting
 
     folder = run.shards(BATCHES[stage], job)
@@ -36,7 +36,7 @@ def check_nothing_waits(run: RunFolder, stage: str, job: Job) -> None:
     if count:
         raise ExperimentError(
             f"{count} requests of {stage} {job} wait in batches at the provider and would be paid twice",
-            remedy=f"Write batch = true again, to take their answers in; or delete {folder}, to give them up.",
+            remedy=f"Write batch = true again to receive their answers, or delete {folder} to discard them.",
         )
 
 
@@ -64,9 +64,9 @@ def _batching(spec: ModelSpec) -> tuple[Batching[Any], Any] | None:
 
 
 def side_by_side(tasks: Sequence[Callable[[], None]], at_once: int, stop: Event) -> None:
-    """Runs the tasks in threads. What one raises calls the others off by `stop`, and is raised when they have ended.
+    """Runs the tasks in threads. An exception in one stops the others, and is raised when they have ended.
 
-    A task that reached `max_cost` calls nobody off: what the others wait for is paid.
+    Reaching `max_cost` does not stop the others: the answers they wait for are paid.
     """
     with ThreadPoolExecutor(at_once) as pool:
         futures = [pool.submit(task) for task in tasks]
@@ -83,7 +83,7 @@ def side_by_side(tasks: Sequence[Callable[[], None]], at_once: int, stop: Event)
 
 
 def waiting_line(run: RunFolder) -> str | None:
-    """What waits at providers, in one line; None where nothing does."""
+    """A line about batches that wait at providers; None where there are none."""
     from polyculture.generate.engines.batch_records import waiting
 
     records = list(waiting(run.root / "batches"))
@@ -91,4 +91,4 @@ def waiting_line(run: RunFolder) -> str | None:
         return None
     count = sum(len(record.ids) for record in records)
     batches, wait = ("1 batch", "waits") if len(records) == 1 else (f"{len(records)} batches", "wait")
-    return f"{batches} with {count} requests {wait} at the provider; the next run takes their answers in"
+    return f"{batches} with {count} requests {wait} at the provider; the next run receives their answers"

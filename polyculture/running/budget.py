@@ -1,4 +1,4 @@
-"""What an experiment may cost: its `max_cost`, kept by every process that works on the run."""
+"""Enforces `max_cost` over all processes that work on the run."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from polyculture.generate.engines.capabilities import Capability, E
 from polyculture.running.batching import asked_in_batches
 from polyculture.running.layout import store_layout
 
-TOPICAL = ("generate", "extract")  # stages whose jobs are the experiment's topics
+TOPICAL = ("generate", "extract")  # stages whose jobs belong to the experiment's topics
 FOLDER = "ledger"  # in the run's
 
 
 @cache
 def paid_tables() -> dict[str, Table[Any]]:
-    """The tables that are paid for, by the stage whose account they stand in."""
+    """The tables of paid answers, by the stage of their account."""
     return {table.account: table for table in store_layout().tables if table.account}
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Hands out engines that keep to the limit; without a limit, the engines as they are."""
+    """Wraps engines so that they keep to the limit; without a limit, returns them unchanged."""
 
     workspace: Workspace
     ledger: Ledger | None
@@ -40,7 +40,7 @@ class Budget:
     def engine(self, engine: E, needs: Capability[E], model: str, stage: str, job: Job) -> E:
         """`engine`, which runs `model`, for one stage's work on a job.
 
-        Raises `EngineError` of a capability whose cost nobody counts, where there is a limit and the model has a price.
+        Raises `EngineError` for a capability whose cost is not counted, if the run has a limit and the model a price.
         """
         price = self.workspace.experiment.price(model)
         if self.ledger is None or price is None:
@@ -66,7 +66,7 @@ def open_budget(workspace: Workspace) -> Iterator[Budget]:
 
 
 def spent_on(workspace: Workspace, stage: str, job: Job) -> float:
-    """What a stage's rows of a job have cost, at the experiment's prices: those that do not count any more, too."""
+    """The cost of a stage's rows of a job at the experiment's prices, invalidated rows included."""
     return sum(_cost(row, stage, workspace.experiment.price) for row in _rows(workspace.run, stage, job))
 
 

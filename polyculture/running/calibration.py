@@ -1,4 +1,4 @@
-"""How fast a model answers, by a minute of its real work: what it answers is kept, and not asked again."""
+"""Measures a model's rate in a minute of real work. The answers are kept."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from polyculture.running.batching import asked_in_batches
 from polyculture.running.deadline import TimeIsOverError, deadline
 from polyculture.running.models import LoadedModels
 
-SECONDS = 60.0  # of a model's work; to load it takes its own time
+SECONDS = 60.0  # of work, without loading
 _JOBS = 3  # of a model: languages differ in how long their texts are
-_PIECE = 8  # samples that are taken together: what is on its way when the time is over is waited for
+_PIECE = 8  # samples per block: when the time is over, those in flight are waited for
 _FILE = "calibration.json"
 
 
@@ -62,7 +62,7 @@ def _rate(workspace: Workspace, model: str, seconds: float) -> float | None:
     if not works:
         return None
     chosen, measured = _spread(works), list[TimedEngine]()
-    say(f"calibrate {model}: {seconds:.0f} s; what it answers is kept")
+    say(f"calibrate {model}: {seconds:.0f} s; the answers are kept")
     with LoadedModels(workspace) as loaded:
         loaded.engine(spec, SAMPLING)  # to load it takes its own time
         for number, work in enumerate(chosen):
@@ -77,17 +77,17 @@ def _rate(workspace: Workspace, model: str, seconds: float) -> float | None:
 
 
 def _summed_up(model: str, limit: float, measured: Sequence[TimedEngine]) -> float | None:
-    """Answers a second over all jobs. What is too little to go by is said."""
+    """Answers a second over all jobs. Reports a rate that is unknown or approximate."""
     answers, spent = sum(timed.answers for timed in measured), sum(timed.seconds for timed in measured)
     if not answers or not spent:
         say(
             f"calibrate {model}: no answer was finished in {limit:.0f} s, so its hours are not known. "
-            "It finishes one sooner when it is asked fewer at once (concurrency, n_parallel, max_num_seqs)"
+            "Lower concurrency, n_parallel or max_num_seqs, so that answers finish sooner"
         )
         return None
     if any(timed.rough for timed in measured):
         say(
-            f"calibrate {model}: {answers} answers in {spent:.0f} s, fewer than were under way: its rate is a rough one"
+            f"calibrate {model}: {answers} answers in {spent:.0f} s, fewer than were in flight: the rate is approximate"
         )
     return answers / spent
 
@@ -99,11 +99,11 @@ def _spread(works: Sequence[Work[Sample]]) -> list[Work[Sample]]:
 
 
 class TimedEngine(Wrapper):
-    """`engine`, given nothing more to do once its time is over; `answers` and `seconds` say what it did in it.
+    """`engine`, which gets no more requests once its time is over; `answers` and `seconds` count what it did.
 
-    That is after `share` seconds, if by then as many texts are finished as are under way: the first to be finished are
-    the short ones, and a rate of them alone is none. It is after `limit` seconds in any case. What is under way then
-    is waited for if `finish`, since it is paid for; otherwise it is left.
+    Its time ends after `share` seconds if as many texts have finished by then as are in flight: the first to finish are
+    short, and their rate is biased. It ends after `limit` seconds in any case. With `finish` the texts in flight are
+    waited for, since they are paid; otherwise they are dropped.
     """
 
     def __init__(self, engine: Sampling, share: float, limit: float, *, finish: bool) -> None:
@@ -115,7 +115,7 @@ class TimedEngine(Wrapper):
 
     @property
     def rough(self) -> bool:
-        """Whether fewer texts were finished in time than were still under way."""
+        """Whether fewer texts finished in time than were still in flight."""
         return self.answers < self._asked - self.answers
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:

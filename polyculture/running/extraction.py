@@ -1,4 +1,4 @@
-"""What an experiment extracts with: the gazetteer, or a model."""
+"""The extraction stage of an experiment: the gazetteer, or a model."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ExtractionStage:
-    """The extractor that an experiment names. Nothing heavy is opened before a job has something to extract."""
+    """The extractor that an experiment names. It is opened when a job first has something to extract."""
 
     workspace: Workspace
 
@@ -45,7 +45,7 @@ class ExtractionStage:
 
     @cached_property
     def snapshot(self) -> Snapshot:
-        """Whose names the gazetteer looks for: those of the linker's snapshot; of the starter where it has none."""
+        """The snapshot whose names the gazetteer finds: the linker's, else the starter."""
         section = self.workspace.experiment.link
         name = section.snapshot if section.source == "index" else STARTER
         return find_snapshot(name, self.workspace.file.parent)

@@ -1,4 +1,4 @@
-"""What a command does, piece by piece: shown as it goes, and what is missing told in one line at its end."""
+"""Runs the jobs of a command with a progress, and reports in one line at the end what is missing."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ RunWork = Callable[[Progress], Outcome]
 
 @dataclass(kw_only=True)
 class JobRunner:
-    """What has become of the work of one command."""
+    """The jobs of one command and their outcome."""
 
     failed: list[str] = field(default_factory=list)  # what is missing, a line each
     held: dict[Job, str] = field(default_factory=dict)  # jobs that other processes work on, and who they are
 
     def work(self, label: str, total: int, work: RunWork, *, tell_settled: bool = True) -> None:
-        """Does a piece of work of `total` units (0: nobody knows).
+        """Does a piece of work of `total` units (0: unknown).
 
-        Without `tell_settled`, work of which all was done before is not mentioned.
+        Without `tell_settled`, work that was complete before is not reported.
         """
         with watch(label, total) as progress:
             outcome = work(progress)
@@ -31,16 +31,16 @@ class JobRunner:
             self._tell(label, outcome)
 
     def do(self, label: str, job: Job, total: int, work: RunWork, *, tell_settled: bool = True) -> None:
-        """Does a job, unless another process holds it."""
+        """Does a job, unless another process holds its lock."""
         try:
             self.work(label, total, work, tell_settled=tell_settled)
         except JobHeldError as held:
             self._leave(label, job, held)
 
     def is_done(self, label: str, job: Job, settled: Callable[[], Outcome | None]) -> bool:
-        """Whether a job has nothing left to do here, or is another process's. What failed for good is told each time.
+        """Whether a job is complete or held by another process. Permanent failures are reported each time.
 
-        `settled` says what has become of a job that has nothing left to do, and None of another.
+        `settled` returns the outcome of a complete job, and None of another.
         """
         try:
             outcome = settled()
@@ -53,11 +53,9 @@ class JobRunner:
 
     def finish(self, reasons: str = "the store") -> None:
         """Raises, in one line, what is missing: failures (exit code 4), or a job that is held (exit code 3)."""
-        again = (
-            "run again, the same command retries those that may pass: no refusal, nothing that the server never takes"
-        )
+        again = "the same command retries transient failures; permanent errors are not retried"
         if self.failed:
-            raise IncompleteError(f"not complete: {'; '.join(self.failed)}; the reasons stand in {reasons}; {again}")
+            raise IncompleteError(f"not complete: {'; '.join(self.failed)}; the reasons are in {reasons}; {again}")
         if self.held:
             raise JobHeldError("; ".join(self.held.values()))
 

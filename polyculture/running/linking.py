@@ -1,4 +1,4 @@
-"""What an experiment links with: a snapshot, or the live service."""
+"""The linking stage of an experiment: a snapshot, or the live service."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def plan_linking(workspace: Workspace) -> LinkingStage:
 
 
 def check_topics(workspace: Workspace, source: Source) -> None:
-    """Says which classes of a user's own topics the snapshot lacks; raises `CatalogError` where it lacks all."""
+    """Reports classes of a user's own topics that the snapshot lacks; raises `CatalogError` where it lacks all."""
     from polyculture.link.index.classes import check_classes
     from polyculture.link.index.source import IndexSource
 
@@ -78,7 +78,7 @@ def check_topics(workspace: Workspace, source: Source) -> None:
 
 
 def tell_languages_without_names(workspace: Workspace, source: Source) -> None:
-    """Says which languages' own names the snapshot lacks: next to nothing will be found in them."""
+    """Reports languages whose names the snapshot lacks: little will be linked in them."""
     from polyculture.link.linker import languages_without_names
 
     catalog = workspace.catalog

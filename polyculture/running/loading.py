@@ -1,4 +1,4 @@
-"""Models that are loaded for a job, with word of it where that takes long."""
+"""Loads models, with a message where that takes long."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def load_model(spec: ModelSpec) -> AbstractContextManager[Sampling]: ...
 @overload
 def load_model(spec: ModelSpec, needs: Capability[E_co]) -> AbstractContextManager[E_co]: ...
 def load_model(spec: ModelSpec, needs: Capability[Any] | None = None) -> AbstractContextManager[Any]:
-    """A model for what is needed of it, loaded; who waits for it for more than ten seconds is told for what.
+    """A model, loaded for a capability; after ten seconds a message says what is loading.
 
-    Without `needs` it writes texts. Raises what `generate.engines.open_engine` and the engine itself raise: of a model
-    that lacks the capability before anything is loaded.
+    Without `needs` it samples. Raises what `generate.engines.open_engine` and the engine raise; where the capability is
+    missing, before anything is loaded.
     """
     return _load(spec, needs)
 

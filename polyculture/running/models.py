@@ -1,4 +1,4 @@
-"""The models of a command: loaded when a step first asks, kept to the budget, freed at the end."""
+"""The models of a command: loaded when a step first asks, within the budget, freed at the end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ OpenEngine = Callable[["ModelSpec", "Capability[Any]"], AbstractContextManager[A
 
 
 class LoadedModels:
-    """The models that are open; each is loaded once. `stop` calls the waiting for batches off."""
+    """The open models; each is loaded once. `stop` ends the waiting for batches."""
 
     def __init__(self, workspace: Workspace, open_engine: OpenEngine = load_model) -> None:
         self.workspace = workspace
@@ -47,7 +47,7 @@ class LoadedModels:
         return WorkModels(self, step, work)
 
     def engine(self, spec: ModelSpec, needs: Capability[E_co]) -> E_co:
-        """A model that answers at once; opened once for all that one engine can do with it."""
+        """A model that answers directly; opened once for all its capabilities."""
         from polyculture.generate.engines import find_offer
 
         key = spec.model, find_offer(spec, needs).open
@@ -57,7 +57,7 @@ class LoadedModels:
         return engine
 
     def batches(self, spec: ModelSpec, step: str, work: Work[Any]) -> Sampling:
-        """A model that answers within a day: its orders stand in a folder of the work's own."""
+        """A model that is asked in batches, whose ids are kept in a folder of the work's own."""
         folder = self.workspace.run.shards(f"batches/{step}", work.job)
         return self._stack.enter_context(open_batches(spec, folder, self.stop))
 
@@ -82,7 +82,7 @@ class WorkModels:
         return self.loaded.workspace.experiment.model_spec(self.work.models[role])
 
     def open(self, needs: Capability[E_co], role: str = MODEL) -> E_co:
-        """The model of a role, ready for what is needed of it, within the budget where its answers are paid for."""
+        """The model of a role with a capability, within the budget where its answers are paid."""
         spec, step, job = self.spec(role), self.step.name, self.work.job
         account = self.step.tables[-1].account
         if account in BATCHED and asked_in_batches(spec):

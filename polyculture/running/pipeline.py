@@ -1,4 +1,4 @@
-"""The stages in order. Each is a function from tables to a table; here they are called, and nothing is computed."""
+"""Calls the stages in order. Each is a function from tables to a table; nothing is computed here."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(kw_only=True)
 class Pipeline(StepRunner):
-    """An experiment on its way: what it asks, with what, and what has become of it in this command."""
+    """The stages of an experiment, and their outcome in this command."""
 
     manifest: Manifest
     extraction: ExtractionStage
@@ -34,9 +34,9 @@ class Pipeline(StepRunner):
 
     @classmethod
     def prepare(cls, workspace: Workspace, *, accept_changes: bool = False) -> Self:
-        """Checks the experiment against what is on disk, and makes it the run's present one.
+        """Checks the experiment against the run on disk, and makes it the run's present one.
 
-        Raises `ChangedExperimentError` where answers of a model would be made again and nobody said that they may.
+        Raises `ChangedExperimentError` where answers would have to be made again and that was not accepted.
         """
         linking = plan_linking(workspace)
         extraction = ExtractionStage(workspace)
@@ -45,29 +45,29 @@ class Pipeline(StepRunner):
         if changes and not accept_changes:
             refuse_costly(changes, workspace.costly_rows(manifest), workspace.file)
         for change in changes:
-            say(f"{change}: what {change.stage} and the stages after it made is out of date, and is made anew")
+            say(f"{change}: the rows of {change.stage} and of later stages are stale and are made again")
         workspace.write(manifest)
         return cls(workspace=workspace, manifest=manifest, extraction=extraction, linking=linking)
 
     @classmethod
     def join(cls, workspace: Workspace, loaded: LoadedModels) -> Self:
-        """A part of a run that another process has prepared: it works on jobs, and writes nothing but their shards."""
+        """A part of a run that another process has prepared: it works on jobs, and writes only their shards."""
         manifest, linking = require_run(workspace.run), plan_linking(workspace)
         extraction = ExtractionStage(workspace)
         return cls(workspace=workspace, manifest=manifest, extraction=extraction, linking=linking, loaded=loaded)
 
     def generate(self, jobs: Sequence[Job]) -> None:
-        """Samples what is missing of these jobs, and notes what the models were."""
+        """Samples the missing responses of these jobs, and records the models' versions."""
         self.sample(jobs)
         self.manifest = add_model_versions(self.workspace, self.manifest)
 
     def sample(self, jobs: Sequence[Job]) -> None:
-        """Samples what is missing of these jobs."""
+        """Samples the missing responses of these jobs."""
         self.run_step(self.workspace.sampling_step(jobs))
 
     def extract(self, jobs: Sequence[Job]) -> None:
-        """Finds the mentions in the responses of these jobs that are not extracted yet."""
-        free = [job for job in jobs if job not in self.held]  # whoever samples them now extracts them, too
+        """Extracts the mentions of these jobs' responses that have none yet."""
+        free = [job for job in jobs if job not in self.held]  # the process that samples them extracts them, too
         sampling = self.workspace.sampling_step(free)
         self.recover(sampling, sampling.works())
         reading, extraction = self.extraction.steps(free, self.manifest)
@@ -85,7 +85,7 @@ class Pipeline(StepRunner):
         measure_run(self.workspace.run)
 
     def report(self) -> Path:
-        """Writes the report, and says where."""
+        """Writes the report, and prints its path."""
         return report_run(self.workspace.run, self.workspace.catalog)
 
 

@@ -1,4 +1,4 @@
-"""What the models were: read from the responses, kept in the manifest."""
+"""Records the models' versions: from the responses into the manifest."""
 
 from __future__ import annotations
 

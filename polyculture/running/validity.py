@@ -1,4 +1,4 @@
-"""What counts from now on: the setups of the models and what an instrument asks; and what counts no more for it."""
+"""Makes setups and prompts of an instrument the run's present ones, and reports invalidated rows."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _COUNT = "SELECT model, count(*) FROM {view} WHERE status = 'ok' GROUP BY ALL"
 
 
 def setup_of(workspace: Workspace, model: str, use: Use) -> dict[str, Any]:
-    """The setup of a model. Weights that are not on this machine are taken for those of the last run."""
+    """The setup of a model. Weights that are not on this machine are assumed to be those of the last run."""
     setup = model_setup(workspace.experiment.model_spec(model), use)
     known = workspace.before.setups.get(f"{use} {model}", {}) if workspace.before else {}
     if WEIGHTS in known:
@@ -38,9 +38,9 @@ def setup_of(workspace: Workspace, model: str, use: Use) -> dict[str, Any]:
 
 
 def make_valid(workspace: Workspace, instrument: str, validity: Validity) -> None:
-    """Makes the experiment, and what an instrument asks now, the run's present ones.
+    """Makes the experiment and the instrument's prompts the run's present ones.
 
-    Rows that count no more for it stay on disk; one line says how many they are, and why.
+    Invalidated rows stay on disk; one line says how many they are, and why.
     """
     run = workspace.run
     with store_faults(run.root):
@@ -69,12 +69,12 @@ def make_valid(workspace: Workspace, instrument: str, validity: Validity) -> Non
 
 
 def _counting() -> list[Table[Any]]:
-    """The tables whose rows count under a setup."""
+    """The tables whose rows belong to a setup."""
     return [table for table in store_layout().tables if table.key and "setup_id" in table.columns]
 
 
 def _counted(run: RunFolder, manifest: Manifest | None) -> Counter[Kind]:
-    """How many rows of each kind, failures left out, count under a manifest."""
+    """How many rows of each kind are current under a manifest, without failures."""
     if manifest is None:
         return Counter()
     with current_store(run, manifest, store_layout()) as store:
@@ -83,7 +83,7 @@ def _counted(run: RunFolder, manifest: Manifest | None) -> Counter[Kind]:
 
 
 def _reasons(before: Manifest, now: Manifest, lost: Iterable[Kind], otherwise: str) -> Iterator[str]:
-    """Why rows count no more: what became of a model's setup or of what is asked; else what the instrument says."""
+    """Why rows are invalidated: a changed setup or prompt; else the instrument's own reason."""
     models = {model for _, model in lost}
     for key, setup in now.setups.items():
         model, known = key.partition(" ")[2], before.setups.get(key)
@@ -111,5 +111,5 @@ def _tell(lost: Counter[Kind], reasons: Sequence[str]) -> None:
     by_unit = {table.unit: sum(lost[kind] for kind in lost if kind[0] == table.name) for table in _counting()}
     told = ", ".join(f"{number} {unit}" for unit, number in by_unit.items() if number)
     if told:
-        say(f"{'; '.join(reasons)}. {told} of the last run count no more: they stay on disk, and count again when "
-            "that comes back. What is asked now is made anew")  # fmt: skip
+        say(f"{'; '.join(reasons)}. {told} of the last run are no longer valid: they stay on disk, and are valid "
+            "again when that comes back")  # fmt: skip

@@ -83,7 +83,7 @@ def test_scores_of_another_option_or_other_weights_are_kept_apart(tmp_path: Path
     with_bos, told = run("bos = true")
     assert len(plain) == len(with_bos) == SIZE
     assert all(one[2] != other[2] for one, other in zip(plain, with_bos, strict=True))
-    assert f"bos was not set and is now True. {SIZE} scores of the last run count no more" in told
+    assert f"bos was not set and is now True. {SIZE} scores of the last run are no longer valid" in told
     weights.write_bytes(before[:-4] + b"\x00\x00\x80\x3f")
     _, told = run("bos = true")
     assert "weights was 'sha256:" in told
@@ -110,7 +110,7 @@ def test_another_way_to_fill_masks_scores_anew_and_failures_are_told_each_time(t
     model, told = save_masked(tmp_path / "model"), []
     for options in ("", "", 'masked = "pseudo"'):
         told.append(score(experiment(tmp_path, model, options), own, code=IncompleteError.exit_code))
-        assert "2 failed; the reasons stand in the view scores" in told[-1].splitlines()[-1]
+        assert "2 failed; the reasons are in the view scores" in told[-1].splitlines()[-1]
     assert "10 done, 0 of them before, 2 failed" in told[0]
     assert "10 done, 10 of them before, 2 failed" in told[1]
     assert "10 done, 0 of them before, 2 failed" in told[2]
@@ -124,7 +124,10 @@ def test_two_folders_are_told_apart_and_nothing_of_the_first_is_lost(tmp_path: P
     score(file, one)
     first = rows(tmp_path, SCORES)
     told = score(file, other)
-    assert "a second data set needs a name of its own: --data own:NAME). 2 scores of the last run count no more" in told
+    assert (
+        "a second data set needs a name of its own: --data own:NAME). 2 scores of the last run are no longer valid"
+        in told
+    )
     assert "soup" not in {row[1] for row in rows(tmp_path, SCORES)}
     score(file, one)
     assert rows(tmp_path, SCORES) == first

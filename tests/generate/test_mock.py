@@ -142,5 +142,5 @@ def test_an_experiment_with_it_says_that_it_is_not_real() -> None:
     asked = {"name": "x", "languages": ["en"], "topics": ["food"], "countries": ["IT"], "notes": ["own"]}
     dry = Experiment.model_validate({**asked, "models": ["mock:a", "vllm:b"]})
     assert dry.report_notes[0] == "own"
-    assert dry.report_notes[1].startswith("Not real: no model stands behind mock:a,")
+    assert dry.report_notes[1].startswith("Not real: no model answers for mock:a,")
     assert Experiment.model_validate({**asked, "models": ["vllm:b"]}).report_notes == ("own",)

@@ -180,7 +180,7 @@ def test_what_does_not_parse_is_a_failed_row_with_the_answer(
     server.behaviour = answer
     done = polyculture("sentiment", *own, cwd=tmp_path)
     assert done.returncode == 4, done.stderr
-    assert "24 failed; the reasons stand in the view swap_answers" in done.stderr
+    assert "24 failed; the reasons are in the view swap_answers" in done.stderr
     failed = "SELECT DISTINCT entity, raw, error, answer FROM swap_answers WHERE status = 'failed' ORDER BY ALL"
     assert rows(tmp_path, failed) == [
         ("pizza", "positive or negative", "the answer names 2 of the three labels: 'positive or negative'", None),
@@ -193,7 +193,7 @@ def test_what_does_not_parse_is_a_failed_row_with_the_answer(
     asked = len(server.asked)
     again = polyculture("sentiment", *own, cwd=tmp_path)
     assert again.returncode == 4
-    assert "24 failed; the reasons stand in the view swap_answers" in again.stderr
+    assert "24 failed; the reasons are in the view swap_answers" in again.stderr
     assert len(server.asked) == asked  # it would be answered so again
 
 
@@ -321,7 +321,10 @@ def test_a_corrected_label_counts_at_once_and_other_settings_are_other_answers(
         experiment.read_text().replace("[options.openai]", "[options.openai]\nextra_body = {min_p = 0.1}")
     )
     told = polyculture(*words, cwd=tmp_path).stderr
-    assert f"extra_body was not set and is now {{'min_p': 0.1}}. {asked} answers of the last run count no more" in told
+    assert (
+        f"extra_body was not set and is now {{'min_p': 0.1}}. {asked} answers of the last run are no longer valid"
+        in told
+    )
     assert len(server.asked) == 2 * asked
     assert rows(tmp_path, "SELECT count(*) FROM swap_answers") == [(asked,)]
     bought = rows(tmp_path, "SELECT sum(answers), sum(cost) FROM spending")

@@ -276,7 +276,7 @@ BY_API = ("a", "--language", "ja", "--topic", "clothing", "--source", "api", "--
         (("kimono", "--language", "ja", "--topic", "cloth"), "Did you mean 'clothing'?"),
         (("kimono", "--language", "ja", "--topic", "clothing", "--kind", "garmet"), "Did you mean 'garment'?"),
         (("kimono", "--language", "ja", "--topic", "clothing", "--snapshot", "n.duckdb"), "there is no snapshot here"),
-        ((" ", "--language", "ja", "--topic", "clothing"), "the surface is no text"),
+        ((" ", "--language", "ja", "--topic", "clothing"), "the surface is empty"),
         (("kimono", "--language", "ja", "--topic", "clothing", "--source", "api"), "--contact"),
         (
             (*BY_API[:-1], "me"),

@@ -281,7 +281,7 @@ def test_a_mistake_is_one_line(experiment: Path, words: tuple[str, ...], said: s
     *remarks, line = done.stderr.strip().splitlines()
     assert line.startswith("polyculture: ")
     assert said in line
-    assert all("what follows is of the last run" in remark for remark in remarks)  # the store was not made by a run
+    assert all("these numbers are of the last run" in remark for remark in remarks)  # the store was not made by a run
 
 
 def test_a_column_that_pairs_do_not_have(experiment: Path) -> None:

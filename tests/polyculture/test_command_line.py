@@ -203,7 +203,7 @@ def test_ctrl_c_while_the_commands_are_loaded_is_one_line() -> None:
     command = [sys.executable, "-c", CTRL_C_WHILE_LOADING]
     stopped = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=550, check=False)
     assert stopped.returncode == 130
-    assert stopped.stderr.splitlines() == ["polyculture: stopped; run the same command again to go on where it was"]
+    assert stopped.stderr.splitlines() == ["polyculture: stopped; the same command resumes"]
 
 
 def test_jobs_prints_a_command_per_job(experiment: Path) -> None:
