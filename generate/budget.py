@@ -1,4 +1,4 @@
-"""Engines that stop asking before a limit of money is passed, a wrapper per capability that is paid for."""
+"""Wraps engines so that `max_cost` is never exceeded; one wrapper per paid capability."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from polyculture.generate.engines.base import Completion, Request, Scored, Score
 from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, E, Sampling, Scoring
 from polyculture.generate.engines.wrapper import Wrapper
 
-AT_ONCE = 32  # samples that are reserved for together: a look into the ledger for each would cost time
-WAIT = 1.0  # seconds between two looks at whether others have given something back
-_PER_TURN = 8  # tokens around a turn of a chat, at most
+AT_ONCE = 32  # samples per reservation: one ledger access per sample would be slow
+WAIT = 1.0  # seconds between two checks whether others have released a reservation
+_PER_TURN = 8  # upper bound of the chat template's tokens per turn
 
 
 class Purse:
-    """What one stage's work on one job may spend: taken from the ledger ahead, settled as answers come.
+    """The money of one stage's work on one job: reserved in the ledger in advance, booked as answers come.
 
-    Where an answer comes without its tokens, nobody knows what was spent: from then on nothing can be taken, and
-    `check` raises `BudgetError`.
+    An answer without token counts has an unknown cost: from then on nothing can be reserved, and `check` raises
+    `BudgetError`.
 
-    `count` gives what the rows on disk have cost; it is called once, when the first request is about to be asked and
-    the job is therefore held. `tell` is given a line when there is something to wait for.
+    `count` returns the cost of the rows on disk. It is called once, before the first request, when the job is locked.
+    `tell` receives a line when there is something to wait for.
     """
 
     def __init__(
@@ -41,13 +41,13 @@ class Purse:
         self._uncounted = False
 
     def open(self) -> None:
-        """Begins the account; the second time it does nothing."""
+        """Opens the account, once."""
         if not self._opened:
             self._free = self._ledger.begin(self._account, self._count(), batch=self.batch)
             self._opened = True
 
     def take(self, price: float, wanted: int) -> int:
-        """How many of `wanted` samples, each of which costs `price` at worst, may be asked now."""
+        """How many of `wanted` samples may be asked now; each costs at most `price`."""
         if price <= 0:
             return wanted
         if self._uncounted:
@@ -63,30 +63,30 @@ class Purse:
         return taken
 
     def settle(self, reserved: float, spent: float, *, counted: bool) -> None:
-        """An answer came: it cost `spent` where at most `reserved` was expected, if its tokens were `counted`."""
+        """Books an answer that cost `spent` of its `reserved` money, if its tokens were `counted`."""
         self._uncounted |= reserved > 0 and not counted
         self._free += reserved - spent
         self._outstanding -= reserved
         self._spent += spent
 
     def give_back(self) -> None:
-        """Books what was spent; what is not on its way any more is free for others."""
+        """Books the spending, and releases the rest of the reservation."""
         kept = max(0.0, self._outstanding) if self.batch else 0.0
         self._ledger.settle(self._account, self._spent, kept)
         self._free = self._spent = 0.0
 
     def check(self) -> None:
-        """Raises `BudgetError` where what was spent is not known."""
+        """Raises `BudgetError` where the spending is unknown."""
         if self._uncounted:
             raise BudgetError(
-                f"stopped: max_cost = {self._ledger.limit:g} cannot be kept, since the server does not say how many "
+                f"stopped: max_cost = {self._ledger.limit:g} cannot be kept: the server does not say how many "
                 "tokens an answer took (`usage`); what came is kept. Let the server count, or run without max_cost"
             )
 
     def wait_for(self, price: float) -> None:
-        """Waits until a sample can be paid for because others gave back what they had reserved.
+        """Waits until others release reservations, so that a sample can be paid.
 
-        Raises `BudgetError` where nobody else holds anything: then the limit is reached.
+        Raises `BudgetError` where there is no other reservation: the limit is reached.
         """
         told = False
         while not self._take_one(price):
@@ -110,25 +110,25 @@ class Purse:
 
 @dataclass
 class _Piece:
-    """Continuations of a request that are asked together: which they are, and what each may cost."""
+    """Continuations of a request that are asked together, and the upper bound of each one's cost."""
 
     request: ScoreRequest
     first: int
     price: float
-    waiting: int = 0  # of how many the score has not come yet
+    waiting: int = 0  # scores still in flight
 
 
 class BudgetedScoring(Wrapper):
-    """The scores of `engine`, asked only where they can be paid for. A text is read once, and one token is written.
+    """The scores of `engine`, within the budget. A text is read once, and one token is written.
 
-    `score` raises `BudgetError` after the scores of all that was asked.
+    `score` raises `BudgetError` after all scores in flight.
     """
 
     def __init__(self, engine: Scoring, price: Price, purse: Purse) -> None:
         self._engine, self._price, self._purse = engine, price, purse
-        self._pieces: dict[str, _Piece] = {}  # on their way, by the name that the engine knows them by
+        self._pieces: dict[str, _Piece] = {}  # in flight, by the engine's name for them
         self._asked = 0
-        self._left: list[_Piece] = []  # taken from the caller and not yet asked
+        self._left: list[_Piece] = []  # taken from the caller, not yet asked
 
     def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
         """Yields a row per request and continuation, as the engine does."""
@@ -147,7 +147,7 @@ class BudgetedScoring(Wrapper):
             self._purse.give_back()
 
     def _affordable(self, source: Iterator[ScoreRequest]) -> Iterator[ScoreRequest]:
-        """Requests, cut into pieces, until one cannot be paid for: that one is left."""
+        """Requests, in pieces, until one cannot be paid."""
         while piece := self._left.pop() if self._left else self._whole(next(source, None)):
             ends = piece.request.continuations
             wanted = len(ends) if piece.price <= 0 else min(AT_ONCE, len(ends))
@@ -166,7 +166,7 @@ class BudgetedScoring(Wrapper):
         if request is None:
             return None
         longest = max((len(end.encode()) for end in request.continuations), default=0)
-        most = len(request.prefix.encode()) + longest + _PER_TURN  # no tokenizer makes more than one of a byte
+        most = len(request.prefix.encode()) + longest + _PER_TURN  # no tokenizer makes more than one token per byte
         return _Piece(request, 0, self._price.cost(most, 1))
 
     def _settle(self, scored: Scored) -> Scored:
@@ -180,15 +180,15 @@ class BudgetedScoring(Wrapper):
 
 
 class BudgetedSampling(Wrapper):
-    """`engine`, asked only what can be paid for even if every answer is as long as it may be.
+    """The samples of `engine`, within the budget even if every answer has its maximum length.
 
-    `sample` raises `BudgetError` after the answers to all that was asked, so that every one of them can be kept.
+    `sample` raises `BudgetError` after all answers in flight, so that each of them can be kept.
     """
 
     def __init__(self, engine: Sampling, price: Price, purse: Purse) -> None:
         self._engine, self._price, self._purse = engine, price, purse
-        self._reserved: dict[tuple[str, int], float] = {}  # of what is on its way
-        self._left: list[Request] = []  # taken from the caller and not yet asked
+        self._reserved: dict[tuple[str, int], float] = {}  # of the requests in flight
+        self._left: list[Request] = []  # taken from the caller, not yet asked
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
         """As the engine's own, up to the limit."""
@@ -208,7 +208,7 @@ class BudgetedSampling(Wrapper):
             self._purse.give_back()
 
     def _affordable(self, source: Iterator[Request]) -> Iterator[Request]:
-        """Requests, cut into pieces, until one cannot be paid for: that one is left."""
+        """Requests, in pieces, until one cannot be paid."""
         while request := self._left.pop() if self._left else next(source, None):
             price = self._at_worst(request)
             wanted = len(request.seeds) if price <= 0 else min(AT_ONCE, len(request.seeds))
@@ -230,7 +230,7 @@ class BudgetedSampling(Wrapper):
         return self._price.cost(most_prompt_tokens(request), request.decoding.max_tokens, purchase)
 
 
-# A wrapper per capability that is paid for. One that is not here is never asked where there is a limit.
+# A wrapper per paid capability. Under a limit, no other capability is used.
 _WRAPPERS: Mapping[Capability[Any], Callable[[Any, Price, Purse], Any]] = {
     SAMPLING: BudgetedSampling,
     SCORING: BudgetedScoring,
@@ -238,15 +238,15 @@ _WRAPPERS: Mapping[Capability[Any], Callable[[Any, Price, Purse], Any]] = {
 
 
 def budgeted(engine: E, needs: Capability[E], price: Price, purse: Purse) -> E:
-    """`engine`, asked only what can be paid for. Raises `EngineError` of a capability whose cost is not counted."""
+    """`engine` within the budget. Raises `EngineError` for a capability whose cost is not counted."""
     if needs not in _WRAPPERS:
-        remedy = "Remove max_cost, or ask a model that costs nothing."
+        remedy = "Remove max_cost, or use a model that costs nothing."
         raise EngineError(f"the cost of {needs.name!r} is not counted, so max_cost cannot be kept", remedy=remedy)
     limited: E = _WRAPPERS[needs](engine, price, purse)
     return limited
 
 
 def most_prompt_tokens(request: Request) -> int:
-    """More tokens than any tokenizer makes of a request: none makes more than one of a byte."""
+    """An upper bound of a request's tokens: no tokenizer makes more than one per byte."""
     schema = orjson.dumps(dict(request.decoding.schema)) if request.decoding.schema else b""
     return len(schema) + sum(len(turn.content.encode()) + _PER_TURN for turn in request.messages)

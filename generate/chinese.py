@@ -1,4 +1,4 @@
-"""Simplified and traditional Chinese told apart by their characters."""
+"""Distinguishes simplified and traditional Chinese by characters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _IDEOGRAPHS = range(0x4E00, 0xA000)
 
 
 def chinese_variant(text: str) -> Literal["simplified", "traditional"] | None:
-    """Which writing the characters speak for; None where as many speak for either, or none for any."""
+    """The script that most distinctive characters belong to; None for a tie, or without such characters."""
     simplified, traditional = _telling_characters()
     surplus = sum((character in traditional) - (character in simplified) for character in text)
     if surplus == 0:
@@ -19,7 +19,7 @@ def chinese_variant(text: str) -> Literal["simplified", "traditional"] | None:
 
 @cache
 def _telling_characters() -> tuple[frozenset[str], frozenset[str]]:
-    """The characters of simplified writing alone and of traditional writing alone.
+    """The characters that only simplified, and only traditional writing has.
 
     The mainland's national character set (GB 2312) and Taiwan's (Big5) say which are in use where. Unlike a
     converter's tables they leave out what both write with different meanings: 后, 里, 台, 干.

@@ -1,4 +1,4 @@
-"""In which language and script a response is, whatever it was asked for in."""
+"""Detects the language and script of a response."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from polyculture.generate.chinese import chinese_variant
 if TYPE_CHECKING:
     from lingua import LanguageDetector
 
-# Languages beside the catalogue's that a model may drift into. Close relatives that it hardly will (Malay, Marathi,
-# Danish) are left out: they would only take confidence from the right ones.
+# Languages beside the catalogue's that a model may drift into. Unlikely close relatives (Malay, Marathi, Danish) are
+# left out: they would lower the confidence of the right ones.
 NEIGHBOURS = frozenset({"FR", "ID", "NL", "PL", "PT", "RO", "SV", "SW", "TL", "VI"})  # Latin letters
 NEIGHBOURS |= {"BN", "EL", "GU", "HE", "PA", "RU", "TA", "TE", "UK", "UR"}  # others
 UNDECIDED_BELOW = 0.5  # confidence under which no language is named
-_WINDOW = 200  # characters at the beginning, middle and end that a long text is judged by
+_WINDOW = 200  # characters of the beginning, middle and end that are read of a long text
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +34,10 @@ class Detection:
 def detect(text: str, language: Language, catalog: Catalog) -> Detection:
     """The language and script of `text`, an answer in `language` if all went well.
 
-    Detected by lingua among the catalogue's languages and `NEIGHBOURS`. What it cannot tell apart, simplified and
-    traditional Chinese, the characters decide; a text whose characters are common to both counts as the one that was
-    asked for. Digits and punctuation, and short texts that fit several languages, are undecided; so is every text
-    where the language that was asked for is not one that lingua knows.
+    Detected by lingua among the catalogue's languages and `NEIGHBOURS`. It does not distinguish simplified and
+    traditional Chinese: their characters do, and a text without distinctive ones counts as the requested one.
+    Digits and punctuation, and short texts that fit several languages, are undecided; so is every text where lingua
+    does not know the requested language.
     """
     counts = script_counts(text)
     if not counts:
@@ -51,7 +51,7 @@ def detect(text: str, language: Language, catalog: Catalog) -> Detection:
     if best.value < UNDECIDED_BELOW:
         return Detection(None, None, script, share)
     named = _code(best.language.iso_code_639_1.name, text, language, catalog)
-    # Beyond six digits lingua's sums hang on the order of its threads.
+    # Beyond six digits, lingua's sums depend on the order of its threads.
     return Detection(named, round(best.value, 6) if named else None, script, share)
 
 
@@ -73,12 +73,12 @@ def _detector(isos: tuple[str, ...]) -> LanguageDetector:
 
 @cache
 def _candidates(detectors: tuple[str, ...]) -> tuple[str, ...]:
-    """The languages that a text is held against: the catalogue's and their neighbours."""
+    """The languages to detect among: the catalogue's and their neighbours."""
     return tuple(sorted(NEIGHBOURS.union(detectors)))
 
 
 def _sample(text: str) -> str:
-    """A long text's beginning, middle and end: time does not grow with the text, and drift in any part is seen."""
+    """A long text's beginning, middle and end: in constant time, and with drift in any part."""
     if len(text) <= 3 * _WINDOW:
         return text
     middle = (len(text) - _WINDOW) // 2

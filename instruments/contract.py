@@ -1,8 +1,8 @@
-"""What an instrument is: what it asks, what it keeps, what it says of the answers.
+"""The contract of instruments: what one asks, stores and reports.
 
 An instrument is one folder, with one line in `instruments/__init__.py`. It declares its tables and views (`layout`),
 the commands that ask (`commands`), and its sections of the report. A command turns options into a `Study`: the steps
-that the worker runs, what counts from now on, and what follows once they are done. Nothing else in the house names it.
+that the worker runs, the ids that are valid from now on, and what follows once they are done. No other module names it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Setup = Mapping[str, Any]  # which model it is, exactly, and what decides its nu
 
 
 class Asked(Protocol):
-    """The experiment that is studied, as an instrument sees it. The front door hands it over."""
+    """The experiment as an instrument sees it; the front door provides it."""
 
     @property
     def run(self) -> RunFolder: ...
@@ -56,21 +56,21 @@ class Asked(Protocol):
         ...
 
     def link(self, queries: pa.Table) -> Mapping[str, pa.Table]:
-        """What the experiment's linker says of queries: language, topic, kind and surface, each once."""
+        """Links queries (language, topic, kind and surface, each once) by the experiment's linker."""
         ...
 
     def watch(self, label: str, total: int) -> AbstractContextManager[Progress]:
-        """A progress for a piece of work of `total` units, shown as fits where it goes."""
+        """A progress for a piece of work of `total` units."""
         ...
 
     def say(self, line: str) -> None:
-        """A line for the person at the terminal."""
+        """Writes a line to the terminal."""
         ...
 
 
 @dataclass(frozen=True)
 class Validity:
-    """What counts from now on. Rows made under anything else stay on disk, and out of every view."""
+    """The setups and ids that are valid from now on. Other rows stay on disk, and out of every view."""
 
     setups: Mapping[str, Setup] = field(default_factory=dict)  # 'use model' -> the setup
     ids: Mapping[str, str] = field(default_factory=dict)  # what is asked -> the id that its rows are made under
@@ -86,12 +86,12 @@ class Shown:
     query: Path
     title: str
     values: Mapping[str, Any] = field(default_factory=dict)
-    empty: str = ""  # said in its place where there is no row
+    empty: str = ""  # the message where there is no row
 
 
 @dataclass(frozen=True)
 class Listing:
-    """Rows that are no query's, for the terminal or for a file."""
+    """Rows that no query made, for the terminal or for a file."""
 
     columns: tuple[str, ...]
     rows: Sequence[Sequence[Any]]
@@ -99,13 +99,13 @@ class Listing:
 
 @dataclass(frozen=True)
 class Study:
-    """What a command does with its options: asks by steps, then works on the answers, then shows tables."""
+    """The work of a command with its options: steps, then derived tables, then tables to show."""
 
     steps: Sequence[Step[Any, Models]] = ()
     validity: Validity = Validity()
     derive: Callable[[], None] = lambda: None  # links and measures, once the steps are done
     shown: Sequence[Shown] = ()
-    view: str = ""  # where the reasons of failures stand
+    view: str = ""  # the view with the reasons of failures
     listing: Callable[[], Listing] | None = None
 
 
@@ -117,7 +117,7 @@ class Demo:
     folder: str  # that the file is copied into, in the working folder
     help: str
     options: Mapping[str, Any]  # that hold unless the command line says otherwise
-    replaces: tuple[str, ...] = ()  # options that may not stand beside it
+    replaces: tuple[str, ...] = ()  # options that exclude it
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Tables to numbers: the metrics as SQL views over the store, and the uncertainty that SQL cannot give."""
+"""The metrics: SQL views over the store, and their uncertainty, which SQL cannot compute."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 from polyculture.cache.layout import Layer, Layout, compose
 from polyculture.cache.store import CORE
 
-# The cells and their prompts under numbers: what all reading of mentions begins with.
+# The numbered cells and their prompts, which all queries of mentions start from.
 CELLS = ("numbered_cells", "asked_prompts", "cell_prompts")
-# The views that others rest on, for `open_store(..., keep=KEPT)`: each reads mentions, responses or large sums once.
+# The views to materialise by `open_store(..., keep=KEPT)`: each reads mentions, responses or large sums once.
 KEPT = (
     *CELLS,
     *("cell_extractions", "cell_mentions", "cell_surfaces", "cell_incidence", "numbered_items", "cell_answers"),

@@ -1,4 +1,4 @@
-"""Reads from the store what the intervals rest on: small sums per cell, and the items of one topic at a time."""
+"""Reads the data of the intervals: small sums per cell, and the items of one topic at a time."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class CellReader:
         self.countries: list[str] = [row[0] for row in store.execute("FROM countries ORDER BY country").fetchall()]
 
     def load(self, model: str) -> None:
-        """Makes `model` the one whose items are read."""
+        """Loads the items of `model`."""
         self._store.execute("DELETE FROM linked_items")
         self._store.execute(read_sql(QUERIES, "linked_items"), {"model": model})
 
@@ -104,7 +104,7 @@ class CellReader:
 
 
 def _slices(cells: Any) -> Iterator[tuple[int, slice]]:
-    """The stretches of equal numbers in an ordered array."""
+    """The runs of equal numbers in a sorted array."""
     numbers, starts = np.unique(cells, return_index=True)
     ends = np.append(starts[1:], len(cells))[: len(starts)]
     for number, start, end in zip(numbers.tolist(), starts.tolist(), ends.tolist(), strict=True):

@@ -1,4 +1,4 @@
-"""The models that answer. `open_engine` is the one door; an engine's packages are imported when it is first used."""
+"""The engines. `open_engine` opens a model; an engine's packages are imported when it is first used."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ __all__ = [
     "read_options",
 ]
 
-# A line per engine: what stands before the colon in a model's name, and the module that declares it as `KIND`.
+# A line per engine: the part before the colon in a model's name, and the module that declares it as `KIND`.
 ENGINES: Mapping[str, str] = {
     "llamacpp": "polyculture.generate.engines.llamacpp",
     "mock": "polyculture.generate.engines.mock.kind",
@@ -103,7 +103,7 @@ def open_engine(spec: ModelSpec) -> Sampling: ...
 @overload
 def open_engine(spec: ModelSpec, needs: Capability[E_co]) -> E_co: ...
 def open_engine(spec: ModelSpec, needs: Capability[Any] = SAMPLING) -> Any:
-    """A model for what a stage needs, to be entered with `with`; by default it writes texts.
+    """A model for what a stage needs, to be entered with `with`; by default it samples.
 
     Entering it loads the model or connects, leaving it frees what it holds.
 

@@ -1,4 +1,4 @@
-"""What a model is asked and what it answers: the types that flow between the stages and the engines.
+"""Requests and answers: the types that flow between the stages and the engines.
 
 A model is named `engine:name`, e.g. `openai:gpt-4o-mini`. What can be done with a model stands in `capabilities`; what
 an engine declares of itself in `kind`.
@@ -43,7 +43,7 @@ class Request:
     seeds: tuple[int, ...]
 
 
-# The finish reasons of an answer that the provider's filter kept back, or that its refusal field takes the place of.
+# The finish reasons of an answer that the provider's filter withheld, or that its refusal field replaces.
 CONTENT_FILTER, REFUSAL = "content_filter", "refusal"
 
 
@@ -59,9 +59,9 @@ class Completion:
     completion_tokens: int | None = None
     model_version: str | None = None
     error: str | None = None  # one line; None when there is a text
-    retryable: bool = False  # of a failure: asking again later may help
+    retryable: bool = False  # of a failure: it may be transient
     purchase: Purchase = DIRECT  # how it was bought
-    reasoning: str | None = None  # what the model wrote before the answer, apart from it
+    reasoning: str | None = None  # the reasoning before the answer
     reasoning_tokens: int | None = None  # of `completion_tokens`, where the server counts them apart
     raw: str | None = None  # the answer as it came, where reasoning was cut out of it
 
@@ -91,13 +91,13 @@ class TokenScore:
     log_probability: float
 
 
-# How a continuation met its context. Both are tokenised together and split by character offsets.
+# The token boundary between context and continuation, which are tokenised together and split by character offsets.
 # - clean: the tokens of the context are those that it has alone
 # - moved space: the same, once the spaces at the end of the context were moved to the continuation
 # - merged: a token spans the boundary; it is charged to the continuation
 # - resplit: no token spans it, but the context before it falls into other tokens than it does alone
 TokenBoundary = Literal["clean", "moved space", "merged", "resplit"]
-BROKEN_BOUNDARIES: frozenset[TokenBoundary] = frozenset({"merged", "resplit"})  # exact all the same, but worth a count
+BROKEN_BOUNDARIES: frozenset[TokenBoundary] = frozenset({"merged", "resplit"})  # exact, too, but worth counting
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ class Scored:
     tokens: tuple[TokenScore, ...] = ()
     boundary: TokenBoundary | None = None  # None where the pair was not tokenised
     error: str | None = None  # one line; None when there are tokens
-    retryable: bool = False  # of a failure: asking again later may help
+    retryable: bool = False  # of a failure: it may be transient
     model_version: str | None = None
     prompt_tokens: int | None = None  # that a server counted for it, and those that it wrote
     completion_tokens: int | None = None
@@ -129,7 +129,7 @@ class Scored:
 
 @dataclass(frozen=True, slots=True)
 class Represented:
-    """The hidden states of one continuation of a request, a vector per layer that was asked for; or why not."""
+    """The hidden states of one continuation of a request, a vector per requested layer; or the error."""
 
     request_id: str
     index: int  # of the continuation in its request, from 0

@@ -1,9 +1,8 @@
-"""What is known on disk about batches at a provider: enough to go on after a kill at any moment.
+"""Records of batches at a provider, on disk: enough to resume after a kill at any moment.
 
-A batch is known by a key of ours, which is written down before anything is sent and travels as the batch's metadata.
-Its record is `<key>.batch.json`; beside it stand the requests (`<key>.requests.jsonl`) until the batch is made, and the
-answers
-(`<key>.output.jsonl`, `<key>.errors.jsonl`) until they are taken in.
+A batch has a key of ours, which is recorded before anything is sent and is part of the batch's metadata.
+Its record is `<key>.batch.json`; beside it stand the requests (`<key>.requests.jsonl`) until the batch exists, and
+the answers (`<key>.output.jsonl`, `<key>.errors.jsonl`) until they are in the store.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ _PATTERN = "*.batch.json"
 
 
 class BatchRecord(BaseModel):
-    """One batch. What is None has not happened yet, as far as we know."""
+    """One batch. A field that is None has not happened yet, as far as we know."""
 
     key: str
     made: float  # seconds since 1970
@@ -33,7 +32,7 @@ class BatchRecord(BaseModel):
 
 
 class BatchRecords:
-    """The records in `folder`, which belongs to one stage of one job and is used while the job is held."""
+    """The records in `folder`, which belongs to one stage of one job and is used while the job is locked."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -74,6 +73,6 @@ class BatchRecords:
 
 
 def waiting(root: Path) -> Iterator[BatchRecord]:
-    """The records anywhere under `root` whose batches have not been taken in."""
+    """The records under `root` whose answers are not in the store yet."""
     for folder in sorted({file.parent for file in root.rglob(_PATTERN)}):
         yield from (record for record in BatchRecords(folder).all() if not record.downloaded)

@@ -9,7 +9,7 @@ from polyculture.generate.engines.kind import TokenCounter
 
 def byte_pairs(name: str) -> TokenCounter:
     """The vocabulary of this name, e.g. 'o200k_base'. The package must be installed."""
-    # The package opens its own data in a way that Python warns of.
+    # The package opens its data by a deprecated function.
     with warnings.catch_warnings(action="ignore", category=DeprecationWarning):
         from bpe_openai import get_encoding
 

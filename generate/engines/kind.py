@@ -1,4 +1,4 @@
-"""What an engine declares of itself, in its own file or folder: all that the rest of the house knows of it.
+"""The declaration of an engine, in its own file or folder: all that other rooms know of it.
 
 An engine is one module with a `KIND`, and one line in `generate/engines/__init__.py`. A declaration is read before
 anything is loaded, so its module imports no heavy package.
@@ -41,7 +41,7 @@ class Offer(Generic[Told, E_co]):
     """One capability of an engine, and what opens a model for it."""
 
     capability: Capability[E_co]
-    open: Callable[[ModelSpec, Told], E_co]  # what it gives is entered with `with`; only then is anything loaded
+    open: Callable[[ModelSpec, Told], E_co]  # returns a context manager, which loads the model when it is entered
     extra: Extra | None = None
 
 
@@ -59,7 +59,7 @@ class Batching(Generic[Told]):
 
     wanted: Callable[[Told], bool]
     at_once: Callable[[Told], int]  # jobs whose batches wait at the same time
-    # The folder keeps the ids of the batches, the event calls the waiting off, a line is told where there is a wait.
+    # The folder keeps the ids of the batches, the event ends the waiting, the callback receives a line about it.
     open: Callable[[ModelSpec, Path, Event, Callable[[str], None]], Sampling]
 
 
@@ -69,7 +69,7 @@ def _check_nothing(spec: ModelSpec, options: Any) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class EngineKind(Generic[Told]):
-    """An engine, declared. `paid` has no default: an engine that escaped `max_cost` would spend without a limit."""
+    """An engine's declaration. `paid` has no default: an engine that escaped `max_cost` would spend without limit."""
 
     name: str  # what stands before the colon in a model's name
     options: type[Told]  # which of them decide a number is said there, option by option

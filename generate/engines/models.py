@@ -1,4 +1,4 @@
-"""Where a step opens its models: by role, when it first asks one."""
+"""Opens the models of a step, by role, when it first asks one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MODEL = "model"  # the role of the model that a job studies
 
 
 class Models(Protocol):
-    """The models of one work. Each is loaded once, within the budget, and freed by whoever handed this out."""
+    """The models of one work. Each is loaded once, within the budget; the caller frees them."""
 
     def open(self, needs: Capability[E_co], role: str = MODEL) -> E_co:
         """The model of a role, ready for what is needed of it.
@@ -28,7 +28,7 @@ class Models(Protocol):
 
 @dataclass(frozen=True)
 class OneModel:
-    """A model that is open already, in every role: `engine` has what is needed of it."""
+    """A model that is open already, in every role: `engine` has every capability that is used."""
 
     engine: Engine
     of: ModelSpec

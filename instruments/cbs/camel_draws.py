@@ -1,7 +1,7 @@
-"""CAMeL's own protocol: entities drawn a few times, and the spread of the score over the draws.
+"""CAMeL's own protocol: a few draws of entities, and the standard deviation of the score over draws.
 
 Naous et al. (2024, section 4.1) draw 50 entities of each culture, five times, and report mean and standard deviation.
-All pairs are the better number where all were scored; this one is for comparison with published tables.
+The score over all pairs is the better estimate; this one is for comparison with published tables.
 
 Draw d takes, for each context, the entities of each culture with the least hash of seed, d and entity: the same on
 every machine, whether only these are scored or all there are.
@@ -25,7 +25,7 @@ DRAWS, ENTITIES = 5, 50
 
 @dataclass(frozen=True, slots=True)
 class CamelDraws:
-    """How entities are drawn: how often, and how many of each culture each time; a culture with fewer gives all."""
+    """The number of draws, and of entities of each culture per draw; a culture with fewer gives all."""
 
     draws: int = DRAWS
     entities: int = ENTITIES
@@ -84,6 +84,6 @@ def _order(drawing: CamelDraws, ids: tuple[str, ...], draw: int) -> list[int]:
 
 
 def _drawn(side: Numbers, order: list[int], drawing: CamelDraws) -> Numbers:
-    """Of one context's likelihoods those that a draw takes: NaN is an entity that is not there."""
+    """The likelihoods of one context that a draw takes; NaN marks a missing entity."""
     ordered = side[order]
     return ordered[~np.isnan(ordered)][: drawing.entities]

@@ -1,4 +1,4 @@
-"""Texts that are put before a context to help a model towards the culture it is about.
+"""Context prefixes: texts before a context that hint at its culture.
 
 - token: the culture's name, in the language of the context (`context_prompts.toml`)
 - demonstrations: the same context, filled in with native entities. They are drawn anew for each context, several times
@@ -26,7 +26,7 @@ ContextEntities = tuple[MaskedContext, list[CulturalEntity]]
 
 
 class PrefixKind(StrEnum):
-    """What stands before a context."""
+    """The kinds of prefix."""
 
     TOKEN = "token"  # noqa: S105, a word before a text
     DEMONSTRATIONS = "demonstrations"
@@ -34,7 +34,7 @@ class PrefixKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PrefixOptions:
-    """Which help is tried beside the plain contexts, and with how many demonstrations."""
+    """The prefixes that are scored beside the plain contexts, and the number of demonstrations."""
 
     kinds: tuple[PrefixKind, ...] = ()
     demonstrations: int = 5
@@ -43,7 +43,7 @@ class PrefixOptions:
 def with_prefixes(
     dataset: DataSet, context: MaskedContext, entities: Sequence[CulturalEntity], prefixes: PrefixOptions
 ) -> list[ContextEntities]:
-    """The context with each kind of help, and the entities that are scored in it.
+    """The context with each kind of prefix, and the entities that are scored in it.
 
     Raises `DataSetError` where a culture has too few entities to draw demonstrations from.
     """
@@ -83,7 +83,7 @@ def _draws(dataset: DataSet, context: MaskedContext, number: int) -> list[list[C
 
 
 def _behind(entity: CulturalEntity, draws: Sequence[Sequence[CulturalEntity]]) -> int:
-    """The draw that an entity is scored behind: one without it, and best one in which nothing holds its name."""
+    """The draw that an entity is scored behind: one without it, and preferably without its name."""
     lacking = [place for place, draw in enumerate(draws) if entity.surface not in [one.surface for one in draw]]
     return min(lacking, key=lambda place: sum(entity.surface in one.surface for one in draws[place]))
 
@@ -93,7 +93,7 @@ def _with(context: MaskedContext, named: str, text: str) -> MaskedContext:
 
 
 def _token(context: MaskedContext) -> str:
-    """A culture without a name in `context_prompts.toml` is called as its data set calls it."""
+    """The token prefix; a culture without a name in `context_prompts.toml` has that of its data set."""
     told = _wordings()["token"]
     name = told["names"].get(context.language, {}).get(context.culture, context.culture)
     text: str = told["template"]

@@ -27,7 +27,7 @@ Rule = Literal["sum", "mean"]
 class CbsOptions(DatasetOptions):
     """Compare how probable native and Western entities are in the same contexts.
 
-    What is scored already stays; a run over a few contexts is topped up by one over all.
+    Existing scores are kept: a run over a few contexts can be extended to all of them.
     With --help-with and --phrasings the table has the paired differences. CAMeL's protocol: --draws 5 --entities 50.
     """
 
@@ -35,25 +35,23 @@ class CbsOptions(DatasetOptions):
     form: Annotated[
         Literal["causal", "masked"], Field(description="causal: for models that read what is before the gap.")
     ] = "causal"
-    contexts: Annotated[AtLeastOne | None, Field(description="At most so many of each type and setting.")] = None
-    entities: Annotated[AtLeastOne | None, Field(description="At most so many of each culture and type.")] = None
+    contexts: Annotated[AtLeastOne | None, Field(description="At most this many of each type and setting.")] = None
+    entities: Annotated[AtLeastOne | None, Field(description="At most this many of each culture and type.")] = None
     draws: Annotated[
         AtLeastOne | None,
-        Field(description="Draw --entities (50) of each culture so many times, as CAMeL does; score only those."),
+        Field(description="Number of draws of --entities (50) of each culture, as in CAMeL; only these are scored."),
     ] = None
     help_with: Annotated[
         tuple[Literal["token", "demonstrations"], ...],
-        Field(description="Score with this before each context, too: the culture's name, filled-in contexts."),
+        Field(description="Score with this prefix, too: the culture's name, or filled-in contexts."),
     ] = ()
     demonstrations: Annotated[AtLeastOne, Field(description="How many of them.")] = 5
-    phrasings: Annotated[bool, Field(description="Ask the contexts that come in two phrasings, and only those.")] = (
-        False
-    )
+    phrasings: Annotated[bool, Field(description="Ask only the contexts that have two phrasings.")] = False
     rule: Annotated[Rule, Field(description="sum: whole entity; mean: per token. Both are kept.")] = "sum"
 
 
 def study(asked: Asked, options: CbsOptions) -> Study:
-    """Scores the entities, links them, measures. Raises `DataSetError` where nothing is there to ask."""
+    """Scores the entities, links them, measures. Raises `DataSetError` where there is nothing to ask."""
     from dataclasses import replace
 
     from polyculture.cache.manifest import setup_id
@@ -94,7 +92,7 @@ def study(asked: Asked, options: CbsOptions) -> Study:
 
 
 def measure(asked: Asked, drawing: CamelDraws | None = None) -> None:
-    """Computes the scores with their intervals; says which scores two versions of a model made."""
+    """Computes the scores with their intervals; reports scores that two versions of a model made."""
     from polyculture.instruments.cbs.camel_draws import CamelDraws
     from polyculture.instruments.cbs.measure import measure_bias
     from polyculture.instruments.cbs.versions import mixed_versions
@@ -114,7 +112,7 @@ def shown(rule: Rule) -> Shown:
 
 
 def _drawing(asked: Asked, options: CbsOptions) -> CamelDraws | None:
-    """The draws that are asked for; None: all entities, or the first so many."""
+    """The requested draws; None: all entities, or the first ones."""
     from polyculture.instruments.cbs.camel_draws import ENTITIES, CamelDraws
 
     return CamelDraws(options.draws, options.entities or ENTITIES, asked.seed) if options.draws else None

@@ -1,4 +1,4 @@
-"""The scored entities as Wikidata items, by the experiment's linker: those of the types that are topics."""
+"""Links scored entities to Wikidata by the experiment's linker, where their type is a topic."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COLUMNS = ("language", "entity_type", "surface", "topic", "kind")
 
 
 def link_entities(asked: Asked) -> None:
-    """Writes the table `cultural_links`: what the linker says of each scored entity."""
+    """Writes the table `cultural_links`: the link of each scored entity."""
     queries = _queries(asked)
     if not queries.num_rows:
         return

@@ -50,7 +50,7 @@ class ScoreGroup(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What a score rests on: its matrix, and the comparison in each context."""
+    """The data of a score: its matrix, and the score of each context."""
 
     matrix: ScoreMatrix
     comparisons: Sequence[ContextScore]
@@ -125,7 +125,7 @@ def _tally(matrix: ScoreMatrix) -> Tally | None:
 def _contrasts(
     tallies: Mapping[ContextCondition, Tally],
 ) -> Iterator[tuple[ContextCondition, ContextCondition, Contrast]]:
-    """Grounded less neutral; with help less without; of two phrasings the second by name less the first."""
+    """Grounded less neutral; with prefix less without; of two phrasings the second by name less the first."""
     for one, tally in tallies.items():
         for other, against in tallies.items():
             if one._replace(setting="") == other._replace(setting=""):

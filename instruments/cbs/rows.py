@@ -1,4 +1,4 @@
-"""How probable a model finds the entities of a data set, and what follows from it."""
+"""The tables of CBS: scores of entities, their links, and Cultural Bias Scores."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from polyculture.cache.layout import Table
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How probable a model finds one entity in the gap of one context, or the reason why that is not known."""
+    """The log-probability of one entity in the gap of one context, or the error."""
 
     score_id: str  # hash of model, setup, context and entity
     model: str
@@ -77,7 +77,7 @@ class BiasInterval:
     phrasing: str | None  # None of contexts that have no pair
     other_phrasing: str | None  # of a difference between the two of each pair
     context_prefix: str | None  # what is put before the contexts; None: nothing
-    plain: bool  # the difference is that to the same contexts without help
+    plain: bool  # the difference is that to the same contexts without prefix
     form: str
     estimate: float  # of a score 0 .. 1, of a difference -1 .. 1
     low: float | None  # None where there is too little to say
@@ -86,7 +86,7 @@ class BiasInterval:
     contexts: int
     native_entities: int  # with a likelihood in at least one of the contexts
     western_entities: int
-    native_fewest: int  # in the context that has the fewest: runs over few and over many meet here
+    native_fewest: int  # in the context that has the fewest
     native_most: int  # in the context that has the most
     western_fewest: int  # as of native ones
     western_most: int  # as of native ones

@@ -11,7 +11,7 @@ from polyculture.instruments.cbs.uncertainty import ScoreMatrix
 
 
 class ContextCondition(NamedTuple):
-    """How contexts are asked; '' where they have no phrasing, or no help."""
+    """How contexts are asked; '' where they have no phrasing or prefix."""
 
     setting: str
     phrasing: str

@@ -1,4 +1,4 @@
-"""The jobs that a selection of contexts and entities makes for the stage that scores."""
+"""The scoring jobs of a selection of contexts and entities."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def scoring_jobs(
     setup_id: str | None = None,
     drawing: CamelDraws | None = None,
 ) -> list[ScoringJob]:
-    """A job per language, native culture and type. Raises `DataSetError` where nothing is there to ask.
+    """A job per language, native culture and type. Raises `DataSetError` where there is nothing to ask.
 
-    With `drawing` only the entities that it takes are asked. A culture without any entity for a context is told, never
-    scored as 0.
+    With `drawing` only the entities that it takes are asked. A culture without any entity for a context is
+    an error, never a score of 0.
     """
 
     def asked(context: MaskedContext) -> list[CulturalEntity]:
@@ -45,7 +45,7 @@ def scoring_jobs(
 
 
 def prefixed_contexts(dataset: DataSet, jobs: Sequence[ScoringJob], prefixes: PrefixOptions) -> list[MaskedContext]:
-    """The contexts of the jobs with each kind of help before them, whichever of the entities are asked."""
+    """The contexts of the jobs with each kind of prefix, for all entities."""
     plain = {context.context_id: context for job in jobs for context, _ in job.asked if context.context_prefix is None}
     return [
         context for one in plain.values() for context, _ in with_prefixes(dataset, one, dataset.fitting(one), prefixes)

@@ -1,8 +1,8 @@
 """The step that scores: contexts and entities in, log-probabilities in the store out.
 
 A job is a model, a language, and one type of one native culture of a data set. Its unit of work is one entity in one
-context, so that a run over a few entities is topped up by one over all of them. Rows of another setup of the model, or
-of what the data set does not hold now, stay as they are.
+context, so that a run over a few entities can be extended to all. Rows of another setup of the model, or of former
+contents of the data set, are kept.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext
 
 @dataclass(frozen=True)
 class ScoringJob:
-    """What of a data set one job asks: contexts, and the entities that compete for the gap of each."""
+    """One job: contexts, and the entities that compete for the gap of each."""
 
     job: Job
     asked: Sequence[tuple[MaskedContext, Sequence[CulturalEntity]]]
-    setup_id: str | None = None  # under which the model is asked; None where nobody keeps setups apart
+    setup_id: str | None = None  # of the model; None where setups are not distinguished
 
     @property
     def size(self) -> int:

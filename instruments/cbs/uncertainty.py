@@ -1,13 +1,13 @@
-"""How far a Cultural Bias Score would differ with other contexts and other entities.
+"""The uncertainty of a Cultural Bias Score over other contexts and other entities.
 
 Contexts and entities are crossed: each context meets every native and every Western entity. The score's variance is
-that of leaving out one context, one native or one Western entity at a time (the jackknife, each way); what two of the
-three ways share, the interaction of contexts with entities, they count twice, and it is taken off once. Wilson's
+the sum of the jackknife variances over contexts, native and Western entities, less their interactions, which two of
+them count. Wilson's
 interval for the effective number of independent pairs holds near 0 and 1, too.
 
-Grounded against neutral is a paired comparison: both rest on the same entities, so that a name which is always probable
-adds nothing to the variance of the difference; the contexts of the two settings are different ones. Where the contexts
-are the same, too (with help and without it, or put in two ways), the comparison is paired over both.
+Grounded against neutral is a paired comparison over entities: a name that is always probable adds nothing to the
+variance of the difference. The contexts of the two settings differ. Where the contexts are the same, too (with and
+without prefix, or in two phrasings), the comparison is paired over both.
 
 Sources: Arvesen 1969, Ann. Math. Stat. 40, 2076 (jackknifing U-statistics of several samples); Owen 2007, Ann. Appl.
 Stat. 1, 386 (resampling crossed designs); Wilson 1927; Satterthwaite 1946. `tests/instruments/test_cbs.py` checks by
@@ -76,7 +76,7 @@ def bias(matrix: ScoreMatrix) -> Estimate | None:
         return None
     variance, freedom = crossed_variance([found.contexts], [found.native, found.western], found.shared)
     spread = found.value * (1 - found.value)
-    if variance <= 0 or spread <= 0:  # all agree: as many observations as the scarcest of the three
+    if variance <= 0 or spread <= 0:  # all agree: the effective size is the least of the three
         size = min(len(found.contexts), matrix.native.shape[1], matrix.western.shape[1])
         return wilson(found.value, size, size - 1)
     return wilson(found.value, spread / variance, freedom)

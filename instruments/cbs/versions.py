@@ -1,4 +1,4 @@
-"""Which models' scores were made by more than one version of them: nobody could know until they were opened."""
+"""Finds models whose scores were made by several versions, which is known only once they are opened."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""One pass over a corpus that counts the n-grams which are needed, and no others.
+"""Counts the needed n-grams in one pass over a corpus.
 
-An n-gram is only looked for where the one without its last token was found, so that nearly all of a text is left after
-one look-up a token. Memory is that of a block and of the needed n-grams; which different words follow a history goes to
-disk. Several processes take every so manieth block each; the counts do not depend on their number.
+An n-gram is looked up only where the one without its last token was found, so that most tokens take one look-up.
+Memory holds a block and the needed n-grams; the different words that follow a history go to disk. Each of several
+processes takes every N-th block; the counts do not depend on their number.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from polyculture.instruments.corpus.model import Counts, NgramModel
 from polyculture.instruments.corpus.tokens import PIECE, Hashes, Tokens, cut, mixed, pieces
 
 _REPORT_EVERY = 0.5  # seconds
-_SIEVE = 22  # bits of a hash that the first look is for
+_SIEVE = 22  # bits of a hash in the first look-up
 BytesRead = Callable[[int], None]
 
 
@@ -46,7 +46,7 @@ class IngestCounts:
 
 @dataclass(slots=True)
 class PartialCounts:
-    """What a process has counted."""
+    """The counts of one process."""
 
     counts: Counts
     followed: Counts
@@ -54,7 +54,7 @@ class PartialCounts:
 
 
 class _Known:
-    """Sorted values, and a quick answer for most that are not among them."""
+    """Sorted values, with a fast filter for most others."""
 
     def __init__(self, values: Keys, hashes: Hashes) -> None:
         self._values = values
@@ -62,7 +62,7 @@ class _Known:
         self._sieve[hashes >> np.uint64(64 - _SIEVE)] = True
 
     def find(self, values: Keys, hashes: Hashes) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Which of the values are known, and where those stand."""
+        """Which of the values are known, and their places."""
         maybe = np.flatnonzero(self._sieve[hashes >> np.uint64(64 - _SIEVE)])
         places = np.minimum(np.searchsorted(self._values, values[maybe]), len(self._values) - 1)
         found = self._values[places] == values[maybe]
@@ -85,7 +85,7 @@ class Counter:
             self._add(cut(piece))
 
     def finish(self) -> PartialCounts:
-        """What was counted; which words followed is written to the folder."""
+        """The counts; the words that followed are in the folder."""
         self._distinct.spill()
         return self.share
 
@@ -174,7 +174,7 @@ def _shares(
                 progress(sum(reads))
             yield from (share.result() for share in work)
         except BrokenProcessPool as fault:
-            what = "a process was killed, perhaps for want of memory"
+            what = "a process was killed, perhaps by lack of memory"
             raise IncompleteError(f"{what}; run the same command again, with fewer --processes") from fault
 
 

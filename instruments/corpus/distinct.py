@@ -27,7 +27,7 @@ Hashes = NDArray[np.uint64]
 class Distinct:
     """Pairs of a group below 2^24 and the hash of a value, of which 40 bits are kept.
 
-    Among ten million values of one group some 50 are taken for another. What memory does not hold is in `folder`.
+    Among ten million values of one group some 50 collide. What memory does not hold is in `folder`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -37,7 +37,7 @@ class Distinct:
         self._parts = 0
 
     def add(self, groups: NDArray[np.int64], values: Hashes) -> None:
-        """Adds pairs; what is in memory is put in order when it has grown."""
+        """Adds pairs; those in memory are sorted when they have grown."""
         pairs = (groups.astype(np.uint64) << _VALUE_BITS) | (values >> _GROUP_BITS)
         self._new.append(pairs)
         self._held += len(pairs)

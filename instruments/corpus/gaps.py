@@ -1,4 +1,4 @@
-"""The n-grams that likelihoods of entities in contexts rest on: no others are counted.
+"""The n-grams that the likelihoods of entities in contexts need: no others are counted.
 
 A token that is needed has a number below 2^16, and an n-gram is one 64-bit key: the numbers of its tokens, the last one
 in the lowest 16 bits. So a key less its last token (`key >> 16`) is its history, and one less its first is what it is
@@ -24,7 +24,7 @@ Keys = NDArray[np.uint64]
 
 
 class EntityInContext(NamedTuple):
-    """An entity in a context: what of the context stands before it, and its tokens."""
+    """An entity in a context: its history, and its tokens."""
 
     history: Hashes  # at most ORDER - 1 tokens
     tokens: Hashes
@@ -33,7 +33,7 @@ class EntityInContext(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """What a corpus is searched for."""
+    """The needed tokens and n-grams."""
 
     words: Hashes  # sorted; the number of a token is its place, from 1
     keys: Keys  # sorted, with every key its histories; the first is 0
@@ -53,7 +53,7 @@ def pairs_of(prefix: str, entities: Sequence[str]) -> list[EntityInContext]:
 
 
 def needed_by(pairs: Sequence[EntityInContext]) -> Needed:
-    """What the likelihoods of all pairs rest on. Raises `DataSetError` where that is too much for one pass."""
+    """The n-grams that all pairs need. Raises `DataSetError` where these are too many for one pass."""
     hashes = np.concatenate([np.empty(0, np.uint64), *(part for pair in pairs for part in pair[:2])])
     words = np.unique(hashes)
     if len(words) > TOKENS:

@@ -37,24 +37,24 @@ class CorpusOptions(DatasetOptions):
         tuple[Path, ...],
         Field(
             min_length=1,
-            description="Text: JSON lines, plain, Parquet; packed or not; or a folder.",
+            description="Text: JSON lines, plain or Parquet, compressed or not; or a folder.",
             json_schema_extra={"many_values": True},
         ),
     ]
     language: Annotated[  # type: ignore[assignment]  # one language, as a corpus has
         str, Field(description="The language of the corpus, as the data set has it.")
     ]
-    name: Annotated[str | None, Field(description="What the corpus is called. Default: its first file.")] = None
+    name: Annotated[str | None, Field(description="The name of the corpus. Default: its first file.")] = None
     text_field: Annotated[str, Field(description="The field of JSON, or column of Parquet, with the text.")] = "text"
     setting: Annotated[Names, Field(description="Only these settings. Default: all but qa.")] = ()
-    contexts: Annotated[AtLeastOne | None, Field(description="At most so many of each type and setting.")] = None
-    entities: Annotated[AtLeastOne | None, Field(description="At most so many of each culture and type.")] = None
+    contexts: Annotated[AtLeastOne | None, Field(description="At most this many of each type and setting.")] = None
+    entities: Annotated[AtLeastOne | None, Field(description="At most this many of each culture and type.")] = None
     rule: Annotated[Rule, Field(description="sum: whole entity; mean: per token. Both are kept.")] = "sum"
-    processes: Annotated[AtLeastOne | None, Field(description="How many processes. Default: one per core.")] = None
+    processes: Annotated[AtLeastOne | None, Field(description="The number of processes. Default: one per core.")] = None
 
 
 def study(asked: Asked, options: CorpusOptions) -> Study:
-    """Counts, scores, links, measures. Raises `DataSetError` where nothing is there to ask."""
+    """Counts, scores, links, measures. Raises `DataSetError` where there is nothing to ask."""
     from polyculture.cache.manifest import setup_id
     from polyculture.instruments.cbs.linked import link_entities
     from polyculture.instruments.cbs.selection import scoring_jobs
@@ -104,7 +104,7 @@ def _open(options: CorpusOptions) -> Corpus:
 
     called = options.name or options.corpus[0].resolve().name.partition(".")[0]
     if not called or set(called) - set(_NAME):
-        what = f"{called!r} is no name for a corpus"
+        what = f"{called!r} is not a valid name for a corpus"
         raise ExperimentError(what, remedy="Give it one of letters, digits, '.', '_' and '-' with --name.")
     return Corpus(called, open_corpus(options.corpus, options.text_field))
 

@@ -1,7 +1,7 @@
-"""The step that scores by a corpus: what is missing of all jobs is counted in one pass, and put beside the models'.
+"""The step that scores by a corpus: the missing scores of all jobs come from one pass.
 
-A corpus has two models: 'ngram:NAME:unsmoothed', in which what the corpus does not hold has no probability at all, and
-'ngram:NAME:smoothed'. Their setup is the corpus: with other files under the same name, scores are made anew.
+A corpus has two models: 'ngram:NAME:unsmoothed', in which n-grams that the corpus lacks have probability 0, and
+'ngram:NAME:smoothed'. Their setup is the corpus: with other files under the same name, all is scored again.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ NOTHING = "holds no letter or sign"
 
 @dataclass(frozen=True, slots=True)
 class Corpus:
-    """The files of a corpus, and what it is called."""
+    """The files of a corpus, and its name."""
 
     name: str
     files: Sequence[CorpusFile]
@@ -52,7 +52,7 @@ class Corpus:
 
     @property
     def setup(self) -> dict[str, str]:
-        """What its models are known by."""
+        """The setup of its models."""
         return {"corpus": self.identity}
 
 
@@ -63,7 +63,7 @@ def model_name(corpus: str, smoothing: str) -> str:
 
 @dataclass(frozen=True)
 class Counting:
-    """How a corpus is counted, and who is told of it. Where nothing is missing it is not read."""
+    """How a corpus is counted, and who is notified. It is not read where nothing is missing."""
 
     processes: int = 1
     watch: Callable[[], AbstractContextManager[BytesRead]] = lambda: nullcontext(lambda _read: None)
@@ -107,7 +107,7 @@ class CorpusStep:
         for job, group in groupby(missing, key=lambda pair: pair.job):
             while part := list(islice(group, PART_ROWS)):
                 rows = list(_rows(part, pairs, model, version))
-                # Past the journal, which is JSON and knows no infinity: the logarithm of zero.
+                # Bypasses the journal: JSON has no infinity, the logarithm of zero.
                 yield Done({SCORES.name: objects_to_table(SCORES, rows)}, job)
 
     def load(self, item: ScoredPair) -> Load | None:

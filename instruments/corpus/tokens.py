@@ -1,4 +1,4 @@
-"""Text to tokens, set-wise: a token is a 64-bit hash, and a million characters are cut at a time.
+"""Tokenises text set-wise: a token is a 64-bit hash, and a million characters are processed at a time.
 
 A token is a run of letters, marks and digits; or one other sign that is no space; or, in scripts whose words no space
 sets apart (Han, kana, Thai, Lao, Khmer, Burmese), one letter with its marks. So is a Hangul syllable: in Korean a
@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from polyculture.extract.boundaries import CLASSES, CharClass
 
-VERSION = 1  # of how text is cut; raise it when a corpus would be counted otherwise
-PIECE = 1 << 20  # characters that are cut at a time
+VERSION = 1  # of the tokenisation; raise it when counts change
+PIECE = 1 << 20  # characters per call
 Hashes = NDArray[np.uint64]
 
 _SPACE, _LINE, _WORD, _SIGN, _MARK, _UNSEEN = range(6)

@@ -1,4 +1,4 @@
-"""Gets a data set from its publisher: one commit of a git repository, no more and no other.
+"""Fetches a data set from its publisher: one commit of a git repository.
 
 A commit's hash covers every byte of every file (git checks it while it receives them), so the pinned commit is also the
 checksum. What was received is written down in `SHA256SUMS`, so that a later change on this machine is found, too.
@@ -52,8 +52,8 @@ def fetch(rules: DatasetRules, folder: Path, commit: str | None = None, reposito
 
 
 def check_as_received(folder: Path) -> None:
-    """Raises `DataSetError` where files are not as they were received, or are gone. Nothing is known of a folder that
-    was not fetched. Data sets have some megabytes: all of them are read, in milliseconds."""
+    """Raises `DataSetError` where files were changed or removed since they were fetched. Other folders are
+    not checked. Data sets have a few megabytes: all are read, in milliseconds."""
     sums = folder / SUMS
     if not sums.exists():
         return
@@ -61,7 +61,7 @@ def check_as_received(folder: Path) -> None:
     changed = [name for digest, name in told if not (folder / name).exists() or file_sha256(folder / name) != digest]
     if changed:
         raise DataSetError(
-            f"{len(changed)} of {len(told)} files are not as they were received: {', '.join(changed[:3])}"
+            f"{len(changed)} of {len(told)} files have changed since they were fetched: {', '.join(changed[:3])}"
             + (", ..." if len(changed) > 3 else ""),
             where=folder,
             remedy=f"Fetch it again with `polyculture data fetch`, or, if the change is meant, delete {SUMS} there.",

@@ -1,4 +1,4 @@
-"""What a run knows of the data sets of contexts and entities: it decides which rows of several instruments count."""
+"""The tables of data sets of contexts and entities: they decide which rows of instruments are current."""
 
 from __future__ import annotations
 

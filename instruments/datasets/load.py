@@ -22,7 +22,7 @@ from polyculture.instruments.datasets.rules import Block, DatasetRules
 from polyculture.instruments.datasets.sheets import HEADER, SUFFIXES, Sheet, read_sheets
 
 FIXED = ("culture", "type", "setting", "form")
-ANY = "any"  # the form of a context that does not say it
+ANY = "any"  # the form of a context without one
 GENDERS = {"female": "female", "f": "female", "male": "male", "m": "male", "both": BOTH}
 QID = re.compile(r"(?:^|/)(Q[1-9][0-9]*)$")
 
@@ -41,7 +41,7 @@ class DatasetRow:
 
 
 class Loader:
-    """Reads one folder, once: what it leaves out is collected on the way."""
+    """Reads one folder, and collects what it leaves out."""
 
     def __init__(self, rules: DatasetRules, folder: Path) -> None:
         self.rules, self.folder = rules, folder

@@ -1,4 +1,4 @@
-"""What a data set holds once it is read: contexts with one gap, entities that may fill it, and what was left out."""
+"""The content of a data set: contexts with one gap, entities that fit it, and what was left out."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BOTH = "both"
 
 @dataclass(frozen=True, slots=True)
 class SourceLocation:
-    """Where something stands: a file within the data set's folder, a sheet of it, a row as a person counts it."""
+    """A place in the data set: a file in its folder, a sheet of it, a row counted from 1."""
 
     file: str
     sheet: str | None = None
@@ -47,7 +47,7 @@ class CulturalEntity:
         return content_id(self.dataset, self.language, self.culture, self.entity_type, self.surface)
 
     def rank(self, language: str) -> str:
-        """What entities are chosen by beside contexts of a language: a translation by what it translates there."""
+        """The sort key of entities for contexts of a language: a translation has that of its source."""
         return self.originals.get(language, self.entity_id)
 
 
@@ -82,7 +82,7 @@ class MaskedContext:
 
     @property
     def rank(self) -> str:
-        """What contexts are chosen by: a translation goes with its original, two phrasings go together."""
+        """The sort key of contexts: a translation has that of its source, two phrasings share one."""
         return content_id(self.pair) if self.pair else self.source_context_id or self.context_id
 
     @property
@@ -101,7 +101,7 @@ class MaskedContext:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """Something in the files that is not part of the data set as it is used, or not as it stands, and why."""
+    """Something in the files that is left out or changed, and why."""
 
     place: SourceLocation
     reason: str

@@ -23,7 +23,7 @@ class DatasetOptions(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     data: Annotated[str, Field(description="camellia, camel, camel2, own, own:NAME, or a rules file.")] = "camellia"
-    folder: Annotated[Path | None, Field(description="Where the data set lies, if it was not fetched.")] = None
+    folder: Annotated[Path | None, Field(description="The folder of the data set, if it was not fetched.")] = None
     english: Annotated[bool, Field(description="The publisher's English translation.")] = False
     model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
     language: Annotated[Names, Field(description="Only these languages.")] = ()
@@ -31,13 +31,13 @@ class DatasetOptions(BaseModel):
     type: Annotated[Names, Field(description="Only these types of entities.")] = ()
 
     def opened(self, say: Callable[[str], None]) -> DataSet:
-        """The data set; one line says how much of it is left out. Raises `DataSetError`."""
+        """Opens the data set; one line reports what is left out. Raises `DataSetError`."""
         dataset = open_data_set(self.data, self.folder, english=self.english)
         tell_left_out(dataset, self.data, say)
         return dataset
 
     def selection(self, settings: Names, form: str, contexts: int | None, entities: int | None) -> Selection:
-        """What is wanted of the data set."""
+        """The selection of contexts and entities."""
         from polyculture.instruments.datasets.selection import Selection
 
         return Selection(self.language, self.culture, self.type, settings, form, contexts, entities)
@@ -63,17 +63,17 @@ def open_data_set(name: str, folder: Path | None, *, english: bool = False) -> D
 
 
 def tell_left_out(dataset: DataSet, name: str, say: Callable[[str], None]) -> None:
-    """Says in one line how much of a data set is left out or read otherwise than written, and where the list is."""
+    """Reports in one line how much of a data set is left out or changed, and where the list is."""
     number = len(dataset.left_out)
     if number:
         first = dataset.left_out[0]
         lines = "line is" if number == 1 else "lines are"
-        say(f"{dataset.folder}: {number} {lines} left out or read otherwise, the first: {first.place}: {first.reason}. "
+        say(f"{dataset.folder}: {number} {lines} left out or changed, the first: {first.place}: {first.reason}. "
             f"All: polyculture data check {name} --folder {dataset.folder}")  # fmt: skip
 
 
 def changed_reason(dataset: DataSet) -> str:
-    """Why rows about a data set may not count any more."""
+    """Why rows about a data set may be invalidated."""
     return (
         f"data set {dataset.name!r}: not all that was asked about is in {dataset.folder} (a second data set needs "
         "a name of its own: --data own:NAME)"

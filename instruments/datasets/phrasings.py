@@ -1,4 +1,4 @@
-"""Contexts of our own that are put in two ways, so that a published data set can be asked both.
+"""Our own contexts in two phrasings, to be asked with a published data set.
 
 *english-like*: every pronoun stands, as English demands; *pro-drop*: those that the language leaves out are left out.
 The published data sets hold no such pairs. `paired/contexts.tsv` has the columns of one's own contexts: Japanese,

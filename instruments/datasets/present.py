@@ -1,7 +1,7 @@
-"""What a data set holds now, written beside the rows that were made of it.
+"""The present content of a data set, recorded in the run: it decides which rows are current.
 
-Rows of contexts and entities that it does not hold any more stay on disk, out of every view, and count again when it
-holds them again; labels and translations are always those that it has now.
+Rows about contexts and entities that it no longer holds stay on disk, out of every view, and are valid again when it
+holds them again. Labels and translations are always the present ones.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ R = TypeVar("R", DatasetContext, DatasetEntity)
 def present_tables(
     run: RunFolder, dataset: DataSet, prefixed: Iterable[MaskedContext] = ()
 ) -> dict[Table[Any], pa.Table]:
-    """The tables that must be written for `dataset` to be what the run takes for present under its name.
+    """The tables to write so that `dataset` is the run's present one under its name.
 
     None where it is already. `prefixed` are contexts with a prefix, as they are asked now: they take the place of
     others with the same prefix before the same context. A data set read in English stands beside the same one read as

@@ -1,4 +1,4 @@
-"""What the data sets of contexts and entities hold, as a run last read them: it decides which rows count."""
+"""The data sets of contexts and entities as a run last read them: they decide which rows are current."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from polyculture.cache.layout import Table
 
 @dataclass(frozen=True, slots=True)
 class DatasetContext:
-    """A context of a data set as it is now, or one with help before it as it was last asked."""
+    """A context of a data set as it is now, or one with a prefix as it was last asked."""
 
     context_id: str  # hash of all that makes the context
     dataset: str

@@ -34,7 +34,7 @@ class Selection:
 
 
 def chosen_contexts(dataset: DataSet, selection: Selection) -> list[tuple[ContextGroup, list[MaskedContext]]]:
-    """The contexts of each language, native culture and type. Raises `DataSetError` where nothing is there to ask."""
+    """The contexts of each language, native culture and type. Raises `DataSetError` where there is nothing to ask."""
     chosen = [context for context in dataset.contexts if _wanted(context, selection)]
     if not chosen:
         raise _nothing(dataset, selection)

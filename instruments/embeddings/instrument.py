@@ -30,12 +30,12 @@ class EmbeddingsOptions(DatasetOptions):
 
     layer: Annotated[Names, Field(description="first, middle, last, or a number. Default: these three.")] = ()
     contexts: Annotated[AtLeastOne, Field(description="In how many neutral contexts an entity stands.")] = 3
-    entities: Annotated[AtLeastOne | None, Field(description="At most so many of each culture and type.")] = None
+    entities: Annotated[AtLeastOne | None, Field(description="At most this many of each culture and type.")] = None
     plots: Annotated[Path | None, Field(description="Write the maps as SVG files into this folder.")] = None
 
 
 def study(asked: Asked, options: EmbeddingsOptions) -> Study:
-    """Represents the entities, measures, draws. Raises `DataSetError` where nothing is there to ask."""
+    """Represents the entities, measures, draws. Raises `DataSetError` where there is nothing to ask."""
     from polyculture.cache.manifest import setup_id
     from polyculture.instruments.cbs.measure import NEUTRAL
     from polyculture.instruments.cbs.selection import scoring_jobs

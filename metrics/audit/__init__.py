@@ -1,1 +1,1 @@
-"""What people say of a sample of mentions and links, what that says of extraction and linking, and of the metrics."""
+"""Human judgements of a sample: the accuracy of extraction and linking, and metrics corrected by it."""

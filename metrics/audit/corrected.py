@@ -1,22 +1,20 @@
-"""The metrics with the errors of extraction and linking carried in, as far as a judged sample knows them.
+"""The metrics corrected for errors of extraction and linking, as estimated from a judged sample.
 
-The sample tells, per language, how far a metric computed from the machine's labels is from the same metric computed
-from the judge's: the difference of the two (for diversity their ratio) is estimated from the sample and applied to the
-number of the whole run. This is prediction-powered inference (Angelopoulos et al. 2023, Science 382, 669) with
-responses as units: the machine's labels give the precision, the judge's the truth, and the interval holds the
-uncertainty of both.
+The sample estimates, per language, the difference between a metric from the machine's labels and the same metric from
+the judge's (for diversity their ratio). The difference is applied to the number of the whole run. This is
+prediction-powered inference (Angelopoulos et al. 2023, Science 382, 669) with responses as units: the
+machine's labels give the precision, the judge's the truth, and the interval holds the uncertainty of both.
 
 - granularity: the mean label of right mentions, as the judge has it, less the mean label of all judged mentions
 - specificity (prompts that name the country): of right links, less that of all links of judged mentions
 - diversity: the share of right items among the linked items of a cell, each item counted once
 
-A wrong mention is no entity, whatever the judge said or did not say of its link. Right mentions whose links nobody
-judged are taken to be like those whose links somebody did.
+A wrong mention is no entity, whatever the judgement of its link. Right mentions without a judged link are assumed to
+be like those with one.
 
-What it cannot know: things that the extractor missed have no label here, and errors are taken to be alike for all
-models and topics of a language. Where the whole interval of a model then lies outside of what the metric can be, they
-are not: that model's number is not corrected. Consensus is not corrected: that needs judgements of both languages on
-the same items.
+Limits: missed mentions have no label here, and errors are assumed equal for all models and topics of a language. Where
+the whole corrected interval of a model lies outside the metric's range, that assumption is wrong, and its number is
+not corrected. Consensus is not corrected: that needs judgements of both languages on the same items.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ FEWEST = 10  # judged responses; with fewer, nothing is corrected
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """By how much the judge's numbers differ from the machine's, with how far the truth may be on either side."""
+    """The difference between the judge's and the machine's numbers, with its limits."""
 
     value: float  # a difference; of diversity a ratio
     below: float
@@ -51,7 +49,7 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class Corrected:
-    """A mean of a model and language: as it is reported, and with the errors carried in.
+    """A mean of a model and language: as reported, and corrected.
 
     They are None where too little was judged; `refuted`: where the model cannot have the errors of its language.
     Without the reported interval there is none of the corrected number: it would hold the sample's uncertainty alone.
@@ -71,7 +69,7 @@ class Corrected:
 
 
 def corrected_metrics(store: duckdb.DuckDBPyConnection) -> list[Corrected]:
-    """Granularity, diversity and specificity of every model and language of which something was judged."""
+    """Granularity, diversity and specificity of every model and language with judgements."""
     shifts = _shifts(store)
     rows = store.execute(read_sql(_SQL, "reported")).fetchall()
     return [
@@ -158,8 +156,8 @@ def _right_share(sums: Numbers) -> Numbers:
 def _shift(response: NDArray[Any], parts: Sequence[Numbers], of: Callable[[Numbers], Numbers] = _difference) -> Shift:
     """A function of sums over mentions, with its limits by the jackknife over the responses that hold any.
 
-    As many errors as were seen are no more certain than none: the variance changes with the truth as it does where
-    errors come in such responses as the sample has, and in one more that is wrong throughout, in either direction.
+    The variance depends on the truth, so that seeing no error is no certainty: errors come clustered in responses as in
+    the sample, and in one further response that is wrong throughout, in either direction.
     """
     _, owner = np.unique(response, return_inverse=True)
     per_response = np.array([np.bincount(owner, weights=part) for part in parts])

@@ -1,4 +1,4 @@
-"""Precision and recall of extraction and linking, from what judges said of a sample."""
+"""Precision and recall of extraction and linking, from a judged sample."""
 
 from __future__ import annotations
 

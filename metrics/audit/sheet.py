@@ -1,4 +1,4 @@
-"""The sheet of an audit: what is written for a judge, and what is read back after a spreadsheet has been at it.
+"""The sheet of an audit: exported for a judge, and read back from a spreadsheet.
 
 A row is a mention of a sampled response, or, after them, the response itself. The judge writes into four columns:
 
@@ -53,10 +53,10 @@ def sample(store: duckdb.DuckDBPyConnection, per: int, seed: int) -> AuditSample
 
 
 def read_judgements(store: duckdb.DuckDBPyConnection, path: Path) -> list[Judgement]:
-    """The judgements of a sheet, by the judge after whom the file is named; rows that nobody judged are left out.
+    """The judgements of a sheet, whose judge is the file's name; unjudged rows are left out.
 
-    Raises `StoreError` naming file and row where the sheet is none, has a row twice, a word that is no judgement, or a
-    mention that the store does not hold: of another run, or made anew since.
+    Raises `StoreError` naming file and row where the file is not a sheet, has a row twice, an invalid judgement, or a
+    mention that the store does not hold: of another run, or extracted again since.
     """
     rows = read_sheet_rows(path, ("id", *JUDGED), _REMEDY)
     known = _known(store, [row["id"] for row in rows])
@@ -66,14 +66,14 @@ def read_judgements(store: duckdb.DuckDBPyConnection, path: Path) -> list[Judgem
         if row["id"] in found:
             raise StoreError("stands there twice", where=where, remedy="Remove one of the two.")
         if row["id"] not in known:
-            remedy = "Export the sheet again: the mentions were made anew since, or it is another run's."
+            remedy = "Export the sheet again: the mentions were extracted again since, or it belongs to another run."
             raise StoreError("is no mention of this run", where=where, remedy=remedy)
         found[row["id"]] = _judgement(path.stem, row, known[row["id"]], where)
     return [one for one in found.values() if any(getattr(one, name) is not None for name in JUDGED)]
 
 
 def _known(store: duckdb.DuckDBPyConnection, ids: list[str]) -> dict[str, dict[str, Any]]:
-    """What the store holds under these ids."""
+    """The store's rows with these ids."""
     extractions = sorted({one.split(":")[1] for one in ids if one.count(":") == 2})
     found = store.execute(read_sql(_SQL, "known"), {"extractions": extractions})
     names = [column[0] for column in found.description or ()]
@@ -82,7 +82,7 @@ def _known(store: duckdb.DuckDBPyConnection, ids: list[str]) -> dict[str, dict[s
 
 
 def row_id(extraction_id: str, ordinal: int | None) -> str:
-    """How a row is known in a sheet: no spreadsheet takes it for a number, a date or a formula."""
+    """The id of a row in a sheet: no spreadsheet converts it to a number, a date or a formula."""
     return f"m:{extraction_id}:{'missed' if ordinal is None else ordinal}"
 
 
@@ -92,12 +92,12 @@ def _sheet_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_place(row: Mapping[str, str], ordinal: int | None, said: Mapping[str, str | None], where: str) -> None:
-    """A response's own row says what was missed, a mention's row all else."""
+    """Checks that `missed` is in a response's own row, and all else in a mention's row."""
     own = ordinal is None
     for name in JUDGED:
         if said[name] is not None and (name == "missed") != own:
             there = "a mention's row" if own else "the row of the response itself, whose id ends in 'missed'"
-            what = f"{name} is {row[name]!r} in {'a response' if own else 'a mention'}'s row, where it says nothing"
+            what = f"{name} is {row[name]!r} in {'a response' if own else 'a mention'}'s row, where it has no meaning"
             raise StoreError(what, where=where, remedy=f"Write it into {there}.")
 
 

@@ -1,11 +1,11 @@
-"""The mean of what independent blocks say, where they may be skewed: its p-value, and the interval that inverts it.
+"""The mean of independent, possibly skewed blocks: its p-value, and the interval that inverts it.
 
 A value is rejected as the true mean where both Student's test and Hall's reject it. Student's holds where blocks are
 symmetric, whatever their scales; Hall's (1992) removes the skewness of the statistic by a cubic transformation. The
-interval is made of the values that are not rejected, so p is below 0.05 where, and only where, the 95 % interval
-leaves the value out. Neither draws anything at random.
+interval holds the values that are not rejected, so p is below 0.05 if and only if the 95 % interval excludes the
+value. Neither is random.
 
-The skewness of a small sample is too small on average. It has Fisher's correction and Hazen's factor 1 + 8.5 / n.
+The skewness of a small sample is biased downward. It gets Fisher's correction and Hazen's factor 1 + 8.5 / n.
 
 Sources: Hall 1992, On the removal of skewness by transformation, J. R. Statist. Soc. B 54, 221-228; Hazen 1930, Flood
 Flows; Bobée and Robitaille 1975, Water Resources Research 11, 851-854.
@@ -22,7 +22,7 @@ from scipy.special import stdtr, stdtrit
 
 Numbers = NDArray[np.float64]
 HAZEN = 8.5
-_ALIKE = 1e-9  # a spread below this part of the largest value comes from rounding alone
+_ALIKE = 1e-9  # a spread below this fraction of the largest value is rounding
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
-"""What a comparison takes for independent: prompts, topics or countries; and how it says so.
+"""The independent units of a comparison: prompts, topics or countries; and their description.
 
-Models and languages are fixed: they were chosen, not drawn. The interval of a comparison speaks of other prompts like
-these (or topics, or countries), asked of the same models in the same languages. The translations of a prompt are one
-prompt, so a block is over all languages and all models.
+Models and languages are fixed: they were chosen, not sampled. The interval of a comparison generalises to other
+prompts (or topics, or countries) with the same models and languages. The translations of a prompt are one prompt, so a
+block spans all languages and models.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SAMPLED = {
 
 
 def block_of(blocks: Blocks, topic: str, condition: str | None, country: str | None, shared: bool) -> Hashable | None:
-    """The block of a pair; None where it is in none: a prompt that names no country, where countries are sampled.
+    """The block of a pair; None for a prompt that names no country, where countries are sampled.
 
     `shared` is true of pairs that rest on the neutral answers of their topic, which stand behind all countries.
     """

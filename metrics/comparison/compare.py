@@ -40,7 +40,7 @@ COMPANIONS = (
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """What is compared with what."""
+    """The two sides of a comparison."""
 
     dimension: str  # one of `DIMENSIONS`, or 'native'
     a: str
@@ -52,7 +52,7 @@ NATIVE = Sides("native", "native language", "other languages")
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    """Two numbers that are compared, and how far their difference could go were all mentions linked."""
+    """Two compared numbers, and the bounds of their difference if all mentions were linked."""
 
     block: Hashable
     a: float | None
@@ -63,7 +63,7 @@ class _Pair:
 
 @dataclass(frozen=True, slots=True)
 class ComparisonRow:
-    """A line of a comparison: one metric, over all pairs of its group."""
+    """A row of a comparison: one metric, over all pairs of its group."""
 
     metric: str
     group: Mapping[str, str]  # the columns that the comparison is by; '' where the row is over all values of one
@@ -74,16 +74,16 @@ class ComparisonRow:
 
     @property
     def keeps_sign(self) -> bool | None:
-        """Has the difference the same sign wherever in `bounds` it is? None without bounds or difference."""
+        """Whether the difference has the same sign throughout `bounds`. None without bounds or difference."""
         if self.bounds is None or self.effect is None or self.effect.difference == 0:
             return None
         return self.bounds[0] > 0 or self.bounds[1] < 0
 
 
 def sides_of(store: duckdb.DuckDBPyConnection, a: str, b: str) -> Sides:
-    """What `a` and `b` are: both models, both languages or both conditions of the run, and not the same.
+    """The sides `a` and `b`: two models, two languages or two conditions of the run.
 
-    Raises `StoreError` with the nearest name where they are not.
+    Raises `StoreError`, with the nearest name, where they are not.
     """
     if a == b:
         raise StoreError(f"{a!r} is compared with itself", remedy="Name two models, two languages or two conditions.")
@@ -96,7 +96,7 @@ def sides_of(store: duckdb.DuckDBPyConnection, a: str, b: str) -> Sides:
         if side not in everything:
             raise StoreError(f"the run has no {side!r} to compare", remedy=did_you_mean(side, everything))
     raise StoreError(
-        f"{a!r} and {b!r} are of different sorts", remedy="Name two models, two languages or two conditions."
+        f"{a!r} and {b!r} are of different kinds", remedy="Name two models, two languages or two conditions."
     )
 
 
@@ -174,7 +174,7 @@ def _row(group: tuple[str, ...], columns: Sequence[str], pairs: Sequence[_Pair])
 
 
 def _pairs(store: duckdb.DuckDBPyConnection, sides: Sides) -> duckdb.DuckDBPyRelation:
-    """The pairs, in a fixed order: the last digits depend on the order of adding."""
+    """The pairs, in a fixed order: the last digits depend on the order of summation."""
     name = sides.dimension if sides == NATIVE else f"{sides.dimension}s"
     query = read_sql(_SQL, name)
     return store.sql(query, params={} if sides == NATIVE else {"a": sides.a, "b": sides.b})

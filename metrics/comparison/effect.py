@@ -1,8 +1,8 @@
 """The effect of a paired comparison: a mean difference over blocks, its interval and its p-value.
 
-A block holds the pairs that share prompts, and blocks are what was sampled. Seven models that answered the same prompts
-are seven pairs of one block, not seven observations. The effect of a block is the mean over its pairs; the effect of
-the comparison is the mean over blocks, each of which counts once, however many pairs it has.
+A block holds the pairs that share prompts, and blocks are the sampled units. Seven models that answered the same
+prompts are seven pairs of one block, not seven observations. The effect of a block is the mean over its pairs; the
+effect of the comparison is the mean over blocks, each of which counts once, however many pairs it has.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NO_SPREAD = "no spread"
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a paired comparison found. It has a p-value where, and only where, it has an interval."""
+    """The effect of a paired comparison. It has a p-value if and only if it has an interval."""
 
     a: float  # mean over blocks of the mean over pairs
     b: float
@@ -33,7 +33,7 @@ class Effect:
     p: float | None  # two-sided, of no difference; below 0.05 where the interval leaves out 0
     pairs: int
     blocks: int
-    no_interval: str | None = None  # why there is none: `FEW_BLOCKS`, or `NO_SPREAD` where all blocks say the same
+    no_interval: str | None = None  # why there is none: `FEW_BLOCKS`, or `NO_SPREAD` where all blocks are equal
 
 
 def paired_effect(a: Numbers, b: Numbers, block: NDArray[np.int64], farthest: float = math.inf) -> Effect | None:

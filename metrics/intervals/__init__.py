@@ -1,4 +1,4 @@
-"""95 % intervals. The responses of a cell are the units that are resampled: mentions of one response hang together.
+"""95 % intervals. The responses of a cell are the resampled units: mentions of one response are correlated.
 
 - granularity, specificity (`ratio`): a ratio of sums over responses. Leaving out one response at a time (the jackknife)
   gives its variance, which is at least that of mentions as alike within a response as these are (Kish's design effect);
@@ -6,7 +6,7 @@
   near 0 and 1, and where all responses agree.
 - diversity (`assemblage`): a plain bootstrap of a distinct count is biased downward, since it never draws an item that
   is not in the sample. Here the spread is that of the count in the assemblage that Chao et al. (2014) estimate from the
-  sample, unseen items included, widened by how much the items of one response hang together.
+  sample, unseen items included, widened by the correlation of the items of one response.
 - consensus (`overlap`): the same, for the two assemblages of a pair of languages, with room for an item on either side
   that is so rare that no response tells of it; the variance gives the effective number of items, and that Wilson's
   interval.

@@ -1,4 +1,4 @@
-"""What a cell's responses say of all the items that the model would give: the interval of diversity."""
+"""The assemblage behind a cell's responses, unseen items included: the interval of diversity."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _unique_moments(cell: Assemblage) -> tuple[float, float]:
 
 
 def bundling(effects: list[tuple[Assemblage, Numbers]]) -> float:
-    """By how much items that come together raise the variance of a sum of `effects`, one per unique item; at least 1.
+    """The design effect of items that come together, on a sum of `effects`, one per unique item; at least 1.
 
     The jackknife's variance over responses (leaving one out takes its unique items away) over what it would be if each
     unique item stood in a response of its own.

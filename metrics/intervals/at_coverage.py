@@ -17,11 +17,11 @@ from polyculture.metrics.intervals.estimate import FEW_ITEMS, Estimate, Z, betwe
 from polyculture.metrics.intervals.incidence import Incidence, Integers, Numbers, share_of_draws
 from polyculture.metrics.intervals.jackknife import jackknife
 
-FEWEST_REPEATED = 10  # items that several responses mention: with fewer, next to nothing tells what is covered
+FEWEST_REPEATED = 10  # items that several responses mention; with fewer, coverage is hardly known
 
 
 class _Sums(NamedTuple):
-    """What extrapolation rests on; of a cell, or of each of several in which one response is left out."""
+    """The sums that extrapolation needs: of a cell, or of each of its jackknife samples."""
 
     responses: int
     items: Numbers
@@ -33,8 +33,8 @@ class _Sums(NamedTuple):
 def items_at_coverage(cell: Incidence, coverage: float) -> Estimate:
     """The distinct items in as many responses as have this coverage, with the jackknife's interval of their logarithm.
 
-    The cell has at least one item and two responses. Beyond twice its responses the number is nothing to rely on:
-    choose a coverage that the cell reaches before.
+    The cell has at least one item and two responses. Beyond twice its responses the estimate is not
+    reliable: choose a coverage that the cell reaches before.
     """
     beyond = coverage >= coverage_in(cell, cell.responses)
     found = _extrapolated(cell, coverage) if beyond else _rarefied(cell, coverage)

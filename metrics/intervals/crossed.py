@@ -1,7 +1,7 @@
 """The variance of a number over crossed units: every context meets many entities, every entity many contexts.
 
-It is that of leaving out one context, or one entity of a side, at a time (the jackknife, each way); what the ways
-share, the interaction of contexts with entities, is counted twice, and taken off once.
+It is the sum of the jackknife variances over contexts and over the entities of each side, less the interaction of
+contexts with entities, which both count.
 
 Sources: Owen 2007, Ann. Appl. Stat. 1, 386 (resampling crossed designs); Cameron, Gelbach and Miller 2011, J. Bus.
 Econ. Stat. 29, 238 (clustering in two ways); Satterthwaite 1946.

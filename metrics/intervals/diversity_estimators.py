@@ -1,9 +1,9 @@
-"""Intervals of what stands beside diversity: Hill numbers, the saturation curve, coverage.
+"""Intervals of the diversity estimators: Hill numbers, the saturation curve, coverage.
 
 All but coverage are smooth in how many responses mention each item, so that leaving out one response at a time (the
-jackknife) gives their variance, whatever the items of a response have to do with one another. On a curve, where all
-items but the rarest were seen often, the jackknife hangs on how rare these happened to be: one item more or less that a
-single response mentions is added. Near the end of the curve that is too wide (Efron and Stein 1981); there the interval
+jackknife) gives their variance, however the items of a response are correlated. On a curve, where all items but
+the rarest were seen often, the jackknife depends on how rare these happen to be: one item more or less that a single
+response mentions is added. Near the end of the curve that is too wide (Efron and Stein 1981); there the interval
 is that of the count in as many new responses, and at its last point that of the diversity itself (`assemblage`).
 """
 

@@ -69,10 +69,10 @@ class Sum:
 
     Variances add up. Where the truth of the sum is away from its value, the truths of the parts are taken to share that
     as their reaches do; so the asymmetry of the interval fades as parts are added, and many cells in which nothing
-    happened say together what one large cell would. Degrees of freedom as Satterthwaite (1946) has them.
+    happened say together what one large cell would. Degrees of freedom by Satterthwaite (1946).
 
-    The slopes of a share near 0 and of one near 1 are opposite, and would take each other away with the doubt that they
-    stand for. As far as slopes do, the squares of the parts' own distances add up instead (MOVER: Zou and Donner 2008).
+    The slopes of a share near 0 and of one near 1 are opposite: the skews would cancel. To that extent the squares of
+    the parts' own distances add up instead (MOVER: Zou and Donner 2008).
 
     A sum lacks what more than half of its parts, by weight, are lacking.
     """
@@ -104,7 +104,7 @@ class Sum:
 
     def estimate(self) -> Estimate:
         freedom = math.inf if self._by_freedom == 0 else self._reach**2 / self._by_freedom
-        whole = self._reach or 1.0  # without any doubt there is nothing to share
+        whole = self._reach or 1.0  # without any variance there is nothing to share
         slope, curve = self._slope / whole, self._curve / whole**2
         shared = Estimate(self._value, self._variance, freedom if self._known else 0.0, slope, curve)
         opposed = 1 - abs(self._slope) / self._slopes if self._slopes else 0.0
@@ -123,7 +123,7 @@ class Sum:
 
 
 def lacking_in(parts: Mapping[str, float], whole: float) -> str | None:
-    """What more than half of `whole` is lacking; of several reasons the commonest."""
+    """The reason that more than half of `whole` lacks an interval; of several the most frequent."""
     return max(parts, key=lambda reason: (parts[reason], reason)) if sum(parts.values()) > whole / 2 else None
 
 

@@ -266,7 +266,7 @@ def test_a_fetched_data_set_is_the_pinned_commit_and_nothing_else(camellia: Path
     assert fetched_commit(target) == pinned
     (target / "notes.xlsx").write_bytes(b"")
     changed = polyculture("data", "show", "camellia", "--folder", target, cwd=tmp_path)
-    assert "1 of 10 files are not as they were received: notes.xlsx. Fetch it again" in one_line(changed)
+    assert "1 of 10 files have changed since they were fetched: notes.xlsx. Fetch it again" in one_line(changed)
     with pytest.raises(DataSetError, match="cannot be fetched"):
         fetch(rules_of("camellia"), target, "0" * 40, f"file://{camellia}")
     assert (target / "notes.xlsx").exists()

@@ -234,7 +234,7 @@ MISTAKES = [
     ("missed", "-1", "missed is '-1'"),
     ("id", "m:nobody:0", "is no mention of this run"),
     ("specific", "2", "specific is '2'"),
-    ("missed", "1", "missed is '1' in a mention's row, where it says nothing"),
+    ("missed", "1", "missed is '1' in a mention's row, where it has no meaning"),
 ]
 
 

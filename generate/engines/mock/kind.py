@@ -1,4 +1,4 @@
-"""The `mock` engine, declared: it only plays a model, and says so."""
+"""The declaration of the `mock` engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The answer of a chat completion, as far as it is used. Servers differ in all the rest."""
+"""The fields of a chat completion that we use. Servers differ in the others."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ class Said(BaseModel):
 
     content: str | None = None
     refusal: str | None = None
-    # Reasoning, as DeepSeek and older vLLM name it, and as newer vLLM and OpenRouter do. Elsewhere it may be no text.
+    # Reasoning as DeepSeek and older vLLM name it, and as newer vLLM and OpenRouter do. Elsewhere it may not be text.
     reasoning_content: Any = None
     reasoning: Any = None
 
     @property
     def reasoned(self) -> str | None:
-        """The reasoning that the server tells apart from the answer."""
+        """The reasoning, where the server returns it apart from the answer."""
         return next((text for text in (self.reasoning_content, self.reasoning) if isinstance(text, str) and text), None)
 
 
@@ -36,7 +36,7 @@ class CompletionDetails(BaseModel):
 
 
 class Usage(BaseModel):
-    """Tokens that were read and written; those of the reasoning count as written."""
+    """Prompt and completion tokens; those of the reasoning are completion tokens."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None

@@ -12,7 +12,7 @@ from typing import Any, Generic, TypeVar
 Unit = TypeVar("Unit")
 Result = TypeVar("Result")
 
-# Seconds over which the workers start. Answers that come in a bunch leave as one, and each of them waits for all.
+# Seconds over which the workers start: requests that start together also end together and wait for one another.
 START_WITHIN = 0.2
 
 
@@ -43,7 +43,7 @@ class Background:
         outstanding, most, batch = 0, 2 * workers, max(1, workers // 4)
         try:
             while True:
-                # Units go over in batches: every step from thread to thread costs both of them time.
+                # Units are handed over in batches: each switch between threads costs time.
                 if outstanding <= most - batch:
                     taken = list(islice(source, most - outstanding))
                     self._loop.call_soon_threadsafe(pool.give, taken)
@@ -68,7 +68,7 @@ class Background:
 
 
 class _Pool(Generic[Unit, Result]):
-    """Workers in the loop. What they finish in one turn of the loop goes over to the caller together."""
+    """Workers in the loop. Results of one turn of the loop are handed to the caller together."""
 
     def __init__(self, work: Callable[[Unit], Awaitable[Result]], workers: int) -> None:
         self.finished: SimpleQueue[tuple[list[Result], list[Exception]]] = SimpleQueue()

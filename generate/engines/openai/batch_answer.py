@@ -27,7 +27,7 @@ class _Error(BaseModel):
 
 
 class AnswerLine(BaseModel):
-    """What became of one request of a batch."""
+    """The result of one request of a batch."""
 
     custom_id: str
     response: _Response | None = None
@@ -35,7 +35,7 @@ class AnswerLine(BaseModel):
 
 
 def read_lines(*files: Path) -> Iterator[AnswerLine]:
-    """The lines of the files that are there. A line that cannot be read is passed over: its request has no answer."""
+    """The lines of the existing files. A line that cannot be parsed is skipped: its request has no answer."""
     for path in files:
         if not path.exists():
             continue
@@ -48,7 +48,7 @@ def read_lines(*files: Path) -> Iterator[AnswerLine]:
 
 
 def completion(line: AnswerLine, ask: ChatCall, chat: ChatApi) -> Completion:
-    """A line as the answer to its request, in the words that the request alone would have got."""
+    """A line as a completion, with the same errors as a direct request."""
     response = line.response
     if line.error is not None or response is None:
         error = line.error or _Error()
@@ -60,7 +60,7 @@ def completion(line: AnswerLine, ask: ChatCall, chat: ChatApi) -> Completion:
     try:
         answer = ChatAnswer.model_validate(response.body)
     except ValidationError:
-        return failed(ask, chat.server.in_short(f"the answer is no whole chat completion: {response.body}"))
+        return failed(ask, chat.server.in_short(f"the answer is not a complete chat completion: {response.body}"))
     return replace(chat.completion(ask.request_id, ask.seed, answer), purchase=BATCH)
 
 

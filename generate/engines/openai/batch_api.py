@@ -1,4 +1,4 @@
-"""The batch API of an OpenAI-compatible provider: a file goes up, a batch is made of it, its answers come down.
+"""The batch API of an OpenAI-compatible provider: upload a file, create a batch, download its answers.
 
 API: https://platform.openai.com/docs/api-reference/batch
 """
@@ -24,15 +24,15 @@ from polyculture.generate.engines.openai.retries import retry_policy
 MARK = "polyculture"  # the batch's metadata that holds our key
 ENDED = ("completed", "failed", "expired", "cancelled")
 _CLOCKS = 3600.0  # seconds by which the provider's clock and ours may differ
-_PATIENCE = 3600.0  # seconds for which a provider that cannot be reached is waited for
+_PATIENCE = 3600.0  # seconds to wait for a provider that cannot be reached
 
 Result = TypeVar("Result")
 
 
 class BatchApi:
-    """The calls, with their retries. Raises `EngineError` for what every call would meet, or what stays.
+    """The calls, with retries. Raises `EngineError` for errors of every call, and for lasting ones.
 
-    `sleep` waits that many seconds, and raises where the work is called off.
+    `sleep` waits that many seconds, and raises where the work is cancelled.
     """
 
     def __init__(self, chat: ChatApi, sleep: Callable[[float], None]) -> None:
@@ -46,12 +46,12 @@ class BatchApi:
         self._client.close()
 
     def upload(self, file: Path, key: str) -> str:
-        """The id of the file at the provider. One that goes up twice costs nothing."""
+        """The id of the file at the provider. Uploading twice costs nothing."""
         content = (f"{MARK}-{key}.jsonl", file, "application/jsonl")
         return self._insist(lambda: self._a(FileObject, self._client.files.create(file=content, purpose="batch"))).id
 
     def create(self, record: BatchRecord, file_id: str) -> str:
-        """The id of the record's batch. It is made, unless an earlier call, whose answer was lost, has made it."""
+        """The id of the record's batch, which is created unless an earlier call, whose answer was lost, has done so."""
 
         def make() -> str:
             found = self._find(record) if record.asked_for else None
@@ -61,7 +61,7 @@ class BatchApi:
         return self._insist(make)
 
     def wait_for(self, batch_id: str) -> Batch:
-        """The batch when it has ended; a provider that cannot be reached for a while is waited for."""
+        """Waits for the batch to end, also over temporary network failures."""
         reached = time.monotonic()
         while True:
             try:
@@ -103,13 +103,13 @@ class BatchApi:
         return None
 
     def _a(self, kind: type[Result], answer: object) -> Result:
-        """The answer, if it is what was asked for: the SDK hands a web page on as text."""
+        """The answer, checked: the SDK returns a web page as text."""
         if isinstance(answer, kind):
             return answer
         raise self._chat.server.not_an_api()
 
     def _insist(self, call: Callable[[], Result]) -> Result:
-        """The call's result, with retries. What stays a fault ends the work: running again goes on."""
+        """The call's result, with retries. A lasting fault ends the work; running again resumes."""
         retrying = Retrying(**retry_policy(self._chat.options.max_retries), sleep=self._sleep)
         try:
             result: Result = retrying(self._call, call)
@@ -119,7 +119,7 @@ class BatchApi:
                 raise EngineError(f"has no batch API ({fault})", where=self._chat.server.url, remedy=remedy) from fault
             if fault.unreachable:
                 raise self._chat.server.unreachable(str(fault)) from fault
-            remedy = "Run the same command again: it goes on where it was."
+            remedy = "Run the same command again: it resumes."
             raise EngineError(f"the batch API fails: {fault}", where=self._chat.server.url, remedy=remedy) from fault
         return result
 

@@ -3,8 +3,8 @@
     [options.openai]
     batch = true
 
-Requests are the same as those of `openai.py`, one per sample with its own seed, and so are the answers. Whatever
-happens to this process, nothing is asked for twice: see `batch_records.py`.
+Requests and answers are those of direct calls, one per sample with its own seed. No request is sent twice, whenever
+this process is killed: see `batch_records.py`.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from polyculture.generate.engines.openai.batch_answer import completion, failed,
 from polyculture.generate.engines.openai.batch_api import BatchApi, request_line
 from polyculture.generate.engines.openai.chat import ChatApi, ChatCall
 
-ATTEMPTS = 3  # batches that a request whose fault may pass is sent in
+ATTEMPTS = 3  # batches that a request with transient faults is sent in
 _MEGABYTE = 1_000_000
 
 
 class BatchEngine:
     """Answers by batch; `folder` keeps their ids and belongs to one stage of one job.
 
-    `stop` calls the waiting off, from another thread: `sample` then raises `KeyboardInterrupt`. `tell` is given a line
-    when there is something to wait for.
+    `stop` ends the waiting, from another thread: `sample` then raises `KeyboardInterrupt`. `tell` receives a line when
+    there is something to wait for.
     """
 
     def __init__(self, spec: ModelSpec, folder: Path, stop: Event, tell: Callable[[str], None]) -> None:
@@ -54,8 +54,7 @@ class BatchEngine:
         self._api.close()
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
-        """Sends all requests that no batch holds yet, waits, and yields an answer, or the reason why there is none,
-        per request and seed.
+        """Sends all requests that are in no batch yet, waits, and yields an answer or an error per request and seed.
 
         All of `requests` is consumed first. Raises `EngineError` where the provider refuses, or a whole batch is
         refused.
@@ -74,7 +73,7 @@ class BatchEngine:
                 self._records.forget(record)
 
     def _sent(self, wanted: Mapping[str, ChatCall]) -> list[BatchRecord]:
-        """The batches that hold what is wanted: those that are on their way, and new ones for the rest."""
+        """The batches with the wanted requests: those under way, and new ones for the rest."""
         records = []
         for record in self._records.all():
             if any(ident in wanted for ident in record.ids):
@@ -104,7 +103,7 @@ class BatchEngine:
             yield piece
 
     def _send(self, record: BatchRecord) -> None:
-        """Brings a batch under way, from wherever it stands. Every step is on record before the next."""
+        """Submits a batch, from whichever step it has reached. Every step is recorded before the next."""
         if record.batch_id is not None:
             return
         if record.file_id is None:
@@ -115,7 +114,7 @@ class BatchEngine:
         self._records.requests(record).unlink(missing_ok=True)
 
     def _answers(self, record: BatchRecord, wanted: Mapping[str, ChatCall]) -> Iterator[tuple[str, Completion]]:
-        """What became of those of the batch's requests that are wanted; the answers are on disk first."""
+        """The results of the wanted requests of a batch; its answers are on disk first."""
         ending = "ended" if record.downloaded or record.batch_id is None else self._fetch(record, record.batch_id)
         left = {ident: wanted[ident] for ident in record.ids if ident in wanted}
         for line in read_lines(self._records.output(record), self._records.errors(record)):

@@ -1,4 +1,4 @@
-"""The chat API of an OpenAI-compatible server, whatever way a request takes: its key, its words, its answers.
+"""The chat API of an OpenAI-compatible server, for direct calls and batches: key, request bodies, answers.
 
 API: https://platform.openai.com/docs/api-reference/chat/create
 """
@@ -38,7 +38,7 @@ class ChatCall:
 
 
 class ChatApi:
-    """A model behind an OpenAI-compatible server: how it is asked, and what its answers mean."""
+    """A model behind an OpenAI-compatible server: builds requests and parses answers."""
 
     def __init__(self, spec: ModelSpec, key: str | None = None) -> None:
         self.spec = spec
@@ -76,17 +76,17 @@ class ChatApi:
         return {**body, **self.options.extra_body}
 
     def read(self, content: bytes) -> ChatAnswer:
-        """A whole answer. Raises `EngineError` for a web page, `RequestError` for anything else that is none."""
+        """A parsed answer. Raises `EngineError` for a web page, `RequestError` for any other invalid body."""
         try:
             return ChatAnswer.model_validate_json(content)
         except ValidationError as error:
             if looks_like_html(content):
                 raise self.server.not_an_api() from error
             words = self.server.in_short(content.decode("utf-8", "replace"))
-            raise RequestError(f"the answer is no whole chat completion: {words}", retryable=True) from error
+            raise RequestError(f"the answer is not a complete chat completion: {words}", retryable=True) from error
 
     def completion(self, request_id: str, seed: int, answer: ChatAnswer) -> Completion:
-        """What an answer says about a request: its text, or why there is none."""
+        """An answer as a completion: its text, or the error."""
         choice, usage = answer.choices[0], answer.usage or Usage()
         text, refusal, reasoning = choice.message.content, choice.message.refusal, choice.message.reasoned
         refused = bool(refusal) and not text
@@ -109,7 +109,7 @@ class ChatApi:
         return found
 
     def _read_key(self) -> str:
-        """The key, or nothing where a server may do without. A local one is not shown a key made for another."""
+        """The key, or nothing where a server needs none. A local server never receives another provider's key."""
         variable = self.options.api_key_env or (None if self.local else "OPENAI_API_KEY")
         key = os.environ.get(variable, "").strip() if variable else ""
         if not key and (self._official or self.options.api_key_env):

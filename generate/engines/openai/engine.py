@@ -54,10 +54,10 @@ class OpenAIEngine:
         self._background.close()
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
-        """Yields an answer, or the reason why there is none, per request and seed, as they come.
+        """Yields an answer or an error per request and seed, as they come.
 
-        A fault that may pass is retried with backoff. Raises `EngineError` where every request would fail alike:
-        nobody at the address, a wrong key, an unknown model, a web page.
+        Transient faults are retried with backoff. Raises `EngineError` where every request would fail alike: no server,
+        a wrong key, an unknown model, a web page.
         """
         asks = (ask for request in requests for ask in self._api.asks(request))
         return self._background.map_unordered(self._answer, asks, self.options.concurrency)
@@ -65,7 +65,7 @@ class OpenAIEngine:
     async def _connect(self) -> None:
         self._limiter = Limiter(self.options.concurrency)
         limits = Limits(max_connections=self.options.concurrency)
-        # A proxy of the environment is for the world outside, not for a server on this machine.
+        # A server on this machine is not asked through the environment's proxy.
         http = openai.DefaultAioHttpClient(trust_env=not self._api.local, timeout=self.options.timeout, limits=limits)
         self._client = openai.AsyncOpenAI(
             api_key=self._api.key or "none", base_url=self.options.base_url, max_retries=0, http_client=http
@@ -95,10 +95,10 @@ class OpenAIEngine:
         return self._api.completion(ask.request_id, ask.seed, answer)
 
     async def _send(self, path: str, body: Mapping[str, Any]) -> bytes:
-        """The server's answer to one call; the limiter learns what became of it."""
+        """The server's answer to one call, reported to the limiter."""
         permit = await self._limiter.acquire()
         try:
-            # Past the SDK's models of request and answer, whose checks cost more than the call itself.
+            # Bypasses the SDK's models of request and answer, whose validation costs more than the call itself.
             response = await self._client.post(path, cast_to=Response, body=body)
         except openai.APIError as error:
             if getattr(error, "status_code", None) == _TOO_MANY:
@@ -113,7 +113,7 @@ class OpenAIEngine:
         return response.content
 
     def _explain(self, error: openai.APIError, path: str) -> Exception:
-        """The fault that `error` is; before the first answer, one that every request would meet ends the work."""
+        """Classifies an error. Before the first answer, one that concerns every request ends the work."""
         fault = self._api.server.explain(error)
         if isinstance(fault, RequestError) and not self._answered:
             if fault.unreachable:

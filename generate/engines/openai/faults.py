@@ -1,4 +1,4 @@
-"""What a fault of an OpenAI-compatible server means: ask again, record it, or stop."""
+"""Classifies faults of OpenAI-compatible servers: retry, record, or stop."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from polyculture.cache.errors import EngineError
 from polyculture.cache.retry_after import retry_after
 from polyculture.generate.engines.base import CONTENT_FILTER
 
-_MAX_REASON = 300  # characters of a server's own words that are kept
+_MAX_REASON = 300  # characters of a server's message that are kept
 # Status codes after which the same request may succeed. 409 and 425: a lock, a replay.
 _TRANSIENT = frozenset({408, 409, 425, 429})
 
@@ -34,12 +34,12 @@ class RequestError(Exception):
         self.retryable = retryable  # asking again may help
         self.status = status  # of HTTP, where there was an answer
         self.retry_after = retry_after  # seconds that the server asks to wait
-        self.unreachable = unreachable  # nobody is there at all
-        self.finish_reason = finish_reason  # what an answer that was kept back would have had
+        self.unreachable = unreachable  # there is no server
+        self.finish_reason = finish_reason  # the finish reason of a withheld answer
 
 
 class Server:
-    """A server as its faults describe it: by its address, its model, and how it gets its key. Never by the key."""
+    """A server as error messages name it: address, model, and the key's environment variable, never the key."""
 
     def __init__(self, url: str, model: str, key_remedy: str, key: str) -> None:
         self.url, self.model, self.key_remedy = re.sub(r"//[^/@]*@", "//", url), model, key_remedy
@@ -54,12 +54,12 @@ class Server:
         return RequestError(self.in_short(f"{type(error).__name__}: {error}"), retryable=True)
 
     def unreachable(self, reason: str) -> EngineError:
-        """Nobody listens at the address."""
+        """No server listens at the address."""
         remedy = "Is the server running there? Start it, or correct base_url, then run the same command again."
         return EngineError(f"cannot be reached: {reason}", where=self.url, remedy=remedy)
 
     def not_an_api(self) -> EngineError:
-        """Somebody answers, with a web page."""
+        """A web server answers with a page."""
         remedy = "Correct base_url; that of an OpenAI-compatible server mostly ends in /v1."
         return EngineError(
             "answers with a web page (HTML), not as an OpenAI-compatible API", where=self.url, remedy=remedy
@@ -107,12 +107,12 @@ class Server:
 
 
 def is_transient(status: int) -> bool:
-    """May the same request succeed later?"""
+    """Whether the same request may succeed later."""
     return status >= 500 or status in _TRANSIENT
 
 
 def looks_like_html(body: str | bytes) -> bool:
-    """Is this the beginning of a web page?"""
+    """Whether this is the beginning of a web page."""
     return body.lstrip()[:1] in ("<", b"<")
 
 
@@ -121,7 +121,7 @@ def _is_html(headers: Mapping[str, str], body: object) -> bool:
 
 
 def _words(error: openai.APIStatusError) -> str:
-    """What the server itself says, wherever it put it."""
+    """The server's own message, in any of the usual fields."""
     if isinstance(error.body, Mapping):
         return str(error.body.get("message") or error.body.get("detail") or error.body)
     return "a web page" if _is_html(error.response.headers, error.body) else str(error.body or error.message)

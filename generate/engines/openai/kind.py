@@ -1,4 +1,4 @@
-"""The `openai` engine, declared: any OpenAI-compatible server."""
+"""The declaration of the `openai` engine: any OpenAI-compatible server."""
 
 from __future__ import annotations
 

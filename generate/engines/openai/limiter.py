@@ -1,9 +1,9 @@
-"""How many requests may be on the wire at once: as many as the server takes, found out by asking.
+"""Limits the requests in flight to what the server accepts, found out by asking.
 
 The rule is TCP's (Jacobson 1988, Congestion avoidance and control): from `START` the limit doubles with every round
-trip until the server turns a request down (HTTP 429); then it is halved, and grows by one a round trip. One crowd of
-refusals is one piece of news: requests that left before the last cut do not cut again. Other faults say nothing about
-how many are too many, and move nothing.
+trip until the server rejects a request (HTTP 429); then it is halved, and grows by one a round trip. Rejections that
+come together count once: requests that were sent before the last cut do not cut again. Other faults leave the limit
+unchanged.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Permit:
 
 
 class Limiter:
-    """Gives out permits, in the order in which they are asked for, and learns from what becomes of them.
+    """Gives out permits in order, and adapts the limit to their outcome.
 
     Every permit goes back once, by `succeeded`, `refused` or `failed`. To be used within one event loop.
     """

@@ -1,4 +1,4 @@
-"""What the `openai` engine can be told."""
+"""The options of the `openai` engine."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class OpenAIOptions(Options):
     """Options of the `openai` engine."""
 
     base_url: str = Field(default=OPENAI, pattern=r"^https?://[^/]")
-    # The environment variable that holds the key; OPENAI_API_KEY unless told.
+    # The environment variable that holds the key; OPENAI_API_KEY by default.
     api_key_env: Annotated[str | None, PACE] = None
-    # Requests in flight at most; fewer where the server turns some down.
+    # Requests in flight at most; fewer where the server rejects some.
     concurrency: Annotated[int, PACE] = Field(default=64, ge=1)
     timeout: Annotated[float, PACE] = Field(default=600.0, gt=0)  # seconds for one answer
     max_retries: Annotated[int, PACE] = Field(default=6, ge=0)
@@ -30,5 +30,5 @@ class OpenAIOptions(Options):
     batch: Annotated[bool, PACE] = False  # by the provider's batch API: cheaper, and within a day
     batch_requests: Annotated[int, PACE] = Field(default=50_000, ge=1)  # in a batch at most: OpenAI's own limits
     batch_megabytes: Annotated[float, PACE] = Field(default=200.0, gt=0)
-    batch_poll: Annotated[float, PACE] = Field(default=30.0, gt=0)  # seconds between two looks at a batch
+    batch_poll: Annotated[float, PACE] = Field(default=30.0, gt=0)  # seconds between two polls of a batch
     batches_at_once: Annotated[int, PACE] = Field(default=16, ge=1)  # jobs whose batches wait at the same time
