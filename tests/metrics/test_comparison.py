@@ -265,7 +265,7 @@ def test_the_command(experiment: Path) -> None:
 
 MISTAKES = [
     (("openai:one", "openai:tow"), "no 'openai:tow' to compare. Did you mean 'openai:two'?"),
-    (("ja", "explicit"), "of different sorts"),
+    (("ja", "explicit"), "of different kinds"),
     (("ja", "ja"), "compared with itself"),
     (("ja",), "two sides are needed"),
     ((), "two sides are needed"),
