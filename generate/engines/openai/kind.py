@@ -9,7 +9,7 @@ from threading import Event
 from typing import Any
 
 from polyculture.generate.engines.base import ModelSpec
-from polyculture.generate.engines.byte_pairs import byte_pairs
+from polyculture.generate.engines.byte_pairs import byte_pairs, vocabulary_name
 from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, Sampling, Scoring
 from polyculture.generate.engines.kind import Batching, EngineKind, Extra, Offer, TokenCounter
 from polyculture.generate.engines.openai.options import OpenAIOptions
@@ -43,13 +43,10 @@ def _counter(spec: ModelSpec) -> TokenCounter | None:
     """OpenAI's own vocabulary, where the package that holds it knows the model."""
     if find_spec("bpe_openai") is None:
         return None
-    from bpe_openai import encoding_name_for_model
-
     try:
-        name = encoding_name_for_model(spec.name)
+        return byte_pairs(vocabulary_name(spec.name))
     except KeyError:
         return None
-    return byte_pairs(name)
 
 
 KIND = EngineKind(
