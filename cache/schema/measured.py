@@ -56,3 +56,4 @@ class Judgement:
     qid: str | None  # the item that the mention was linked to when it was judged
     link: str | None  # 'right' | 'wrong' | 'none': no item is meant; None where it was not judged
     missed: int | None  # of the whole response: things that it names and that no mention stands for
+    adjudicator: bool | None = None  # does the judge decide what others differ on?

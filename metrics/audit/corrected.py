@@ -12,6 +12,9 @@ machine's labels give the precision, the judge's the truth, and the interval hol
 A wrong mention is no entity, whatever the judgement of its link. Right mentions without a judged link are assumed to
 be like those with one.
 
+Disputed mentions count by halves, as in precision and recall. The interval then spans all readings: from the lower
+limit with every disputed mention read so that the metric is lowest, to the upper one of the highest.
+
 Limits: missed mentions have no label here, and errors are assumed equal for all models and topics of a language. Where
 the whole corrected interval of a model lies outside the metric's range, that assumption is wrong, and its number is
 not corrected. Consensus is not corrected: that needs judgements of both languages on the same items.
@@ -35,6 +38,7 @@ from polyculture.metrics.intervals.estimate import Estimate, Z, student
 Numbers = NDArray[np.float64]
 _SQL = Path(__file__).with_name("sql")
 FEWEST = 10  # judged responses; with fewer, nothing is corrected
+READINGS = ("half", "least", "most")  # of what judges differ on
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,35 +77,52 @@ def corrected_metrics(store: duckdb.DuckDBPyConnection) -> list[Corrected]:
     shifts = _shifts(store)
     rows = store.execute(read_sql(_SQL, "reported")).fetchall()
     return [
-        _corrected(metric, model, language, estimate, low, high, shifts[language, metric])
+        _corrected(metric, model, language, estimate, low, high, *shifts[language, metric])
         for metric, model, language, estimate, low, high in rows
         if (language, metric) in shifts
     ]
 
 
 def _corrected(
-    metric: str, model: str, language: str, value: float, low: float | None, high: float | None, shift: Shift
+    metric: str,
+    model: str,
+    language: str,
+    value: float,
+    low: float | None,
+    high: float | None,
+    shift: Shift,
+    *readings: Shift,
 ) -> Corrected:
+    """A mean corrected by `shift`; the interval spans those by the shifts of other `readings`, too."""
     nothing = Corrected(metric, model, language, value, low, high, None, None, None, shift.responses)
-    if shift.responses < FEWEST or math.isnan(shift.value):
+    shifts = (shift, *readings)
+    if shift.responses < FEWEST or any(math.isnan(one.value) for one in shifts):
         return nothing
-    scale = shift.value if metric == "diversity" else 1.0
-    corrected = value * shift.value if metric == "diversity" else value + shift.value
-    unit = value if metric == "diversity" else 1.0
     highest = math.inf if metric == "diversity" else 1.0
-    below, above = (0.0 if limit is None else abs(limit - value) * scale for limit in (low, high))
-    lower = corrected - math.hypot(below, shift.below * unit)
-    upper = corrected + math.hypot(above, shift.above * unit)
+    limits = [_limits(metric, value, low, high, one) for one in shifts]
+    lower, upper = min(one[0] for one in limits), max(one[1] for one in limits)
     if lower > highest or upper < 0:
         return replace(nothing, refuted=True)
-    point = min(max(corrected, 0.0), highest)
+    point = min(max(_shifted(metric, value, shift), 0.0), highest)
     if low is None or high is None:
         return replace(nothing, corrected=point)
     return replace(nothing, corrected=point, low=max(lower, 0.0), high=min(upper, highest))
 
 
-def _shifts(store: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], Shift]:
-    """Per language and metric."""
+def _shifted(metric: str, value: float, shift: Shift) -> float:
+    return value * shift.value if metric == "diversity" else value + shift.value
+
+
+def _limits(metric: str, value: float, low: float | None, high: float | None, shift: Shift) -> tuple[float, float]:
+    """The limits of a corrected number: the uncertainties of the number and of the shift are independent."""
+    corrected = _shifted(metric, value, shift)
+    scale, unit = (shift.value, value) if metric == "diversity" else (1.0, 1.0)
+    below, above = (0.0 if limit is None else abs(limit - value) * scale for limit in (low, high))
+    return corrected - math.hypot(below, shift.below * unit), corrected + math.hypot(above, shift.above * unit)
+
+
+def _shifts(store: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], tuple[Shift, ...]]:
+    """Per language and metric: the shift with what judges differ on counted by halves, then those of other readings."""
     columns = store.execute(read_sql(_SQL, "judged")).fetchnumpy()
     table = {
         name: np.asarray(np.ma.filled(values, np.nan) if name == "weight" else values)
@@ -109,35 +130,35 @@ def _shifts(store: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], Shift]:
     }
     found = {}
     for language in sorted(set(table["language"])):
-        own = {name: values[table["language"] == language] for name, values in table.items()}
-        for metric, shift in _of_language(own).items():
-            found[str(language), metric] = shift
+        for metric in _PARTS:
+            own = table["language"] == language, table["metric"] == metric
+            rows = [
+                {name: values[np.logical_and(*own) & (table["reading"] == reading)] for name, values in table.items()}
+                for reading in READINGS
+            ]
+            found[str(language), metric] = tuple(_of_metric(one, metric) for one in rows)
     return found
 
 
-def _of_language(rows: Mapping[str, NDArray[Any]]) -> dict[str, Shift]:
-    right = rows["mention_right"].astype(float)
-    links = rows["linked"].astype(float)
-    judged = links * rows["link_judged"].astype(float)
-    true_links = links * rows["link_right"].astype(float)
-    named = rows["explicit"].astype(float)
-    associated = rows["associated"].astype(float)
-    weight = np.nan_to_num(rows["weight"].astype(float))
-    one = np.ones(len(right))
-    return {
-        "granularity": _shift(
-            rows["response_id"], [right * _numbers(rows["specific"]), right, _numbers(rows["label"]), one]
-        ),
-        "specificity": _shift(
-            rows["response_id"],
-            [true_links * named * associated, true_links * named, links * named * associated, links * named],
-        ),
-        "diversity": _shift(
-            rows["response_id"],
-            [true_links * weight, judged * weight, links * right * weight, links * weight],
-            of=_right_share,
-        ),
-    }
+def _of_metric(rows: Mapping[str, NDArray[Any]], metric: str) -> Shift:
+    parts, of = _PARTS[metric]
+    return _shift(rows["response_id"], parts(rows), of)
+
+
+def _granularity(rows: Mapping[str, NDArray[Any]]) -> list[Numbers]:
+    right = _numbers(rows["is_right"])
+    return [_numbers(rows["right_specific"]), right, _numbers(rows["label"]), np.ones(len(right))]
+
+
+def _specificity(rows: Mapping[str, NDArray[Any]]) -> list[Numbers]:
+    made = _numbers(rows["linked"]) * _numbers(rows["explicit"])
+    true, associated = made * _numbers(rows["link_right"]), _numbers(rows["associated"])
+    return [true * associated, true, made * associated, made]
+
+
+def _diversity(rows: Mapping[str, NDArray[Any]]) -> list[Numbers]:
+    made = _numbers(rows["linked"]) * _numbers(rows["weight"])
+    return [made * _numbers(rows[name]) for name in ("link_right", "link_judged", "is_right")] + [made]
 
 
 def _numbers(values: NDArray[Any]) -> Numbers:
@@ -151,6 +172,13 @@ def _difference(sums: Numbers) -> Numbers:
 def _right_share(sums: Numbers) -> Numbers:
     """Right links of the judged ones of right mentions, times right mentions of all: of no right mention, none."""
     return np.where(sums[2] == 0, 0.0, sums[0] / sums[1] * sums[2] / sums[3])
+
+
+_PARTS: Mapping[str, tuple[Callable[[Mapping[str, NDArray[Any]]], list[Numbers]], Callable[[Numbers], Numbers]]] = {
+    "granularity": (_granularity, _difference),
+    "specificity": (_specificity, _difference),
+    "diversity": (_diversity, _right_share),
+}
 
 
 def _shift(response: NDArray[Any], parts: Sequence[Numbers], of: Callable[[Numbers], Numbers] = _difference) -> Shift:

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import duckdb
 
 from polyculture.cache.proportions import wilson_interval
+from polyculture.cache.sql_files import read_sql
+
+_SQL = Path(__file__).with_name("sql")
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A share of judged rows with Wilson's 95 % interval; all three None where nothing was judged."""
+    """A share of judged cases with a 95 % interval; the shares are None where nothing was judged.
+
+    A disputed case counts by halves. The interval goes from Wilson's lower limit with all of them wrong to his upper
+    one with all of them right.
+    """
 
     what: str  # 'extraction precision' | 'extraction recall' | 'link precision' | 'link recall'
     language: str | None  # None: all languages
     topic: str | None  # None: all topics
-    hits: int
-    of: int
+    hits: float
+    of: float
     value: float | None
     low: float | None
     high: float | None
+    disputed: int  # cases on which judges differ, and no adjudicator decided
+    if_wrong: float | None  # the share if all disputed cases were wrong
+    if_right: float | None  # the share if all disputed cases were right
 
 
 def audit_scores(store: duckdb.DuckDBPyConnection) -> list[Share]:
@@ -30,32 +40,35 @@ def audit_scores(store: duckdb.DuckDBPyConnection) -> list[Share]:
     Extraction: right mentions of those judged; right mentions of those and the missed ones, in responses judged whole.
     Linking, of right mentions: right links of those made; right links of the mentions that have an item.
     """
-    found = store.execute("FROM audit_counts ORDER BY language, topic")
-    names = [column[0] for column in found.description or ()]
-    rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
-    languages = sorted({row["language"] for row in rows})
-    shares = [*_shares(rows, None, None)]
-    for language in languages:
-        shares += _shares([row for row in rows if row["language"] == language], language, None)
-    for row in rows:
-        shares += _shares([row], row["language"], row["topic"])
-    return shares
+    rows = store.execute(read_sql(_SQL, "shares")).fetchall()
+    return [
+        _share(what, language, topic, hits, of, disputed, worst=(hits_worst, of_worst), best=(hits_best, of_best))
+        for what, language, topic, hits, of, disputed, hits_worst, of_worst, hits_best, of_best in rows
+    ]
 
 
-def _shares(rows: Sequence[Mapping[str, int]], language: str | None, topic: str | None) -> Iterator[Share]:
-    def total(*names: str) -> int:
-        return sum(row[name] for row in rows for name in names)
-
-    for what, hits, of in (
-        ("extraction precision", total("right_mentions"), total("judged")),
-        ("extraction recall", total("right_in_whole"), total("right_in_whole", "missed")),
-        ("link precision", total("right_links"), total("right_links", "wrong_links", "surplus_links")),
-        ("link recall", total("right_links"), total("right_links", "wrong_links", "missed_links")),
-    ):
-        yield share(what, language, topic, hits, of)
+def open_rows(store: duckdb.DuckDBPyConnection) -> tuple[int, int]:
+    """How many judged rows are disputed, and how many mentions are linked otherwise than when they were judged."""
+    ((disputed, relinked),) = store.execute(read_sql(_SQL, "disputed")).fetchall()
+    return disputed, relinked
 
 
-def share(what: str, language: str | None, topic: str | None, hits: int, of: int) -> Share:
-    """`hits` of `of`, with Wilson's interval."""
-    low, high = wilson_interval(hits, of) or (None, None)
-    return Share(what, language, topic, hits, of, hits / of if of else None, low, high)
+def _share(
+    what: str,
+    language: str | None,
+    topic: str | None,
+    hits: float,
+    of: float,
+    disputed: int,
+    worst: tuple[int, int],
+    best: tuple[int, int],
+) -> Share:
+    if not of:
+        return Share(what, language, topic, hits, of, None, None, None, disputed, None, None)
+    lowest, highest = wilson_interval(*worst), wilson_interval(*best)
+    low, high = lowest[0] if lowest else 0.0, highest[1] if highest else 1.0  # a reading without a case leaves all open
+    return Share(what, language, topic, hits, of, hits / of, low, high, disputed, _of(*worst), _of(*best))
+
+
+def _of(hits: int, of: int) -> float | None:
+    return hits / of if of else None

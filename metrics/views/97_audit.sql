@@ -1,40 +1,136 @@
 -- judgements: a row is what one judge said of a mention and its link, or (`ordinal` NULL) of what a response lacks.
 CREATE VIEW judgements AS SELECT * FROM stored_judgements;
 
--- audited_mentions: a row is a present mention that somebody judged. A judgement on which judges differ is NULL and the
--- row `disputed`; one of a link that has changed since does not count.
+-- audited_mentions: a row is a present mention that somebody judged. What may be so of it (`mentions`, `specifics`,
+-- `links`) is what an adjudicator said, else each different thing that the judges said. A judgement of which several are
+-- left is NULL and the row `disputed`; one of a link that has changed since does not count.
 CREATE VIEW audited_mentions AS
 WITH said AS (
     SELECT
-        extraction_id, ordinal, qid,
-        count(*) AS judges,
-        CASE WHEN count(DISTINCT mention) = 1 THEN any_value(mention) END AS mention,
-        CASE WHEN count(DISTINCT specific) = 1 THEN any_value(specific) END AS specific,
-        CASE WHEN count(DISTINCT link) = 1 THEN any_value(link) END AS link,
-        greatest(count(DISTINCT mention), count(DISTINCT specific), count(DISTINCT link)) > 1 AS disputed
-    FROM judgements
-    WHERE ordinal IS NOT NULL
-    GROUP BY ALL
+        j.extraction_id, j.ordinal, j.mention, coalesce(j.adjudicator, false) AS decides,
+        -- Whoever calls a mention right and leaves its label alone agrees with the label.
+        coalesce(j.specific, CASE WHEN j.mention = 'right' THEN m.granularity END) AS specific,
+        j.qid IS DISTINCT FROM CASE WHEN m.status = 'linked' THEN m.qid END AS relinked,
+        CASE WHEN NOT relinked THEN j.link END AS link
+    FROM judgements AS j
+    INNER JOIN linked_mentions AS m USING (extraction_id, ordinal)
+),
+words AS (
+    SELECT
+        extraction_id, ordinal, count(*) AS judges, bool_or(relinked) AS relinked,
+        coalesce(
+            list(DISTINCT mention) FILTER (decides AND mention IS NOT NULL),
+            list(DISTINCT mention) FILTER (mention IS NOT NULL), []
+        ) AS mentions,
+        coalesce(
+            list(DISTINCT specific) FILTER (decides AND specific IS NOT NULL),
+            list(DISTINCT specific) FILTER (specific IS NOT NULL), []
+        ) AS specifics,
+        coalesce(
+            list(DISTINCT link) FILTER (decides AND link IS NOT NULL),
+            list(DISTINCT link) FILTER (link IS NOT NULL), []
+        ) AS links
+    FROM said
+    GROUP BY extraction_id, ordinal
 )
 SELECT
     m.extraction_id, m.ordinal, m.response_id, m.model, m.language, m.topic, m.condition, m.country, m.surface,
     m.granularity, m.status, CASE WHEN m.status = 'linked' THEN m.qid END AS qid,
-    s.judges, s.disputed, s.mention, coalesce(s.specific, m.granularity) AS specific,
-    s.qid IS DISTINCT FROM CASE WHEN m.status = 'linked' THEN m.qid END AS relinked,
-    CASE WHEN NOT relinked THEN s.link END AS link
+    w.judges, greatest(len(w.mentions), len(w.specifics), len(w.links)) > 1 AS disputed,
+    CASE WHEN len(w.mentions) = 1 THEN w.mentions[1] END AS mention,
+    CASE WHEN len(w.specifics) = 1 THEN w.specifics[1] ELSE m.granularity END AS specific,
+    w.relinked,
+    CASE WHEN len(w.links) = 1 THEN w.links[1] END AS link,
+    list_sort(w.mentions) AS mentions, list_sort(w.specifics) AS specifics, list_sort(w.links) AS links
 FROM linked_mentions AS m
-INNER JOIN said AS s USING (extraction_id, ordinal);
+INNER JOIN words AS w USING (extraction_id, ordinal);
 
--- audit_counts: a row is a language and topic: what the judges agree on. A mention is right or wrong; a response lacks
--- some (`missed`, with the right mentions of the same responses). A link is right, wrong (another item is meant) or
--- surplus (none is); a mention without one is rightly so, or lacks one (`missed_links`). Links of wrong mentions are not
--- counted.
+-- audit_readings: a row is a mention that somebody judged, and one of the ways to read its judges: with each of
+-- `mentions`, `specifics` and `links` that may be so. The readings of a mention weigh 1 together; one of which nobody said whether it
+-- is right has none.
+CREATE VIEW audit_readings AS
+WITH links AS (SELECT *, unnest(CASE WHEN len(links) = 0 THEN [NULL] ELSE links END) AS read_link FROM audited_mentions),
+labels AS (
+    SELECT *, unnest(CASE WHEN len(specifics) = 0 THEN [granularity] ELSE specifics END) AS read_specific FROM links
+)
+SELECT
+    extraction_id, ordinal, language, topic, status, unnest(mentions) AS mention, read_specific AS specific,
+    read_link AS link, 1 / (len(mentions) * greatest(len(specifics), 1) * greatest(len(links), 1)) AS weight
+FROM labels;
+
+-- audit_whole: a row is a response that was judged whole: how many things it names that no mention stands for. Judges who
+-- differ leave a range, of which the middle counts, unless an adjudicator said how many.
+CREATE VIEW audit_whole AS
+WITH said AS (
+    SELECT
+        extraction_id,
+        coalesce(min(missed) FILTER (adjudicator), min(missed)) AS fewest,
+        coalesce(max(missed) FILTER (adjudicator), max(missed)) AS most
+    FROM judgements
+    WHERE ordinal IS NULL AND missed IS NOT NULL
+    GROUP BY extraction_id
+)
+SELECT e.extraction_id, e.language, e.topic, s.fewest, s.most, (s.fewest + s.most) / 2 AS missed
+FROM said AS s
+INNER JOIN extractions AS e USING (extraction_id);
+
+-- audit_shares: a row is a language, a topic and a share of right cases: precision or recall. A disputed case counts by
+-- halves (each of its readings alike); beside it stand the shares with every disputed case at its best and at its worst.
+CREATE VIEW audit_shares AS
+WITH outcomes AS (
+    SELECT
+        r.extraction_id, r.ordinal, r.language, r.topic, r.weight, what,
+        CASE what
+            WHEN 'extraction precision' THEN r.mention = 'right'
+            WHEN 'extraction recall' THEN CASE WHEN r.mention = 'right' AND w.extraction_id IS NOT NULL THEN true END
+            WHEN 'link precision' THEN CASE WHEN r.mention = 'right' AND r.status = 'linked' THEN r.link = 'right' END
+            WHEN 'link recall' THEN
+                CASE
+                    WHEN r.mention = 'right' AND r.status = 'linked' AND r.link = 'right' THEN true
+                    WHEN r.mention = 'right' AND r.link = 'wrong' THEN false
+                END
+        END AS hit
+    FROM audit_readings AS r
+    LEFT JOIN audit_whole AS w USING (extraction_id)
+    CROSS JOIN (VALUES ('extraction precision'), ('extraction recall'), ('link precision'), ('link recall')) AS s(what)
+),
+-- At its best a case is a hit, else left out, else a miss; at its worst the other way round.
+cases AS (
+    SELECT
+        language, topic, what,
+        coalesce(sum(weight) FILTER (hit), 0) AS hits,
+        coalesce(sum(weight) FILTER (hit IS NOT NULL), 0) AS cases,
+        (coalesce(bool_or(hit), false)::INT + coalesce(bool_or(NOT hit), false)::INT + bool_or(hit IS NULL)::INT) > 1
+            AS disputed,
+        CASE WHEN bool_or(hit) THEN true WHEN bool_or(hit IS NULL) THEN NULL ELSE false END AS best,
+        CASE WHEN bool_or(NOT hit) THEN false WHEN bool_or(hit IS NULL) THEN NULL ELSE true END AS worst
+    FROM outcomes
+    GROUP BY extraction_id, ordinal, language, topic, what
+),
+sums AS (
+    SELECT
+        language, topic, what, hits, cases, disputed::INT AS disputed,
+        coalesce(best, false)::INT AS hits_at_best, (best IS NOT NULL)::INT AS cases_at_best,
+        coalesce(worst, false)::INT AS hits_at_worst, (worst IS NOT NULL)::INT AS cases_at_worst
+    FROM cases
+    UNION ALL
+    SELECT language, topic, 'extraction recall', 0, missed, (fewest < most)::INT, 0, fewest, 0, most FROM audit_whole
+)
+SELECT
+    language, topic, what,
+    sum(hits) AS hits, sum(cases) AS cases, sum(disputed)::BIGINT AS disputed,
+    sum(hits_at_best)::BIGINT AS hits_at_best, sum(cases_at_best)::BIGINT AS cases_at_best,
+    sum(hits_at_worst)::BIGINT AS hits_at_worst, sum(cases_at_worst)::BIGINT AS cases_at_worst
+FROM sums
+GROUP BY language, topic, what;
+
+-- audit_counts: a row is a language and topic: what the judges agree on, or an adjudicator decided. A mention is right or
+-- wrong; a response lacks some (`missed`, with the right mentions of the same responses). A link is right, wrong (another
+-- item is meant) or surplus (none is); a mention without one is rightly so, or lacks one (`missed_links`). Links of wrong
+-- mentions are not counted. Precision and recall are of `audit_shares`, which keeps what judges differ on.
 CREATE VIEW audit_counts AS
 WITH whole AS (
-    SELECT extraction_id, CASE WHEN count(DISTINCT missed) = 1 THEN any_value(missed) END AS missed
-    FROM judgements
-    WHERE ordinal IS NULL
-    GROUP BY extraction_id
+    SELECT extraction_id, CASE WHEN fewest = most THEN fewest END AS missed FROM audit_whole
 ),
 counts AS (
     SELECT

@@ -11,7 +11,7 @@ from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFo
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="Let people judge a sample of mentions and links: export a sheet, import it, show the results.",
+    help="Let people judge a sample of mentions and links: export a sheet, import or remove it, show the results.",
     epilog="polyculture audit export exp.toml -o ana.csv; polyculture audit import exp.toml ana.csv ben.csv",
 )
 
@@ -36,27 +36,50 @@ def export(
     export_sheet(run, output, per, seed)
 
 
-@app.command("import", epilog="polyculture audit import exp.toml ana.csv ben.csv")
+@app.command("import", epilog="polyculture audit import exp.toml ana.csv ben.csv cem.csv --adjudicator cem")
 def import_(
     experiment: ExperimentFile,
-    sheets: Annotated[list[Path], typer.Argument(help="The judged sheets, one per judge.")],
+    sheets: Annotated[list[Path] | None, typer.Argument(help="The judged sheets, one per judge.")] = None,
+    adjudicator: Annotated[
+        list[str] | None, typer.Option(help="A judge, of these sheets or before, who decides what others differ on.")
+    ] = None,
     runs: Runs = None,
 ) -> None:
-    """Read judged sheets back, replacing earlier judgements of the same judges, and show the results."""
+    """Read judged sheets back, replacing earlier judgements of the same judges, and show the results.
+
+    Rows on which judges differ count by halves, unless an adjudicator decides.
+    """
     from polyculture.cli.human_audit import import_sheets, show_audit
+    from polyculture.experiment.workspace import open_workspace, require_run
+
+    if not sheets and not adjudicator:
+        raise typer.BadParameter("give a sheet, or a judge who is to decide: --adjudicator JUDGE")
+    run = open_workspace(experiment, runs).run
+    require_run(run)
+    import_sheets(run, sheets or [], adjudicator or [])
+    show_audit(run, Format.TABLE, None)
+
+
+@app.command(epilog="polyculture audit remove exp.toml ben")
+def remove(
+    experiment: ExperimentFile,
+    judge: Annotated[str, typer.Argument(help="The judge whose import is taken back.")],
+    runs: Runs = None,
+) -> None:
+    """Take a judge's import back: all that the judge said goes, what others said stays."""
+    from polyculture.cli.human_audit import remove_judge
     from polyculture.experiment.workspace import open_workspace, require_run
 
     run = open_workspace(experiment, runs).run
     require_run(run)
-    import_sheets(run, sheets)
-    show_audit(run, Format.TABLE, None)
+    remove_judge(run, judge)
 
 
 @app.command(epilog="polyculture audit show exp.toml --format csv -o audit.csv")
 def show(
     experiment: ExperimentFile, runs: Runs = None, format: OutputFormat = Format.TABLE, output: OutputFile = None
 ) -> None:
-    """Show precision and recall, the judges' agreement, and the metrics corrected for the errors.
+    """Show precision and recall, disputed rows, the judges' agreement, and the metrics corrected for the errors.
 
     With --format: precision and recall as rows.
     """

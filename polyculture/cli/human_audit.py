@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from polyculture.collect.mining.kappa import cohens_kappa
 from polyculture.console import say
 from polyculture.metrics import KEPT
 from polyculture.metrics.audit.corrected import FEWEST, Corrected, corrected_metrics
-from polyculture.metrics.audit.scores import Share, audit_scores
+from polyculture.metrics.audit.scores import Share, audit_scores, open_rows
 from polyculture.metrics.audit.sheet import COLUMNS, read_judgements, sample
 from polyculture.reports.escaping import defuse
 from polyculture.running.layout import store_layout
@@ -29,6 +29,7 @@ from polyculture.running.layout import store_layout
 if TYPE_CHECKING:
     import duckdb
 
+DISPUTED_COLUMNS = ("", "language", "topic", "disputed", "of", "if wrong", "if right")
 KAPPA_COLUMNS = ("judges", "judged", "rows", "agree", "kappa", "low", "high")
 
 
@@ -52,17 +53,34 @@ def export_sheet(run: RunFolder, output: Path, per: int, seed: int) -> None:
     say(f"{output}: {mentions} mentions of {sampled.responses} responses; docs/audit.md explains the columns")
 
 
-def import_sheets(run: RunFolder, sheets: Sequence[Path]) -> None:
-    """Writes the sheets' judgements into the run, beside those of other judges."""
+def import_sheets(run: RunFolder, sheets: Sequence[Path], adjudicators: Sequence[str] = ()) -> None:
+    """Writes the sheets' judgements into the run, beside those of other judges.
+
+    An adjudicator is one of the judges, and stays one when a sheet is imported again. Raises `StoreError` where a named
+    adjudicator is no judge, or two sheets have the same name.
+    """
     names = [sheet.stem for sheet in sheets]
     if len(set(names)) < len(names):
         raise StoreError("two sheets have the same name", remedy="Name each sheet after its judge.")
+    before = _kept(run)
+    deciding = {*adjudicators, *(one.judge for one in before if one.adjudicator)}
     with open_store(run, store_layout()) as store:
         found = [one for sheet in sheets for one in read_judgements(store, sheet)]
-    kept = [one for one in _kept(run) if one.judge not in names]
-    write_parquet(objects_to_table(JUDGEMENTS, [*kept, *found]), run.table(JUDGEMENTS.name))
-    for name in names:
-        say(f"{name}: {sum(one.judge == name for one in found)} rows judged")
+    every = [*(one for one in before if one.judge not in names), *found]
+    _require_judges(every, adjudicators, run)
+    _keep(run, [replace(one, adjudicator=one.judge in deciding) for one in every])
+    for name in (*names, *(name for name in dict.fromkeys(adjudicators) if name not in names)):
+        rows = sum(one.judge == name for one in every)
+        say(f"{name}: {rows} rows judged{', as adjudicator' if name in deciding else ''}")
+
+
+def remove_judge(run: RunFolder, judge: str) -> None:
+    """Takes a judge's import back. Raises `StoreError` where there is none."""
+    judgements = _kept(run)
+    _require_judges(judgements, [judge], run)
+    left = [one for one in judgements if one.judge != judge]
+    _keep(run, left)
+    say(f"{judge}: {len(judgements) - len(left)} rows removed")
 
 
 def show_audit(run: RunFolder, format: Format, output: Path | None) -> None:
@@ -73,12 +91,14 @@ def show_audit(run: RunFolder, format: Format, output: Path | None) -> None:
         raise StoreError("holds no judgements", where=run.root, remedy=remedy)
     with open_store(run, store_layout(), KEPT) as store:
         shares, corrected = audit_scores(store), corrected_metrics(store)
-        relinked = store.execute("SELECT count(*) FROM audited_mentions WHERE relinked").fetchall()[0][0]
+        disputed, relinked = open_rows(store)
         if format is not Format.TABLE or output is not None:
             _write(store, shares, format, output)
             return
     print_table(("", "language", "topic", "right", "of", "share", "low", "high"), [_share_line(one) for one in shares])
-    if agreement := _agreement(judgements):
+    if len({one.judge for one in judgements}) > 1:
+        _show_disputed(shares, disputed)
+    if agreement := _agreement([one for one in judgements if not one.adjudicator]):
         print_table(KAPPA_COLUMNS, agreement, title="How far two judges agree (Cohen's kappa, 95 % interval)")
     if corrected:
         title = f"The metrics corrected for these errors (of languages with {FEWEST} judged responses or more)"
@@ -95,7 +115,35 @@ def show_audit(run: RunFolder, format: Format, output: Path | None) -> None:
 
 
 def _share_line(one: Share) -> tuple[Any, ...]:
-    return (one.what, one.language or "all", one.topic or "all", one.hits, one.of, one.value, one.low, one.high)
+    return (
+        one.what,
+        one.language or "all",
+        one.topic or "all",
+        _count(one.hits),
+        _count(one.of),
+        one.value,
+        one.low,
+        one.high,
+    )
+
+
+def _count(cases: float) -> float:
+    """A number of cases as it is printed: a whole one, unless disputed cases count by halves."""
+    return int(cases) if cases.is_integer() else cases
+
+
+def _show_disputed(shares: Sequence[Share], rows: int) -> None:
+    """How many rows are disputed, and what the shares would be were these all wrong, and all right."""
+    say(f"{rows} judged rows are disputed{'; an adjudicator may decide them (docs/audit.md)' if rows else ''}")
+    lines = [
+        (one.what, one.language or "all", one.topic or "all", one.disputed, _count(one.of), one.if_wrong, one.if_right)
+        for one in shares
+        if one.disputed
+    ]
+    if lines:
+        print_table(
+            DISPUTED_COLUMNS, lines, title="What judges differ on counts by halves; if it were all wrong or right"
+        )
 
 
 def _agreement(judgements: Sequence[Judgement]) -> list[tuple[Any, ...]]:
@@ -112,6 +160,17 @@ def _agreement(judgements: Sequence[Judgement]) -> list[tuple[Any, ...]]:
             kappa = cohens_kappa(pairs)
             lines.append((f"{a}, {b}", what, kappa.n, kappa.observed, kappa.kappa, kappa.low, kappa.high))
     return lines
+
+
+def _require_judges(judgements: Sequence[Judgement], names: Sequence[str], run: RunFolder) -> None:
+    there = sorted({one.judge for one in judgements})
+    if missing := [name for name in names if name not in there]:
+        remedy = f"Name one of {', '.join(there)}." if there else "Import a sheet: polyculture audit import"
+        raise StoreError(f"has no judge {', '.join(missing)}", where=run.root, remedy=remedy)
+
+
+def _keep(run: RunFolder, judgements: Sequence[Judgement]) -> None:
+    write_parquet(objects_to_table(JUDGEMENTS, judgements), run.table(JUDGEMENTS.name))
 
 
 def _kept(run: RunFolder) -> list[Judgement]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,8 +18,8 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import JUDGEMENTS, Judgement
 from polyculture.cache.store import open_store
 from polyculture.cli.human_audit import import_sheets
-from polyculture.metrics.audit.corrected import _corrected, _shift, corrected_metrics
-from polyculture.metrics.audit.scores import Share, audit_scores, share
+from polyculture.metrics.audit.corrected import Corrected, _corrected, _shift, corrected_metrics
+from polyculture.metrics.audit.scores import Share, audit_scores
 from polyculture.metrics.audit.sheet import COLUMNS, read_judgements, sample
 from polyculture.metrics.measure import measure
 from polyculture.running.layout import store_layout
@@ -84,7 +87,7 @@ def test_from_the_sheet_to_precision_and_recall(experiment: Path) -> None:
     assert "ana: 40 rows judged" in done.stderr
     shown = polyculture("audit", "show", experiment, "-f", "csv", cwd=experiment.parent)
     rows = {
-        (row["what"], row["language"], row["topic"]): (int(row["hits"]), int(row["of"]))
+        (row["what"], row["language"], row["topic"]): (float(row["hits"]), float(row["of"]))
         for row in csv.DictReader(shown.stdout.splitlines())
     }
     for place in (("", ""), ("ja", ""), ("ja", "food")):
@@ -210,7 +213,184 @@ def test_two_judges_and_what_they_differ_on(experiment: Path) -> None:
     assert "ana, ben" in done.stdout
     with open_store(run_of(experiment), store_layout()) as store:
         (counts,) = store.sql("SELECT judged, right_mentions, disputed FROM audit_counts").fetchall()
-    assert counts == (20, 20, 10)  # the words are disputed, and in no score
+    assert counts == (20, 20, 10)  # what they agree on; the disputed words are in the shares, by halves
+
+
+def said(judge: str, extraction: str, ordinal: int | None, **words: Any) -> Judgement:
+    """A judge's row of a mention of an English response about food, or of the response."""
+    given = {"mention": None, "specific": None, "qid": None, "link": None, "missed": None, **words}
+    return Judgement(judge, extraction, ordinal, "en", "food", **given)
+
+
+def judged_run(folder: Path, mentions: Sequence[str], judgements: Callable[[list[str]], list[Judgement]]) -> RunFolder:
+    """A run whose every response has one mention, with what `judgements` says of the extractions."""
+    built = StoreBuilder(folder, models=("m",), n=len(mentions))
+    prompt = built.ask("en", country="JP")
+    for surface in mentions:
+        built.answer(prompt, [surface])
+    for surface in sorted(set(mentions)):
+        built.link(surface, "Q1" if surface == "ramen" else None)
+    built.entity("Q1", "ramen", JP="P495")
+    run = built.write()
+    rows = judgements([row["extraction_id"] for row in built.rows["extractions"]])
+    write_parquet(objects_to_table(JUDGEMENTS, rows), run.table("judgements"))
+    return run
+
+
+def of_75(extractions: list[str]) -> list[Judgement]:
+    """Ana calls 69 of 75 mentions right (0.92), Ben 62: both 57, neither one, and on 17 they differ."""
+    ana = [True] * 57 + [True] * 12 + [False] * 5 + [False]
+    ben = [True] * 57 + [False] * 12 + [True] * 5 + [False]
+    return [
+        said(judge, extraction, 0, mention="right" if right else "wrong")
+        for judge, words in (("ana", ana), ("ben", ben))
+        for extraction, right in zip(extractions, words, strict=True)
+    ]
+
+
+def scores_of(run: RunFolder) -> dict[str, Share]:
+    with open_store(run, store_layout()) as store:
+        return {one.what: one for one in audit_scores(store) if one.language is None}
+
+
+def test_what_judges_differ_on_counts_one_half_and_the_interval_spans_both_readings(tmp_path: Path) -> None:
+    """Without the 17 disputed mentions precision would be 57 of 58: a second judge would make the machine better."""
+    found = scores_of(judged_run(tmp_path, ["ramen"] * 75, of_75))["extraction precision"]
+    assert (found.hits, found.of, found.disputed) == (65.5, 75, 17)
+    assert found.value == pytest.approx((69 + 62) / 2 / 75)  # the mean of what the two judges say
+    assert (found.if_wrong, found.if_right) == (57 / 75, 74 / 75)
+    worst, best = (stats.binomtest(hits, 75).proportion_ci(method="wilson") for hits in (57, 74))
+    assert (found.low, found.high) == pytest.approx((worst.low, best.high))
+
+
+def test_an_adjudicator_decides_what_judges_differ_on(tmp_path: Path) -> None:
+    """Of 17 disputed mentions the adjudicator calls ten right, six wrong, and cannot say of one."""
+
+    def with_adjudicator(extractions: list[str]) -> list[Judgement]:
+        words = ["right"] * 10 + ["wrong"] * 6 + [None]
+        rows = [said("cem", one, 0, mention=word) for one, word in zip(extractions[57:74], words, strict=True)]
+        return [*of_75(extractions), *(replace(row, adjudicator=True) for row in rows)]
+
+    found = scores_of(judged_run(tmp_path, ["ramen"] * 75, with_adjudicator))["extraction precision"]
+    assert (found.hits, found.of, found.disputed) == (67.5, 75, 1)
+    assert (found.if_wrong, found.if_right) == (67 / 75, 68 / 75)
+
+
+def test_disputes_of_links_and_of_what_is_missed_stay_in(tmp_path: Path) -> None:
+    """Links by hand: both right, differing twice, and one of a mention of which judges differ; one missed or three."""
+    words = [
+        (("right", "right"), ("right", "right")),
+        (("right", "right"), ("right", "wrong")),
+        (("right", "wrong"), ("right", "none")),  # wrong either way; whether the mention has an item is open
+        (("right", "right"), ("wrong", None)),
+    ]
+
+    def judgements(extractions: list[str]) -> list[Judgement]:
+        rows = [
+            said(judge, extraction, 0, mention=mention, link=link, qid="Q1")
+            for extraction, both in zip(extractions, words, strict=True)
+            for judge, (mention, link) in zip(("ana", "ben"), both, strict=True)
+        ]
+        return [*rows, said("ana", extractions[0], None, missed=1), said("ben", extractions[0], None, missed=3)]
+
+    found = scores_of(judged_run(tmp_path, ["ramen"] * 4, judgements))
+    counts = {what: (one.hits, one.of, one.disputed) for what, one in found.items()}
+    assert counts == {
+        "extraction precision": (3.5, 4, 1),
+        "extraction recall": (1, 3, 1),
+        "link precision": (2, 3.5, 2),
+        "link recall": (2, 3, 3),
+    }
+    readings = {what: (one.if_wrong, one.if_right) for what, one in found.items()}
+    assert readings == {
+        "extraction precision": (3 / 4, 1),
+        "extraction recall": (1 / 4, 1 / 2),
+        "link precision": (1 / 3, 3 / 4),
+        "link recall": (1 / 3, 1),
+    }
+
+
+def test_corrected_metrics_span_both_readings_of_what_judges_differ_on(tmp_path: Path) -> None:
+    """Sixty mentions, all labelled specific: judges agree that 20 are general, and differ on 20 more."""
+
+    def judgements(extractions: list[str]) -> list[Judgement]:
+        return [
+            said(judge, extraction, 0, mention="right", specific=0 if number < often else None)
+            for judge, often in (("ana", 40), ("ben", 20))
+            for number, extraction in enumerate(extractions)
+        ]
+
+    def alone(extractions: list[str], judge: str) -> list[Judgement]:
+        return [one for one in judgements(extractions) if one.judge == judge]
+
+    mentions = ["ramen"] * 60
+    both, fewer, more = (
+        corrected_granularity(judged_run(tmp_path / name, mentions, of))
+        for name, of in (
+            ("both", judgements),
+            ("fewer", partial(alone, judge="ana")),
+            ("more", partial(alone, judge="ben")),
+        )
+    )
+    assert (more.corrected, fewer.corrected) == (pytest.approx(2 / 3), pytest.approx(1 / 3))
+    assert both.corrected == pytest.approx(1 / 2)
+    assert (both.low, both.high) == (pytest.approx(fewer.low), pytest.approx(more.high))
+
+
+def corrected_granularity(run: RunFolder) -> Corrected:
+    measure(run)
+    with open_store(run, store_layout()) as store:
+        (found,) = (one for one in corrected_metrics(store) if one.metric == "granularity")
+    return found
+
+
+def test_a_mention_judged_before_and_after_its_link_changed_counts_once(tmp_path: Path) -> None:
+    def judgements(extractions: list[str]) -> list[Judgement]:
+        (one,) = extractions
+        return [
+            said("ana", one, 0, mention="right", qid="Q7", link="wrong"),
+            said("ben", one, 0, mention="wrong", qid="Q1", link="right"),
+        ]
+
+    found = scores_of(judged_run(tmp_path, ["ramen"], judgements))
+    assert (found["extraction precision"].hits, found["extraction precision"].of) == (0.5, 1)
+    assert (found["link precision"].hits, found["link precision"].of) == (0.5, 0.5)  # Ana's link is another
+
+
+def test_an_adjudicator_is_named_and_an_import_taken_back(experiment: Path) -> None:
+    def milder(row: dict[str, str]) -> None:
+        judged(row)
+        row["mention"] = "right" if row["surface"] == "word" else row["mention"]
+
+    folder = experiment.parent
+    for name, fill in (("ana", judged), ("ben", milder), ("cem", judged)):
+        export(experiment, name, fill, "--per", "10")
+    import_sheets(run_of(experiment), [folder / "ana.csv", folder / "ben.csv"])
+    shown = polyculture("audit", "show", experiment, cwd=folder)
+    assert "10 judged rows are disputed" in shown.stderr
+    assert "0.667" in shown.stdout  # if all were wrong: 20 of 30
+    nobody = polyculture("audit", "import", experiment, "--adjudicator", "dan", cwd=folder)
+    assert nobody.returncode == 2
+    assert "dan" in nobody.stderr
+    done = polyculture("audit", "import", experiment, folder / "cem.csv", "--adjudicator", "cem", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "cem: 40 rows judged, as adjudicator" in done.stderr
+    assert "ana, ben" in done.stdout
+    assert "cem" not in done.stdout  # kappa is of independent judges
+    assert (scores_of(run_of(experiment))["extraction precision"].hits) == 20
+    import_sheets(run_of(experiment), [folder / "cem.csv"])  # the sheet, mended: an adjudicator stays one
+    assert (scores_of(run_of(experiment))["extraction precision"].disputed) == 0
+    removed = polyculture("audit", "remove", experiment, "cem", cwd=folder)
+    assert removed.returncode == 0, removed.stderr
+    assert removed.stderr.splitlines() == ["cem: 40 rows removed"]
+    assert (scores_of(run_of(experiment))["extraction precision"].hits) == 25
+    again = polyculture("audit", "remove", experiment, "cem", cwd=folder)
+    assert again.returncode == 2
+    assert "ana, ben" in again.stderr
+    for name in ("ana", "ben"):
+        assert polyculture("audit", "remove", experiment, name, cwd=folder).returncode == 0
+    shown = polyculture("audit", "show", experiment, cwd=folder)
+    assert "holds no judgements" in shown.stderr
 
 
 def test_a_judgement_of_a_link_that_has_changed_does_not_count(experiment: Path, tmp_path: Path) -> None:
@@ -289,7 +469,6 @@ def test_nothing_is_judged_yet(experiment: Path) -> None:
     shown = polyculture("audit", "show", experiment, cwd=experiment.parent)
     assert shown.returncode == 2
     assert "holds no judgements" in shown.stderr
-    assert share("link precision", None, None, 0, 0) == Share("link precision", None, None, 0, 0, None, None, None)
 
 
 def run_of(experiment: Path) -> RunFolder:

@@ -1,20 +1,55 @@
--- A row: a judged mention as the correction of the metrics needs it. `weight` is 1 over the mentions of its item in its
--- cell, so that each item of a cell counts once, however often it is mentioned. `link_judged` and
--- `link_right` are of right mentions alone: a wrong one is no entity, whatever stands in `link`.
+-- A row: a judged mention as the correction of a metric needs it, under a reading of what its judges differ on: 'half'
+-- (each of their readings alike), or the one that makes the metric greatest ('most') or least ('least'). `is_right`,
+-- `right_specific`, `link_judged` and `link_right` are 0 to 1. `weight` is 1 over the mentions of its item in its cell, so
+-- that each item of a cell counts once, however often it is mentioned. A wrong mention is no entity, whatever stands in
+-- `link`.
 WITH sizes AS (
     SELECT model, language, topic, condition, country, qid, linked FROM cell_items WHERE qid IS NOT NULL
+),
+mentions AS (
+    SELECT
+        a.extraction_id, a.ordinal, a.language, a.response_id, a.granularity AS label,
+        coalesce(a.status = 'linked', false) AS linked, a.condition = 'explicit' AS explicit,
+        s.qid IS NOT NULL AS associated, 1 / nullif(n.linked, 0) AS weight
+    FROM audited_mentions AS a
+    LEFT JOIN associations AS s ON a.qid = s.qid AND a.country = s.country
+    LEFT JOIN sizes AS n
+        ON a.model = n.model AND a.language = n.language AND a.topic = n.topic AND a.condition = n.condition
+        AND a.country IS NOT DISTINCT FROM n.country AND a.qid = n.qid
+),
+readings AS (
+    SELECT
+        m.*, r.weight AS share, r.mention = 'right' AS is_right, is_right AND coalesce(r.specific, 0) = 1 AS right_specific,
+        is_right AND r.link IS NOT NULL AS link_judged, is_right AND coalesce(r.link, '') = 'right' AS link_right
+    FROM mentions AS m
+    INNER JOIN audit_readings AS r USING (extraction_id, ordinal)
+),
+effects AS (
+    SELECT
+        *,
+        CASE metric
+            WHEN 'granularity' THEN CASE WHEN right_specific THEN 2 WHEN is_right THEN 0 ELSE 1 END
+            WHEN 'specificity' THEN CASE WHEN NOT link_right THEN 1 WHEN associated THEN 2 ELSE 0 END
+            ELSE CASE WHEN link_right THEN 3 WHEN is_right AND NOT link_judged THEN 2 WHEN is_right THEN 0 ELSE 1 END
+        END AS effect
+    FROM readings CROSS JOIN (VALUES ('granularity'), ('specificity'), ('diversity')) AS s(metric)
+),
+shares AS (
+    SELECT
+        * EXCLUDE (share),
+        CASE reading
+            WHEN 'half' THEN share
+            WHEN 'most' THEN (row_number() OVER (one ORDER BY effect DESC) = 1)::DOUBLE
+            ELSE (row_number() OVER (one ORDER BY effect) = 1)::DOUBLE
+        END AS share
+    FROM effects CROSS JOIN (VALUES ('half'), ('most'), ('least')) AS s(reading)
+    WINDOW one AS (PARTITION BY metric, reading, extraction_id, ordinal)
 )
 SELECT
-    a.language, a.response_id,
-    a.granularity AS label, a.mention = 'right' AS mention_right, a.specific,
-    coalesce(a.status = 'linked', false) AS linked,
-    a.mention = 'right' AND a.link IS NOT NULL AS link_judged,
-    coalesce(a.mention = 'right' AND a.link = 'right', false) AS link_right,
-    a.condition = 'explicit' AS explicit, s.qid IS NOT NULL AS associated, 1 / nullif(n.linked, 0) AS weight
-FROM audited_mentions AS a
-LEFT JOIN associations AS s ON a.qid = s.qid AND a.country = s.country
-LEFT JOIN sizes AS n
-    ON a.model = n.model AND a.language = n.language AND a.topic = n.topic AND a.condition = n.condition
-    AND a.country IS NOT DISTINCT FROM n.country AND a.qid = n.qid
-WHERE a.mention IS NOT NULL
-ORDER BY a.language, a.response_id, a.ordinal
+    metric, reading, language, response_id, label, linked, explicit, associated, weight,
+    sum(share * is_right::INT) AS is_right, sum(share * right_specific::INT) AS right_specific,
+    sum(share * link_judged::INT) AS link_judged, sum(share * link_right::INT) AS link_right
+FROM shares
+GROUP BY
+    metric, reading, language, response_id, extraction_id, ordinal, label, linked, explicit, associated, weight
+ORDER BY metric, reading, language, response_id, ordinal
