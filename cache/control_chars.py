@@ -14,5 +14,14 @@ def replace_control_chars(text: str) -> str:
     return "".join("\ufffd" if _is_control(letter) else letter for letter in text)
 
 
+def shown(text: str) -> str:
+    """The text with whatever would steer a terminal written out ("\\x1b"); line breaks and tabs stay."""
+    return "".join(_written(letter) if _is_control(letter) and letter != "\t" else letter for letter in text)
+
+
+def _written(letter: str) -> str:
+    return letter.encode("unicode_escape").decode()
+
+
 def _is_control(letter: str) -> bool:
     return letter != "\n" and (unicodedata.category(letter) in ("Cc", "Zl", "Zp") or letter in _OVERRIDES)

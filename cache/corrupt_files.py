@@ -13,7 +13,8 @@ from polyculture.cache.layout import Layout
 from polyculture.cache.store import CORE
 
 _NAMED = re.compile(r"(/[^'\"\n]+\.parquet)")
-_NO_FILE = ("No files found", "Cannot open file")  # DuckDB, of a file that is missing or not readable
+# What DuckDB, and Python's file systems through it, say of what is gone, or may not be read.
+_NO_FILE = ("No files found", "Cannot open file", "FileNotFoundError", "PermissionError")
 _JOB_DEPTH = 5  # folders of a part: table, model, language, topic, and the file itself
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from polyculture.cache.errors import StoreError
 
 _DELIMITERS = ",;\t"
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r")
 
 
 def read_sheet_rows(path: Path, columns: Sequence[str], remedy: str) -> list[dict[str, str]]:

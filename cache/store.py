@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,29 @@ CORE = Layout(
 )
 
 
+def _local(path: Path) -> str:
+    """A file's name for DuckDB's own file system."""
+    return str(path.resolve())
+
+
+def _read_only(connection: duckdb.DuckDBPyConnection, run: RunFolder) -> Callable[[Path], str]:
+    from polyculture.cache.readonly_files import register_run_files, run_address
+
+    register_run_files(connection, run.root)
+    return run_address
+
+
+def _confine(connection: duckdb.DuckDBPyConnection, run: RunFolder, at: Path | None) -> None:
+    """Takes every file from a connection but those of the run; with `at` these are read-only."""
+    if at is None:
+        connection.execute("SET allowed_directories = [$folder]", {"folder": str(run.root.resolve())})
+        connection.execute("SET enable_external_access = false")
+        return
+    from polyculture.cache.readonly_files import confine
+
+    confine(connection, run.root, at.parent / "spill")
+
+
 @contextmanager
 def _built(run: RunFolder, layout: Layout, at: Path | None, selections: Collection[str]) -> Iterator[Path]:
     """Writes a new `store.duckdb`, or `at`: views over the run's files, then the layout's SQL.
@@ -50,8 +73,9 @@ def _built(run: RunFolder, layout: Layout, at: Path | None, selections: Collecti
     path = at or run.store
     with replacing(path) as temporary, _disk_faults(path):
         with open_view_template(temporary, layout, selections) as connection:
-            _put_rows(connection, run, manifest, layout, selections)
-            connection.execute("CHECKPOINT")  # closing writes, too, but does not report a full disk
+            address = _local if at is None else _read_only(connection, run)
+            _put_rows(connection, run, manifest, layout, selections, address)
+            connection.execute("CHECKPOINT")  # closing writes, too, but says nothing where the disk is full
         yield temporary
 
 
@@ -89,6 +113,7 @@ def _put_rows(
     manifest: Manifest,
     layout: Layout,
     selections: Collection[str] = (),
+    address: Callable[[Path], str] = _local,
 ) -> None:
     """Replaces the empty tables of a store by views over the run's files.
 
@@ -97,12 +122,12 @@ def _put_rows(
     """
     _put_run(connection, manifest)
     for table in layout.tables:
-        _put_files(connection, run, table)
+        _put_files(connection, run, table, MAIN, address)
     for selection in selections:
         connection.execute(f"SET search_path = '{selection},{MAIN}'")
         for table in layout.tables:
             if table.name in COMPUTED:
-                _put_files(connection, run, table, selection)
+                _put_files(connection, run, table, selection, address)
     connection.execute(f"SET search_path = '{MAIN}'")
 
 
@@ -117,16 +142,18 @@ def open_store(
 ) -> duckdb.DuckDBPyConnection:
     """Builds the store and opens it read-only; it can read the run's folder and no other file.
 
-    With `at` nothing is written into the run's folder; `memory` ('4GB') bounds what DuckDB holds.
-    The views in `keep` are materialised now, in order, so that many queries do not read millions of mentions each; rows
-    written later are not in them. With a `selection`, names without a schema are those of this schema, and only its
-    views are materialised; they take precedence over the views of all schemas. `selections` are further schemas.
+    With `at`, a path in a temporary folder, the store is for somebody else's SQL: nothing can be written into the run's
+    folder through the connection (`cache.readonly_files`), and DuckDB spills into a folder beside `at`. `memory`
+    ('4GB') bounds what DuckDB holds.
+    Each of the views in `keep`, in order, is computed once, now: whoever asks many questions does not read millions of
+    mentions for each. What is written later is not in them. With a `selection`, names without a schema are those of
+    this one; what is kept is kept of it alone, and stands before the views of all schemas. `selections` are further
+    schemas to ask.
     """
     # Opened under its temporary name: DuckDB confuses two files of one name where the first is open.
     with _built(run, layout, at, {selection, *selections} - {MAIN}) as path:
         connection = connect(path, read_only=True, memory=memory)
-    connection.execute("SET allowed_directories = [$folder]", {"folder": str(run.root.resolve())})
-    connection.execute("SET enable_external_access = false")
+    _confine(connection, run, at)
     connection.execute("SET enable_progress_bar = false")
     # DuckDB 2.0.0 ends a join over millions of mentions with an internal error ("global dictionary column 0 changed
     # identity") where it caches small chunks between operators. Without that cache, the join works.
@@ -138,17 +165,25 @@ def open_store(
     return connection
 
 
-def _put_files(connection: duckdb.DuckDBPyConnection, run: RunFolder, table: Table[Any], selection: str = MAIN) -> None:
-    """Replaces the empty table by a view over its files, where there are any."""
+def _put_files(
+    connection: duckdb.DuckDBPyConnection,
+    run: RunFolder,
+    table: Table[Any],
+    selection: str,
+    address: Callable[[Path], str],
+) -> None:
+    """Puts a view over the files of a table, where there are any, in the place of the empty table."""
     if table.sharded:
         files = committed_parts(run, table)
     else:
         files = [path for path in [run.table(file_of(table.name, selection))] if path.exists()]
     if files:
-        _create_view(connection, table, files)
+        _create_view(connection, table, files, address)
 
 
-def _create_view(connection: duckdb.DuckDBPyConnection, table: Table[Any], files: Sequence[Path]) -> None:
+def _create_view(
+    connection: duckdb.DuckDBPyConnection, table: Table[Any], files: Sequence[Path], address: Callable[[Path], str]
+) -> None:
     """A view over the rows of `files`; columns that came later than some of them are null there."""
     name = f"stored_{table.name}"
     empty = connection.table(name)
@@ -156,7 +191,7 @@ def _create_view(connection: duckdb.DuckDBPyConnection, table: Table[Any], files
     connection.execute(f"DROP TABLE {name}")
     first = {path.parent: path for path in reversed(files)}  # of each job, the oldest
     older = any(is_older(path, table) for path in first.values())
-    paths = [str(path.resolve()) for path in files]
+    paths = [address(path) for path in files]
     rows = connection.read_parquet(paths, hive_partitioning=False, union_by_name=older)
     if older:
         there = frozenset(rows.columns)

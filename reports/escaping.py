@@ -13,7 +13,7 @@ from urllib.parse import quote
 import orjson
 from markupsafe import Markup
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r")
 
 
 def packed(data: Any) -> Markup:

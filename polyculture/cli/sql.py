@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -25,16 +26,23 @@ def sql(
     runs: Runs = None,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
+    timeout: Annotated[
+        float, typer.Option("--timeout", min=0.1, metavar="SECONDS", help="A query that takes longer is stopped.")
+    ] = 600.0,
 ) -> None:
     """Query the store in SQL, read-only.
 
-    Only the run's own files can be read.
+    Only the run's own files can be read, through the views. A query uses at most half of the free memory, and spills
+    the rest into a temporary folder outside the run.
     """
+    import tempfile
+
     import duckdb
 
     from polyculture.cache.corrupt_files import damaged_file
     from polyculture.cache.errors import StoreError
-    from polyculture.cache.readonly_sql import check_query
+    from polyculture.cache.free_memory import memory_limit
+    from polyculture.cache.readonly_sql import check_query, interrupted_after
     from polyculture.cache.selections import SELECTIONS
     from polyculture.cache.shards import unsealed
     from polyculture.cache.store import open_store
@@ -52,15 +60,23 @@ def sql(
     asked = sys.stdin.read() if query == "-" else query
     question = asked if asked and not schema else DICTIONARY
     named = [selection for selection in SELECTIONS if selection in question.lower()]
-    with open_store(run, store_layout(), selections=named) as store:
-        try:
-            check_query(question)
-            write_rows(store.sql(question), format, output)
-        except duckdb.Error as fault:
-            if damaged_file(fault):
-                raise
-            first_line = str(fault).splitlines()[0]
-            raise StoreError(f"the query cannot be answered: {first_line}", remedy=_remedy(fault)) from fault
+    try:
+        check_query(question)  # before the store is built
+        with tempfile.TemporaryDirectory(prefix="polyculture-sql-") as folder:
+            at = Path(folder) / "store.duckdb"
+            with (
+                open_store(run, store_layout(), selections=named, at=at, memory=memory_limit()) as store,
+                interrupted_after(timeout, store),
+            ):
+                write_rows(store.sql(question), format, output)
+    except duckdb.InterruptException as fault:
+        what = f"the query took longer than {timeout:g} seconds, and was stopped"
+        raise StoreError(what, remedy="Ask for less, or give it longer: --timeout SECONDS.") from fault
+    except duckdb.Error as fault:
+        if damaged_file(fault):
+            raise
+        first_line = str(fault).splitlines()[0]
+        raise StoreError(f"the query cannot be answered: {first_line}", remedy=_remedy(fault)) from fault
 
 
 def _remedy(fault: Exception) -> str:
@@ -70,6 +86,8 @@ def _remedy(fault: Exception) -> str:
         return "See the views and their columns: polyculture sql EXPERIMENT"
     if isinstance(fault, duckdb.PermissionException | duckdb.InvalidInputException):
         return "The store is read-only and sees only the run's own files: use SELECT."
+    if isinstance(fault, duckdb.OutOfMemoryException):
+        return "Ask for less at a time, or free some memory."
     return "Correct the query."
 
 

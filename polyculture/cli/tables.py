@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.control_chars import replace_control_chars
+from polyculture.cache.control_chars import shown
 from polyculture.cache.files import store_faults
 from polyculture.cache.selections import MAIN, SELECTIONS
 from polyculture.cli.options import Format
@@ -37,7 +37,8 @@ def write_rows(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | Non
         return
     text = _json_lines(table) if format is Format.JSON else _csv(table)
     if output is None:
-        sys.stdout.writelines(text)
+        # What a terminal would obey is written out; a pipe gets the data as they are.
+        sys.stdout.writelines(map(_on_a_terminal, text) if sys.stdout.isatty() else text)
         return
     with store_faults(output), output.open("w", encoding="utf-8", newline="") as file:
         file.writelines(text)
@@ -76,9 +77,11 @@ def make_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(*columns, title=title, box=box.SIMPLE_HEAD, title_justify="left")
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
+    for column in columns:
+        table.add_column(Text(shown(column)))
     for row in rows:
-        table.add_row(*(Text(replace_control_chars(_cell(value))) for value in row))
+        table.add_row(*(Text(shown(_cell(value))) for value in row))
     return table
 
 
@@ -112,6 +115,10 @@ def _cell(value: Any) -> str:
     return f"{value:.3f}"
 
 
+def _on_a_terminal(text: str) -> str:
+    return shown(text.replace("\r\n", "\n"))
+
+
 def _csv(table: Any) -> Iterable[str]:
     import csv
     import io
@@ -122,7 +129,7 @@ def _csv(table: Any) -> Iterable[str]:
         buffer = io.StringIO()
         writer = csv.writer(buffer)
         if batch.num_rows == 0:
-            writer.writerow(table.column_names)
+            writer.writerow([defuse(name) for name in table.column_names])  # a PIVOT makes values into names
         columns = [column.to_pylist() for column in batch.columns]  # two columns may have the same name
         writer.writerows([defuse(value) for value in row] for row in zip(*columns, strict=True))
         yield buffer.getvalue()

@@ -18,7 +18,8 @@ def view(
 ) -> None:
     """Serve pages on this machine to browse the store: search, read responses, query in SQL.
 
-    Read-only, for this machine's browser only. Ctrl-C ends it.
+    Read-only, for this machine's browser only, at the printed address: whoever knows it can read the store. Ctrl-C
+    ends it.
     """
     import tempfile
     from pathlib import Path
@@ -29,13 +30,14 @@ def view(
     from polyculture.reports.names import Names
     from polyculture.reports.view.live import LiveStore
     from polyculture.reports.view.pages import Pages
-    from polyculture.reports.view.server import LOOPBACK, application, listen
+    from polyculture.reports.view.server import LOOPBACK, application, listen, new_base
     from polyculture.running.layout import store_layout
 
     workspace = open_workspace(experiment, runs)
     manifest = require_run(workspace.run)
     with listen(port) as door, tempfile.TemporaryDirectory() as folder:
+        base = new_base()
         store = LiveStore(workspace.run, Path(folder), store_layout())
-        pages = Pages(store, manifest.experiment, Names(workspace.catalog, tuple(manifest.models)))
-        typer.echo(f"http://{LOOPBACK}:{door.getsockname()[1]}/  (Ctrl-C ends it)")
-        web.run_app(application(workspace.run, pages), sock=door, print=lambda *_: None)
+        pages = Pages(store, manifest.experiment, Names(workspace.catalog, tuple(manifest.models)), base)
+        typer.echo(f"http://{LOOPBACK}:{door.getsockname()[1]}{base}/  (Ctrl-C ends it)")
+        web.run_app(application(workspace.run, pages, base), sock=door, print=lambda *_: None)

@@ -12,15 +12,15 @@ from typing import Any
 import duckdb
 
 from polyculture.cache.errors import StoreError
+from polyculture.cache.free_memory import memory_limit
 from polyculture.cache.layout import Layout
-from polyculture.cache.readonly_sql import check_query
+from polyculture.cache.readonly_sql import check_query, interrupted_after
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.shards import committed_parts
 from polyculture.cache.sql_files import read_sql
 from polyculture.cache.store import open_store
 
 SQL = Path(__file__).with_name("sql")
-MEMORY = "4GB"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class Answer:
 
 @dataclass
 class LiveStore:
-    """The store of `run` with the views of `layout`, read-only; its database file stands in `folder`.
+    """The store of `run` with the views of `layout`, read-only; its database file and spilled data stand in `folder`.
 
     It is reopened when the run has written, at most every `pause` seconds. A query may take `seconds`. Several queries
     may run at once.
@@ -78,20 +78,20 @@ class LiveStore:
         """At most `limit` rows of a query. Raises `StoreError` where it takes too long, else DuckDB's own errors."""
         try:
             return self._answer(self._cursor(), query, values, limit)
-        except duckdb.IOException:  # a file went away: the run has written it anew
+        except duckdb.Error as fault:
+            if not _went_away(fault):
+                raise
             return self._answer(self._cursor(afresh=True), query, values, limit)
 
     def _answer(self, cursor: duckdb.DuckDBPyConnection, query: str, values: Mapping[str, Any], limit: int) -> Answer:
-        watch = threading.Timer(self.seconds, cursor.interrupt)
-        watch.start()
         try:
-            cursor.execute(query, dict(values) or None)
-            columns = tuple(column[0] for column in cursor.description or ())
-            rows = cursor.fetchmany(limit + 1)
+            with interrupted_after(self.seconds, cursor):
+                cursor.execute(query, dict(values) or None)
+                columns = tuple(column[0] for column in cursor.description or ())
+                rows = cursor.fetchmany(limit + 1)
         except duckdb.InterruptException as fault:
             raise StoreError(f"that takes longer than {self.seconds:g} seconds, and was stopped") from fault
         finally:
-            watch.cancel()
             cursor.close()
         return Answer(columns, rows[:limit], len(rows) > limit)
 
@@ -104,10 +104,17 @@ class LiveStore:
                 if connection is None or afresh or written != self._written:
                     # Questions to the one before are still being answered: its file has lost its name, and loses its
                     # room on the disk when nobody reads it any more.
-                    connection = open_store(self.run, self.layout, at=self.folder / "store.duckdb", memory=MEMORY)
+                    connection = open_store(
+                        self.run, self.layout, at=self.folder / "store.duckdb", memory=memory_limit()
+                    )
                     self._told = {}
                 self._connection, self._written, self._looked = connection, written, now
             return connection.cursor()
+
+
+def _went_away(fault: duckdb.Error) -> bool:
+    """Has the run written a file anew, so that the one of before is gone?"""
+    return isinstance(fault, duckdb.IOException) or "FileNotFoundError" in str(fault)
 
 
 def _written(run: RunFolder, layout: Layout) -> object:

@@ -23,15 +23,15 @@ Asked = Mapping[str, str]
 
 
 class Pages:
-    """Each method takes the query of an address and returns a page. Errors are shown on the page."""
+    """Each method takes what was asked and returns a page, errors included. Addresses begin with `base`."""
 
-    def __init__(self, store: LiveStore, experiment: str, names: Names) -> None:
+    def __init__(self, store: LiveStore, experiment: str, names: Names, base: str) -> None:
         self._store, self._names = store, names
         loader = FileSystemLoader(FOLDER / "templates")
         self._environment = Environment(
             loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
-        self._environment.globals.update(experiment=experiment, names=names, axes=AXES)
+        self._environment.globals.update(experiment=experiment, names=names, axes=AXES, base=base)
 
     def search(self, asked: Asked) -> str:
         """An overview of the run, or the results of a search."""

@@ -1,19 +1,23 @@
 """Serves the pages on loopback, to browsers on this machine.
 
-The Host header must be loopback's own name, against DNS rebinding. A page of another site may link here but not run a
-query.
+Every address begins with a random token that the terminal prints, and no other page knows: also a page that another
+port of this machine serves, which browsers count as the same site. What a browser says of where a request comes from
+must be this page, or the user. The Host header must be loopback's own name, against DNS rebinding. SQL comes by POST.
 """
 
 from __future__ import annotations
 
 import asyncio
+import hmac
 import re
+import secrets
 import socket
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 import duckdb
 from aiohttp import web
+from aiohttp.typedefs import Middleware
 
 from polyculture.cache.errors import StoreError
 from polyculture.cache.run_folder import RunFolder
@@ -21,6 +25,7 @@ from polyculture.reports.view.pages import FOLDER, Pages
 
 LOOPBACK = "127.0.0.1"
 HOSTS = (LOOPBACK, "localhost")
+FROM = ("same-origin", "none")  # Sec-Fetch-Site: a page of ours, or an address that the user typed
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; "
     "base-uri 'none'; frame-ancestors 'none'",
@@ -41,15 +46,21 @@ def listen(port: int) -> socket.socket:
         raise StoreError(f"port {port} cannot be opened on {LOOPBACK}", remedy=remedy) from fault
 
 
-def application(run: RunFolder, pages: Pages) -> web.Application:
-    """The pages at their addresses, and the run's report where there is one."""
-    app = web.Application(middlewares=[guard])
+def new_base() -> str:
+    """The beginning of all addresses of one server: a slash and 128 random bits."""
+    return f"/{secrets.token_urlsafe(16)}"
 
-    def page(make: Callable[[web.Request], str]) -> Handler:
+
+def application(run: RunFolder, pages: Pages, base: str) -> web.Application:
+    """The pages at their addresses below `base`, and the run's report where there is one."""
+    app = web.Application(middlewares=[_guard(base)])
+
+    def page(make: Callable[[web.Request, Mapping[str, str]], str]) -> Handler:
         async def answer(request: web.Request) -> web.Response:
+            asked = await request.post()
             # DuckDB answers in a thread: others may ask meanwhile.
             try:
-                return _html(await asyncio.to_thread(make, request))
+                return _html(await asyncio.to_thread(make, request, _texts(asked)))
             except (StoreError, duckdb.Error) as fault:
                 return _html(pages.fault(str(fault).splitlines()[0]), status=503)
 
@@ -58,27 +69,61 @@ def application(run: RunFolder, pages: Pages) -> web.Application:
     async def part(request: web.Request) -> web.StreamResponse:
         return await _sent(run.report_data / request.match_info["name"])
 
-    app.router.add_get("/", page(lambda request: pages.search(request.query)))
-    app.router.add_get(r"/item/{qid:Q\d+}", page(lambda request: pages.item(request.match_info["qid"])))
-    app.router.add_get("/responses", page(lambda request: pages.responses(request.query)))
-    app.router.add_get("/sql", page(lambda request: pages.sql(request.query)))
-    app.router.add_get("/report.css", _file(FOLDER.parent / "report.css"))
-    app.router.add_get("/view.css", _file(FOLDER / "view.css"))
-    app.router.add_get("/report.html", _file(run.report))
-    app.router.add_get(r"/report-data/{name:\d+-\d+\.js}", part)
+    routes = app.router
+    routes.add_get(f"{base}/", page(lambda request, _: pages.search(request.query)))
+    routes.add_get(rf"{base}/item/{{qid:Q\d+}}", page(lambda request, _: pages.item(request.match_info["qid"])))
+    routes.add_get(f"{base}/responses", page(lambda request, _: pages.responses(request.query)))
+    routes.add_get(f"{base}/sql", page(_form(pages)))
+    routes.add_post(f"{base}/sql", page(lambda _, asked: pages.sql(asked)))
+    routes.add_get(f"{base}/report.css", _file(FOLDER.parent / "report.css"))
+    routes.add_get(f"{base}/view.css", _file(FOLDER / "view.css"))
+    routes.add_get(f"{base}/report.html", _file(run.report))
+    routes.add_get(rf"{base}/report-data/{{name:\d+-\d+\.js}}", part)
     return app
 
 
-@web.middleware
-async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """Refuses requests of other sites, and adds security headers to every answer."""
+def _form(pages: Pages) -> Callable[[web.Request, Mapping[str, str]], str]:
+    def show(request: web.Request, _asked: Mapping[str, str]) -> str:
+        if "query" in request.query:  # an image's or a link's address would do, too
+            raise web.HTTPMethodNotAllowed("GET", ["POST"], text="A query is asked by POST, from the page itself.")
+        return pages.sql({})
+
+    return show
+
+
+def _texts(asked: Mapping[str, object]) -> dict[str, str]:
+    """The fields of a form without its files."""
+    return {name: value for name, value in asked.items() if isinstance(value, str)}
+
+
+def _guard(base: str) -> Middleware:
+    """Refuses requests without the token or of other pages, and adds security headers to every answer."""
+
+    @web.middleware
+    async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
+        if not _may_ask(request, base):
+            text = "This page answers its own machine only, at the address that the terminal shows."
+            return _with_headers(web.Response(status=403, text=text), request.path, base)
+        try:
+            response = await handler(request)
+        except web.HTTPException as refusal:
+            response = web.Response(status=refusal.status, text=refusal.text)
+        return _with_headers(response, request.path, base)
+
+    return guard
+
+
+def _may_ask(request: web.Request, base: str) -> bool:
     host = re.sub(r":\d+$", "", request.headers.get("Host", ""))
-    elsewhere = request.headers.get("Sec-Fetch-Site") == "cross-site"
-    if host not in HOSTS or (elsewhere and request.path == "/sql"):
-        raise web.HTTPForbidden(text="This page answers its own machine only, under its own name.")
-    response = await handler(request)
+    token = f"/{request.path.split('/')[1]}"
+    # A program that is no browser, as curl, does not say where a request comes from; it has the token.
+    origin = request.headers.get("Sec-Fetch-Site", "none")
+    return host in HOSTS and origin in FROM and hmac.compare_digest(token.encode(), base.encode())
+
+
+def _with_headers(response: web.StreamResponse, path: str, base: str) -> web.StreamResponse:
     for name, value in HEADERS.items():
-        if not (name == "Content-Security-Policy" and request.path.startswith("/report")):  # it has its own
+        if not (name == "Content-Security-Policy" and path.startswith(f"{base}/report")):  # it has its own
             response.headers.setdefault(name, value)
     return response
 

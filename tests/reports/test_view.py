@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import httpx
@@ -24,7 +25,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.reports.names import Names
 from polyculture.reports.view.live import LiveStore
 from polyculture.reports.view.pages import Pages, pieces
-from polyculture.reports.view.server import application, listen
+from polyculture.reports.view.server import application, listen, new_base
 from polyculture.running.layout import store_layout
 from tests.report_run import MODELS, Synthetic, hostile_kitchen, kitchens
 from tests.reports.test_browser import browser  # noqa: F401  a fixture
@@ -36,8 +37,10 @@ class Served:
     def __init__(self, run: RunFolder, folder: Path, models: tuple[str, ...] = MODELS, **limits: float) -> None:
         self.store = LiveStore(run, folder, store_layout(), **limits)
         self._door = listen(0)
-        self.at = f"http://127.0.0.1:{self._door.getsockname()[1]}"
-        self._app = application(run, Pages(self.store, "Six kitchens", Names(read_catalog(), models)))
+        base = new_base()
+        self.root = f"http://127.0.0.1:{self._door.getsockname()[1]}"
+        self.at = f"{self.root}{base}"
+        self._app = application(run, Pages(self.store, "Six kitchens", Names(read_catalog(), models), base), base)
         self._loop = asyncio.new_event_loop()
         self._runner = web.AppRunner(self._app)
         ready = threading.Event()
@@ -65,7 +68,7 @@ class Served:
         return httpx.get(f"{self.at}{path}", headers=headers, timeout=60)
 
     def sql(self, query: str) -> str:
-        return httpx.get(f"{self.at}/sql", params={"query": query}, timeout=60).text
+        return httpx.post(f"{self.at}/sql", data={"query": query}, timeout=60).text
 
 
 @pytest.fixture(scope="module")
@@ -86,8 +89,19 @@ def page(browser: Browser) -> Iterator[Page]:  # noqa: F811
     assert complaints == []
 
 
+def open_page(served: Served, page: Page, path: str) -> None:
+    """Goes to an address; what is none is a query, typed where a reader types it."""
+    if path.startswith("/"):
+        page.goto(f"{served.at}{path}")
+        return
+    page.goto(f"{served.at}/sql")
+    page.fill("#query", path)
+    page.locator("button", has_text="Run").click()
+    page.locator("#answer").wait_for()
+
+
 def test_a_name_leads_to_its_responses_in_every_language(served: Served, page: Page) -> None:
-    page.goto(served.at)
+    page.goto(f"{served.at}/")
     page.fill("#q", "寿司")
     page.keyboard.press("Enter")
     page.locator("tbody a", has_text="sushi").click()
@@ -115,9 +129,9 @@ def test_responses_can_be_read_page_by_page(served: Served, page: Page) -> None:
     assert page.locator("blockquote").first.evaluate("element => getComputedStyle(element).direction") == "rtl"
 
 
-@pytest.mark.parametrize("path", ["/?q=sushi", "/item/Q46383", "/responses?qid=Q46383", "/sql?query=FROM+granularity"])
+@pytest.mark.parametrize("path", ["/?q=sushi", "/item/Q46383", "/responses?qid=Q46383", "FROM granularity"])
 def test_axe_finds_no_violation(served: Served, page: Page, path: str) -> None:
-    page.goto(f"{served.at}{path}")
+    open_page(served, page, path)
     found = Axe().run(page)
     assert found.violations_count == 0, found.generate_report()
 
@@ -125,8 +139,8 @@ def test_axe_finds_no_violation(served: Served, page: Page, path: str) -> None:
 @pytest.mark.parametrize("width", [390, 1280])
 def test_pages_are_as_wide_as_the_window(served: Served, page: Page, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
-    for path in ("/?q=sushi", "/item/Q46383", "/responses?qid=Q46383", "/sql?query=FROM+linked_mentions"):
-        page.goto(f"{served.at}{path}")
+    for path in ("/?q=sushi", "/item/Q46383", "/responses?qid=Q46383", "FROM linked_mentions"):
+        open_page(served, page, path)
         assert page.evaluate("document.documentElement.scrollWidth") == width, path
 
 
@@ -146,6 +160,8 @@ def test_sql_reads_the_run_and_changes_nothing(served: Served, tmp_path: Path) -
     secret.write_text("a\nhush", encoding="utf-8")
     for query in (
         f"COPY (SELECT 1) TO '{run}/x.csv'", "CREATE TABLE x AS SELECT 1", "DROP VIEW cells", "ATTACH 'x.duckdb'",
+        f"COPY (PIVOT (SELECT 1 AS a) ON a USING count(*)) TO '{run}/links.parquet'",
+        f"WITH x AS (COPY (SELECT 1) TO '{run}/links.parquet') FROM x", "EXPLAIN ANALYZE SELECT 1", "CALL checkpoint()",
         "SET memory_limit = '1TB'", "INSTALL httpfs", "SELECT 1; SELECT 2", "PRAGMA version", "not sql at all",
         f"SELECT * FROM read_csv('{secret}')", f"FROM '{secret}'", "SELECT * FROM read_text('/etc/hostname')",
     ):  # fmt: skip
@@ -153,6 +169,7 @@ def test_sql_reads_the_run_and_changes_nothing(served: Served, tmp_path: Path) -
         assert 'class="fault"' in answer, query
         assert "hush" not in answer.replace(query, "")
     assert sorted(run.rglob("*")) == before
+    assert b"PAR1" in (run / "links.parquet").read_bytes()[-4:]
 
 
 def test_a_long_question_is_stopped(served: Served, tmp_path: Path) -> None:
@@ -169,9 +186,69 @@ def test_only_this_machine_under_its_own_name_is_answered(served: Served) -> Non
     assert served.get("/", Host="localhost:1").status_code == 200
     for host in ("evil.example", "evil.example:8765", "127.0.0.1.evil.example", "[::1]", ""):
         assert served.get("/", Host=host).status_code in (400, 403), host
-    headers = {"Sec-Fetch-Site": "cross-site"}
-    assert served.get("/sql?query=FROM+cells", **headers).status_code == 403
-    assert served.get("/sql?query=FROM+cells").headers["Content-Security-Policy"].startswith("default-src 'none'")
+    for answer in (served.get("/"), served.get("/sql"), served.get("/nothing"), httpx.get(served.root)):
+        assert answer.headers["Content-Security-Policy"].startswith("default-src 'none'")
+
+
+@pytest.mark.parametrize("origin", ["cross-site", "same-site", "anything"])
+def test_a_request_that_another_page_makes_is_refused(served: Served, origin: str) -> None:
+    """A page on another port of this machine is of the same site: `same-site` was let through."""
+    headers = {"Sec-Fetch-Site": origin}
+    for path in ("/", "/sql", "/item/Q46383", "/report.html"):
+        assert served.get(path, **headers).status_code == 403
+    assert httpx.post(f"{served.at}/sql", data={"query": "SELECT 1"}, headers=headers).status_code == 403
+    for own in ("same-origin", "none"):
+        assert served.get("/sql", **{"Sec-Fetch-Site": own}).status_code == 200
+
+
+def test_nothing_is_answered_without_the_token(served: Served) -> None:
+    for path in ("/", "/sql", "/report.html", "/report.css", f"/x{served.at.rpartition('/')[2]}/sql", "//sql"):
+        assert httpx.get(f"{served.root}{path}").status_code == 403, path
+    assert httpx.post(f"{served.root}/sql", data={"query": "SELECT 1"}).status_code == 403
+    assert new_base() != new_base()
+
+
+def test_sql_is_no_part_of_an_address(served: Served) -> None:
+    refused = served.get("/sql?query=SELECT+40%2B2")
+    assert refused.status_code == 405
+    assert "42" not in refused.text
+    assert ">42</td>" in served.sql("SELECT 40+2")
+
+
+def test_a_page_of_another_port_gets_nothing(served: Served, browser: Browser) -> None:  # noqa: F811
+    """It had overwritten the report with one `<img>`; here even one that knows the token is refused."""
+    asked: list[str] = []
+    statuses: list[int] = []
+    page = browser.new_page()
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("response", lambda answer: answer.url.startswith(served.root) and statuses.append(answer.status))
+
+    def attack() -> str:
+        images = "".join(f'<img src="{at}/sql?query=SELECT+1">' for at in (served.at, served.root))
+        frame = f'<iframe name="f"></iframe><form method="post" target="f" action="{served.at}/sql">'
+        form = f'{frame}<input name="query" value="SELECT 1"></form><script>document.forms[0].submit()</script>'
+        return f"<!doctype html>{images}{form}"
+
+    class Attacker(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(attack().encode())
+
+        def log_message(self, *_: object) -> None:
+            """Nothing of it belongs into a test's output."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Attacker) as elsewhere:
+        threading.Thread(target=elsewhere.serve_forever).start()
+        try:
+            page.goto(f"http://127.0.0.1:{elsewhere.server_port}/")
+            page.wait_for_load_state("networkidle")
+        finally:
+            page.close()
+            elsewhere.shutdown()
+    assert sum(url.startswith(served.root) for url in asked) == 3  # two images and a form
+    assert set(statuses) == {403}  # of an image that is none the browser reports no answer
 
 
 def test_the_report_lies_beside_the_pages(served: Served, page: Page) -> None:
@@ -209,10 +286,10 @@ def test_hostile_data_does_nothing(tmp_path: Path, tmp_path_factory: pytest.Temp
             "/?q=window",
             "/item/Q1",
             "/responses?qid=Q1",
-            "/sql?query=FROM+linked_mentions",
+            "FROM linked_mentions",
             f"/?q={'<script>'}",
         ):
-            page.goto(f"{served.at}{path}")
+            open_page(served, page, path)
             assert page.evaluate("window.hacked") is None
             assert page.locator("img").count() == 0
         page.goto(f"{served.at}/responses?qid=Q1")
@@ -235,7 +312,7 @@ def test_the_command_says_where_and_ends_with_ctrl_c(tmp_path: Path, tmp_path_fa
         assert address.startswith("http://127.0.0.1:")
         assert httpx.get(address, timeout=60).status_code == 200
         taken = subprocess.run(
-            [*command[:-1], address.rstrip("/").rpartition(":")[2]], capture_output=True, text=True, check=False
+            [*command[:-1], str(httpx.URL(address).port)], capture_output=True, text=True, check=False
         )
         assert taken.returncode == 2
         assert "cannot be opened" in taken.stderr
