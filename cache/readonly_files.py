@@ -8,7 +8,7 @@ Read-only is a property of the connection here, not of the statement. What was t
   the run's folder must not be among them.
 - A read-only file system in Python, registered with the connection, holds. Views read Parquet lazily, so they name
   their files by its addresses (`run:///...`); DuckDB's own file system is left with one temporary folder, which holds
-  none of the run's files. A query takes as long as before.
+  none of the run's files. Measured on a small store, a query took as long as before.
 - `disabled_filesystems = 'LocalFileSystem'` beside it holds, too, but then DuckDB cannot spill: it ends with a
   permission error, and to a second file system in Python it writes blocks that it does not find again.
 - A thread or process that the kernel keeps from writing (Landlock) was not taken: it is for Linux alone, and must

@@ -75,7 +75,7 @@ def _built(run: RunFolder, layout: Layout, at: Path | None, selections: Collecti
         with open_view_template(temporary, layout, selections) as connection:
             address = _local if at is None else _read_only(connection, run)
             _put_rows(connection, run, manifest, layout, selections, address)
-            connection.execute("CHECKPOINT")  # closing writes, too, but says nothing where the disk is full
+            connection.execute("CHECKPOINT")  # closing writes, too, but does not report a full disk
         yield temporary
 
 
@@ -145,10 +145,9 @@ def open_store(
     With `at`, a path in a temporary folder, the store is for somebody else's SQL: nothing can be written into the run's
     folder through the connection (`cache.readonly_files`), and DuckDB spills into a folder beside `at`. `memory`
     ('4GB') bounds what DuckDB holds.
-    Each of the views in `keep`, in order, is computed once, now: whoever asks many questions does not read millions of
-    mentions for each. What is written later is not in them. With a `selection`, names without a schema are those of
-    this one; what is kept is kept of it alone, and stands before the views of all schemas. `selections` are further
-    schemas to ask.
+    The views in `keep` are materialised now, in order, so that many queries do not read millions of mentions each; rows
+    written later are not in them. With a `selection`, names without a schema are those of this schema, and only its
+    views are materialised; they take precedence over the views of all schemas. `selections` are further schemas.
     """
     # Opened under its temporary name: DuckDB confuses two files of one name where the first is open.
     with _built(run, layout, at, {selection, *selections} - {MAIN}) as path:
@@ -172,7 +171,7 @@ def _put_files(
     selection: str,
     address: Callable[[Path], str],
 ) -> None:
-    """Puts a view over the files of a table, where there are any, in the place of the empty table."""
+    """Replaces the empty table by a view over its files, where there are any."""
     if table.sharded:
         files = committed_parts(run, table)
     else:
