@@ -239,7 +239,7 @@ def test_sql_says_what_is_wrong_with_a_query_and_shows_times_with_a_zone(tmp_pat
     for query, remedy in (
         ("SELECT * FROM respnses", "See the views"),
         ("SELECT FROM WHERE", "Correct the query"),
-        ("SELECT * FROM read_csv('/etc/passwd')", "no file is seen"),
+        ("SELECT * FROM read_csv('/etc/passwd')", "sees only"),
         ("CREATE TABLE mine (a INTEGER)", "read-only"),
         ("SELECT 1; SELECT 2", "read-only"),
         ("COPY (SELECT 1) TO 'runs/pilot/mine.csv'", "read-only"),
