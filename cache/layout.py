@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import types
 import typing
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -109,9 +110,16 @@ class Layout:
 
 
 def compose(*layouts: Layout) -> Layout:
-    """One layout of several, in order. What several of them hold stands where it came first."""
+    """One layout of several, in order. What several of them hold stands where it came first.
+
+    Raises `ValueError` where two tables have one name.
+    """
+    tables = tuple(dict.fromkeys(table for layout in layouts for table in layout.tables))
+    twice = sorted(name for name, count in Counter(table.name for table in tables).items() if count > 1)
+    if twice:
+        raise ValueError(f"several tables are called {', '.join(twice)}: give each a name of its own")
     return Layout(
-        tuple(dict.fromkeys(table for layout in layouts for table in layout.tables)),
+        tables,
         _join(layout.current for layout in layouts),
         _join(layout.views for layout in layouts),
     )

@@ -31,6 +31,7 @@ class CbsOptions(DatasetOptions):
     With --help-with and --phrasings the table has the paired differences. CAMeL's protocol: --draws 5 --entities 50.
     """
 
+    model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
     setting: Annotated[Names, Field(description="Only these settings. Default: all but qa.")] = ()
     form: Annotated[
         Literal["causal", "masked"], Field(description="causal: for models that read what is before the gap.")

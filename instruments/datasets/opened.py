@@ -25,7 +25,6 @@ class DatasetOptions(BaseModel):
     data: Annotated[str, Field(description="camellia, camel, camel2, own, own:NAME, or a rules file.")] = "camellia"
     folder: Annotated[Path | None, Field(description="The folder of the data set, if it was not fetched.")] = None
     english: Annotated[bool, Field(description="The publisher's English translation.")] = False
-    model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
     language: Annotated[Names, Field(description="Only these languages.")] = ()
     culture: Annotated[Names, Field(description="Only these native cultures.")] = ()
     type: Annotated[Names, Field(description="Only these types of entities.")] = ()

@@ -28,6 +28,7 @@ class EmbeddingsOptions(DatasetOptions):
     Hidden states of an entity's tokens in neutral contexts, averaged. What is represented already stays.
     """
 
+    model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
     layer: Annotated[Names, Field(description="first, middle, last, or a number. Default: these three.")] = ()
     contexts: Annotated[AtLeastOne, Field(description="In how many neutral contexts an entity stands.")] = 3
     entities: Annotated[AtLeastOne | None, Field(description="At most this many of each culture and type.")] = None

@@ -37,6 +37,7 @@ LabelFile = Annotated[Path | None, Field(description="What the model's labels me
 class SwapOptions(DatasetOptions):
     """What is asked of texts with native and with Western entities in them."""
 
+    model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
     setting: Annotated[Names, Field(description="Only these settings of the contexts.")] = ()
     contexts: Annotated[AtLeastOne | None, Field(description="At most so many of each type and setting.")] = None
     entities: Annotated[

@@ -17,12 +17,13 @@ class CommandGroup(TyperGroup):
     """The commands of the front door, then those of instruments."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return [*super().list_commands(ctx), *_LINES]
+        return list(dict.fromkeys((*super().list_commands(ctx), *_LINES)))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """A command. In the overview an instrument's command is only its line: nothing is imported."""
-        if cmd_name not in _LINES:
-            return super().get_command(ctx, cmd_name)
+        own = super().get_command(ctx, cmd_name)
+        if own is not None or cmd_name not in _LINES:  # an instrument never takes the name of a command
+            return own
         if ctx.resilient_parsing or ctx.meta.get(_LISTING):
             return _listed(cmd_name)
         return _made(cmd_name)

@@ -111,7 +111,10 @@ def _show(workspace: Workspace, table: Shown) -> None:
 def _parameters(fields: Mapping[str, FieldInfo], command: Command) -> Iterator[Parameter]:
     kind = Parameter.KEYWORD_ONLY
     yield Parameter("context", kind, annotation=typer.Context)
-    yield Parameter("experiment", kind, default=None, annotation=Annotated[Path | None, EXPERIMENT])
+    if command.demo:
+        yield Parameter("experiment", kind, default=None, annotation=Annotated[Path | None, EXPERIMENT])
+    else:
+        yield Parameter("experiment", kind, annotation=Annotated[Path, EXPERIMENT])
     for name, field in fields.items():
         yield _parameter(name, field)
     if command.lists:
@@ -126,10 +129,16 @@ def _parameter(name: str, field: FieldInfo) -> Parameter:
     plain, many, least = _shape(field.annotation, field.metadata)
     flag = f"--{_flag(name)}"
     bounds: dict[str, Any] = {} if least is None else {"min": least}
-    option = typer.Option(flag, help=field.description, **bounds)
+    shown = ", ".join(map(str, field.default)) if many and not field.is_required() and field.default else True
+    option = typer.Option(flag, help=_help(field), show_default=shown, **bounds)
     default = None if field.is_required() or many else field.default
     wanted: Any = list[plain] | None if many else plain if default is not None else plain | None  # type: ignore[valid-type]
     return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[wanted, option])
+
+
+def _help(field: FieldInfo) -> str:
+    """The field's description. What must be said may stand in the experiment file, so that typer cannot ask for it."""
+    return f"{field.description}{'  [required]' if field.is_required() else ''}"
 
 
 def _shape(annotation: Any, metadata: list[Any]) -> tuple[Any, bool, float | None]:

@@ -31,15 +31,16 @@ def jobs(
     With --left nothing is printed where nothing is left.
     """
     from polyculture.experiment.workspace import open_workspace
-    from polyculture.running.run_status import run_status
+    from polyculture.running.run_status import STAGES, run_status
+    from polyculture.running.studies import open_works
 
     workspace = open_workspace(experiment, runs)
     total = len(workspace.jobs)
     status = run_status(workspace).jobs if left else ()
-    open_jobs = {one.job for one in status if one.open} if left else set(workspace.jobs)
-    others = [one for one in status if one.job not in workspace.jobs]
+    open_jobs = {one.job for one in status if one.open and one.stage in STAGES} if left else set(workspace.jobs)
+    open_shares = set(open_works(workspace, total)) if left else set()
     beside = ["--runs", str(runs)] if runs else []
     for number, job in enumerate(workspace.jobs, start=1):
-        if job in open_jobs or any(one.open for one in others[number - 1 :: total]):
+        if job in open_jobs or number in open_shares:
             line = shlex.join(["polyculture", command, str(experiment), *beside, "--job", f"{number}/{total}"])
             typer.echo(line)

@@ -23,13 +23,18 @@ def leaderboard(
     Models whose 95 % intervals overlap share a range of ranks, such as 1-3. Each board says which direction is
     better; a difference is ranked by its size.
     """
+    from polyculture.cache.errors import did_you_mean
     from polyculture.cache.store import open_store
     from polyculture.cli.boards import QUERY, print_boards
     from polyculture.cli.tables import write_rows
     from polyculture.console import say
     from polyculture.experiment.workspace import open_workspace, require_run
+    from polyculture.instruments import INSTRUMENTS
     from polyculture.running.layout import store_layout
 
+    known = [command for entry in INSTRUMENTS for command in entry.commands]
+    if task is not None and task not in known:
+        raise typer.BadParameter(f"there is no task {task!r}. {did_you_mean(task, known) or 'See polyculture --help.'}")
     workspace = open_workspace(experiment, runs)
     require_run(workspace.run)
     with open_store(workspace.run, store_layout()) as store:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.manifest import Manifest
@@ -19,9 +19,6 @@ from polyculture.running.linking import LinkingStage, plan_linking
 from polyculture.running.models import LoadedModels
 from polyculture.running.provenance import add_model_versions
 from polyculture.running.steps import StepRunner
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(kw_only=True)

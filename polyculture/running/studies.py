@@ -6,7 +6,7 @@ line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,10 +16,10 @@ import orjson
 from filelock import FileLock
 from pydantic import BaseModel, ValidationError
 
-from polyculture.cache.errors import ExperimentError, StoreError
+from polyculture.cache.errors import ExperimentError, StoreError, did_you_mean
 from polyculture.cache.files import replacing
 from polyculture.cache.outcome import Progress
-from polyculture.cache.worker import Step, Work
+from polyculture.cache.worker import Step, Work, work_state
 from polyculture.console import say, watch
 from polyculture.experiment.workspace import Workspace, choose_models, take_share
 from polyculture.instruments import INSTRUMENTS
@@ -121,7 +121,7 @@ class Question:
         path = self.workspace.run.instruments
         with FileLock(self.workspace.run.root / ".present.lock"):
             known = _read(self.workspace)
-            known[self.command] = self.options.model_dump(mode="json", exclude_defaults=True)
+            known[self.command] = self.options.model_dump(mode="json")  # all of them: defaults may change
             with replacing(path) as temporary:
                 temporary.write_bytes(orjson.dumps(known, option=orjson.OPT_INDENT_2))
 
@@ -154,22 +154,35 @@ def entry_of(command: str) -> Entry | None:
 
 
 def question(workspace: Workspace, command: str, values: Mapping[str, Any]) -> Question:
-    """A command with values of its options, those of the experiment file behind them.
+    """A command with values of its options from the command line, those of the experiment file behind them.
 
     Raises `ExperimentError` where the file names no such command, or an option is wrong.
     """
     entry = entry_of(command)
     if entry is None:
-        known = ", ".join(sorted(name for entry in INSTRUMENTS for name in entry.commands))
-        what = f"instruments: there is no {command!r}"
-        raise ExperimentError(what, where=workspace.file, remedy=f"There are {known}.")
+        known = sorted(name for entry in INSTRUMENTS for name in entry.commands)
+        remedy = did_you_mean(command, known) or f"There are {', '.join(known)}."
+        raise ExperimentError(f"instruments: there is no {command!r}", where=workspace.file, remedy=remedy)
     instrument = entry.load()
     options = instrument.commands[command].options
     try:
         checked = options.model_validate({**file_values(workspace, command), **values})
     except ValidationError as fault:
-        raise option_fault(fault, command, workspace) from fault
+        raise option_fault(fault, command, workspace, values, options) from fault
     return Question(workspace, command, instrument, checked)
+
+
+def _question_kept(workspace: Workspace, command: str, values: Mapping[str, Any]) -> Question | None:
+    """A command as it was asked by hand; None where this version does not understand it any more."""
+    entry = entry_of(command)
+    if entry is None:
+        return None
+    instrument = entry.load()
+    try:
+        options = instrument.commands[command].options.model_validate(values)
+    except ValidationError:
+        return None
+    return Question(workspace, command, instrument, options)
 
 
 def file_values(workspace: Workspace, command: str) -> Mapping[str, Any]:
@@ -178,19 +191,27 @@ def file_values(workspace: Workspace, command: str) -> Mapping[str, Any]:
     return {**experiment.defaults.get(command, {}), **experiment.instruments.get(command, {})}
 
 
-def option_fault(fault: ValidationError, command: str, workspace: Workspace) -> ExperimentError:
-    """The first wrong option, in one line."""
-    first = fault.errors()[0]
-    name = ".".join(str(step) for step in first["loc"])
+def option_fault(
+    fault: ValidationError,
+    command: str,
+    workspace: Workspace,
+    said: Collection[str],
+    options: type[BaseModel],
+) -> ExperimentError:
+    """The first wrong option, in one line; `said` are the options that the command line names."""
+    first, see = fault.errors()[0], f"See: polyculture {command} --help"
+    name, key = str(first["loc"][0]), ".".join(str(step) for step in first["loc"])
+    flag = f"--{name.replace('_', '-')}"
     if first["type"] == "missing":
-        return ExperimentError(
-            f"{command}: --{name.replace('_', '-')} is missing", remedy=f"See: polyculture {command} --help"
-        )
+        return ExperimentError(f"{command}: {flag} is missing", remedy=see)
     if first["type"] == "extra_forbidden":
-        what = f"instruments.{command}: unknown key {name!r}"
-        return ExperimentError(what, where=workspace.file, remedy=f"See: polyculture {command} --help")
-    what = f"{command}: {name}: {first['msg']}, not {first['input']!r}"
-    return ExperimentError(what, where=workspace.file, remedy=f"See: polyculture {command} --help")
+        remedy = did_you_mean(name, list(options.model_fields)) or see
+        return ExperimentError(f"instruments.{command}: unknown key {name!r}", where=workspace.file, remedy=remedy)
+    message = first["msg"].replace("valid tuple", "list").replace("valid dictionary", "table")
+    if name in said:
+        return ExperimentError(f"{command}: {flag}: {message}, not {first['input']!r}", remedy=see)
+    what = f"{command}.{key}: {message}, not {first['input']!r}"
+    return ExperimentError(what, where=workspace.file, remedy=see)
 
 
 def questions_in_file(workspace: Workspace) -> list[Question]:
@@ -199,11 +220,22 @@ def questions_in_file(workspace: Workspace) -> list[Question]:
 
 
 def questions_asked(workspace: Workspace) -> list[Question]:
-    """What was asked of instruments, by the file or by commands."""
-    known = _read(workspace)
-    asked = [name for name in known if entry_of(name)]  # another version may have had more
-    names = dict.fromkeys((*workspace.experiment.instruments, *asked))
-    return [question(workspace, name, known.get(name, {})) for name in names]
+    """What the file asks, as `run` would; then what commands asked by hand, with the options that they had."""
+    in_file = questions_in_file(workspace)
+    by_hand = {
+        name: values for name, values in _read(workspace).items() if name not in workspace.experiment.instruments
+    }
+    kept = [_question_kept(workspace, name, values) for name, values in by_hand.items()]
+    return [*in_file, *(question for question in kept if question is not None)]
+
+
+def open_works(workspace: Workspace, shares: int) -> Iterator[int]:
+    """The numbers, from 1, of the shares in which something is left of what the file asks: as `--job K/N` shares."""
+    for asked in questions_in_file(workspace):
+        for step in asked.study(quiet=True).steps:
+            for place, work in enumerate(step.works()):
+                if work_state(workspace.run, step, work).missing:
+                    yield place % shares + 1
 
 
 def _read(workspace: Workspace) -> dict[str, Any]:

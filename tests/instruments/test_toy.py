@@ -117,10 +117,18 @@ def test_it_runs_is_priced_shows_and_has_views_a_section_and_a_command(tree: Pat
         assert "openai:two" in again.stdout
         assert len(stub.asked) == asked + 4  # two models, two words more
         status = command(tree, tmp_path, "status", "exp.toml", "--format", "csv").stdout
-        assert "openai:two,en,toy,toy ask,5,5,0,0,0" in status, status
+        assert "openai:two,en,toy,toy ask,3,3,0,0,0" in status, status  # the file asks for three
+        write(tmp_path, stub.url, words=7)
+        status = command(tree, tmp_path, "status", "exp.toml", "--format", "csv").stdout
+        assert "openai:two,en,toy,toy ask,7,5,0,0,2" in status, status
+        assert "--job 1/2" in command(tree, tmp_path, "jobs", "exp.toml", "--left").stdout
         wrong = command(tree, tmp_path, "toy", "exp.toml", "--words", "0")
         assert wrong.returncode == 2
         assert "--words" in wrong.stderr
+        (tmp_path / "exp.toml").write_text(EXPERIMENT.format(url=stub.url, words="'many'"), encoding="utf-8")
+        wrong = command(tree, tmp_path, "status", "exp.toml")
+        assert wrong.returncode == 2
+        assert "exp.toml: toy.words: Input should be a valid integer" in wrong.stderr
 
 
 def test_killed_it_resumes(tree: Path, tmp_path: Path) -> None:

@@ -1,0 +1,36 @@
+"""The list of instruments: every name is its own, and what a line says is there."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from polyculture.cache.layout import Layout, Table, compose
+from polyculture.cache.schema import Prompt
+from polyculture.cli.app import app
+from polyculture.instruments import INSTRUMENTS
+from polyculture.running.layout import store_layout
+
+
+def test_commands_are_those_of_the_list_and_nobody_elses() -> None:
+    listed = [command for entry in INSTRUMENTS for command in entry.commands]
+    own = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
+    own |= {group.name for group in app.registered_groups}
+    assert max(Counter(listed).values()) == 1
+    assert not own.intersection(listed)
+    for entry in INSTRUMENTS:
+        assert entry.load().name == entry.name
+        assert entry.load().commands.keys() == entry.commands.keys()
+
+
+def test_tables_that_are_paid_for_feed_what_was_bought() -> None:
+    layout = store_layout()
+    paid = {table.name for table in layout.tables if table.account}
+    assert {view.removeprefix("bought_") for view in layout.current.feeds["bought"]} == paid
+
+
+def test_two_tables_of_one_name_are_refused() -> None:
+    one, other = (Table("answers", Prompt, key="id") for _ in range(2))
+    with pytest.raises(ValueError, match="several tables are called answers"):
+        compose(Layout((one,)), Layout((other,)))
