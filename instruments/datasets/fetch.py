@@ -7,58 +7,64 @@ checksum. What was received is written down in `SHA256SUMS`, so that a later cha
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.files import store_faults
 from polyculture.cache.identity import file_sha256
+from polyculture.cache.own_folder import claim, remove
+from polyculture.instruments.datasets.git import git_address, receive
 from polyculture.instruments.datasets.rules import DatasetRules
 
 SUMS = "SHA256SUMS"
 SOURCE = "SOURCE"
-TIMEOUT = 600  # seconds for one step of git
+_ORIGIN = re.compile(r"\S.* ([0-9a-f]{40})\n")
+_SUM = re.compile(r"([0-9a-f]{64})  (.+)")
 
 
 def fetch(rules: DatasetRules, folder: Path, commit: str | None = None, repository: str | None = None) -> str:
     """Puts the data set's files at the pinned commit, or at `commit`, into `folder`; returns the commit.
 
-    `folder` is whole or absent. Raises `DataSetError` where nothing is published, no commit is known, the repository
-    cannot be reached or does not hold the commit, or where git is not installed.
+    `folder` is whole or absent. One that was fetched before is replaced; any other that is not empty is left as it is.
+    Raises `DataSetError` for such a folder, where nothing is published, no commit is known, the address is neither
+    https nor a folder, the repository cannot be reached or does not hold the commit, or where git is not installed.
     """
-    origin, wanted = repository or rules.repository, commit or rules.commit
-    if origin is None:
+    named, wanted = repository or rules.repository, commit or rules.commit
+    if named is None:
         raise DataSetError(f"{rules.title} is published nowhere", remedy="Name its folder with --folder.")
+    origin = git_address(named)
     if wanted is None or not re.fullmatch(r"[0-9a-f]{40}", wanted):
         remedy = "Name the commit that you want with --commit, all 40 digits."
         raise DataSetError(f"no commit of {rules.title} is pinned" if wanted is None else f"{wanted!r} is no commit",
                            where=origin, remedy=remedy)  # fmt: skip
-    arriving = folder.with_name(f".{folder.name}.arriving")
+    _check_replaceable(folder)
     with store_faults(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(arriving, ignore_errors=True)
+        passing = Path(tempfile.mkdtemp(prefix=f".{folder.name}.arriving-", dir=folder.parent))
+        claim(passing)
+        arriving = passing / "new"
         try:
-            _receive(origin, wanted, arriving)
+            receive(origin, wanted, arriving)
             (arriving / SOURCE).write_text(f"{origin} {wanted}\n", encoding="utf-8")
             (arriving / SUMS).write_text("".join(_sums(arriving)), encoding="utf-8")
             if folder.exists():
-                shutil.rmtree(folder)
+                _check_replaceable(folder)
+                folder.rename(passing / "old")
             arriving.rename(folder)
         finally:
-            shutil.rmtree(arriving, ignore_errors=True)
+            remove(passing)
     return wanted
 
 
 def check_as_received(folder: Path) -> None:
     """Raises `DataSetError` where files were changed or removed since they were fetched. Other folders are
     not checked. Data sets have a few megabytes: all are read, in milliseconds."""
-    sums = folder / SUMS
-    if not sums.exists():
+    if not (folder / SUMS).exists():
         return
-    told = [line.split("  ", 1) for line in sums.read_text(encoding="utf-8").splitlines()]
-    changed = [name for digest, name in told if not (folder / name).exists() or file_sha256(folder / name) != digest]
+    told = _told(folder)
+    changed = [name for name, digest in told.items() if not _is_file(folder, name, digest)]
     if changed:
         raise DataSetError(
             f"{len(changed)} of {len(told)} files have changed since they were fetched: {', '.join(changed[:3])}"
@@ -71,29 +77,46 @@ def check_as_received(folder: Path) -> None:
 def fetched_commit(folder: Path) -> str | None:
     """The commit that a folder was fetched at; None where it was not."""
     source = folder / SOURCE
-    return source.read_text(encoding="utf-8").split()[-1] if source.exists() else None
+    found = _ORIGIN.fullmatch(source.read_text(encoding="utf-8", errors="replace")) if source.is_file() else None
+    return found[1] if found else None
 
 
-def _receive(origin: str, commit: str, folder: Path) -> None:
-    _git(["init", "--quiet", str(folder)], origin)
-    _git(["-C", str(folder), "fetch", "--quiet", "--depth", "1", origin, commit], origin)
-    _git(["-C", str(folder), "-c", "core.symlinks=false", "checkout", "--quiet", "--detach", commit], origin)
-    shutil.rmtree(folder / ".git")
+def _check_replaceable(folder: Path) -> None:
+    """Raises `DataSetError` unless all that is in `folder` was fetched: our `SOURCE` and `SHA256SUMS` are the marker.
+
+    They agree with each other, and every file is one of theirs. Files that were changed since are replaced.
+    """
+    if not folder.exists() and not folder.is_symlink():
+        return
+    remedy = "Move it away, or name another folder with --folder; nothing in it was touched."
+    if folder.is_symlink() or not folder.is_dir():
+        raise DataSetError("is there, and is no folder that was fetched", where=folder, remedy=remedy)
+    there = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_symlink() or path.is_file()}
+    if not there and not any(folder.iterdir()):
+        return
+    told = _told(folder) if (folder / SUMS).is_file() else {}
+    if fetched_commit(folder) is None or SOURCE not in told or not _is_file(folder, SOURCE, told[SOURCE]):
+        raise DataSetError("holds files that `data fetch` did not put there", where=folder, remedy=remedy)
+    foreign = sorted(there - {*told, SUMS})
+    if foreign:
+        raise DataSetError(f"holds {foreign[0]!r}, which was not fetched", where=folder, remedy=remedy)
 
 
-def _git(arguments: list[str], origin: str) -> None:
-    git = shutil.which("git")
-    if git is None:
-        raise DataSetError("git is not installed, and data sets are fetched with it", remedy="Install git.")
-    try:
-        subprocess.run([git, *arguments], check=True, capture_output=True, text=True, timeout=TIMEOUT)  # noqa: S603
-    except subprocess.CalledProcessError as fault:
-        said = (fault.stderr or "").strip().splitlines() or [f"git ended with {fault.returncode}"]
-        remedy = "Check the connection and the commit, or name a folder that you have with --folder."
-        raise DataSetError(f"cannot be fetched: {said[-1]}", where=origin, remedy=remedy) from fault
-    except subprocess.TimeoutExpired as fault:
-        remedy = "Try again, or name a folder that you have with --folder."
-        raise DataSetError(f"no answer within {TIMEOUT} s", where=origin, remedy=remedy) from fault
+def _told(folder: Path) -> dict[str, str]:
+    """Names and digests of the files as they were received."""
+    lines = (folder / SUMS).read_text(encoding="utf-8", errors="replace").split("\n")
+    found = [_SUM.fullmatch(line) for line in lines if line]
+    if not all(found):
+        remedy = f"Delete {SUMS} there if the folder was not fetched."
+        raise DataSetError(f"its {SUMS} was not written by `polyculture data fetch`", where=folder, remedy=remedy)
+    return {match[2]: match[1] for match in found if match}
+
+
+def _is_file(folder: Path, name: str, digest: str) -> bool:
+    """Is the file there, within the folder, with this digest?"""
+    path = folder / name
+    within = path.resolve().is_relative_to(folder.resolve())
+    return within and path.is_file() and file_sha256(path) == digest
 
 
 def _sums(folder: Path) -> Iterator[str]:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.cache.cache_dir import cache_folder
+from polyculture.cache.errors import DataSetError
+from polyculture.cache.own_folder import is_name
 
 if TYPE_CHECKING:
     from polyculture.instruments.datasets.model import DataSet
@@ -43,7 +45,13 @@ class DatasetOptions(BaseModel):
 
 
 def data_folder(name: str) -> Path:
-    """Where `polyculture data fetch` puts a data set: in the user's cache folder."""
+    """Where `polyculture data fetch` puts a data set: in the user's cache folder.
+
+    Raises `DataSetError` where `name`, which a rules file says, cannot be a folder's.
+    """
+    if not is_name(name):
+        remedy = "Give it one of letters, digits, '.', '_' and '-'."
+        raise DataSetError(f"{name!r} is no name for a data set", remedy=remedy)
     return cache_folder() / "data" / name
 
 

@@ -17,6 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.cache.catalog.read import parse_model, read_toml
 from polyculture.cache.errors import DataSetError, did_you_mean
+from polyculture.cache.own_folder import is_name
 
 RULES = Path(__file__).parent / "rules"
 Columns = tuple[str, ...]
@@ -59,11 +60,11 @@ class Block(_Data):
 class DatasetRules(_Data):
     """A data set: who publishes it, what is in it, and how its files are read."""
 
-    name: str
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$")]  # a folder is called like it
     title: str
     licence: str
     citation: str = ""
-    repository: str | None = None  # a git repository that is read over https
+    repository: str | None = None  # a git repository: an https address or a folder
     commit: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$")] | None = None
     pinned: str = ""  # how sure the commit is, and what of the data set it holds
     published: Mapping[str, int] = {}  # what the paper says there is: entities, contexts
@@ -108,14 +109,14 @@ def rules_of(name: str) -> DatasetRules:
     if colon:
         return _called(rules_of(name), called)
     file = RULES / f"{name}.toml"
-    if not file.exists():
+    if not is_name(name) or not file.exists():
         known = [path.stem for path in RULES.glob("*.toml")]
         raise DataSetError(f"there is no data set {name!r}", remedy=did_you_mean(name, known))
     return read_rules(file)
 
 
 def _called(rules: DatasetRules, name: str) -> DatasetRules:
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", name):
+    if not is_name(name):
         remedy = "Give it one of letters, digits, '.', '_' and '-', e.g. own:breakfast."
         raise DataSetError(f"{name!r} is no name for a data set", remedy=remedy)
     return rules.model_copy(update={"name": name})

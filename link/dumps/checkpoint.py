@@ -5,6 +5,7 @@ The folder is `<name>.building` beside the snapshot. A killed build resumes from
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterable
 from copy import deepcopy
@@ -19,12 +20,14 @@ from msgspec.structs import replace
 
 from polyculture.cache.errors import JobHeldError
 from polyculture.cache.files import replacing, store_faults
+from polyculture.cache.own_folder import claim, remove
 from polyculture.link.dumps.dump import DumpPosition
 from polyculture.link.dumps.ingest import IngestCounts
 from polyculture.link.index.parts import part_files
 from polyculture.link.index.snapshot import VERSION
 
 _STATE, _LOCK = "state.json", ".lock"
+_RUN = re.compile(r"run-[0-9a-f]{16}")
 
 
 class Checkpoint(msgspec.Struct, frozen=True, rename={"position": "place", "counts": "intake"}):
@@ -56,7 +59,7 @@ class CheckpointFolder:
 
     def __enter__(self) -> Self:
         with store_faults(self.path):
-            self.path.mkdir(parents=True, exist_ok=True)
+            claim(self.path, known=(_STATE, _LOCK))
             self._acquire()
             self.state = self._load()
             self._remove_stale()
@@ -84,7 +87,7 @@ class CheckpointFolder:
     def remove(self) -> None:
         """Removes the folder with its content."""
         with store_faults(self.path):
-            shutil.rmtree(self.path)
+            remove(self.path)
 
     def _acquire(self) -> None:
         try:
@@ -109,7 +112,7 @@ class CheckpointFolder:
     def _remove_stale(self) -> None:
         """Removes the incomplete parts of killed runs."""
         for path in self.path.iterdir():
-            if path.is_dir() and path.name not in self.state.runs:
+            if _RUN.fullmatch(path.name) and path.is_dir() and path.name not in self.state.runs:
                 shutil.rmtree(path, ignore_errors=True)
-            elif path.suffix == ".tmp":
+            elif path.name.startswith(".") and path.suffix == ".tmp":
                 path.unlink(missing_ok=True)

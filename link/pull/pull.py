@@ -10,7 +10,6 @@ Items outside the topics are missing, so that a name they share does not look am
 from __future__ import annotations
 
 import hashlib
-import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -27,6 +26,7 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, JobHeldError, SnapshotError
 from polyculture.cache.files import store_faults
 from polyculture.cache.outcome import Outcome, Progress, silent
+from polyculture.cache.own_folder import claim, remove
 from polyculture.link.entity_json import Rows, number
 from polyculture.link.index.parts import ArrowTables, part_files, write_parts
 from polyculture.link.index.snapshot import Snapshot, assemble
@@ -74,7 +74,7 @@ def pull_index(
             write_parts(rows, pull.batches(pages))
             files = partial(part_files, rows, parts=1)
             snapshot = assemble(out, folder, files, pull.languages, pull.provenance(pages))
-        shutil.rmtree(folder)
+        remove(folder)
     return PullReport(snapshot, pages.asked, pages.reused)
 
 
@@ -158,7 +158,7 @@ def _folder(out: Path) -> Iterator[Path]:
     """The folder of the pages, locked by this process."""
     folder = out.with_name(f"{out.name}.pulling")
     with store_faults(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        claim(folder, known=(".lock",))
     try:
         with FileLock(folder / ".lock", timeout=0):
             yield folder

@@ -37,7 +37,7 @@ def fetch(
     name: Name,
     folder: Folder = None,
     commit: Annotated[str | None, typer.Option(help="Another commit than the pinned one, 40 digits.")] = None,
-    repository: Annotated[str | None, typer.Option(help="A mirror: any address that git accepts.")] = None,
+    repository: Annotated[str | None, typer.Option(help="A mirror: an https address, or a folder.")] = None,
 ) -> None:
     """Get a data set from its publisher, at one commit."""
     from polyculture.console import say

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import os
-import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture import __version__
 from polyculture.cache.errors import StoreError
-from polyculture.cache.files import replacing
+from polyculture.cache.files import replacing, store_faults
 from polyculture.cache.outcome import Outcome, Progress
+from polyculture.cache.own_folder import claim, remove
 from polyculture.cli.options import Format
 from polyculture.console import say
 
@@ -47,8 +47,10 @@ def work_folder(output: Path | None) -> Iterator[Path]:
             yield Path(passing)
         return
     folder = output.with_name(f".{output.name}.mining")
+    with store_faults(folder):
+        claim(folder, known=("journal.jsonl", "identity", "lock"))
     yield folder
-    shutil.rmtree(folder)
+    remove(folder)
 
 
 def cores() -> int:
