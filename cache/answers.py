@@ -33,10 +33,13 @@ def find_answers(run: RunFolder, job: Job, wanted: pa.Table) -> pa.Table:
 
 
 def _sibling_parts(run: RunFolder, job: Job) -> list[Path]:
-    folder = run.shards("responses", job).relative_to(run.root)
     siblings = sorted(path for path in run.root.parent.glob("*/") if path.resolve() != run.root.resolve())
-    parts = [part for sibling in siblings for part in sorted((sibling / folder).glob(f"part-*{SUFFIX}"))]
+    parts = [part for sibling in siblings for part in _parts(RunFolder(sibling), job)]
     return [part for part in parts if _readable(part)]
+
+
+def _parts(run: RunFolder, job: Job) -> list[Path]:
+    return sorted(run.shards("responses", job).glob(f"part-*{SUFFIX}"))
 
 
 def _readable(part: Path) -> bool:

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote, unquote
+
+NAME_FILE = "job.json"  # in a job's folder whose path cannot hold the whole name
+_LONGEST = 255  # bytes of one part of a path on most file systems
+_DIGITS = 16  # of the hash
+_HASHED = re.compile(rf"%\+[0-9a-f]{{{_DIGITS}}}$")  # percent-encoding never has these signs
+_UNSAFE = re.compile(r"[%/\\\x00-\x1f\x7f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -61,14 +70,72 @@ class RunFolder:
         return self.root / f"{name}.parquet"
 
     def shards(self, table: str, job: Job) -> Path:
-        """The folder of a job's shards of a table: `responses/model=<m>/language=<l>/topic=<t>`."""
-        parts = (f"model={quote(job.model, safe='')}", f"language={job.language}", f"topic={job.topic}")
-        return self.root.joinpath(table, *parts)
+        """The folder of a job's shards of a table: `responses/model=<m>/language=<l>/topic=<t>`.
+
+        What would lead elsewhere is percent-encoded; a part that is too long ends in a hash, and `NAME_FILE` has the
+        name. Folders that earlier versions called by the bare name are found.
+        """
+        model = _part("model", quote(job.model, safe="", errors="surrogatepass"))
+        folder = self.root / table / model
+        for key, value in (("language", job.language), ("topic", job.topic)):
+            bare, encoded = f"{key}={value}", _part(key, _encoded(value))
+            known = bare != encoded and _one_part(bare) and (folder / bare).is_dir()
+            folder /= bare if known else encoded
+        return folder
+
+    def name_of(self, folder: Path, job: Job) -> str | None:
+        """What `NAME_FILE` in a job's folder must hold; None where the path itself says the job."""
+        return None if _job_of(folder) == job else json.dumps([job.model, job.language, job.topic])
 
     def jobs(self, table: str) -> list[Job]:
         """The jobs that have a folder of shards of a table, whether the experiment still names them or not."""
-        found = []
-        for folder in sorted((self.root / table).glob("model=*/language=*/topic=*")):
-            model, language, topic = (part.partition("=")[2] for part in folder.parts[-3:])
-            found.append(Job(unquote(model), language, topic))
-        return found
+        found = [read_job(folder) for folder in (self.root / table).glob("model=*/language=*/topic=*")]
+        return sorted({job for job in found if job is not None})
+
+
+def read_job(folder: Path) -> Job | None:
+    """The job whose folder this is; None where nobody has written to it and its path has not the whole name."""
+    file = folder / NAME_FILE
+    if file.is_file():
+        return Job(*json.loads(file.read_bytes()))
+    return None if any(_HASHED.search(part) for part in folder.parts[-3:]) else _job_of(folder)
+
+
+def adopt_nested(run: RunFolder, table: str, job: Job) -> None:
+    """Moves the shards of a job whose names have slashes to its folder: earlier versions nested them out of all views.
+
+    What a name like '../x' points to is left where it is.
+    """
+    now = run.shards(table, job)
+    language, topic = f"language={job.language}", f"topic={job.topic}"
+    steps = [*language.split("/"), *topic.split("/")]
+    if len(steps) == 2 or not all(step and step.strip(".") and "\0" not in step for step in steps):
+        return
+    before = (run.root / table / now.parts[-3]).joinpath(*steps)
+    if before != now and before.is_dir() and not now.exists():
+        now.parent.mkdir(parents=True, exist_ok=True)
+        before.rename(now)
+
+
+def _one_part(part: str) -> bool:
+    return "/" not in part and len(part.encode(errors="replace")) <= _LONGEST
+
+
+def _job_of(folder: Path) -> Job:
+    model, language, topic = (unquote(part.partition("=")[2]) for part in folder.parts[-3:])
+    return Job(model, language, topic)
+
+
+def _encoded(value: str) -> str:
+    """Only what steers a path is encoded: topics of earlier versions keep their folders."""
+    return _UNSAFE.sub(lambda sign: quote(sign[0], safe="", errors="surrogatepass"), value)
+
+
+def _part(key: str, encoded: str) -> str:
+    """One part of a path, within the file system's limit."""
+    part = f"{key}={encoded}"
+    data = part.encode()
+    if len(data) <= _LONGEST:
+        return part
+    digest = hashlib.sha256(encoded.encode()).hexdigest()[:_DIGITS]
+    return f"{data[: _LONGEST - _DIGITS - 2].decode(errors='ignore')}%+{digest}"

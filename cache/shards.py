@@ -21,11 +21,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from polyculture.cache.errors import JobHeldError
-from polyculture.cache.files import store_faults
+from polyculture.cache.files import replacing, store_faults
 from polyculture.cache.job_lock import JobLock
 from polyculture.cache.layout import Table
 from polyculture.cache.parquet import SUFFIX, objects_to_table, read_rows, rows_to_table, write_parquet
-from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.run_folder import NAME_FILE, Job, RunFolder, adopt_nested
 
 PART_ROWS = 20_000
 JOURNAL = "journal.jsonl"
@@ -43,7 +43,7 @@ class JobShards:
     """
 
     def __init__(self, run: RunFolder, job: Job, tables: Sequence[Table[Any]], part_rows: int = PART_ROWS) -> None:
-        self.job, self.part_rows = job, part_rows
+        self._run, self.job, self.part_rows = run, job, part_rows
         self.tables = {table.name: table for table in tables}
         self.commit = tables[-1]
         self._key = self.commit.key or ""
@@ -57,8 +57,10 @@ class JobShards:
 
     def __enter__(self) -> Self:
         with store_faults(self._commit):
-            for folder in self._folders.values():
+            for name, folder in self._folders.items():
+                adopt_nested(self._run, name, self.job)
                 folder.mkdir(parents=True, exist_ok=True)
+                self._write_name(folder)
             self._lock.acquire()
         try:
             self._recover()
@@ -155,6 +157,13 @@ class JobShards:
         if left:
             self._write_part(left)
         self._journal_path.unlink(missing_ok=True)
+
+    def _write_name(self, folder: Path) -> None:
+        """The job's name, where the folder's path cannot hold it: before any row."""
+        name = self._run.name_of(folder, self.job)
+        if name is not None and not (folder / NAME_FILE).exists():
+            with replacing(folder / NAME_FILE) as temporary:
+                temporary.write_text(name, encoding="utf-8")
 
     def _key_of(self, record: Record) -> Any:
         return value_of(record[self.commit.name][0], self._key)
