@@ -8,6 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
+from polyculture.cache.credentials import conceal
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing
 from polyculture.cache.identity import content_id
@@ -83,4 +84,4 @@ def read_manifest(path: Path) -> Manifest | None:
 def write_manifest(manifest: Manifest, path: Path) -> None:
     """Writes the manifest, whole or not at all."""
     with replacing(path) as temporary:
-        temporary.write_text(manifest.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        temporary.write_text(conceal(manifest.model_dump_json(indent=2)) + "\n", encoding="utf-8")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import traceback
+from types import TracebackType
 
 from polyculture.cache.errors import PolycultureError
 from polyculture.console import say
@@ -12,6 +14,7 @@ INTERRUPTED = 130  # what a shell expects after Ctrl-C
 
 def main() -> None:
     """Runs the command line. Errors of Polyculture end in one line and an exit code, without a traceback."""
+    sys.excepthook = _print_traceback
     try:
         _run()
     except PolycultureError as error:
@@ -32,6 +35,11 @@ def main() -> None:
             raise
         say(f"polyculture: {damaged}")
         sys.exit(damaged.exit_code)
+
+
+def _print_traceback(kind: type[BaseException], fault: BaseException, trace: TracebackType | None) -> None:
+    """What nobody foresaw, without keys and passwords."""
+    say("".join(traceback.format_exception(kind, fault, trace)).rstrip())
 
 
 def _run() -> None:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from polyculture.cache.credentials import conceal
 from polyculture.cache.outcome import Outcome, Progress
 
 PLAIN_EVERY = 10.0  # seconds between two plain lines
@@ -14,8 +15,9 @@ BAR_EVERY = 0.25  # seconds between two updates of a bar
 
 
 def say(line: str) -> None:
-    """Writes a line to standard error; results go to standard output."""
-    sys.stderr.write(f"{line}\n")  # in one write: jobs report from several threads
+    """Writes a line to standard error, without keys; results go to standard output."""
+    # In one write: jobs report from several threads.
+    sys.stderr.write(f"{conceal(line)}\n")
     sys.stderr.flush()
 
 

@@ -10,6 +10,7 @@ from typing import Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from polyculture.cache.credentials import shown
 from polyculture.cache.errors import EngineError, did_you_mean
 from polyculture.generate.engines.base import ModelSpec
 
@@ -56,4 +57,6 @@ def read_options(model: type[Model], spec: ModelSpec) -> Model:
         if first["type"] == "extra_forbidden":
             remedy = did_you_mean(key, model.model_fields)
             raise EngineError(f"unknown option {key!r}", where=where, remedy=remedy) from fault
-        raise EngineError(f"{key}: {first['msg']}, not {first['input']!r}", where=where) from fault
+        if first["type"] == "value_error":  # which says what of the value may be shown
+            raise EngineError(f"{key}: {first['msg'].removeprefix('Value error, ')}", where=where) from None
+        raise EngineError(f"{key}: {first['msg']}{shown(first['input'])}", where=where) from fault

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from polyculture.cache.credentials import without_password
 from polyculture.cache.identity import model_sha256
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.generate.engines.base import ModelSpec
@@ -27,6 +28,7 @@ def model_setup(spec: ModelSpec, use: Use) -> dict[str, Any]:
     options = read_options(kind.options, spec)
     setup: dict[str, Any] = options.model_dump(include=options.deciding(use), exclude_defaults=True)
     setup |= kind.further_setup(options)
+    setup = {name: without_password(one) if isinstance(one, str) else one for name, one in setup.items()}
     files = kind.files(spec, options)
     if files is None or not files.exists():
         return setup

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from polyculture.cache.catalog import Catalog
+from polyculture.cache.credentials import shown
 from polyculture.cache.errors import CatalogError, EngineError, ExperimentError, did_you_mean
 from polyculture.cache.prices import Price
 from polyculture.cache.schema import CONDITIONS, Condition
@@ -238,7 +239,7 @@ def _experiment_error(fault: ValidationError, file: Path) -> ExperimentError:
     if first["type"] == "missing":
         return ExperimentError(f"the key {place!r} is missing", where=file, remedy=f"Add {place} = ...")
     message = first["msg"].removeprefix("Value error, ")
-    got = "" if first["type"] == "value_error" else f", not {first['input']!r}"
+    got = "" if first["type"] == "value_error" else shown(first["input"])
     return ExperimentError(
         f"{place}: {message}{got}" if place else message, where=file, remedy="See docs/experiments.md."
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -12,6 +11,7 @@ from typing import TypeVar
 
 from polyculture import __version__
 from polyculture.cache.catalog import Catalog, read_catalog
+from polyculture.cache.credentials import conceal
 from polyculture.cache.errors import ExperimentError, StoreError, did_you_mean
 from polyculture.cache.files import replacing, sweep
 from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
@@ -120,7 +120,7 @@ class Workspace:
         sweep(self.run.root)
         write_parquet(objects_to_table(PROMPTS, self.prompts), self.run.table("prompts"))
         with replacing(self.run.experiment) as temporary:
-            shutil.copyfile(self.file, temporary)
+            temporary.write_text(conceal(self.file.read_text(encoding="utf-8")), encoding="utf-8")
         write_manifest(manifest, self.run.manifest)
 
     def costly_rows(self, now: Manifest) -> dict[str, int]:

@@ -39,7 +39,11 @@ class BatchApi:
         self._chat, self._sleep = chat, sleep
         http = openai.DefaultHttpxClient(trust_env=not chat.local, timeout=chat.options.timeout)
         self._client = openai.OpenAI(
-            api_key=chat.key or "none", base_url=chat.options.base_url, max_retries=0, http_client=http
+            api_key=chat.key or "none",
+            base_url=chat.address,
+            max_retries=0,
+            http_client=http,
+            default_headers=chat.headers,
         )
 
     def close(self) -> None:

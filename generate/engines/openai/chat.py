@@ -6,6 +6,7 @@ API: https://platform.openai.com/docs/api-reference/chat/create
 from __future__ import annotations
 
 import os
+from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -13,6 +14,7 @@ from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
+from polyculture.cache.credentials import hide_keys, learn, user_of, without_password
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines.base import REFUSAL, Completion, ModelSpec, Request
 from polyculture.generate.engines.openai.answer import ChatAnswer, Usage
@@ -48,6 +50,9 @@ class ChatApi:
         self.local = host in ("localhost", "127.0.0.1", "::1")
         self._takes_schema = not host.endswith("deepseek.com")  # which knows JSON, but no schema
         self.key = self._read_key() if key is None else key
+        learn(self.key)
+        self.address = without_password(self.options.base_url)  # the password goes in a header
+        self.headers = self._authorization()
         self.server = Server(self.options.base_url, spec.name, self._key_remedy(), self.key)
 
     def asks(self, request: Request) -> Iterator[ChatCall]:
@@ -88,25 +93,42 @@ class ChatApi:
     def completion(self, request_id: str, seed: int, answer: ChatAnswer) -> Completion:
         """An answer as a completion: its text, or the error."""
         choice, usage = answer.choices[0], answer.usage or Usage()
-        text, refusal, reasoning = choice.message.content, choice.message.refusal, choice.message.reasoned
+        text, refusal, reasoning = map(
+            self._clean, (choice.message.content, choice.message.refusal, choice.message.reasoned)
+        )
+        finish_reason = self._clean(choice.finish_reason)
         refused = bool(refusal) and not text
         found = completed(
             request_id,
             seed,
             text or "",
-            choice.finish_reason,
+            finish_reason,
             reasoning=reasoning,
             reasoning_tokens=usage.reasoning_tokens,
             prompt_tokens=usage.prompt_tokens,
             completion_tokens=usage.completion_tokens,
-            model_version=" ".join(filter(None, (answer.model, answer.system_fingerprint))) or None,
+            model_version=self._clean(" ".join(filter(None, (answer.model, answer.system_fingerprint)))) or None,
         )
         if refused:
             reason = self.server.in_short(f"refused: {refusal}")
             return replace(found, text=None, finish_reason=REFUSAL, error=reason)
         if text is None and found.error is None:
-            return replace(found, text=None, error=f"no text: finish reason {choice.finish_reason}")
+            return replace(found, text=None, error=f"no text: finish reason {finish_reason}")
         return found
+
+    def _clean(self, text: str | None) -> str | None:
+        """What a server says, without the key: some echo what they were sent."""
+        return hide_keys(text) if text else text
+
+    def _authorization(self) -> dict[str, str]:
+        """User and password of the address as a header; without them the key is the header's."""
+        user = user_of(self.options.base_url)
+        if user is None:
+            return {}
+        if self.options.api_key_env is not None:
+            what = "base_url holds a user and a password, and api_key_env names a key: a request has room for one"
+            raise EngineError(what, where=self.spec.model, remedy="Remove either of them.")
+        return {"Authorization": f"Basic {b64encode(user.encode()).decode()}"}
 
     def _read_key(self) -> str:
         """The key, or nothing where a server needs none. A local server never receives another provider's key."""
@@ -115,7 +137,7 @@ class ChatApi:
         if not key and (self._official or self.options.api_key_env):
             what = f"no API key: the environment variable {variable} is not set"
             raise EngineError(what, where=self.spec.model, remedy=f"Set it: export {variable}=...")
-        if not key.isascii():
+        if not (key.isascii() and key.isprintable()):
             raise EngineError(f"the key in {variable} holds a character that no key has", where=self.spec.model)
         return key
 

@@ -68,7 +68,11 @@ class OpenAIEngine:
         # A server on this machine is not asked through the environment's proxy.
         http = openai.DefaultAioHttpClient(trust_env=not self._api.local, timeout=self.options.timeout, limits=limits)
         self._client = openai.AsyncOpenAI(
-            api_key=self._api.key or "none", base_url=self.options.base_url, max_retries=0, http_client=http
+            api_key=self._api.key or "none",
+            base_url=self._api.address,
+            max_retries=0,
+            http_client=http,
+            default_headers=self._api.headers,
         )
 
     async def _disconnect(self) -> None:

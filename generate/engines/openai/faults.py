@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 import aiohttp
 import openai
 
+from polyculture.cache.credentials import conceal, without_password
 from polyculture.cache.errors import EngineError
 from polyculture.cache.retry_after import retry_after
 from polyculture.generate.engines.base import CONTENT_FILTER
@@ -42,7 +42,7 @@ class Server:
     """A server as error messages name it: address, model, and the key's environment variable, never the key."""
 
     def __init__(self, url: str, model: str, key_remedy: str, key: str) -> None:
-        self.url, self.model, self.key_remedy = re.sub(r"//[^/@]*@", "//", url), model, key_remedy
+        self.url, self.model, self.key_remedy = without_password(url), model, key_remedy
         self._key = key
 
     def explain(self, error: openai.APIError) -> RequestError | EngineError:
@@ -75,6 +75,7 @@ class Server:
         line = " ".join(words.split())
         if self._key:
             line = line.replace(self._key, "***")
+        line = conceal(line)
         return line if len(line) <= _MAX_REASON else line[: _MAX_REASON - 1] + "…"
 
     def _connection(self, error: openai.APIConnectionError) -> RequestError:

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, ValidationError
 
+from polyculture.cache.credentials import hide_keys
 from polyculture.cache.errors import EngineError
 from polyculture.cache.prices import DIRECT
 from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
@@ -94,9 +95,13 @@ class PromptLogprobsApi:
         if not any(value is not None and value < 0 for value in values):
             raise RequestError("the answer has no log-probability below 0", retryable=False)
         usage = answer.usage or _Usage()
+        model = hide_keys(answer.model) if answer.model else None
         read, written = usage.prompt_tokens, usage.completion_tokens
         return PromptLogprobs(
-            values, answer.model, len(values) if read is None else read, _WRITTEN if written is None else written
+            values,
+            model,
+            len(values) if read is None else read,
+            _WRITTEN if written is None else written,
         )
 
     def scored(self, request: ScoreRequest, pair: TokenisedPair, server: PromptLogprobs) -> Scored:
