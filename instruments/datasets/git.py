@@ -13,7 +13,7 @@ import subprocess
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from polyculture.cache.control_chars import harmless
+from polyculture.cache.control_chars import replace_control_chars
 from polyculture.cache.errors import DataSetError
 
 TIMEOUT = 600  # seconds for one step of git
@@ -49,7 +49,7 @@ def git_address(text: str) -> str:
         raise DataSetError("the repository's address holds a user or a password", remedy=remedy)
     if address.scheme != "https" or not address.hostname or not re.fullmatch(r"[!-~]+", text):
         remedy = "Give an address that begins with https://, or a folder that exists."
-        raise DataSetError(f"{harmless(text)!r} is no address of a repository", remedy=remedy)
+        raise DataSetError(f"{replace_control_chars(text)!r} is no address of a repository", remedy=remedy)
     return text
 
 
@@ -93,7 +93,9 @@ def _git(arguments: list[str], origin: str) -> None:
     except subprocess.CalledProcessError as fault:
         said = (fault.stderr or "").strip().splitlines() or [f"git ended with {fault.returncode}"]
         remedy = "Check the connection and the commit, or name a folder that you have with --folder."
-        raise DataSetError(f"cannot be fetched: {harmless(said[-1])}", where=origin, remedy=remedy) from fault
+        raise DataSetError(
+            f"cannot be fetched: {replace_control_chars(said[-1])}", where=origin, remedy=remedy
+        ) from fault
     except subprocess.TimeoutExpired as fault:
         remedy = "Try again, or name a folder that you have with --folder."
         raise DataSetError(f"no answer within {TIMEOUT} s", where=origin, remedy=remedy) from fault
