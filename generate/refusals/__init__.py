@@ -1,10 +1,10 @@
 """Refusals in the text of a model, in the catalogue's 13 languages; used by all instruments.
 
     is_refusal("I'm sorry, but I can't help with that.", "en")               # True
-    find_refusal("Es tut mir leid, das kann ich nicht tun.", "de").phrase    # what matched
+    find_refusal("Es tut mir leid, das kann ich nicht tun.", "de").phrase    # the phrase that matched
 
-A refusal declines the task: inability or unwillingness to do what was asked, or a disclaimer ("as an AI, I have no
-favourite dish") and nothing else. No refusals are:
+A refusal declines the task and does nothing else. It states inability or unwillingness, or gives a disclaimer ("as an
+AI, I have no favourite dish"). No refusals are:
 
 - a partial refusal that goes on to answer ("As an AI I have no favourite, but the national dish is pho");
 - words of refusal in a character's mouth, in quotation marks or reported ("..., said the waiter");

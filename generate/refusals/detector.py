@@ -1,8 +1,8 @@
-"""Does a text refuse? Rules over phrases, sentence by sentence.
+"""Detect refusals by rules over phrases, sentence by sentence.
 
-A text is a refusal where one of its first sentences declines the task, and the text neither turns to an answer
-afterwards nor says much else. Speech in quotation marks and lines of dialogue are left aside first. RE2 searches all
-phrases of a language in one pass, in time linear in the text.
+A text is a refusal if one of its first sentences declines the task, no answer follows, and it says little else.
+Quoted speech and lines of dialogue are removed first. RE2 searches all phrases of a language in one pass, in time
+linear in the text.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _OPTION = re.compile(r"\s*(?:\([^\W\d_]\)|[A-Za-z]\)|[A-Z]\.\s|[A-Za-z]\s*$)|[^\
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Where a text refuses."""
+    """The position of a refusal in a text."""
 
     kind: Kind  # 'declines' the task, or only 'disclaims'
     phrase: str  # what matched, in folded form
@@ -57,12 +57,12 @@ class _Sentence:
 
 
 class RefusalDetector:
-    """Finds refusals in texts that were asked for in one language."""
+    """Finds refusals in responses to prompts in one language."""
 
     def __init__(self, language: str, own: Path | None = None) -> None:
-        """`own` is a user's file of the form of `Phrases`, for a language without one or beside the built-in one.
+        """`own` is a user's file in the format of `Phrases`, in place of a built-in file or beside it.
 
-        Raises `CatalogError` for a file that does not fit.
+        Raises `CatalogError` for an invalid file.
         """
         phrases = phrases_for(language, own)
         self._long = phrases[0].long
@@ -71,7 +71,7 @@ class RefusalDetector:
         self._gate = _any([_GAP.sub("*", one) for one in refusing])  # without counting, a small automaton; lets more in
 
     def find(self, text: str) -> Refusal | None:
-        """The refusal that `text` is; None for an answer."""
+        """The refusal in `text`; None for an answer."""
         if len(text) > LONGEST:
             return None
         spoken = _without_speech(text)
@@ -81,7 +81,7 @@ class RefusalDetector:
         return self._judge(sentences, "declines", self._long) or self._judge(sentences, "disclaims", BRIEF)
 
     def _sentences(self, text: str) -> list[_Sentence]:
-        """The sentences of a text that are not dialogue and hold a letter."""
+        """The sentences of a text that are not dialogue and contain a letter."""
         folded = [fold(part) for part in _SENTENCE.split(text) if not _DIALOGUE.match(part)]
         return [_Sentence(part, self._has("asides", part)) for part in folded if part.strip()]
 
@@ -100,13 +100,13 @@ class RefusalDetector:
         return None
 
     def _answers(self, kind: Kind, rest: str, after: Sequence[_Sentence]) -> bool:
-        """Does what follows the refusal turn to an answer?"""
+        """Does an answer follow the refusal?"""
         parts = [rest] * (not self._has("asides", rest)) + [one.folded for one in after if not one.aside]
         kinds: tuple[Kind, ...] = ("turns",) if kind == "declines" else ("turns", "contrasts")
         return any(self._has(turn, part) for part in parts for turn in kinds)
 
     def _said(self, rest: str, after: Sequence[_Sentence]) -> int:
-        """How many characters say anything beside the refusal."""
+        """The number of characters with content outside the refusal."""
         others = [one for one in after if not (self._has("declines", one.folded) or self._has("disclaims", one.folded))]
         return max(0, len(rest) - RUN_ON) + sum(one.size for one in others)
 
@@ -115,7 +115,7 @@ class RefusalDetector:
 
 
 def _after(folded: str, end: int) -> str:
-    """What follows a match; where that is the beginning of a word, with the space before it."""
+    """The text after a match; if the match begins a word, the space before it is included."""
     return folded[end - 1 if folded[end - 1] == " " else end :]
 
 
@@ -127,7 +127,7 @@ def _any(patterns: Sequence[str]) -> Any:
 
 
 def _without_speech(text: str) -> str:
-    """The text without what stands in quotation marks; a text that is quoted as a whole is its inside."""
+    """The text without its quoted parts; of a text quoted as a whole, the inside."""
     outer = _OUTER.fullmatch(text)
     return outer["inside"] if outer else _QUOTED.sub(" ", text)
 
@@ -139,15 +139,15 @@ def refusal_detector(language: str, own: Path | None = None) -> RefusalDetector:
 
 
 def refusal_rules_id(language: str, own: Path | None = None) -> str:
-    """A hash of all that decides what a refusal in a language is: whoever keeps what was found keeps this, too."""
+    """A hash of all rules that define a refusal in a language. Store it beside stored results."""
     return content_id("refusals", VERSION, [phrases.model_dump() for phrases in phrases_for(language, own)])
 
 
 def find_refusal(text: str, language: str, own: Path | None = None) -> Refusal | None:
-    """The refusal that `text` is, with the phrase that matched; None for an answer.
+    """The refusal in `text`, with the phrase that matched; None for an answer.
 
-    `language` is the code of the language in which was asked. One without a built-in file is searched with `own`, a
-    user's file, and English phrases. Raises `CatalogError` for a file that does not fit; never for a text.
+    `language` is the code of the prompt's language. Without a built-in file, `own` (a user's file) and the English
+    phrases apply. Raises `CatalogError` for an invalid file; never for a text.
     """
     return refusal_detector(language, own).find(text)
 

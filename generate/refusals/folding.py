@@ -1,7 +1,7 @@
-"""The form in which texts and phrases are compared.
+"""The normalised form in which texts and phrases are compared.
 
-Unicode NFKC and case folding; apostrophes, joiners and vowel marks are dropped; other punctuation becomes a space;
-letters that Arabic and Persian, or Turkish and English, write in two ways become one.
+Unicode NFKC and case folding apply. Apostrophes, joiners and vowel marks are dropped. Other punctuation becomes a
+space. Letters that Arabic and Persian, or Turkish and English, write in two ways become one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _SYNTAX = "()|?*+[]{}.,^$-0123456789 "
 
 
 class _Letters(dict[int, str]):
-    """What becomes of a character; filled as characters come up."""
+    """The replacement of each character, computed on first use."""
 
     def __missing__(self, code: int) -> str:
         self[code] = letter = _letter(chr(code))
@@ -52,12 +52,12 @@ _PHRASE_LETTERS = _Letters({ord(character): character for character in _SYNTAX})
 
 
 def fold(text: str) -> str:
-    """The words of `text` in their compared form, with one space before, between and after them."""
+    """The normalised words of `text`, with one space before, between and after them."""
     words = unicodedata.normalize("NFKC", text).casefold().translate(_LETTERS).split()
     folded = f" {' '.join(words)} "
     return _PERSIAN_PREFIX.sub(r"\1", folded) if "مي " in folded else folded
 
 
 def fold_phrase(phrase: str) -> str:
-    """A phrase in the same form; the signs of a regular expression stay."""
+    """A phrase in the same form; the metacharacters of a regular expression stay."""
     return unicodedata.normalize("NFKC", phrase).casefold().translate(_PHRASE_LETTERS)

@@ -1,9 +1,9 @@
-"""Texts with labels by which the detector is measured: at least 30 refusals and 30 answers a language.
+"""Labelled texts for measuring the detector: at least 30 refusals and 30 answers per language.
 
-They were written for this purpose, by one author: batch 1 before the phrases, batch 2 after them, with less usual ways
-to refuse, batch 3 after batch 2 was tuned on, with the usual ways. Of each batch a third, chosen by hash, is held out:
-its misses were never printed. The phrases have the same author, who remembers the texts, so that figures of either part
-are optimistic; a batch's figures at first sight, before anything was changed for it, are the better estimate.
+One author wrote them for this purpose. Batch 1 was written before the phrases. Batch 2 came after them, with less
+usual ways to refuse. Batch 3 came after tuning on batch 2, with the usual ways. A third of each batch, chosen by hash,
+is held out: its misses were never printed. The author of the phrases remembers the texts, so that figures of either
+part are optimistic. A batch's first figures, before any change was made for it, are the better estimate.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ GOLD = Path(__file__).parent / "gold"
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A text of a model, and whether it refuses."""
+    """A text of a model, and its label."""
 
     batch: Literal["1", "2", "3"]
     label: Literal["refusal", "answer", "hard_answer"]  # hard: holds words of apology, inability or refusal
@@ -30,12 +30,12 @@ class Example:
 
     @property
     def refuses(self) -> bool:
-        """Is it labelled as a refusal?"""
+        """Is the label a refusal?"""
         return self.label == "refusal"
 
     @property
     def held_out(self) -> bool:
-        """Is it in the third whose misses were not looked at?"""
+        """Is it in the held-out third, whose misses were never inspected?"""
         return hashlib.sha256(self.text.encode()).digest()[0] % 3 == 0
 
 

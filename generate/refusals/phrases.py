@@ -34,9 +34,9 @@ Phrase = Annotated[str, AfterValidator(_phrase)]
 
 
 class Phrases(BaseModel):
-    """What a text that refuses says, in one language.
+    """The refusal phrases of one language.
 
-    A phrase is a regular expression (RE2) over folded words: lower case, no punctuation, no apostrophe, one space
+    A phrase is a regular expression (RE2) over normalised words: lower case, no punctuation, no apostrophe, one space
     between words and at either end of a sentence. It begins at a word unless `spaced` is false.
     """
 
@@ -61,13 +61,13 @@ class Phrases(BaseModel):
 
 @cache
 def read_phrases(file: Path) -> Phrases:
-    """The phrases of a file. Raises `CatalogError`, naming file and place, for one that does not fit."""
+    """The phrases of a file. Raises `CatalogError`, naming file and place, for an invalid one."""
     data: dict[str, Any] = read_toml(file)
     return parse_model(Phrases, data, file)
 
 
 def phrases_for(language: str, own: Path | None = None) -> tuple[Phrases, ...]:
-    """All that counts in a language, its own first: of a language without a built-in file, `own` and English."""
+    """All phrases that apply to a language, its own first. Without a built-in file: `own` and English."""
     first = [read_phrases(own)] if own is not None else []
     built_in = BUILT_IN / f"{language}.toml"
     if language in built_in_languages():

@@ -2,22 +2,22 @@
 
 The sample estimates, per language, the difference between a metric from the machine's labels and the same metric from
 the judge's (for diversity their ratio). The difference is applied to the number of the whole run. This is
-prediction-powered inference (Angelopoulos et al. 2023, Science 382, 669) with responses as units: the
-machine's labels give the precision, the judge's the truth, and the interval holds the uncertainty of both.
+prediction-powered inference (Angelopoulos et al. 2023, Science 382, 669) with responses as units. The machine's labels
+contribute precision, the judge's the truth. The interval includes the uncertainty of both.
 
-- granularity: the mean label of right mentions, as the judge has it, less the mean label of all judged mentions
+- granularity: the judge's mean label of right mentions, less the machine's mean label of all judged mentions
 - specificity (prompts that name the country): of right links, less that of all links of judged mentions
 - diversity: the share of right items among the linked items of a cell, each item counted once
 
 A wrong mention is no entity, whatever the judgement of its link. Right mentions without a judged link are assumed to
 be like those with one.
 
-Disputed mentions count by halves, as in precision and recall. The interval then spans all readings: from the lower
-limit with every disputed mention read so that the metric is lowest, to the upper one of the highest.
+Disputed mentions count by halves, as in precision and recall. The interval then spans all readings. Its lower limit
+reads every disputed mention for the lowest metric, its upper limit for the highest.
 
 Limits: missed mentions have no label here, and errors are assumed equal for all models and topics of a language. Where
 the whole corrected interval of a model lies outside the metric's range, that assumption is wrong, and its number is
-not corrected. Consensus is not corrected: that needs judgements of both languages on the same items.
+not corrected. Consensus is not corrected: this would need judgements of both languages on the same items.
 """
 
 from __future__ import annotations
@@ -55,8 +55,9 @@ class Shift:
 class Corrected:
     """A mean of a model and language: as reported, and corrected.
 
-    They are None where too little was judged; `refuted`: where the model cannot have the errors of its language.
-    Without the reported interval there is none of the corrected number: it would hold the sample's uncertainty alone.
+    The corrected numbers are None where the judged sample is too small. `refuted`: the model cannot have the errors of
+    its language. Without a reported interval the corrected number has none: its interval would hold the sample's
+    uncertainty alone.
     """
 
     metric: str
@@ -93,7 +94,7 @@ def _corrected(
     shift: Shift,
     *readings: Shift,
 ) -> Corrected:
-    """A mean corrected by `shift`; the interval spans those by the shifts of other `readings`, too."""
+    """A mean corrected by `shift`; the interval also spans those by the shifts of other `readings`."""
     nothing = Corrected(metric, model, language, value, low, high, None, None, None, shift.responses)
     shifts = (shift, *readings)
     if shift.responses < FEWEST or any(math.isnan(one.value) for one in shifts):
@@ -122,7 +123,7 @@ def _limits(metric: str, value: float, low: float | None, high: float | None, sh
 
 
 def _shifts(store: duckdb.DuckDBPyConnection) -> dict[tuple[str, str], tuple[Shift, ...]]:
-    """Per language and metric: the shift with what judges differ on counted by halves, then those of other readings."""
+    """Per language and metric: the shift with disputed mentions counted by halves, then those of other readings."""
     columns = store.execute(read_sql(_SQL, "judged")).fetchnumpy()
     table = {
         name: np.asarray(np.ma.filled(values, np.nan) if name == "weight" else values)
@@ -170,7 +171,7 @@ def _difference(sums: Numbers) -> Numbers:
 
 
 def _right_share(sums: Numbers) -> Numbers:
-    """Right links of the judged ones of right mentions, times right mentions of all: of no right mention, none."""
+    """The share of right links among judged ones of right mentions, times that of right mentions; 0 without any."""
     return np.where(sums[2] == 0, 0.0, sums[0] / sums[1] * sums[2] / sums[3])
 
 
@@ -184,8 +185,8 @@ _PARTS: Mapping[str, tuple[Callable[[Mapping[str, NDArray[Any]]], list[Numbers]]
 def _shift(response: NDArray[Any], parts: Sequence[Numbers], of: Callable[[Numbers], Numbers] = _difference) -> Shift:
     """A function of sums over mentions, with its limits by the jackknife over the responses that hold any.
 
-    The variance depends on the truth, so that seeing no error is no certainty: errors come clustered in responses as in
-    the sample, and in one further response that is wrong throughout, in either direction.
+    The variance depends on the truth, so that a sample without errors still has uncertainty. Errors are clustered in
+    responses as in the sample, and in one further response that is wrong throughout, in either direction.
     """
     _, owner = np.unique(response, return_inverse=True)
     per_response = np.array([np.bincount(owner, weights=part) for part in parts])

@@ -15,10 +15,10 @@ _SQL = Path(__file__).with_name("sql")
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A share of judged cases with a 95 % interval; the shares are None where nothing was judged.
+    """A share of judged cases with a 95 % interval; the shares are None without a judged case.
 
-    A disputed case counts by halves. The interval goes from Wilson's lower limit with all of them wrong to his upper
-    one with all of them right.
+    A disputed case counts by halves. The interval runs from Wilson's lower limit with all disputed cases wrong to his
+    upper limit with all of them right.
     """
 
     what: str  # 'extraction precision' | 'extraction recall' | 'link precision' | 'link recall'
@@ -37,8 +37,9 @@ class Share:
 def audit_scores(store: duckdb.DuckDBPyConnection) -> list[Share]:
     """The four shares over all, per language, and per language and topic.
 
-    Extraction: right mentions of those judged; right mentions of those and the missed ones, in responses judged whole.
-    Linking, of right mentions: right links of those made; right links of the mentions that have an item.
+    Extraction precision: right mentions among the judged ones. Extraction recall: right mentions among the right and
+    the missed ones, in fully judged responses. Linking, of right mentions: right links among the links made, and right
+    links among the mentions that have an item.
     """
     rows = store.execute(read_sql(_SQL, "shares")).fetchall()
     return [
@@ -48,7 +49,7 @@ def audit_scores(store: duckdb.DuckDBPyConnection) -> list[Share]:
 
 
 def open_rows(store: duckdb.DuckDBPyConnection) -> tuple[int, int]:
-    """How many judged rows are disputed, and how many mentions are linked otherwise than when they were judged."""
+    """The number of disputed rows, and of mentions whose link changed since they were judged."""
     ((disputed, relinked),) = store.execute(read_sql(_SQL, "disputed")).fetchall()
     return disputed, relinked
 

@@ -1,12 +1,13 @@
-"""The sheet of an audit: exported for a judge, and read back from a spreadsheet.
+"""The sheet of an audit: exported for a judge, and imported from a spreadsheet.
 
-A row is a mention of a sampled response, or, after them, the response itself. The judge writes into four columns:
+A row is a mention of a sampled response. After its mentions, the response itself has a row. The judge fills in four
+columns:
 
 - `mention`: right or wrong: is this a thing of that kind that the text names?
 - `specific`: 1 or 0, only where the label beside it is wrong
-- `link`: right, wrong, or none: of a linked mention whether the item is the one that is meant (none: no item is); of
-  one without a link, right where Wikidata has no item for it, wrong where it has
-- `missed`: in the response's own row, how many things of the topic the text names that stand in no row
+- `link`: right, wrong, or none. For a linked mention: is the item the one that is meant (none: no item is)? For one
+  without a link: right where Wikidata has no item for it, wrong where it has
+- `missed`: in the response's own row, how many things of the topic the text names that have no row
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _REMEDY = "Give a sheet of polyculture audit export, with all of its columns."
 
 @dataclass(frozen=True, slots=True)
 class AuditSample:
-    """The rows of a sheet, each with all of `COLUMNS`, and how many responses they are of."""
+    """The rows of a sheet, each with all of `COLUMNS`, and the number of their responses."""
 
     rows: list[dict[str, Any]]
     responses: int
@@ -53,10 +54,10 @@ def sample(store: duckdb.DuckDBPyConnection, per: int, seed: int) -> AuditSample
 
 
 def read_judgements(store: duckdb.DuckDBPyConnection, path: Path) -> list[Judgement]:
-    """The judgements of a sheet, whose judge is the file's name; unjudged rows are left out.
+    """The judgements of a sheet; the judge is the file's name. Unjudged rows are left out.
 
-    Raises `StoreError` naming file and row where the file is not a sheet, has a row twice, an invalid judgement, or a
-    mention that the store does not hold: of another run, or extracted again since.
+    Raises `StoreError` naming file and row where the file is not a sheet, repeats a row, has an invalid judgement, or
+    has a mention that the store lacks: of another run, or extracted again since.
     """
     rows = read_sheet_rows(path, ("id", *JUDGED), _REMEDY)
     known = _known(store, [row["id"] for row in rows])
@@ -82,7 +83,7 @@ def _known(store: duckdb.DuckDBPyConnection, ids: list[str]) -> dict[str, dict[s
 
 
 def row_id(extraction_id: str, ordinal: int | None) -> str:
-    """The id of a row in a sheet: no spreadsheet converts it to a number, a date or a formula."""
+    """The id of a row in a sheet, in a form that no spreadsheet converts to a number, a date or a formula."""
     return f"m:{extraction_id}:{'missed' if ordinal is None else ordinal}"
 
 
@@ -92,7 +93,7 @@ def _sheet_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_place(row: Mapping[str, str], ordinal: int | None, said: Mapping[str, str | None], where: str) -> None:
-    """Checks that `missed` is in a response's own row, and all else in a mention's row."""
+    """Check that `missed` is in a response's own row, and all other judgements in a mention's row."""
     own = ordinal is None
     for name in JUDGED:
         if said[name] is not None and (name == "missed") != own:

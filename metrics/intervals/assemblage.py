@@ -13,10 +13,10 @@ from polyculture.metrics.intervals.incidence import Incidence, Integers, Numbers
 
 @dataclass(frozen=True, slots=True)
 class Assemblage:
-    """The items of a cell, those that were seen and an estimate of those that were not.
+    """The items of a cell: those seen, and an estimate of those unseen.
 
-    Chances are those of turning up at least once in as many responses as there are, rates those of turning up in one.
-    An item is unique when one response only mentions it.
+    A chance is the probability that an item occurs at least once in the cell's number of responses.
+    A rate is the probability that it occurs in one response. A unique item occurs in exactly one response.
     """
 
     responses: int
@@ -32,13 +32,13 @@ class Assemblage:
 
 
 def assemblage(responses: int, response: Integers, item: Integers) -> Assemblage:
-    """The assemblage behind `responses` responses, from all distinct pairs of a response and an item in it.
+    """Estimate the assemblage behind `responses` responses, from all distinct pairs of a response and an item in it.
 
-    Estimated as in Chao et al. (2014) for incidence data: the chance of what was seen is lowered, and that of the
-    unseen raised, to what Good and Turing's coverage says; the number of unseen items is Chao2. A chance is lowered by
-    no more than the chance to have been missed: where nearly all items are unique, Chao's factor leaves them next to
-    none, and intervals of consensus cover too little. A single response does not tell how often its items come: they
-    are taken to come in every other one, and as many others in the rest.
+    The method is that of Chao et al. (2014) for incidence data. Good-Turing coverage scales the chances of seen items
+    down and those of unseen items up. Chao2 estimates the number of unseen items. A chance is lowered by no more than
+    the probability that the item was missed. Where nearly all items are unique, Chao's factor alone leaves the chances
+    near zero, and intervals of consensus cover too little. A single response holds no information on incidence: its
+    items are assumed to occur in every other response, with as many others in the rest.
     """
     found = incidence(responses, response, item)
     once, twice = int((found.counts == 1).sum()), int((found.counts == 2).sum())
@@ -67,9 +67,9 @@ def assemblage(responses: int, response: Integers, item: Integers) -> Assemblage
 def diversity_estimate(cell: Assemblage) -> Estimate:
     """The number of distinct items, as an estimate of its expectation for this number of responses.
 
-    Where few responses bring most of the unique items (lists among sentences), how many such responses there happen to
-    be decides. Then the jackknife's variance is the larger one, and the upper limit leaves room for one more of them:
-    the skewness is that of the unique items per response.
+    A few responses may hold most of the unique items (lists among sentences). Then the number of such responses
+    dominates the variance, and the jackknife's variance is the larger one. The upper limit leaves room for one more
+    such response: the skewness is that of the unique items per response.
     """
     found = count_estimate(cell, float(len(cell.items)), cell.responses)
     variance, third = _unique_moments(cell)
@@ -80,11 +80,11 @@ def diversity_estimate(cell: Assemblage) -> Estimate:
 
 
 def count_estimate(cell: Assemblage, value: float, size: int) -> Estimate:
-    """`value`, a number of distinct items in `size` responses, as uncertain as the count in `size` new ones would be.
+    """`value`, a number of distinct items in `size` responses, with the variance of the count in `size` new responses.
 
-    Were items independent, the count would be a sum of independent yes or no. They come in bundles, so the variance is
-    multiplied by how unevenly the unique items are spread over the responses. Items so rare that none was seen would
-    add as much to the variance as to the count: the upper limit leaves room for them.
+    If items were independent, the count would be a sum of independent Bernoulli variables. Items are clustered in
+    responses, so the design effect of the unique items multiplies the variance. Items too rare to be seen would add as
+    much to the variance as to the count: the upper limit leaves room for them.
     """
     chance = 1 - (1 - np.append(cell.rate, cell.unseen_rate)) ** size
     number = np.append(np.ones(len(cell.items)), cell.unseen)
@@ -106,10 +106,10 @@ def _unique_moments(cell: Assemblage) -> tuple[float, float]:
 
 
 def bundling(effects: list[tuple[Assemblage, Numbers]]) -> float:
-    """The design effect of items that come together, on a sum of `effects`, one per unique item; at least 1.
+    """The design effect of clustered items on a sum of `effects`, one per unique item; at least 1.
 
-    The jackknife's variance over responses (leaving one out takes its unique items away) over what it would be if each
-    unique item stood in a response of its own.
+    It is the jackknife's variance over responses, divided by the variance if each unique item had a response of its
+    own. Leaving out a response removes its unique items.
     """
     together = apart = 0.0
     for cell, effect in effects:
@@ -123,7 +123,7 @@ def bundling(effects: list[tuple[Assemblage, Numbers]]) -> float:
 
 
 def _mass_of_unseen(responses: int, once: int, twice: int) -> float:
-    """Expected number of items in one more response that none of the present ones mentions."""
+    """The expected number of items in one more response that no present response mentions."""
     if once == 0:
         return 0.0
     if twice:

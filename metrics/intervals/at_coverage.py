@@ -1,8 +1,8 @@
-"""Distinct items at a given coverage: rarefaction of what covers more, extrapolation of what covers less.
+"""Distinct items at a given coverage: rarefaction of cells with more coverage, extrapolation of those with less.
 
-Chao and Jost (2012, Ecology 93, 2533) compare assemblages where their samples are equally complete, not equally large.
-Coverage within the sample is their equation 4a for responses (Chao et al. 2014, table 2), between two numbers of
-responses a straight line; beyond it equation 12 with Chao2, which is good for up to twice the responses.
+Chao and Jost (2012, Ecology 93, 2533) compare assemblages at equal completeness, not at equal sample size.
+Within the sample, coverage is their equation 4a for responses (Chao et al. 2014, table 2), interpolated linearly
+between two numbers of responses. Beyond the sample it is equation 12 with Chao2, valid up to twice the responses.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ FEWEST_REPEATED = 10  # items that several responses mention; with fewer, covera
 
 
 class _Sums(NamedTuple):
-    """The sums that extrapolation needs: of a cell, or of each of its jackknife samples."""
+    """The sums that extrapolation needs, for a cell or for each of its jackknife samples."""
 
     responses: int
     items: Numbers
@@ -33,8 +33,8 @@ class _Sums(NamedTuple):
 def items_at_coverage(cell: Incidence, coverage: float) -> Estimate:
     """The distinct items in as many responses as have this coverage, with the jackknife's interval of their logarithm.
 
-    The cell has at least one item and two responses. Beyond twice its responses the estimate is not
-    reliable: choose a coverage that the cell reaches before.
+    The cell has at least one item and two responses. Beyond twice its responses the estimate is unreliable: choose a
+    coverage that the cell reaches before that.
     """
     beyond = coverage >= coverage_in(cell, cell.responses)
     found = _extrapolated(cell, coverage) if beyond else _rarefied(cell, coverage)
@@ -43,7 +43,7 @@ def items_at_coverage(cell: Incidence, coverage: float) -> Estimate:
 
 
 def _as_ratio(estimate: Estimate) -> Estimate:
-    """The estimate with limits that are as many times larger and smaller: the more it says, the less sure it is."""
+    """The estimate with multiplicative limits: the variance grows with the value."""
     times = math.exp(Z * math.sqrt(estimate.variance) / estimate.value)
     below, above = estimate.value * (1 - 1 / times), estimate.value * (times - 1)
     return between(estimate.value, below, max(above, estimate.distances(Z)[1]), estimate.freedom)
@@ -68,13 +68,13 @@ def _rarefied(cell: Incidence, coverage: float) -> Estimate:
     size = min(above, cell.responses - 2)
     if size < 1:  # of two responses without one a single one is left, which has no coverage
         return symmetric(value, value, 1)  # for a part of a mean; alone it is withheld
-    # To first order: where the same responses cover less, so many more of them are drawn.
+    # To first order: where the remaining responses cover less, proportionally more of them are drawn.
     changes, with_one_more = _changes(cell, size, rise)
     return jackknife(value, value + changes, value + with_one_more)
 
 
 def _changes(cell: Incidence, size: int, rise: float) -> tuple[Numbers, float]:
-    """By how much the items at a coverage change without each response; and if there were one more, unique item."""
+    """The change of the items at a coverage without each response, and with one more unique item."""
     without, mentions = cell.responses - 1, float(cell.counts.sum())
     lost = share_of_draws(size, without, np.minimum(cell.count, without))
     lost = cell.left_out(lost - share_of_draws(size, without, cell.count - 1))
@@ -108,7 +108,7 @@ def _extrapolated(cell: Incidence, coverage: float) -> Estimate:
 
 
 def _beyond(sums: _Sums, coverage: float) -> Numbers:
-    """Items where the coverage is no less than that of all responses."""
+    """Items at a coverage no less than that of all responses."""
     missed, kept = _deficit(sums)
     apart = (missed > 0) & (kept > 0) & (coverage < 1)
     left = (1 - coverage) / np.where(apart, missed, 1)
@@ -121,7 +121,7 @@ def _beyond(sums: _Sums, coverage: float) -> Numbers:
 
 
 def _deficit(sums: _Sums) -> tuple[Numbers, Numbers]:
-    """The share of mentions that no item of the responses covers, and what is left of it with each response more."""
+    """The share of mentions whose items are unseen, and the factor by which one more response reduces it."""
     others = (sums.responses - 1) * np.where(sums.twice > 0, sums.once, sums.once - 1)
     kept = np.where(sums.once > 0, others / np.maximum(others + 2 * np.maximum(sums.twice, 1), 1), 0.0)
     return sums.once / np.maximum(sums.mentions, 1) * kept, kept
@@ -137,5 +137,5 @@ def _items_in(cell: Incidence, size: int) -> float:
 
 
 def _missed(size: int, responses: int, count: Integers) -> Numbers:
-    """The mentions, of those of an item that `count` responses mention, that `size` of the others do not cover."""
+    """Of the mentions of an item in `count` responses, how many `size` of the other responses do not cover."""
     return count * (1 - share_of_draws(size, responses - 1, np.maximum(count - 1, 0)))

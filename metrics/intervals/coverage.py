@@ -1,4 +1,4 @@
-"""The interval of Good and Turing's coverage: of the share of all mentions that falls on the items seen here."""
+"""The interval of Good-Turing coverage: the share of all mentions whose items were seen here."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ FEWEST_MENTIONS = 15  # with fewer the estimate itself is too high on average, w
 def coverage_estimate(cell: Incidence) -> Estimate:
     """Coverage as Chao and Jost (2012) estimate it, of a cell with at least one item and two responses.
 
-    The limits are those of the share that these responses do cover, which the estimate misses in either direction. They
-    are the shares C that the estimate would miss by no more than 1.96 standard deviations if C were true, as Wilson's
-    limits of a proportion are. So they hold where no item comes twice and where none comes once, too. The estimate
-    moves in steps of two mentions, those of an item that comes twice: the lower limit is corrected for continuity by
-    half of a step.
+    The limits are those of the share that these responses in fact cover. The estimate errs in either direction. As with
+    Wilson's limits of a proportion, they enclose every share C within 1.96 standard deviations of the estimate, with
+    the standard deviation computed at C. They therefore also hold where no item occurs twice, and where none occurs
+    once. The estimate moves in steps of two mentions, those of an item that occurs twice: the lower limit has a
+    continuity correction of half a step.
     """
     whole, repeated = _design_effects(cell)
     value, size = _good_turing(cell), float(cell.counts.sum())
@@ -38,7 +38,7 @@ def coverage_estimate(cell: Incidence) -> Estimate:
 
 
 def _good_turing(cell: Incidence) -> float:
-    """As in the view `diversity_companions`."""
+    """The Good-Turing estimate, as in the view `diversity_companions`."""
     once, twice = float((cell.counts == 1).sum()), float((cell.counts == 2).sum())
     if once == 0:
         return 1.0
@@ -47,12 +47,12 @@ def _good_turing(cell: Incidence) -> float:
 
 
 def _design_effects(cell: Incidence) -> tuple[float, float]:
-    """The two parts of the variance of the miss, each over what it would be were mentions independent.
+    """The design effects of the two parts of the error's variance, relative to independent mentions.
 
-    Esty's (1983) variance, times the square of the mentions, is the sum of that of the unique mentions and of twice the
-    items seen twice. Where items come in bundles, the first is the sum over responses of (unique - share x mentions)^2,
-    and the second twice the sum over pairs of responses of (items that only these two name)^2. One more mention and
-    one more item seen twice, both independent, stand for what is not known where hardly any repeats.
+    Esty's (1983) variance, times the square of the mentions, has two terms: the unique mentions, and twice the items
+    seen twice. Where items are clustered, the first is the sum over responses of (unique - share x mentions)^2. The
+    second is twice the sum over pairs of responses of (items that only these two name)^2. One more independent mention
+    and one more independent item seen twice allow for the uncertainty where almost nothing repeats.
     """
     total = float(cell.counts.sum())
     once = float((cell.counts == 1).sum())

@@ -1,7 +1,7 @@
 """The variance of a number over crossed units: every context meets many entities, every entity many contexts.
 
-It is the sum of the jackknife variances over contexts and over the entities of each side, less the interaction of
-contexts with entities, which both count.
+It is the sum of the jackknife variances over contexts and over the entities of each side. The interaction of contexts
+with entities is subtracted, because both count it.
 
 Sources: Owen 2007, Ann. Appl. Stat. 1, 386 (resampling crossed designs); Cameron, Gelbach and Miller 2011, J. Bus.
 Econ. Stat. 29, 238 (clustering in two ways); Satterthwaite 1946.
@@ -19,10 +19,10 @@ Numbers = NDArray[np.float64]
 
 
 def crossed_variance(contexts: Sequence[Numbers], entities: Sequence[Numbers], shared: float) -> tuple[float, float]:
-    """The variance of a number, and the degrees of freedom that it rests on (Satterthwaite); 0 where nothing is known.
+    """The variance of a number, and its degrees of freedom (Satterthwaite); 0 degrees where the variance is unknown.
 
-    Each array holds what the units of one kind add to the number, zero on average; `shared` is the variance that
-    contexts and entities both account for.
+    Each array holds the influences of the units of one kind on the number, centred on zero. `shared` is the variance
+    that contexts and entities both include.
     """
     parts = [_jackknife(way) for way in (*contexts, *entities)]
     if not all(freedom > 0 for _, freedom in parts):

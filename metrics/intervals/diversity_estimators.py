@@ -1,10 +1,10 @@
 """Intervals of the diversity estimators: Hill numbers, the saturation curve, coverage.
 
-All but coverage are smooth in how many responses mention each item, so that leaving out one response at a time (the
-jackknife) gives their variance, however the items of a response are correlated. On a curve, where all items but
-the rarest were seen often, the jackknife depends on how rare these happen to be: one item more or less that a single
-response mentions is added. Near the end of the curve that is too wide (Efron and Stein 1981); there the interval
-is that of the count in as many new responses, and at its last point that of the diversity itself (`assemblage`).
+All but coverage are smooth functions of how many responses mention each item. The jackknife over responses therefore
+gives their variance, for any correlation within a response. On a curve, where all but the rarest items were seen
+often, the jackknife depends on the counts of these few: one item that a single response mentions is added to the
+variance. Near the end of the curve the jackknife is too wide (Efron and Stein 1981). There the interval is that of
+the count in as many new responses, and at the last point that of the diversity itself (`assemblage`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from polyculture.metrics.intervals.jackknife import jackknife
 
 
 def companions(cell: Assemblage, rarefied_to: int, common_coverage: float | None = None) -> dict[str, Estimate]:
-    """The companions of diversity that a cell has: without an item none but the rarefied count."""
+    """The diversity estimates of a cell; a cell without an item has the rarefied count only."""
     found = {"rarefied": items_in(cell, rarefied_to)}
     if len(cell.items):
         found["hill_1"], found["hill_2"] = hill_estimates(cell.incidence)
@@ -34,7 +34,7 @@ def companions(cell: Assemblage, rarefied_to: int, common_coverage: float | None
 
 
 def items_in(cell: Assemblage, size: int) -> Estimate:
-    """The distinct items in `size` of a cell's responses, its diversity where these are all."""
+    """The distinct items in `size` of a cell's responses; its diversity where `size` is all of them."""
     if size >= cell.responses:
         return diversity_estimate(cell)
     found = expected_items(cell.incidence, size)
@@ -44,7 +44,7 @@ def items_in(cell: Assemblage, size: int) -> Estimate:
 
 
 def saturation_sizes(responses: int) -> list[int]:
-    """The points of a curve: 1, 2, 5, 10, 20, 50, ... and all responses; as the macro of that name has them."""
+    """The points of a curve: 1, 2, 5, 10, 20, 50, ... and all responses, as in the macro of that name."""
     steps = (step * 10**power for power in range(6) for step in (1, 2, 5))
     return [*(size for size in steps if size < responses), responses]
 

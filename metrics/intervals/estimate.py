@@ -16,12 +16,12 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number, and the variance that it would have if the truth were not the number itself but `away` from it.
+    """A number, and its variance as a function of the truth's distance `away` from it.
 
-    That is `variance` + `slope` x away - `curve` x away^2. The 95 % interval is that of Wilson's (1927) kind: all the
-    truths from which the number is no more than 1.96 of *their* standard deviations away; more where the variance
-    rests on few degrees of `freedom` (Student), and 0 of them says that nothing is known of it. Where it is `lacking`
-    something no interval is known that holds, but the variance is good for a part of a mean.
+    The variance is `variance` + `slope` x away - `curve` x away^2. The 95 % interval is of Wilson's (1927) kind: it
+    holds all truths within 1.96 standard deviations of the number, with the standard deviation computed at the truth.
+    Few degrees of `freedom` raise the 1.96 to Student's quantile; with 0 degrees nothing is known of the variance.
+    `lacking` is the reason why no valid interval is known; the variance can still enter a mean.
     """
 
     value: float
@@ -32,22 +32,22 @@ class Estimate:
     lacking: str | None = None
 
     def limits(self, lowest: float, highest: float) -> tuple[float | None, float | None]:
-        """The 95 % interval within the range that the number can have; None where there is a reason not to give one."""
+        """The 95 % interval within the range of the number; None where there is a reason to withhold it."""
         if self.withheld():
             return None, None
         below, above = self.distances(student(self.freedom))
         return max(lowest, self.value - below), min(highest, self.value + above)
 
     def withheld(self) -> str | None:
-        """Why there is no interval; None where there is one."""
+        """The reason for the missing interval; None where there is one."""
         return ONE_RESPONSE if self.freedom <= 0 else self.lacking
 
     def reach(self) -> float:
-        """The square of half the interval's width, were the variance known: never 0 where there is any doubt."""
+        """The square of half the interval's width for a known variance; positive wherever there is uncertainty."""
         return sum(self.distances(Z)) ** 2 / 4
 
     def distances(self, deviations: float) -> tuple[float, float]:
-        """How far down and up the truths are from which the number is so many of their standard deviations away."""
+        """The distances, down and up, of the truths that are the given number of their standard deviations away."""
         square = deviations**2
         shift, scale = square * self.slope / 2, 1 + square * self.curve
         root = math.sqrt(shift**2 + scale * square * self.variance)
@@ -67,14 +67,14 @@ def wilson(value: float, size: float, freedom: float) -> Estimate:
 class Sum:
     """A sum of weight x estimate over independent estimates.
 
-    Variances add up. Where the truth of the sum is away from its value, the truths of the parts are taken to share that
-    as their reaches do; so the asymmetry of the interval fades as parts are added, and many cells in which nothing
-    happened say together what one large cell would. Degrees of freedom by Satterthwaite (1946).
+    Variances add up. A distance of the sum's truth from its value is divided among the parts in proportion to their
+    reaches. The interval therefore becomes more symmetric as parts are added, and many cells without an event together
+    have the interval of one large cell. Degrees of freedom by Satterthwaite (1946).
 
-    The slopes of a share near 0 and of one near 1 are opposite: the skews would cancel. To that extent the squares of
-    the parts' own distances add up instead (MOVER: Zou and Donner 2008).
+    The slopes of a share near 0 and of one near 1 have opposite signs, and the skews would cancel. To that extent the
+    squares of the parts' own distances add up instead (MOVER: Zou and Donner 2008).
 
-    A sum lacks what more than half of its parts, by weight, are lacking.
+    A sum lacks an interval where more than half of its parts, by weight, lack one.
     """
 
     def __init__(self) -> None:
@@ -118,17 +118,17 @@ class Sum:
         return between(shared.value, below, above, shared.freedom)
 
     def mean(self) -> Estimate:
-        """The weighted mean; there must be something in the sum."""
+        """The weighted mean of a sum with at least one part."""
         return scaled(self.estimate(), 1 / self.weight)
 
 
 def lacking_in(parts: Mapping[str, float], whole: float) -> str | None:
-    """The reason that more than half of `whole` lacks an interval; of several the most frequent."""
+    """The most frequent reason where more than half of `whole` lacks an interval, else none."""
     return max(parts, key=lambda reason: (parts[reason], reason)) if sum(parts.values()) > whole / 2 else None
 
 
 def mean(parts: Iterable[Estimate]) -> Estimate:
-    """The mean of independent estimates, of which there is at least one."""
+    """The mean of at least one independent estimate."""
     total = Sum()
     for part in parts:
         total.add(part)
@@ -155,7 +155,7 @@ def difference(one: Estimate, other: Estimate) -> Estimate:
 
 
 def no_narrower(estimate: Estimate, slope: float) -> Estimate:
-    """`estimate` with limits at least as far away as they would be if its variance changed by `slope`."""
+    """`estimate` with limits no nearer than they would be if its variance changed by `slope`."""
     (below, above), (other_below, other_above) = (
         one.distances(Z) for one in (estimate, replace(estimate, slope=slope))
     )
@@ -163,7 +163,7 @@ def no_narrower(estimate: Estimate, slope: float) -> Estimate:
 
 
 def between(value: float, below: float, above: float, freedom: float) -> Estimate:
-    """The estimate whose limits stand at these distances, were the variance known."""
+    """The estimate whose limits have these distances for a known variance."""
     return Estimate(value, below * above / Z**2, freedom, (above - below) / Z**2)
 
 

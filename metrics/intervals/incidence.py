@@ -1,4 +1,4 @@
-"""How many responses of a cell mention each of its items."""
+"""The number of responses of a cell that mention each of its items."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Incidence:
-    """The items of a cell's responses, each counted once a response."""
+    """The items of a cell's responses, each counted once per response."""
 
     responses: int
     items: Integers  # sorted
@@ -23,20 +23,20 @@ class Incidence:
     count: Integers  # for each of these pairs: how many responses mention the item
 
     def left_out(self, lost: Numbers) -> Numbers:
-        """What each response takes away where it is left out; `lost` says it of each pair."""
+        """The sum that each response contributes, and that its removal takes away; `lost` has a value per pair."""
         _, number = np.unique(self.response, return_inverse=True)
         return np.bincount(number, weights=lost, minlength=self.responses).astype(np.float64)
 
 
 def incidence(responses: int, response: Integers, item: Integers) -> Incidence:
-    """From all distinct pairs of a response and an item in it."""
+    """Count from all distinct pairs of a response and an item in it."""
     order = np.argsort(item, kind="stable")
     items, counts = np.unique(item, return_counts=True)
     return Incidence(responses, items, counts, response[order], np.repeat(counts, counts))
 
 
 def share_of_draws(size: int, responses: int, count: Integers) -> Numbers:
-    """The share of draws of `size` responses in which an item turns up that `count` of them mention."""
+    """The share of draws of `size` responses that include an item which `count` responses mention."""
     rest = responses - count
     missed = gammaln(rest + 1) + gammaln(responses - size + 1) - gammaln(np.maximum(rest - size, 0) + 1)
     return np.where(rest < size, 1.0, 1 - np.exp(missed - gammaln(responses + 1)))

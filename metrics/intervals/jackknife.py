@@ -1,4 +1,4 @@
-"""The jackknife: a number's variance from what it is without each response."""
+"""The jackknife: a number's variance from its values without each response."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from polyculture.metrics.intervals.incidence import Numbers
 
 
 def jackknife(value: float, without_one: Numbers, with_one_more: float) -> Estimate:
-    """`value`, from what it is without each response; the limits leave room for items so rare that none was seen.
+    """`value` with its jackknife variance; the limits leave room for items too rare to be seen.
 
-    `with_one_more` is the value if one response named one more item, that no other does. A single response is taken to
-    name as many items as a Poisson number would be.
+    `with_one_more` is the value if one response named one more item that no other names. The number of items in a
+    single response is assumed to have a Poisson distribution.
     """
     size = len(without_one)
     if size < 2:

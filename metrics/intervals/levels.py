@@ -1,6 +1,6 @@
 """The levels at which numbers of cells are averaged, and the rows of the table of intervals.
 
-They are those of the view `aggregates` (views/90_aggregates.sql), which says what each is.
+They are the levels of the view `aggregates` (views/90_aggregates.sql), which defines each.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ METHODS = {
 
 
 class Place(NamedTuple):
-    """What a number is of: a cell, or what is left of one when it is averaged."""
+    """The key of a number: a cell, or the remaining columns of one after averaging."""
 
     model: str
     language: str | None = None
@@ -57,19 +57,19 @@ def cell_row(metric: str, place: Place, estimate: Estimate) -> Interval:
 
 
 class Aggregates:
-    """Means of cells' numbers, gathered while the cells go by."""
+    """Means of cells' numbers, accumulated cell by cell."""
 
     def __init__(self) -> None:
         self._sums: dict[tuple[str, Level, Place], Sum] = {}
 
     def add(self, metric: str, levels: tuple[Level, ...], place: Place, estimate: Estimate, cells: float = 1.0) -> None:
-        """Takes an independent estimate, itself the mean of `cells` numbers, into the means at all of these levels."""
+        """Add an independent estimate, itself the mean of `cells` numbers, to the means at all of these levels."""
         for level in levels:
             kept = Place(place.model, **{column: getattr(place, column) for column in level})
             self._sums.setdefault((metric, level, kept), Sum()).add(estimate, cells)
 
     def rows(self) -> Iterator[Interval]:
-        """An interval per mean."""
+        """One interval per mean."""
         for (metric, level, place), total in self._sums.items():
             name = ", ".join(("model", *level))
             method = f"{METHODS[metric][0]}; mean of independent cells"

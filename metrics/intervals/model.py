@@ -1,4 +1,4 @@
-"""All intervals of one model: those of its cells as rows, those of its means gathered in `Aggregates`."""
+"""All intervals of one model: those of its cells as rows, those of its means accumulated in `Aggregates`."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def specificity_rows(reading: CellReader, model: str, means: Aggregates) -> Iter
 
 
 def diversity_rows(cells: Sequence[Cell], found: dict[int, Assemblage], means: Aggregates) -> Iterator[Interval]:
-    """The diversity of every cell whose items are known."""
+    """The diversity of every cell with known items."""
     for cell in cells:
         if cell.number in found:
             estimate = diversity_estimate(found[cell.number])
@@ -73,7 +73,7 @@ def companion_rows(
     common_coverage: float | None,
     means: Aggregates,
 ) -> Iterator[Interval]:
-    """What says what a diversity is worth, of every cell whose items are known."""
+    """The diversity estimators of every cell with known items."""
     for cell in cells:
         if cell.number in found:
             for metric, estimate in companions(found[cell.number], rarefied_to, common_coverage).items():
@@ -82,7 +82,7 @@ def companion_rows(
 
 
 def saturation_rows(cells: Sequence[Cell], found: dict[int, Assemblage]) -> Iterator[SaturationInterval]:
-    """The points of the saturation curve of every cell whose items are known."""
+    """The points of the saturation curve of every cell with known items."""
     for cell in cells:
         if cell.number in found:
             for size in saturation_sizes(cell.responses):
@@ -92,7 +92,7 @@ def saturation_rows(cells: Sequence[Cell], found: dict[int, Assemblage]) -> Iter
 
 
 def consensus_rows(cells: Sequence[Cell], found: dict[int, Assemblage], means: Aggregates) -> Iterator[Interval]:
-    """The consensus of every pair of languages of which one has an item; `cells` are those of one topic, in order."""
+    """The consensus of every pair of languages with at least one item; `cells` are those of one topic, in order."""
     for _, group in groupby(cells, key=lambda cell: (cell.condition, cell.country)):
         pairs: list[tuple[str, str, Overlap]] = []
         known = [cell for cell in group if cell.number in found]
@@ -119,7 +119,7 @@ def _named(measured: dict[Cell, Estimate], means: Aggregates) -> Iterator[Interv
 
 
 def _neutral(cell: Cell, sums: Sums, column_of: Mapping[str, int], means: Aggregates) -> Iterator[Interval]:
-    """Specificity for every country from the same responses: where countries are averaged, the mean is one ratio."""
+    """Specificity for every country from the same responses: a mean over countries is one ratio."""
     for country, column in column_of.items():
         estimate = _ratio(sums, [column])
         if estimate is not None:
@@ -134,7 +134,7 @@ def _neutral(cell: Cell, sums: Sums, column_of: Mapping[str, int], means: Aggreg
 def _gains(
     measured: dict[Cell, Estimate], base: Sums, column_of: Mapping[str, int], means: Aggregates
 ) -> Iterator[Interval]:
-    """Gains of the cells of one condition, which share the neutral responses `base`."""
+    """Gains of the cells of one condition, with the common neutral responses `base`."""
     columns = {cell: column_of[cell.country] for cell in measured if cell.country is not None}
     for cell, column in columns.items():
         neutral = _ratio(base, [column])
@@ -149,7 +149,7 @@ def _gains(
 
 
 def _ratio(sums: Sums | None, columns: Sequence[int] = ()) -> Estimate | None:
-    """The ratio of a cell; of a neutral one, the mean of those for the countries in these columns."""
+    """The ratio of a cell; for a neutral cell, the mean of the ratios for the countries in these columns."""
     if sums is None:
         return None
     if not columns:

@@ -1,4 +1,4 @@
-"""Culture consensus: how far the items of two languages overlap, and the interval of it."""
+"""Culture consensus: the overlap of the items of two languages, with its interval."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ RARE_ITEMS = 1  # so many more are expected on either side than the responses te
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What the responses of one cell do to its consensus with another, or to the sum of those with several others."""
+    """The effect of a cell's responses on its consensus with another cell, or on the sum over several cells."""
 
     cell: Assemblage
     items: Integers  # of both cells
@@ -31,7 +31,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """The consensus of two cells, with what the responses of each do to it."""
+    """The consensus of two cells, with the effect of the responses of each."""
 
     value: float
     within: float  # the same, but never 0 or 1, so that its variance is never taken for none
@@ -41,7 +41,7 @@ class Overlap:
 
     @property
     def lacking(self) -> str | None:
-        """What an interval of the pair would need."""
+        """The reason why the pair has no interval."""
         if any(side.cell.responses < 2 for side in self.sides):
             return ONE_RESPONSE
         return FEW_ITEMS if self.items < FEWEST_ITEMS else None
@@ -53,12 +53,12 @@ class Overlap:
 
 @dataclass(frozen=True)
 class Overlaps:
-    """The pairs of several languages, each with the names of its two: those of a language share its responses."""
+    """The pairs of several languages, each with its two names; pairs with a common language share its responses."""
 
     pairs: Sequence[tuple[str, str, Overlap]]
 
     def mean(self) -> Estimate:
-        """The mean consensus of all pairs, of which there is one."""
+        """The mean consensus of all pairs; there is at least one."""
         return _mean([pair for *_, pair in self.pairs], self._joined.values())
 
     def mean_of(self, language: str) -> Estimate:
@@ -79,10 +79,10 @@ class Overlaps:
 def overlap(one: Assemblage, other: Assemblage) -> Overlap | None:
     """|A & B| / |A | B| of the items of two cells, as an estimate of its expectation for their numbers of responses.
 
-    None where neither has an item. To first order the consensus J changes with an item by (in both) - J (in either),
-    over the size of the union. Each item is in A and in B by its chances, independently. Of the items that a cell has
-    not seen, a share stands in the other cell: as many as of its unique items. `RARE_ITEMS` more may stand there, or
-    nowhere: where all items were seen often, nothing tells whether they are all.
+    None where neither has an item. To first order, an item changes the consensus J by (in both) - J (in either), over
+    the size of the union. Each item is in A and in B independently, by its chances. A share of the items unseen in one
+    cell occurs in the other: the share observed for the cell's unique items. `RARE_ITEMS` more may occur there, or
+    nowhere: where all items were seen often, the data cannot show whether they are complete.
     """
     in_other = np.isin(one.items, other.items, assume_unique=True)
     in_one = np.isin(other.items, one.items, assume_unique=True)
@@ -116,9 +116,9 @@ def overlap(one: Assemblage, other: Assemblage) -> Overlap | None:
 
 
 def _mean(pairs: Sequence[Overlap], sides: Iterable[Side]) -> Estimate:
-    """The mean of pairs, from what each cell does to all of them together.
+    """The mean of pairs, from the effect of each cell on all of them together.
 
-    The variance is raised by how much the items of a response hang together.
+    The design effect of items within a response multiplies the variance.
     """
     known, size = list(sides), len(pairs)
     independent = sum(float(side.deviations @ side.deviations) + side.rest**2 for side in known)
@@ -131,7 +131,7 @@ def _mean(pairs: Sequence[Overlap], sides: Iterable[Side]) -> Estimate:
 
 
 def _join(sides: Sequence[Side]) -> Side:
-    """What a cell does to the sum of all its pairs: an item comes or does not come in all of them at once."""
+    """The effect of a cell on the sum of all its pairs: an item occurs, or does not, in all of them at once."""
     items, number = np.unique(np.concatenate([side.items for side in sides]), return_inverse=True)
     deviations = np.bincount(number, np.concatenate([side.deviations for side in sides])).astype(np.float64)
     effects = np.sum([side.effects for side in sides], axis=0)
@@ -145,7 +145,7 @@ def _effects(cell: Assemblage, in_other: NDArray[np.bool_], value: float, union:
 def _paired_chances(
     one: Assemblage, other: Assemblage, in_other: NDArray[np.bool_], in_one: NDArray[np.bool_]
 ) -> tuple[Numbers, Numbers, float, float]:
-    """For every item of the union its chance in either cell, and the variance of each cell's items that neither has."""
+    """The chance of every item of the union in either cell; the variance of each cell's items that neither saw."""
     chance_here, rest = _unseen(one, in_other, int((~in_one).sum()))
     chance_there, rest_other = _unseen(other, in_one, int((~in_other).sum()))
     shared_there = np.searchsorted(other.items, one.items[in_other])
@@ -156,7 +156,7 @@ def _paired_chances(
 
 
 def _unseen(cell: Assemblage, in_other: NDArray[np.bool_], candidates: int) -> tuple[float, float]:
-    """The chance here of each of the `candidates` items that only the other cell has; the variance of all the rest."""
+    """The chance here of each of the `candidates` items that only the other cell has; the variance of the rest."""
     uniques = int(cell.unique.sum())
     share = (int((cell.unique & in_other).sum()) + 0.5) / (uniques + 1)
     expected = share * cell.unseen * cell.unseen_chance + RARE_ITEMS  # which may be one of the candidates, or none

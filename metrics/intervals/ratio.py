@@ -14,14 +14,14 @@ PRIOR = 0.5  # of a response that is an exception, all mentions of which agree: 
 
 
 def ratio_estimate(responses: Numbers, numerators: Numbers, denominators: Numbers) -> Estimate | None:
-    """sum(numerators) / sum(denominators) over responses; None where there is nothing to divide by.
+    """sum(numerators) / sum(denominators) over responses; None where the denominator is 0.
 
-    Responses with the same numerator (specific or associated mentions) and denominator (mentions, more than 0) stand in
-    one row; `responses` says how many they are. The effective sample size that the variance implies goes into Wilson's
-    interval (Dean and Pagano 2015). The variance is the jackknife's, or that of mentions as alike within a response as
-    these are, whichever is larger: where few responses are exceptions, the jackknife hangs on how long these happened
-    to be. Where the responses do not differ, each counts as one mention, less where they are of unequal length (Kish).
-    What is no proportion (mentions that count for several countries) has the jackknife's symmetric interval.
+    Responses with the same numerator (specific or associated mentions) and denominator (mentions, more than 0) share
+    one row; `responses` counts them. Wilson's interval uses the effective sample size that the variance implies (Dean
+    and Pagano 2015). The variance is the larger one of the jackknife's and that of clustered mentions with the observed
+    intraclass correlation: where few responses are exceptions, the jackknife depends on their lengths. Where the
+    responses do not differ, each counts as one mention, less where they are of unequal length (Kish). A ratio that is
+    no proportion (mentions that count for several countries) has the jackknife's symmetric interval.
     """
     size, top, bottom = responses.sum(), responses @ numerators, responses @ denominators
     if bottom <= 0:
@@ -37,10 +37,10 @@ def ratio_estimate(responses: Numbers, numerators: Numbers, denominators: Number
 
 
 def _clustered_variance(responses: Numbers, numerators: Numbers, denominators: Numbers) -> float:
-    """The variance of a share of mentions that are alike within responses (Kish's design effect for unequal lengths).
+    """The variance of a share of mentions that are correlated within responses (Kish's design effect, unequal lengths).
 
-    How alike they are is the analysis of variance's intraclass correlation; half a response of mentions that agree is
-    added to it, or a few exceptions that happen to stand alone would pass for independent ones.
+    The intraclass correlation comes from the analysis of variance. Half a response of mentions that agree is added to
+    it; without this, a few exceptions that happen to stand alone would count as independent ones.
     """
     size, top, bottom = responses.sum(), responses @ numerators, responses @ denominators
     value = top / bottom
