@@ -1,4 +1,4 @@
-"""Scores continuations with a causal model: packed behind tree masks where it allows that, else by plain passes."""
+"""Score continuations with a causal model: packed with tree masks where the model allows that, else by plain passes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from polyculture.generate.engines.transformers.plain import plain_batches, run_p
 from polyculture.generate.engines.transformers.prefix_trie import Text, plan
 from polyculture.generate.engines.transformers.tree import MASKED_LAYERS, ScoredText, TreePasses, layer_kinds
 
-# Bytes that the logits of a pass may take, in single precision; and tokens of a pass where nothing else is told.
+# The most bytes for the logits of a pass, in single precision; and the default number of tokens in a pass.
 _LOGITS = 2**28
 _MOST_TOKENS = {"cpu": 512}
 _MOST_ELSEWHERE = 4096
-# How far packed and plain scores may lie apart on the probe, in nats. In half precision, kernels alone differ so much.
+# Tolerance between packed and plain scores on the probe, in nats. In half precision, kernels alone differ so much.
 _TOLERANCE, _HALF_TOLERANCE = 1e-3, 0.25
 
 _log = logging.getLogger(__name__)
@@ -40,16 +40,16 @@ class CausalScorer:
 
 
 def most_tokens(model: PreTrainedModel) -> int:
-    """The tokens of a pass: as many as the device makes good use of, and as the logits have room for."""
+    """The tokens of a pass: limited by the device's efficient size and by the memory for the logits."""
     room: int = _LOGITS // (4 * model.config.get_text_config(decoder=True).vocab_size)
     return max(16, min(_MOST_TOKENS.get(model.device.type, _MOST_ELSEWHERE), room))
 
 
 def tree_fits(model: PreTrainedModel) -> bool:
-    """Does a tree mask give this model's own numbers? Tried on a few texts, in one pass and behind a cached trunk.
+    """Does a tree mask give this model's own scores? Tested on a few texts, in one pass and after a cached trunk.
 
-    It does not where layers carry a state from token to token, where positions are not told by `position_ids` (ALiBi),
-    or where a model makes its own masks.
+    The mask fails where layers carry a state from token to token, where `position_ids` does not set positions (ALiBi),
+    or where a model builds its own masks.
     """
     if not set(layer_kinds(model)) <= MASKED_LAYERS:
         return False
@@ -75,7 +75,7 @@ def _packed(model: PreTrainedModel, groups: Iterable[Sequence[Text]], most: int)
 
 
 def _probe(vocabulary: int) -> list[Text]:
-    """Texts over the whole vocabulary that share beginnings of several lengths."""
+    """Texts over the whole vocabulary with common prefixes of several lengths."""
     numbers = [7919 * (n + 1) % vocabulary for n in range(24)]
     ends = [(6, 7, 8), (6, 7, 9), (6, 10, 11, 12), (13,), (14, 15), (6, 7, 16, 17)]
     rows = [tuple(numbers[n] for n in (*range(6), *end)) for end in ends]

@@ -1,4 +1,4 @@
-"""The engine itself: what it is asked goes to the sampler and the scorers, what they answer becomes rows.
+"""The engine itself: passes requests to the sampler and the scorers, and turns their results into rows.
 
 models = ["transformers:Qwen/Qwen2.5-1.5B", "transformers:google-bert/bert-base-multilingual-cased"]
 
@@ -42,7 +42,7 @@ _PADDED = 4096  # tokens of a pass over padded texts, unless the options say oth
 
 
 class TransformersEngine:
-    """A model in this process. Loaded when entered, freed when left."""
+    """A model in this process. Entering loads it, leaving frees it."""
 
     def __init__(self, spec: ModelSpec) -> None:
         self.spec = spec
@@ -61,9 +61,9 @@ class TransformersEngine:
         del self._loaded, self._scorer
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
-        """Yields an answer, or the reason why there is none, per request and seed, batch by batch.
+        """Yields an answer or a failure with its reason per request and seed, batch by batch.
 
-        Raises `EngineError` of a masked model, and of one without a chat template unless `bare_prompts` is set.
+        Raises `EngineError` for a masked model, and for one without a chat template unless `bare_prompts` is set.
         """
         from polyculture.generate.engines.transformers.sampling import Sampler
 
@@ -73,7 +73,7 @@ class TransformersEngine:
         return Sampler(self._loaded, self.options.batch_size, self.options.bare_prompts).sample(requests)
 
     def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
-        """Yields a row per request and continuation; see docs/scoring.md for what exactly is scored."""
+        """Yields a row per request and continuation; docs/scoring.md defines the scored tokens."""
         failed: deque[Scored] = deque()
         scorer = self.scorer
         try:
@@ -86,7 +86,7 @@ class TransformersEngine:
         yield from failed
 
     def represent(self, requests: Iterable[ScoreRequest], layers: Sequence[str]) -> Iterator[Represented]:
-        """Yields a row per request and continuation; what is no text of the model's is a row with its reason."""
+        """Yields a row per request and continuation; a text that the model cannot read is a row with its reason."""
         from polyculture.generate.engines.transformers.hidden import represent
 
         failed: deque[Scored] = deque()
@@ -99,7 +99,7 @@ class TransformersEngine:
 
     @property
     def scorer(self) -> CausalScorer | MaskedScorer:
-        """What scores, made when it is first needed."""
+        """The scorer, created on first use."""
         if self._scorer is None:
             self._scorer = self._masked_scorer() if self._loaded.masked else self._causal_scorer()
         return self._scorer
@@ -118,7 +118,7 @@ class TransformersEngine:
         return MaskedScorer(self._loaded.model, mask, padding or 0, self.options.masked, self.options.batch_tokens)
 
     def _groups(self, requests: Iterable[ScoreRequest], failed: deque[Scored]) -> Iterator[list[Text]]:
-        """The texts of each request, some thousands at a time; what cannot be scored goes to `failed`."""
+        """The texts of each request, some thousands at a time; texts that cannot be scored go to `failed`."""
         for request in requests:
             pairs = split_pairs(self._loaded.tokenizer, request, suffix=self._loaded.masked, bos=self._bos())
             while some := list(islice(pairs, _AT_ONCE)):

@@ -1,4 +1,4 @@
-"""Hidden states of continuations: a pass over padded texts, without the head that makes words of them."""
+"""Hidden states of continuations: a pass over padded texts, without the language-model head."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from polyculture.generate.engines.transformers.prefix_trie import Text
 def represent(
     loaded: Loaded, texts: Sequence[Text], layers: Sequence[str], most: int, model: str
 ) -> Iterator[Represented]:
-    """The hidden states of each text's continuation, averaged over its tokens; `most` tokens are fed in one pass."""
+    """The hidden states of each text's continuation, averaged over its tokens; a pass has at most `most` tokens."""
     for batch in _batches(texts, most):
         states = _states(loaded, batch)
         numbers = [_layer(name, len(states) - 1, model) for name in layers]
@@ -28,7 +28,7 @@ def represent(
 
 @torch.inference_mode()
 def _states(loaded: Loaded, batch: Sequence[Text]) -> Sequence[torch.Tensor]:
-    """Texts x tokens x width for each layer; behind a shorter text stands what no token of it reads."""
+    """Hidden states [texts, tokens, width] for each layer; no token of a shorter text attends to its padding."""
     longest = max(len(text.pair.ids) for text in batch)
     fed = torch.full((len(batch), longest), loaded.tokenizer.pad_token_id or 0)
     read = torch.zeros_like(fed)
@@ -42,7 +42,7 @@ def _states(loaded: Loaded, batch: Sequence[Text]) -> Sequence[torch.Tensor]:
 
 
 def _batches(texts: Sequence[Text], most: int) -> Iterator[list[Text]]:
-    """Texts of about the same length, as many as stay within the tokens of a pass when padded."""
+    """Texts of similar length, as many as fit the tokens of a pass when padded."""
     batch: list[Text] = []
     for text in sorted(texts, key=lambda text: len(text.pair.ids)):
         if batch and (len(batch) + 1) * len(text.pair.ids) > most:

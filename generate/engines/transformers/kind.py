@@ -1,4 +1,4 @@
-"""The `transformers` engine, declared: causal and masked models in this process, on a CPU or a GPU."""
+"""The declaration of the `transformers` engine: causal and masked models in this process, on a CPU or a GPU."""
 
 from __future__ import annotations
 

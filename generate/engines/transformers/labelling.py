@@ -16,7 +16,7 @@ BATCH = 32  # texts that are labelled at the same time
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """A stretch of a text, in characters, and the model's label for it."""
+    """A span of a text, in characters, and the model's label for it."""
 
     start: int
     end: int
@@ -25,19 +25,19 @@ class Tagged:
 
 @dataclass(frozen=True)
 class Labeller:
-    """An opened model. `labels` are all that it gives; those of names without the B- and I- of their tokens."""
+    """An opened model. `labels` are all its labels; those of a tagger have no B- and I- prefixes."""
 
     pipe: Any
     labels: frozenset[str]
     version: str
 
     def label(self, texts: Sequence[str]) -> Iterator[str]:
-        """The likeliest label of each text."""
+        """The most probable label of each text."""
         for found in self.pipe(list(texts), batch_size=BATCH, truncation=True):
             yield str(found["label"])
 
     def tag(self, texts: Sequence[str]) -> Iterator[list[Tagged]]:
-        """The names in each text. Pieces of one label that touch are one name; spaces around a name are not of it."""
+        """The names in each text. Adjacent pieces with one label form one name, without surrounding spaces."""
         for text, found in zip(texts, self.pipe(list(texts), batch_size=BATCH), strict=True):
             yield _joined(text, [Tagged(one["start"], one["end"], str(one["entity_group"])) for one in found])
 
@@ -64,7 +64,7 @@ def _open(spec: ModelSpec, task: Any, architecture: str, **arguments: Any) -> La
 
 
 def plain_label(label: str) -> str:
-    """A label of names without the B- or I- of its tokens."""
+    """A token label without its B- or I- prefix."""
     return label[2:] if label[:2] in ("B-", "I-", "E-", "S-", "L-", "U-") else label
 
 

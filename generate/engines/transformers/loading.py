@@ -1,4 +1,4 @@
-"""Opens a model and its tokenizer: from the hub, from a folder, or from a GGUF file."""
+"""Open a model and its tokenizer: from the hub, from a folder, or from a GGUF file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MASKED = ("ForMaskedLM", "ForPreTraining")
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A model that is ready, its tokenizer, and exactly which model it is."""
+    """A loaded model, its tokenizer, and its exact version."""
 
     model: PreTrainedModel
     tokenizer: Any
@@ -31,7 +31,7 @@ class Loaded:
 
     @property
     def window(self) -> int:
-        """The longest text that the model reads, in tokens."""
+        """The model's context length, in tokens."""
         config = self.model.config.get_text_config()
         longest = getattr(config, "max_position_embeddings", None) or 2**30
         return int(min(longest, self.tokenizer.model_max_length))
@@ -39,7 +39,7 @@ class Loaded:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where the files are: a hub name or a folder, with what `from_pretrained` must be told to find them."""
+    """The location of the files: a hub name or a folder, with the arguments for `from_pretrained`."""
 
     name: str
     arguments: dict[str, Any]
@@ -53,7 +53,7 @@ def check_installed(spec: ModelSpec) -> None:
 
 
 def load(spec: ModelSpec, options: TransformersOptions) -> Loaded:
-    """Raises `EngineError` where there is no such model, or none that this version of transformers can open."""
+    """Load a model. Raises `EngineError` where none exists, or none that this version of transformers can open."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
 
@@ -78,7 +78,7 @@ def load(spec: ModelSpec, options: TransformersOptions) -> Loaded:
 def load_labeller(spec: ModelSpec, options: TransformersOptions, architecture: str) -> Loaded:
     """A model that labels texts ('ForSequenceClassification') or tokens ('ForTokenClassification').
 
-    Raises `EngineError` as `load` does, and of a model of another kind.
+    Raises `EngineError` as `load` does, and for a model of another kind.
     """
     import torch
     import transformers
@@ -114,7 +114,7 @@ def load_tokenizer(spec: ModelSpec, options: TransformersOptions) -> Any:
 
 
 def weight_bytes(spec: ModelSpec, options: TransformersOptions) -> int:
-    """What a causal model's weights take in memory, by its settings alone. Raises `EngineError` as `load` does."""
+    """The bytes of a causal model's weights, from its settings alone. Raises `EngineError` as `load` does."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
@@ -160,7 +160,7 @@ def _is_masked(config: PretrainedConfig, spec: ModelSpec) -> bool:
 
 
 def _dtype(options: TransformersOptions, device: str) -> Any:
-    """Single precision on a CPU, where others are slower and no smaller in effect; elsewhere the checkpoint's own."""
+    """Single precision on a CPU, where others are slower and in effect no smaller; elsewhere the checkpoint's own."""
     import torch
 
     if options.dtype is not None:

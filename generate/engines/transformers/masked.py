@@ -1,8 +1,8 @@
-"""Scores what may stand in a gap with a masked model.
+"""Score candidates for a gap with a masked model.
 
-- fill: as many masks as the continuation has tokens, all read at once (CAMeL). All continuations of one length share
+- fill: one mask per token of the continuation, all predicted at once (CAMeL). All continuations of one length share
   one input, so a context costs a handful of passes.
-- pseudo: the pseudo-log-likelihood of the continuation: each of its tokens is masked alone, the others are read
+- pseudo: the pseudo-log-likelihood of the continuation. Each of its tokens is masked alone, with the others visible
   (Salazar et al. 2020, https://aclanthology.org/2020.acl-main.240).
 """
 
@@ -22,7 +22,7 @@ Masked = tuple[int, ...]  # an input: a text's tokens, with masks in it
 
 
 class MaskedScorer:
-    """Yields the log-probabilities of what stands in texts' gaps, a group (the texts of one context) at a time."""
+    """Yields the log-probabilities of continuations in gaps, a group (the texts of one context) at a time."""
 
     def __init__(
         self, model: PreTrainedModel, mask: int, padding: int, method: str = "fill", batch_tokens: int | None = None
@@ -34,7 +34,7 @@ class MaskedScorer:
     def score(self, groups: Iterable[Sequence[Text]]) -> Iterator[ScoredText]:
         for texts in groups:
             inputs = [self._inputs(text) for text in texts]
-            # What is asked of an input: (place, token) pairs, over all texts that share it.
+            # The (place, token) pairs to read from an input, over all texts that share it.
             asked: dict[Masked, set[tuple[int, int]]] = {}
             for masked, place, token in chain.from_iterable(inputs):
                 asked.setdefault(masked, set()).add((place, token))
@@ -43,7 +43,7 @@ class MaskedScorer:
                 yield ScoredText(text, tuple(known[each] for each in wanted))
 
     def _inputs(self, text: Text) -> list[tuple[Masked, int, int]]:
-        """For each token of the continuation, the input that it is read off, its place there and its number."""
+        """For each token of the continuation: its input, its place in the input, and its token number."""
         ids, start, end = text.pair.ids, text.pair.start, text.pair.end
         places = range(start, end)
         if self.method == "fill":
@@ -52,7 +52,7 @@ class MaskedScorer:
         return [((*ids[:place], self._mask, *ids[place + 1 :]), place, ids[place]) for place in places]
 
     def _batches(self, inputs: Iterable[Masked]) -> Iterator[list[Masked]]:
-        """Inputs of about the same length, as many as stay within the tokens of a pass when padded."""
+        """Inputs of similar length, as many as fit the tokens of a pass when padded."""
         batch: list[Masked] = []
         for masked in sorted(inputs, key=len, reverse=True):
             if batch and (len(batch) + 1) * len(batch[0]) > self._most:

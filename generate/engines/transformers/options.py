@@ -1,4 +1,4 @@
-"""What the `transformers` engine can be told."""
+"""The options of the `transformers` engine."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class TransformersOptions(Options):
     # Continue the prompt's text without a chat template, as base models do.
     bare_prompts: Annotated[bool, Decides("answer")] = False
     batch_tokens: Annotated[int | None, PACE] = Field(default=None, ge=1)  # tokens that are scored in one pass
-    # Put the token that begins a text in front where the tokenizer itself does not.
+    # Prepend the BOS token where the tokenizer itself does not.
     bos: Annotated[bool, Decides("score", "represent")] = False
     method: Annotated[Literal["auto", "tree", "plain"], PACE] = "auto"  # of scoring with a causal model
     masked: Annotated[Literal["fill", "pseudo"], Decides("score")] = "fill"  # of scoring with a masked model

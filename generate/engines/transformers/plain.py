@@ -1,4 +1,4 @@
-"""Plain passes of a causal model over whole texts: for models that a tree mask does not fit, and to check it."""
+"""Plain passes of a causal model over whole texts: for models that a tree mask does not fit, and to verify it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from polyculture.generate.engines.transformers.tree import ScoredText, log_proba
 
 
 def plain_batches(groups: Iterable[Sequence[Text]], most: int) -> Iterator[list[Text]]:
-    """Texts of about the same length, longest first, as many as stay within `most` tokens when padded."""
+    """Texts of similar length, longest first, as many as fit `most` tokens when padded."""
     for group in groups:
         batch: list[Text] = []
         for text in sorted(group, key=lambda text: -len(text.fed)):
@@ -26,7 +26,7 @@ def plain_batches(groups: Iterable[Sequence[Text]], most: int) -> Iterator[list[
 
 @torch.inference_mode()
 def run_plain(model: PreTrainedModel, texts: Sequence[Text]) -> Iterator[ScoredText]:
-    """Yields the texts of a batch, scored; shorter ones are padded at the end."""
+    """Yields the scored texts of a batch; shorter texts are right-padded."""
     width = max(len(text.fed) for text in texts)
     first = min(text.pair.start for text in texts) - 1
     fed = torch.zeros((len(texts), width), dtype=torch.long)

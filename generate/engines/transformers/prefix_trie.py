@@ -1,9 +1,9 @@
-"""Which tokens a causal model is fed, each of them once, so that hundreds of continuations are scored in few passes.
+"""Pack tokens into prefix tries, each token once, so that few passes score hundreds of continuations.
 
-The texts of a pass are packed into a forest: tokens with the same past are one node, over all continuations and all
-contexts of the pass. A node sees itself and its ancestors, so the numbers are those of a plain pass over each text. The
-last token of a text is never fed, since nothing is asked behind it. A context that needs several passes has its
-beginning, the trunk, computed in the first; the others stand behind its cached keys and values.
+The texts of a pass form a forest of prefix tries. Tokens with the same past are one node, over all continuations and
+contexts of the pass. A node attends to itself and its ancestors, so the scores equal those of a plain pass over each
+text. The last token of a text is never fed, since nothing after it is scored. A context may need several passes. Then
+the first pass computes its common prefix, the trunk; the others use the trunk's cached keys and values.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from polyculture.generate.engines.token_boundary import TokenisedPair
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A text to be scored: the request it belongs to, and its tokens."""
+    """A text to be scored: its request and its tokens."""
 
     request_id: str
     pair: TokenisedPair
 
     @property
     def fed(self) -> tuple[int, ...]:
-        """The tokens that must be read: all but the last that is asked for."""
+        """The tokens to feed: all but the last token to be scored."""
         return self.pair.ids[: self.pair.end - 1]
 
 
 @dataclass(slots=True)
 class Forest:
-    """The distinct tokens of one pass, parents before children; `parents` has -1 where a text begins.
+    """The distinct tokens of one pass, parents before children; `parents` has -1 at the first token of a text.
 
-    `behind` tokens of the trunk stand in the cache already and before all else. Of this pass' own tokens the first
-    `kept` are a trunk that later passes stand behind.
+    `behind` tokens of the trunk are in the cache and precede all others. The first `kept` tokens of this pass are a
+    trunk that later passes use.
     """
 
     behind: int = 0
@@ -47,7 +47,7 @@ class Forest:
         return len(self.tokens)
 
     def path(self, tokens: Iterable[int]) -> list[int]:
-        """The nodes of `tokens` from a beginning on; those that are missing are made."""
+        """The nodes of `tokens` from the root on; missing ones are created."""
         nodes, node = [], -1
         for token in tokens:
             node = self._child(node, token)
@@ -55,7 +55,7 @@ class Forest:
         return nodes
 
     def add(self, text: Text) -> None:
-        """Adds the tokens of a text, and asks for those of its continuation."""
+        """Add the tokens of a text, and request the scores of its continuation."""
         nodes = self.path(text.fed[self.behind :])
         self.texts.append((text, tuple(nodes[text.pair.start - 1 - self.behind :])))
 
@@ -71,10 +71,10 @@ class Forest:
 
 
 def plan(groups: Iterable[Sequence[Text]], most: int) -> Iterator[Forest]:
-    """Packs the texts of groups, each the continuations of one context, into forests of about `most` tokens.
+    """Pack the texts of groups, each the continuations of one context, into forests of about `most` tokens.
 
-    Groups that fit share a forest. One that does not has forests of its own, the first of which keeps the trunk.
-    Texts are taken in the order of their tokens, so that those with a common beginning meet in one forest.
+    Small groups share a forest. A group that does not fit has several forests of its own; the first keeps the trunk.
+    Texts are sorted by their tokens, so that those with a common prefix are in one forest.
     """
     shared = Forest()
     for group in groups:
@@ -93,7 +93,7 @@ def plan(groups: Iterable[Sequence[Text]], most: int) -> Iterator[Forest]:
 
 
 def _series(texts: Sequence[Text], size: int, most: int) -> Iterator[Forest]:
-    """Forests of about the same size for one context; the first keeps the trunk for the others."""
+    """Forests of similar size for one context; the first keeps the trunk for the others."""
     trunk = _trunk(texts)
     rest = max(1, size - len(trunk))
     room = -(-rest // max(1, -(-rest // most)))  # the rest in equal parts, none above `most`
@@ -111,13 +111,13 @@ def _series(texts: Sequence[Text], size: int, most: int) -> Iterator[Forest]:
 
 
 def _trunk(texts: Sequence[Text]) -> tuple[int, ...]:
-    """What all texts begin with, short of the token behind which the first is asked for. `texts` are sorted."""
+    """The common prefix of the sorted `texts`, which ends before the first token whose next one is scored."""
     common = _common(texts[0].fed, texts[-1].fed)
     return texts[0].fed[: min(common, *(text.pair.start - 1 for text in texts))]
 
 
 def _distinct(texts: Sequence[Text]) -> int:
-    """How many distinct tokens must be fed for `texts`, which are sorted."""
+    """The number of distinct tokens to feed for the sorted `texts`."""
     distinct, last = 0, tuple[int, ...]()
     for text in texts:
         distinct += len(text.fed) - _common(last, text.fed)
@@ -126,6 +126,6 @@ def _distinct(texts: Sequence[Text]) -> int:
 
 
 def _common(one: Sequence[int], other: Sequence[int]) -> int:
-    """How many tokens both begin with."""
+    """The length of the common prefix, in tokens."""
     pairs = zip(one, other, strict=False)
     return next((n for n, (left, right) in enumerate(pairs) if left != right), min(len(one), len(other)))

@@ -1,4 +1,4 @@
-"""Writes texts in batches, each with a seed of its own, so that a text does not depend on its neighbours."""
+"""Sample texts in batches, each with its own seed, so that a text does not depend on its neighbours."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from polyculture.generate.engines.transformers.loading import Loaded
 
 @dataclass(frozen=True, slots=True)
 class _Ask:
-    """One text to be written."""
+    """One text to be sampled."""
 
     request_id: str
     seed: int
@@ -34,8 +34,8 @@ class _Ask:
 
 
 class Sampler:
-    """Writes answers, `batch_size` at a time. With `bare`, the messages are continued as they stand, without a chat
-    template: what a base model does."""
+    """Samples answers, `batch_size` at a time. With `bare`, the model continues the messages without a chat template,
+    as a base model does."""
 
     def __init__(self, loaded: Loaded, batch_size: int, bare: bool = False) -> None:
         if not bare and not loaded.tokenizer.chat_template:
@@ -47,7 +47,7 @@ class Sampler:
         self._stops = {*([stops] if isinstance(stops, int) else stops or []), tokenizer.eos_token_id} - {None}
         padding = tokenizer.pad_token_id
         self._padding = padding if padding is not None else next(iter(sorted(self._stops)), 0)
-        # A model's own habits (penalties, temperatures) would come in beside what is asked.
+        # The model's own generation defaults (penalties, temperatures) would change the requested settings.
         habits: Any = GenerationConfig
         model.generation_config = habits(eos_token_id=sorted(self._stops), pad_token_id=self._padding)
 
@@ -126,7 +126,7 @@ def _processors(decoding: Decoding, seeds: Sequence[int]) -> LogitsProcessorList
 
 
 class _SeededChoice(LogitsProcessor):
-    """Draws each row's token with that row's own generator, and leaves it as the only one."""
+    """Draws each row's token with that row's own generator, and masks all others."""
 
     def __init__(self, seeds: Sequence[int]) -> None:
         self._generators = [torch.Generator().manual_seed(seed) for seed in seeds]

@@ -14,7 +14,7 @@ from transformers.cache_utils import get_layer_types_and_kwargs
 from polyculture.generate.engines.transformers.prefix_trie import Forest, Text
 
 _SLAB = 64  # rows of logits that are normalised at once, in single precision
-# Kinds of attention whose mask is a matter of which token sees which. Recurrent layers are not among them.
+# Kinds of attention that a mask defines completely. Recurrent layers are not among them.
 MASKED_LAYERS = frozenset({"full_attention", "sliding_attention"})
 
 
@@ -27,7 +27,7 @@ class ScoredText:
 
 
 class TreePasses:
-    """Runs forests, in the order in which they were planned: those behind a trunk follow the one that keeps it."""
+    """Runs forests in their planned order: forests behind a trunk follow the one that keeps it."""
 
     def __init__(self, model: PreTrainedModel) -> None:
         self._model = model
@@ -36,7 +36,7 @@ class TreePasses:
 
     @torch.inference_mode()
     def run(self, forest: Forest) -> Iterator[ScoredText]:
-        """Yields the texts of a forest, scored."""
+        """Yields the scored texts of a forest."""
         rows, asked = _asked(forest)
         logits = self._logits(forest, torch.tensor(rows, device=self._model.device))
         picked = log_probabilities(logits, *(torch.tensor(column, device=logits.device) for column in asked))
@@ -63,7 +63,7 @@ class TreePasses:
         return logits
 
     def _masks(self, forest: Forest) -> Any:
-        """The mask [1, 1, nodes, trunk and nodes]; where layers differ in what they see, one for each kind."""
+        """The mask [1, 1, nodes, trunk and nodes]; one per kind of layer where layers differ in their attention."""
         seen = torch.from_numpy(_sees(forest))
         depths = torch.tensor([*range(forest.behind), *forest.depths])
         apart = depths[forest.behind :, None] - depths[None, :]
@@ -85,7 +85,7 @@ def log_probabilities(logits: torch.Tensor, rows: torch.Tensor, tokens: torch.Te
 
 
 def _asked(forest: Forest) -> tuple[list[int], tuple[list[int], list[int]]]:
-    """The nodes whose logits are needed; then, for each asked token in order, which of them and the token's number."""
+    """The nodes whose logits are needed; then, for each scored token in order, the index of its node and its number."""
     rows = sorted({node for _, nodes in forest.texts for node in nodes})
     place = {node: row for row, node in enumerate(rows)}
     where = [place[node] for _, nodes in forest.texts for node in nodes]
@@ -94,7 +94,7 @@ def _asked(forest: Forest) -> tuple[list[int], tuple[list[int], list[int]]]:
 
 
 def _sees(forest: Forest) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
-    """Who sees whom: the whole trunk, the ancestors, itself."""
+    """The attention of each node: to the whole trunk, its ancestors, and itself."""
     size = len(forest)
     seen = np.zeros((size, forest.behind + size), dtype=np.bool_)
     seen[:, : forest.behind] = True
@@ -106,6 +106,6 @@ def _sees(forest: Forest) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
 
 
 def layer_kinds(model: PreTrainedModel) -> Mapping[str, int]:
-    """The kinds of a model's layers, and how far back each sees, in tokens."""
+    """The kinds of a model's layers, and the attention window of each, in tokens."""
     kinds, details = get_layer_types_and_kwargs(model.config.get_text_config(decoder=True))
     return {kind: detail.get("sliding_window") or 2**30 for kind, detail in zip(kinds, details, strict=True)}

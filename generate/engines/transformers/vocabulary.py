@@ -12,7 +12,7 @@ from polyculture.generate.engines.transformers.options import TransformersOption
 
 
 class ModelTokenizer:
-    """The tokenizer that is published with a model: of the hub, in a folder, or in a GGUF file."""
+    """The tokenizer published with a model: on the hub, in a folder, or in a GGUF file."""
 
     def __init__(self, spec: ModelSpec, options: TransformersOptions) -> None:
         self._spec, self._options = spec, options
@@ -28,7 +28,7 @@ class ModelTokenizer:
         del self._tokenizer
 
     def vocabulary(self) -> list[str]:
-        """Every token as text, special ones left out; U+FFFD stands for bytes that are no whole letter."""
+        """Every token as text, without special ones; U+FFFD replaces bytes that form no complete character."""
         tokenizer = self._tokenizer
         special = set(tokenizer.all_special_ids)
         numbers = sorted(set(tokenizer.get_vocab().values()) - special)
@@ -36,6 +36,6 @@ class ModelTokenizer:
         return texts
 
     def tokenize(self, texts: Sequence[str]) -> list[list[str]]:
-        """The tokens of each text as the vocabulary writes them, without special tokens."""
+        """The tokens of each text in the vocabulary's spelling, without special tokens."""
         encoded = self._tokenizer(list(texts), add_special_tokens=False)["input_ids"] if texts else []
         return [self._tokenizer.convert_ids_to_tokens(numbers) for numbers in encoded]

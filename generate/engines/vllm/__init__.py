@@ -1,1 +1,1 @@
-"""The engine `vllm`: the model runs in a process of its own, and may have an environment of its own."""
+"""The engine `vllm`: the model runs in a separate process, optionally in a separate environment."""

@@ -1,4 +1,4 @@
-"""What the installed vLLM can be told: its engine arguments, read from its source; importing it takes seconds."""
+"""The engine arguments of the installed vLLM, parsed from its source, because importing vLLM takes seconds."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from polyculture.generate.engines.vllm.options import VllmOptions
 
 _SOURCE = Path("engine") / "arg_utils.py"
 _FIND = "from importlib.util import find_spec; found = find_spec('vllm'); print(found.origin if found else '')"
-# Annotations that TOML's own types can be held against. All others are left to vLLM.
+# Annotations that TOML's types can be checked against. vLLM checks all others.
 _PLAIN: Mapping[str, tuple[type, ...]] = {"str": (str,), "int": (int,), "float": (int, float), "bool": (bool,)}
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """A vLLM: the interpreter that runs it, and its folder."""
+    """A vLLM installation: its interpreter and its folder."""
 
     python: str
     folder: Path
 
 
 def find_vllm(spec: ModelSpec, options: VllmOptions) -> Installed:
-    """The vLLM that answers for a model: of this environment, or of the one whose interpreter the option names.
+    """The vLLM installation for a model: of this environment, or of the interpreter that the option names.
 
     Raises `MissingDependencyError` or `EngineError` where there is none.
     """
@@ -49,8 +49,8 @@ def find_vllm(spec: ModelSpec, options: VllmOptions) -> Installed:
 
 
 def check_what_can_be_checked(spec: ModelSpec, options: VllmOptions) -> None:
-    """Raises `EngineError` where an option is wrong for the vLLM that is here. Where none is, as on the laptop on which
-    a job for a cluster is planned, that is left to the machine where the model is opened.
+    """Raises `EngineError` where an option is wrong for the installed vLLM. Without vLLM there is no check: a laptop on
+    which a cluster job is planned has none, and the machine that opens the model checks then.
     """
     try:
         installed = find_vllm(spec, options)
@@ -60,7 +60,7 @@ def check_what_can_be_checked(spec: ModelSpec, options: VllmOptions) -> None:
 
 
 def check_arguments(spec: ModelSpec, arguments: Mapping[str, Any], installed: Installed) -> None:
-    """Raises `EngineError` where vLLM knows no such argument, or where a value is of another type."""
+    """Raises `EngineError` for an argument unknown to vLLM, or for a value of another type."""
     known = engine_arguments(installed.folder)
     for name, value in arguments.items():
         if name not in known:
@@ -74,7 +74,7 @@ def check_arguments(spec: ModelSpec, arguments: Mapping[str, Any], installed: In
 
 @cache
 def engine_arguments(folder: Path) -> Mapping[str, str]:
-    """The fields of vLLM's `EngineArgs` and their annotations. Raises `EngineError` where they are not to be found."""
+    """The fields of vLLM's `EngineArgs` and their annotations. Raises `EngineError` where they cannot be found."""
     file = folder / _SOURCE
     try:
         tree = ast.parse(file.read_text(encoding="utf-8"))
@@ -83,7 +83,7 @@ def engine_arguments(folder: Path) -> Mapping[str, str]:
     bodies = [node.body for node in tree.body if isinstance(node, ast.ClassDef) and node.name == "EngineArgs"]
     fields = [line for body in bodies for line in body if isinstance(line, ast.AnnAssign)]
     names = {line.target.id: ast.unparse(line.annotation) for line in fields if isinstance(line.target, ast.Name)}
-    # The model is the experiment's to name.
+    # The experiment sets the model.
     return {name: hint for name, hint in names.items() if name != "model" and not name.startswith("_")}
 
 
@@ -91,7 +91,7 @@ _LIST = "`vllm serve --help=all` lists its engine arguments; they are written he
 
 
 def _folder(spec: ModelSpec, python: str) -> Path:
-    """Where an interpreter's vLLM stands. It is asked, and imports nothing for the answer."""
+    """The folder of an interpreter's vLLM, found without importing vLLM."""
     try:
         asked = subprocess.run(  # noqa: S603 - the program that the experiment file names
             [python, "-c", _FIND], capture_output=True, text=True, timeout=60, check=True
@@ -107,7 +107,7 @@ def _folder(spec: ModelSpec, python: str) -> Path:
 
 
 def _plain_types(annotation: str) -> tuple[type, ...]:
-    """The Python types that an annotation allows, or none where it is more than a choice of plain ones."""
+    """The Python types that an annotation allows, or none where it is more than a union of plain types."""
     names = {name.strip() for name in annotation.split("|")} - {"None"}
     return tuple(kind for name in names for kind in _PLAIN[name]) if names <= _PLAIN.keys() else ()
 

@@ -1,4 +1,4 @@
-"""The conversation with vLLM's process: what it says of the model, questions with numbers, answers in any order."""
+"""The client of vLLM's process: facts about the model, numbered requests, answers in any order."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.vllm.faults import in_short, why_it_did_not_open
 from polyculture.generate.engines.vllm.process import Line, Process, WorkerDiedError
 
-# Texts under way for each that vLLM works on at the same time: while one is kept here, the next stands ready there.
+# Texts in flight per text that vLLM runs at once: while this process handles one, vLLM has the next in its queue.
 AHEAD = 2
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """What vLLM says of a model that it has loaded."""
+    """Facts that vLLM reports about a loaded model."""
 
     vllm: str  # its version
     revision: str | None  # the commit of the model on the hub
@@ -35,7 +35,7 @@ class ModelFacts:
 
 
 class Client:
-    """A model in vLLM's process, loaded when this is made. Raises `EngineError` where it does not open or ends."""
+    """A model in vLLM's process, loaded on construction. Raises `EngineError` where that fails or the process ends."""
 
     def __init__(self, spec: ModelSpec, python: str, settings: Line) -> None:
         self.spec = spec
@@ -55,35 +55,35 @@ class Client:
 
     @cached_property
     def model_version(self) -> str:
-        """The model, its commit, how it is computed, and by which vLLM."""
+        """The model, its commit, its numerical settings, and the version of vLLM."""
         facts = self.facts
         parts = (self.spec.name, facts.revision, facts.dtype, facts.quantization, f"vllm {facts.vllm}")
         return " ".join(part for part in parts if part)
 
     def number(self) -> int:
-        """A number that no question had before."""
+        """A new request number."""
         return next(self._numbers)
 
     def send(self, line: Line) -> None:
-        """Asks something."""
+        """Send a request."""
         try:
             self._process.send(line)
         except WorkerDiedError as fault:
             raise self._ended("", "vLLM's process has ended") from fault
 
     def read(self) -> Line:
-        """The next answer, whichever it is."""
+        """The next answer, to any request."""
         return self._early.popleft() if self._early else self._read()
 
     def abort(self, numbers: list[int]) -> None:
-        """Takes questions back. What was answered before may still come."""
+        """Abort requests. Answers finished before may still arrive."""
         try:
             self._process.send({"abort": numbers})
         except WorkerDiedError:
             return  # nothing is under way any more
 
     def __call__(self, text: list[str], **options: Any) -> Mapping[str, Any]:
-        """Texts as the model's own tokenizer reads them; `options` are those of `transformers`."""
+        """Tokenize texts with the model's own tokenizer; `options` are those of `transformers`."""
         number = self.number()
         self.send({"id": number, "tokenize": text, "options": options})
         while (answer := self._read())["id"] != number:
@@ -94,7 +94,7 @@ class Client:
         return encoded
 
     def close(self) -> None:
-        """Ends vLLM's processes."""
+        """End vLLM's processes."""
         self._process.close()
 
     def _read(self) -> Line:
@@ -104,7 +104,7 @@ class Client:
             raise self._ended("", "vLLM's process has ended") from fault
 
     def _ended(self, said: str, otherwise: str) -> EngineError:
-        """Why it ended, as far as that is known; if not, `otherwise` and where its log is."""
+        """The known cause of the process's end; else `otherwise` and the path of its log."""
         known = why_it_did_not_open(self.spec, said, self._process.read_log())
         if known:
             return known

@@ -1,4 +1,4 @@
-"""vLLM, the work-horse on GPUs: many prompts in flight, n samples of each, in a process of its own.
+"""vLLM, the main engine on GPUs: many prompts in flight, n samples of each, in a separate process.
 
     models = ["vllm:Qwen/Qwen2.5-7B-Instruct"]
 
@@ -28,7 +28,7 @@ from polyculture.generate.engines.vllm.verify import Verification
 
 
 class VllmEngine:
-    """A model in vLLM. Loaded when entered; leaving it ends vLLM's processes and frees the GPU."""
+    """A model in vLLM. Entering loads it; leaving ends vLLM's processes and frees the GPU."""
 
     def __init__(self, spec: ModelSpec) -> None:
         self.spec = spec
@@ -59,22 +59,22 @@ class VllmEngine:
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
         """Yields a completion per request and seed as each is finished.
 
-        vLLM makes the samples of a request with its own `n`: the prompt is read once, and sample k has the first
-        seed plus k, so that a seed gives the same text whatever is asked beside it. Raises `EngineError` where the
+        vLLM makes the samples of a request with its own `n`. The prompt is computed once. Sample k has the first seed
+        plus k, so that a seed gives the same text independently of the other requests. Raises `EngineError` where the
         model has no chat template, or where vLLM ends.
         """
         return sample(self._client, requests)
 
     def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
-        """Yields a row per continuation, in the order in which they finish; the context is read once.
+        """Yields a row per continuation, in the order in which they finish; the context is computed once.
 
-        Raises `EngineError` where a sample of the scores is not what the model gives without that short cut, or not
-        what the transformers engine gives, where that is at hand.
+        Raises `EngineError` where a sample of the scores differs from the model's scores without the prefix cache. It
+        also raises where they differ from those of the transformers engine, if that is available.
         """
         return score(self._client, self._verification.before(self._client, requests))
 
     def _read_template(self) -> str | None:
-        """The chat template of the experiment's own, where its file names one."""
+        """The experiment's own chat template, where its file names one."""
         if self.options.chat_template is None:
             return None
         file = Path(self.options.chat_template).expanduser()

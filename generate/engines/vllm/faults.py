@@ -1,4 +1,4 @@
-"""Why a model did not open in vLLM, in one line that says what would help. vLLM says it in pages."""
+"""Explain in one line, with a remedy, why vLLM did not open a model. vLLM's own message fills pages."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _too_long(found: Match[str]) -> tuple[str, str]:
     return what, f"Set max_model_len = {found['most']} or less in [options.vllm]."
 
 
-# What vLLM, PyTorch and the hub's client write, most telling first.
+# Messages of vLLM, PyTorch and the hub's client, most specific first.
 _KNOWN: tuple[tuple[re.Pattern[str], Explain], ...] = (
     (
         re.compile(
@@ -127,9 +127,9 @@ _KNOWN: tuple[tuple[re.Pattern[str], Explain], ...] = (
 
 
 def why_it_did_not_open(spec: ModelSpec, said: str, logged: str) -> EngineError | None:
-    """The error that names the cause and a remedy, or `None` where the cause is none that is known here.
+    """The error that names the cause and a remedy, or `None` for an unknown cause.
 
-    `said` is the exception that vLLM raised, `logged` all that it logged: the cause often stands only there.
+    `said` is the exception that vLLM raised, `logged` its complete log: often only the log has the cause.
     """
     for pattern, explain in _KNOWN:
         for text in (said, logged):
@@ -141,13 +141,13 @@ def why_it_did_not_open(spec: ModelSpec, said: str, logged: str) -> EngineError 
 
 
 def in_short(words: str) -> str:
-    """The first line of what vLLM said, cut where it goes on."""
+    """The first line of vLLM's message, truncated."""
     line = " ".join(words.split())
     return line if len(line) <= _LONGEST else line[: _LONGEST - 1] + "…"
 
 
 def wrong_folder(spec: ModelSpec) -> EngineError | None:
-    """The error of a name that can only be a folder and is none, or of a folder that holds no model."""
+    """The error for a name that can only be a folder but is none, or for a folder without a model."""
     folder = Path(spec.name).expanduser()
     if not folder.is_dir():
         looks_local = spec.name.startswith(("/", "./", "../", "~"))

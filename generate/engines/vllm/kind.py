@@ -1,4 +1,4 @@
-"""The `vllm` engine, declared: the work-horse on GPUs."""
+"""The declaration of the `vllm` engine, the main engine on GPUs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _open(spec: ModelSpec, _: VllmOptions) -> VllmEngine:
 
 
 def _open_tokenizer(spec: ModelSpec, _: VllmOptions) -> Tokenizing:
-    """The files of a model are the same for both engines."""
+    """Open the tokenizer as the transformers engine does: a model's files are the same for both."""
     from polyculture.generate.engines.transformers.options import TransformersOptions
     from polyculture.generate.engines.transformers.vocabulary import ModelTokenizer
 
@@ -49,7 +49,7 @@ def _gpus(options: VllmOptions) -> float:
     return float(options.arguments.get("tensor_parallel_size", 1))
 
 
-# No extra: vLLM may stand in an environment of its own (the option `python`), so `find_vllm` looks for it.
+# No extra: vLLM may be in a separate environment (the option `python`), so `find_vllm` looks for it.
 KIND = EngineKind(
     name="vllm",
     options=VllmOptions,

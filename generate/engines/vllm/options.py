@@ -1,4 +1,4 @@
-"""What the `vllm` engine can be told."""
+"""The options of the `vllm` engine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import ConfigDict, Field
 
 from polyculture.generate.engines.options import PACE, Decides, Options
 
-# Engine arguments of vLLM's that say where and how fast. All others may decide what a model answers.
+# Engine arguments of vLLM that affect only placement and speed. All others may change a model's answers.
 PACE_ARGUMENTS = frozenset(
     (
         *("gpu_memory_utilization", "max_num_seqs", "max_num_batched_tokens", "max_model_len", "block_size"),
@@ -21,21 +21,21 @@ PACE_ARGUMENTS = frozenset(
 
 
 class VllmOptions(Options):
-    """Options of the `vllm` engine. All that is not named here is an engine argument of vLLM's."""
+    """Options of the `vllm` engine. All other names are engine arguments of vLLM."""
 
     model_config = ConfigDict(extra="allow")
 
-    # The interpreter of the environment where vLLM is installed; this one's unless told.
+    # The interpreter of the environment where vLLM is installed; by default the current one.
     python: Annotated[str | None, PACE] = None
     chat_template: Annotated[str | None, Decides("answer")] = None  # a Jinja file; the model's own unless told
-    # What the template may be told: enable_thinking, ...
+    # Variables of the chat template: enable_thinking, ...
     chat_template_kwargs: Annotated[Mapping[str, Any], Decides("answer")] = {}
-    # Of scoring: put the token that begins a text in front where the tokenizer itself does not.
+    # For scoring: prepend the BOS token where the tokenizer itself does not.
     bos: Annotated[bool, Decides("score")] = False
-    # Continuations that the transformers engine scores, too, to compare; a few unless told, where it is installed.
+    # Continuations that the transformers engine also scores, for comparison; by default a few, where it is installed.
     verify_scores: Annotated[int | None, PACE] = Field(default=None, ge=0)
 
     @property
     def arguments(self) -> Mapping[str, Any]:
-        """What is handed to vLLM."""
+        """The arguments passed to vLLM."""
         return self.model_extra or {}

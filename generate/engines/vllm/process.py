@@ -1,4 +1,4 @@
-"""The other process, in which vLLM runs: started, spoken to, and ended with all that it started itself."""
+"""The child process that runs vLLM: start it, exchange messages, and end it with all its own children."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ Line = dict[str, Any]
 
 
 class WorkerDiedError(Exception):
-    """The process ended by itself. What it said last stands in its log."""
+    """The process ended by itself. Its log has the last message."""
 
 
 class Process:
-    """`worker.py` in the interpreter `python`. Its log is a file without a name, which nobody has to remove.
+    """`worker.py` in the interpreter `python`. Its log is an unnamed file, which needs no removal.
 
-    It is the head of a session of its own: a Ctrl-C at the terminal does not reach it, and one signal reaches it and
-    all processes that vLLM starts. It notices by itself when this process is gone, however that came.
+    The process leads its own session: a Ctrl-C at the terminal does not reach it. One signal reaches it and all
+    processes that vLLM starts. It detects the end of this process by itself, whatever the cause.
     """
 
     def __init__(self, python: str) -> None:
@@ -44,7 +44,7 @@ class Process:
         self._from = cast("IO[bytes]", self._process.stdout)
 
     def send(self, line: Line) -> None:
-        """Says one thing. Raises `WorkerDiedError` where nobody is there to hear it."""
+        """Send one message. Raises `WorkerDiedError` where the process has ended."""
         try:
             self._to.write(orjson.dumps(line) + b"\n")
             self._to.flush()
@@ -52,7 +52,7 @@ class Process:
             raise WorkerDiedError from fault
 
     def read(self) -> Line:
-        """The next thing that it says. Raises `WorkerDiedError` where it ended instead."""
+        """The next message from the process. Raises `WorkerDiedError` where it ended instead."""
         said = self._from.readline()
         if not said.endswith(b"\n"):
             raise WorkerDiedError
@@ -60,18 +60,18 @@ class Process:
         return line
 
     def read_log(self) -> str:
-        """All that vLLM has logged."""
+        """The complete log of vLLM."""
         return os.pread(self._log.fileno(), os.fstat(self._log.fileno()).st_size, 0).decode("utf-8", "replace")
 
     def keep_log(self) -> Path:
-        """The log under a name, for whoever must read it."""
+        """Keep the log under a file name for later reading."""
         handle, name = tempfile.mkstemp(prefix="polyculture-vllm-", suffix=".log")
         with os.fdopen(handle, "w", encoding="utf-8") as kept:
             kept.write(self.read_log())
         return Path(name)
 
     def close(self) -> None:
-        """Ends it and everything that it started; asks first, and kills what has not gone after a minute."""
+        """End the process and all its children: ask first, and kill those left after a minute."""
         held = shared_memory(self._process.pid)
         for pipe in (self._to, self._from):
             with suppress(OSError):  # what was still to be said has no hearer

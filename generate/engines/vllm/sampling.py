@@ -1,4 +1,4 @@
-"""Samples from vLLM: the texts of a request as one question with its own `n`, each handed over when it is finished."""
+"""Samples from vLLM: one request with its own `n` for several texts, each returned when it is finished."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def sample(client: Client, requests: Iterable[Request]) -> Iterator[Completion]:
 
 @dataclass(slots=True)
 class _Run:
-    """Samples of one request that vLLM makes as one: their seeds are consecutive, or it is greedy and all are equal."""
+    """Samples of one request that vLLM makes as one: with consecutive seeds, or greedy and therefore all equal."""
 
     request: Request
     seeds: tuple[int, ...]
@@ -51,7 +51,7 @@ class _Run:
 
 
 class _Sampling:
-    """Texts under way, `AHEAD` times as many as vLLM writes at the same time, or one request more."""
+    """Texts in flight: `AHEAD` times as many as vLLM writes at once, plus at most one request."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -106,7 +106,7 @@ class _Sampling:
             )
 
     def _need_template(self) -> None:
-        """Raises `EngineError` where a chat cannot be put into the model's words."""
+        """Raises `EngineError` where the model has no chat template for a chat."""
         if not self._client.facts.chat_template:
             remedy = (
                 "It is a base model: take its chat version ('-Instruct', '-it'), or name a Jinja file with "
@@ -116,7 +116,7 @@ class _Sampling:
 
 
 def _runs(request: Request) -> Iterator[_Run]:
-    """The request as vLLM takes it: a run of consecutive seeds at a time, or all of them where they choose nothing."""
+    """The request as vLLM receives it: runs of consecutive seeds, or all seeds where they have no effect."""
     if request.decoding.temperature == 0:
         yield _Run(request, request.seeds)
         return

@@ -1,9 +1,9 @@
 """Log-probabilities of continuations from vLLM, with its prefix cache.
 
-vLLM computes the log-probabilities of a prompt's own tokens, and leaves the prefix cache alone for it: every
-continuation pays for its context again. Told to read the cache all the same, it computes what stands behind the cached
-part, and says nothing of the rest. That is enough, as long as the cached part ends within the context. Where it reaches
-into the continuation, an earlier one of the same context began with the same tokens, and their values are known.
+vLLM computes prompt log-probabilities without the prefix cache: every continuation recomputes its context. If forced
+to read the cache, it computes only the tokens after the cached prefix, and returns nothing for the prefix itself. This
+is sufficient as long as the cached prefix ends within the context. The prefix may also extend into the continuation.
+Then an earlier continuation of the same context began with the same tokens, and their values are known.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from polyculture.generate.engines.vllm.client import AHEAD, Client
 from polyculture.generate.engines.vllm.faults import in_short
 from polyculture.generate.engines.vllm.process import Line
 
-# Scores that are computed both ways before the first is handed out, and how far they may differ (natural logarithm).
-# A value of another position is off by whole numbers; rounding is all that may differ.
+# Scores computed in both ways before the first is returned, and their tolerance (natural logarithm).
+# A value of another position is off by whole numbers; only rounding may differ.
 CHECKED = 4
 TOLERANCE = {"float32": 1e-3}
 TOLERANCE_HALF = 0.2  # of 16 bits and fewer
@@ -27,7 +27,7 @@ TOLERANCE_HALF = 0.2  # of 16 bits and fewer
 
 @dataclass(slots=True)
 class _Context:
-    """A request whose continuations are being scored, and what is known behind it: by the tokens up to there."""
+    """A request in scoring, and the known values after its context, keyed by the tokens up to there."""
 
     request: ScoreRequest
     known: dict[tuple[int, ...], float] = field(default_factory=dict)
@@ -45,14 +45,14 @@ class _Ask:
 def score(client: Client, requests: Iterable[ScoreRequest], *, cached: bool = True) -> Iterator[Scored]:
     """Yields a row per continuation as each is finished. See `Engine.score`.
 
-    The first few are computed with and without the cache; raises `EngineError` where they differ. With `cached`
-    false the cache is never read: vLLM's own way, for whoever wants to compare.
+    The first few are computed with and without the cache; raises `EngineError` where they differ. With `cached` false
+    the cache is never read, as in vLLM's default, for comparison.
     """
     return _Scoring(client, cached).run(requests)
 
 
 class _Scoring:
-    """Passes under way, at most `AHEAD` times as many as vLLM works on at the same time."""
+    """Passes in flight, at most `AHEAD` times as many as vLLM runs at once."""
 
     def __init__(self, client: Client, cached: bool) -> None:
         self._client, self._cached = client, cached
@@ -108,7 +108,7 @@ class _Scoring:
         yield Scored(request.request_id, pair.index, tokens, pair.boundary, model_version=self._client.model_version)
 
     def _fill(self, ask: _Ask, answer: Line) -> list[float] | None:
-        """The values of all tokens, those in the cache from what is known; none where one of them is not."""
+        """The values of all tokens, with known values for the cached ones; none where one is unknown."""
         pair, known = ask.pair, ask.context.known
         values: list[float] = answer["log_probabilities"]
         first = max(answer["from"] - pair.start, 0)  # the first token whose value was computed
@@ -118,7 +118,7 @@ class _Scoring:
             if value is None:
                 return None
             values[position] = value
-        # Only whole blocks are cached: what can be asked for later ends with the block that the context ends in.
+        # Only whole blocks are cached: a later request can use values up to the end of the context's last block.
         rest = -pair.start % self._client.facts.block_size
         for position in range(first, min(rest, len(values))):
             known[continuation[: position + 1]] = values[position]
@@ -126,7 +126,7 @@ class _Scoring:
 
 
 class _Check:
-    """Compares the first scores with those of a pass that computes everything."""
+    """Compares the first scores with those of a full pass."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -134,7 +134,7 @@ class _Check:
         self._first: dict[tuple[str, int], list[float]] = {}
 
     def wants(self) -> bool:
-        """Whether a score that rests on the cache is to be computed again without it."""
+        """Should a score that used the cache be recomputed without it?"""
         return self._left > 0
 
     def remember(self, ask: _Ask, values: list[float] | None) -> None:

@@ -1,7 +1,7 @@
-"""Scores held against those of another implementation of the same model, before the first is handed out.
+"""Verify scores against another implementation of the same model, before the first is returned.
 
-The other one is the `transformers` engine, on the CPU: the GPU is vLLM's. Where nothing was said of it, a model is
-verified if that engine is installed, can open it and has room for it; if not, one line in the log says so.
+The reference is the `transformers` engine on the CPU, since vLLM occupies the GPU. By default a model is verified if
+that engine is installed, can open it and has the memory for it. Otherwise one line in the log reports the omission.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from polyculture.generate.engines.vllm.options import VllmOptions
 from polyculture.generate.engines.vllm.scoring import TOLERANCE, score
 
 UNTOLD = 4  # continuations that are compared where the experiment does not say how many
-# Of 16 bits and fewer, in nats: two implementations round each layer in their own way; a fault is off by whole numbers.
+# For 16 bits and fewer, in nats: two implementations round each layer differently; a fault is off by whole numbers.
 TOLERANCE_HALF = 0.5
 _GIB = 2**30
 _ROOM = 1.25  # memory that a model takes when it is used, as a multiple of its weights
@@ -39,10 +39,10 @@ class Verification:
         self._left = UNTOLD if options.verify_scores is None else options.verify_scores
 
     def before(self, client: Client, requests: Iterable[ScoreRequest]) -> Iterator[ScoreRequest]:
-        """The requests as they come; the first goes on when its scores are verified.
+        """Pass the requests through; the first is passed on after its scores are verified.
 
-        Raises `EngineError` where the two engines see other tokens or give other probabilities, and what the
-        transformers engine raises where it cannot open a model that the experiment wants verified.
+        Raises `EngineError` where the two engines have different tokens or probabilities. Passes on the errors of the
+        transformers engine where it cannot open a model that the experiment requires to be verified.
         """
         for request in requests:
             if self._left:
@@ -79,7 +79,7 @@ class Verification:
 
 
 def _check_it_is_fit(spec: ModelSpec, client: Client) -> None:
-    """Raises `EngineError` of a model that may well be told apart from a whole one, or that has no room here."""
+    """Raises `EngineError` for a quantised model, which may differ, or one that exceeds the memory here."""
     from polyculture.generate.engines.transformers.loading import weight_bytes
 
     if client.facts.quantization:
@@ -92,7 +92,7 @@ def _check_it_is_fit(spec: ModelSpec, client: Client) -> None:
 
 
 def _memory_free() -> int:
-    """Bytes that a process can still have. Linux alone says so, and vLLM runs nowhere else."""
+    """The memory available to a process, in bytes. Only Linux reports it, and vLLM runs only there."""
     lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     (kibibytes,) = (int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
     return kibibytes * 1024
@@ -112,7 +112,7 @@ def _compare(client: Client, request: ScoreRequest, other: Scoring) -> None:
 
 
 def _apart(one: Scored, other: Scored) -> float | None:
-    """The greatest difference between two scores' log-probabilities, or none where their tokens are not the same."""
+    """The greatest difference between two scores' log-probabilities, or none where their tokens differ."""
     if [token.token for token in one.tokens] != [token.token for token in other.tokens]:
         return None
     pairs = zip(one.tokens, other.tokens, strict=True)

@@ -1,8 +1,8 @@
-"""vLLM in a process of its own: this file runs in the interpreter where vLLM is installed, and needs nothing of ours.
+"""vLLM in a separate process: this file runs in the interpreter that has vLLM, and imports nothing of this project.
 
-It reads lines of JSON and writes lines of JSON. First come the settings; when the model is loaded it says `ready`.
-Then each line asks for samples or for a score, and each answer is written when it is finished, whatever else is under
-way. It ends when nobody listens any more: when its input closes, or when the process that started it is gone.
+It reads lines of JSON and writes lines of JSON. The settings come first; it writes `ready` when the model is loaded.
+Each further line requests samples or a score. Each answer is written when it is finished, independently of the others.
+The process ends when its input closes, or when its parent process is gone.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Line = dict[str, Any]
 
 
 class Worker:
-    """One loaded model, and the requests that are under way in it."""
+    """One loaded model and its requests in flight."""
 
     def __init__(self, settings: Line, out: TextIO) -> None:
         from vllm.engine.arg_utils import EngineArgs
@@ -42,12 +42,12 @@ class Worker:
         self._bos = settings["bos"]
         self._template = {"chat_template": settings["chat_template"], **settings["chat_template_kwargs"]}
         self._out, self._writing = out, Lock()
-        # One of its own for the thread that reads: it need not wait for a step of the model.
+        # A separate tokenizer for the reading thread, which need not wait for a step of the model.
         self._own_tokenizer = deepcopy(self._tokenizer)
         self._asked: dict[str, Line] = {}
 
     def ready(self) -> Line:
-        """What the other side wants to know of the model."""
+        """The facts about the model that the client needs."""
         import vllm
 
         config = self._engine.vllm_config
@@ -66,7 +66,7 @@ class Worker:
         }
 
     def serve(self, inbox: SimpleQueue[Line]) -> None:
-        """Works on what is asked, and takes in what is new between two steps of the model."""
+        """Run the requests, and accept new ones between two steps of the model."""
         while True:
             while not self._asked or not inbox.empty():
                 self._take(inbox.get())
@@ -111,12 +111,12 @@ class Worker:
         tokens = self._tokenizer.apply_chat_template(
             line["messages"], tokenize=True, add_generation_prompt=True, return_dict=False, **self._template
         )
-        # Chat templates may open the reasoning of a model themselves: how the prompt ends is told with each answer.
+        # Chat templates may open the reasoning themselves: each answer therefore carries the end of the prompt.
         line["prompt_tail"] = self._tokenizer.decode(list(tokens)[-line["tail"] :])
         return {"prompt_token_ids": list(tokens)}, params
 
     def _scoring(self, line: Line) -> tuple[Any, Any]:
-        """One pass over `tokens`. With `cached`, what stands in the prefix cache is not computed again."""
+        """One pass over `tokens`. With `cached`, tokens in the prefix cache are not recomputed."""
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind
 
@@ -131,7 +131,7 @@ class Worker:
         return {"prompt_token_ids": line["tokens"]}, params
 
     def _hand_over_each(self, number: str) -> None:
-        """Of a request for n texts vLLM gives each when it is finished, not all when the last one is."""
+        """For a request for n texts, make vLLM return each when it is finished, not all with the last."""
         from vllm.sampling_params import RequestOutputKind
 
         parent = self._engine.output_processor.parent_requests.get(number)
@@ -161,7 +161,7 @@ class Worker:
             }
 
     def tokenize(self, line: Line) -> None:
-        """Answers at once how texts fall into tokens. Called from the thread that reads."""
+        """Return the tokens of texts immediately. Called from the reading thread."""
         try:
             encoded = self._own_tokenizer(line["tokenize"], **line["options"])
         except Exception as fault:  # noqa: BLE001 - told on the other side
@@ -177,19 +177,19 @@ class Worker:
                 self._out.flush()
 
     def close(self) -> None:
-        """Stops vLLM's own processes. By itself it kills them after 5 seconds, and leaves what they shared behind."""
+        """Stop vLLM's processes. vLLM alone would kill them after 5 seconds, and leave their shared memory."""
         held = shared_memory(os.getpgrp())
         self._engine.engine_core.shutdown(timeout=GRACE - 10)
         unlink(held)
 
 
 def _score(line: Line, output: Any) -> Line:
-    """The log-probabilities of the tokens from `start` on, and from which position on they hold.
+    """The log-probabilities of the tokens from `start` on, and the first position at which they are valid.
 
-    Of positions that came from the prefix cache nothing was computed; what vLLM says of them means nothing.
+    Positions from the prefix cache were not computed; vLLM's values for them have no meaning.
     """
     found, tokens = output.prompt_logprobs, line["tokens"]
-    # The token behind the last cached one is scored by that one's pass, which did not take place.
+    # The pass over the last cached token would score the next one, but did not take place.
     first = output.num_cached_tokens + 1
     scored = range(line["start"], len(tokens))
     values = [found[position][tokens[position]].logprob if position >= first else 0.0 for position in scored]
@@ -197,7 +197,7 @@ def _score(line: Line, output: Any) -> Line:
 
 
 def _read(inbox: SimpleQueue[Line], worker: SimpleQueue[Worker]) -> None:
-    """Takes lines in as they come, so that the other side never waits to be heard."""
+    """Read lines as they arrive, so that the client never blocks."""
     loaded = None
     for text in sys.stdin:
         line = json.loads(text)
@@ -210,14 +210,14 @@ def _read(inbox: SimpleQueue[Line], worker: SimpleQueue[Worker]) -> None:
 
 
 def _watch(parent: int) -> None:
-    """Ends this process when the one that started it is gone, even where another holds its end of the pipe."""
+    """End this process when its parent is gone, even where another process holds the parent's end of the pipe."""
     while os.getppid() == parent:
         time.sleep(_SAY_AGAIN)
     _end()
 
 
 def _end() -> None:
-    """Stops in order; and if that does not come to an end, all that belongs to this process is killed."""
+    """Stop in order; if that does not finish, kill this process and all its children."""
     held = shared_memory(os.getpgrp())
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(GRACE)
@@ -226,15 +226,15 @@ def _end() -> None:
 
 
 def shared_memory(group: int) -> set[Path]:
-    """The shared memory in which the processes of a group talk to each other, as files. Empty where there is no /proc.
+    """The shared-memory files by which the processes of a group communicate. Empty where there is no /proc.
 
-    Who is killed leaves its own behind, until the machine is started again: it has to be taken away for it.
+    A killed process leaves its files behind until the machine restarts: another process must remove them.
     """
     return {segment for process in Path("/proc").glob("[0-9]*") for segment in _mapped(process, group)}
 
 
 def unlink(segments: Iterable[Path]) -> None:
-    """Takes shared memory away. It is free when the last process that uses it has ended."""
+    """Unlink shared memory. The system frees it when the last process that uses it has ended."""
     for segment in segments:
         segment.unlink(missing_ok=True)
 
@@ -248,8 +248,8 @@ def _mapped(process: Path, group: int) -> set[Path]:
 
 
 def main() -> None:
-    """Serves until nobody listens."""
-    # Only answers go to the other side; what vLLM prints goes where its log goes.
+    """Serve until the client is gone."""
+    # Only answers go to the client; vLLM's prints go to its log.
     out = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
