@@ -22,13 +22,13 @@ _PER_TURN = 8  # upper bound of the chat template's tokens per turn
 
 
 class Purse:
-    """The money of one stage's work on one job: reserved in the ledger in advance, booked as answers come.
+    """The money of one stage's work on one job: reserved in the ledger in advance, booked as answers arrive.
 
     An answer without token counts has an unknown cost: from then on nothing can be reserved, and `check` raises
     `BudgetError`.
 
     `count` returns the cost of the rows on disk. It is called once, before the first request, when the job is locked.
-    `tell` receives a line when there is something to wait for.
+    `tell` receives a line before each wait.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Purse:
             self._opened = True
 
     def take(self, price: float, wanted: int) -> int:
-        """How many of `wanted` samples may be asked now; each costs at most `price`."""
+        """The number of `wanted` samples that may be requested now; each costs at most `price`."""
         if price <= 0:
             return wanted
         if self._uncounted:
@@ -63,7 +63,7 @@ class Purse:
         return taken
 
     def settle(self, reserved: float, spent: float, *, counted: bool) -> None:
-        """Books an answer that cost `spent` of its `reserved` money, if its tokens were `counted`."""
+        """Books an answer that cost `spent` of its `reserved` money; `counted` says whether its tokens are known."""
         self._uncounted |= reserved > 0 and not counted
         self._free += reserved - spent
         self._outstanding -= reserved
@@ -84,7 +84,7 @@ class Purse:
             )
 
     def wait_for(self, price: float) -> None:
-        """Waits until others release reservations, so that a sample can be paid.
+        """Waits until other processes release reservations, so that a sample can be paid.
 
         Raises `BudgetError` where there is no other reservation: the limit is reached.
         """
@@ -110,7 +110,7 @@ class Purse:
 
 @dataclass
 class _Piece:
-    """Continuations of a request that are asked together, and the upper bound of each one's cost."""
+    """Continuations of a request that are scored together, and the upper bound of each one's cost."""
 
     request: ScoreRequest
     first: int
@@ -119,7 +119,7 @@ class _Piece:
 
 
 class BudgetedScoring(Wrapper):
-    """The scores of `engine`, within the budget. A text is read once, and one token is written.
+    """The scores of `engine`, within the budget. Each text costs its prompt tokens and one completion token.
 
     `score` raises `BudgetError` after all scores in flight.
     """
@@ -191,7 +191,7 @@ class BudgetedSampling(Wrapper):
         self._left: list[Request] = []  # taken from the caller, not yet asked
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
-        """As the engine's own, up to the limit."""
+        """Yields the engine's own samples, up to the limit."""
         self._purse.open()
         source = iter(requests)
         try:

@@ -1,4 +1,4 @@
-"""The gate that wording passes before anything is spent: the built-in files in the tests, a user's at every run."""
+"""The check of all wording before any cost arises: built-in files in the tests, a user's files at every run."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from polyculture.generate.wording import (
     wording_file,
 )
 
-# A template may hold a word or two of another script (a brand, an abbreviation), not more.
+# A template may contain a word or two of another script (a brand, an abbreviation), not more.
 MINIMUM_SCRIPT_SHARE = 0.9
-# What looks like a place to fill in, in our notation or in another's.
+# Text that resembles a placeholder, in our notation or in another.
 _MARK = re.compile(r"\{[^{}]*\}|[{}]|<\w+>|\[\w+\]|%s|\$\w+|_{2,}")
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something in a file that must be mended before prompts are built from it."""
+    """A defect in a file that must be fixed before prompts are built from it."""
 
     file: Path
     place: str  # 'topics.food.explicit', 'countries.JP'
@@ -52,12 +52,12 @@ def check_wording(
     countries: Sequence[str],
     own_only: bool = False,
 ) -> list[Finding]:
-    """Everything wrong with the wording of these languages, topics and countries; empty when all is well.
+    """All defects in the wording of these languages, topics and countries; empty for valid wording.
 
-    Each template has its placeholder once and no other, is in the script of its language, and is detected as that
-    language; each country has a name and a form in that script, and the name is the one of CLDR or carries a `note`
-    that says why not. With `own_only` the built-in files, which the tests check, are passed over: it costs nothing
-    where a user has none. Raises `CatalogError` where a file cannot be read at all.
+    Each template has its placeholder once and no other. It is in the script of its language, and is detected as that
+    language. Each country has a name and a form in that script. The name is that of CLDR or has a `note` that says why
+    not. With `own_only` the built-in files, which the tests check, are skipped: this costs nothing where a user has no
+    files. Raises `CatalogError` where a file cannot be read at all.
     """
     findings: list[Finding] = []
     for language in map(catalog.language, languages):
@@ -71,7 +71,7 @@ def check_wording(
 
 
 def check_prompts(prompts: Sequence[Prompt]) -> list[Finding]:
-    """Prompts that are asked twice, or that still hold a placeholder; empty when all is well."""
+    """Duplicate prompts, and prompts with an unfilled placeholder; empty for valid prompts."""
     findings: list[Finding] = []
     first: dict[str, Prompt] = {}
     for prompt in prompts:
@@ -85,7 +85,7 @@ def check_prompts(prompts: Sequence[Prompt]) -> list[Finding]:
 
 
 def refuse(findings: Sequence[Finding]) -> None:
-    """Raises `CatalogError` with the first finding, and how many more there are, if there is any."""
+    """Raises `CatalogError` with the first finding and the number of others, if there is any."""
     if findings:
         first, more = findings[0], len(findings) - 1
         others = f" (and {more} more)" if more else ""
@@ -130,7 +130,7 @@ def _check_placeholder(condition: Condition, template: str, file: Path, place: s
 def _check_text(
     template: str, language: Language, catalog: Catalog, file: Path, place: str, form: str = ""
 ) -> Iterator[Finding]:
-    """Script and language of a template: without the names that are inserted, with one of the countries."""
+    """Check script and language of a template: the script without the inserted names, the language with a country."""
     if not template or template != template.strip():
         yield Finding(file, place, "is empty, or begins or ends with a space")
     text = _MARK.sub("", template.replace("{country}", form))
@@ -178,7 +178,7 @@ def _wrong_script(text: str, language: Language) -> str | None:
 
 
 def _cldr_names(language: Language) -> Mapping[str, str]:
-    """Names of territories in this language; empty where CLDR does not know the language."""
+    """Names of territories in this language; empty for a language that CLDR lacks."""
     try:
         locale = Locale.parse(language.code.replace("-", "_"))
     except (UnknownLocaleError, ValueError):

@@ -1,4 +1,4 @@
-"""From topics, languages, countries and conditions to the prompts that are asked."""
+"""Build the prompts from topics, languages, countries and conditions."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def build_prompts(
     implicit_countries: ImplicitCountries = "first",
     answer_in_language: bool = False,
 ) -> list[Prompt]:
-    """The filled-in prompts, in the order of languages, topics, conditions and countries as they are given.
+    """The filled-in prompts, in the given order of languages, topics, conditions and countries.
 
-    `countries` are those of the explicit condition, and of the implicit ones where `implicit_countries` is "all".
-    Where it is "first", a language's implicit prompts name persons of its first country whether or not that is among
-    `countries`: they ask for the language's home culture, and an experiment on other countries has one too.
-    `answer_in_language` appends the sentence that asks to answer in the prompt's language.
+    `countries` are those of the explicit condition. They are also those of the implicit conditions where
+    `implicit_countries` is "all". Where it is "first", a language's implicit prompts name persons of its first country,
+    whether or not that is among `countries`. They ask for the language's home culture, and an experiment on other
+    countries has one too. `answer_in_language` appends the sentence that requests an answer in the prompt's language.
 
     Raises `CatalogError` where something is unknown or has no wording.
     """
@@ -87,7 +87,7 @@ def _prompt(
 
 
 def _with_request(text: str, wording: Wording) -> str:
-    """A full-width full stop brings its own space; after any other sign one is set."""
+    """Append the request; a full-width full stop needs no space before it, any other sign does."""
     return text + ("" if text.endswith("。") else " ") + wording.answer_in_language
 
 

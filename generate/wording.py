@@ -1,7 +1,7 @@
-"""The wording of prompts: templates per topic and condition, and the countries as they stand in them.
+"""The wording of prompts: templates per topic and condition, and the form of each country in them.
 
-A language's wording is `generate/wording/<code>.toml`, or the table `wording` of a user's own language file, which
-comes first. A user's own topic file brings its templates along in `wording.<language>`.
+A language's wording is `generate/wording/<code>.toml`. The table `wording` of a user's own language file takes
+precedence. A user's own topic file has its templates in `wording.<language>`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from polyculture.cache.schema import CONDITIONS, Condition
 FOLDER = Path(__file__).with_name("wording")
 NAMES = Path(__file__).with_name("names.toml")
 
-# What stands for the inserted text in a template of each condition.
+# The placeholder for the inserted text in a template of each condition.
 PLACEHOLDERS: Mapping[Condition, str | None] = {
     "neutral": None,
     "explicit": "{country}",
@@ -45,7 +45,7 @@ class _Data(BaseModel):
 
 
 class CountryWording(_Data):
-    """A country in a language: its name, and the form that takes the place of `{country}`."""
+    """A country in a language: its name, and the form that replaces `{country}`."""
 
     name: str = Field(min_length=1)
     form: str = Field(min_length=1)
@@ -69,7 +69,7 @@ class PersonNames(_Data):
 
 
 class Wording(_Data):
-    """All that prompts in one language are made of."""
+    """All parts of the prompts in one language."""
 
     language: str
     answer_in_language: str = Field(min_length=1)  # the sentence that asks to answer in this language
@@ -83,17 +83,17 @@ class _TopicWording(_Data):
 
 
 def wording_file(language: Language) -> Path:
-    """The file that a language's wording comes from, as errors and findings name it."""
+    """The file with a language's wording, as named in errors and findings."""
     return Path("languages", f"{language.code}.toml") if language.wording else FOLDER / f"{language.code}.toml"
 
 
 def topic_file(topic: Topic, language: Language) -> Path:
-    """The file that a topic's templates in a language come from."""
+    """The file with a topic's templates in a language."""
     return Path("topics", f"{topic.code}.toml") if language.code in topic.wording else wording_file(language)
 
 
 def read_wording(language: Language) -> Wording:
-    """A language's wording. Raises `CatalogError`, naming file and place, where there is none or it does not fit."""
+    """A language's wording. Raises `CatalogError`, naming file and place, where it is missing or invalid."""
     file = wording_file(language)
     if language.wording:
         data: dict[str, Any] = {"language": language.code, **language.wording}
@@ -131,7 +131,7 @@ def read_names() -> Mapping[str, PersonNames]:
 
 
 def country_form(country: str, language: Language, wording: Wording) -> str:
-    """The country as it stands in this language's templates; `CatalogError` where the wording has none."""
+    """The country's form in this language's templates; `CatalogError` where the wording has none."""
     if country not in wording.countries:
         raise CatalogError(
             f"no wording of country {country}",
@@ -144,7 +144,7 @@ def country_form(country: str, language: Language, wording: Wording) -> str:
 def person_name(
     country: str, condition: Condition, language: Language, wording: Wording, names: Mapping[str, PersonNames]
 ) -> str:
-    """The name of an implicit condition: in the language's own script where it has one there, else in Latin letters."""
+    """The name of an implicit condition: in the language's own script where available, else in Latin letters."""
     person = wording.names.get(country) or names.get(country)
     if person is None:
         raise CatalogError(

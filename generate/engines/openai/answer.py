@@ -1,4 +1,4 @@
-"""The fields of a chat completion that we use. Servers differ in the others."""
+"""The fields of a chat completion that this engine reads. Servers differ in the others."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from pydantic import BaseModel, Field
 
 
 class Said(BaseModel):
-    """What the model said, or why it refused."""
+    """The model's message, or its refusal."""
 
     content: str | None = None
     refusal: str | None = None
-    # Reasoning as DeepSeek and older vLLM name it, and as newer vLLM and OpenRouter do. Elsewhere it may not be text.
+    # The reasoning field of DeepSeek and older vLLM, and of newer vLLM and OpenRouter. Elsewhere it may not be text.
     reasoning_content: Any = None
     reasoning: Any = None
 
     @property
     def reasoned(self) -> str | None:
-        """The reasoning, where the server returns it apart from the answer."""
+        """The reasoning, where the server returns it separately from the answer."""
         return next((text for text in (self.reasoning_content, self.reasoning) if isinstance(text, str) and text), None)
 
 
@@ -30,13 +30,13 @@ class Choice(BaseModel):
 
 
 class CompletionDetails(BaseModel):
-    """What the written tokens were for."""
+    """The breakdown of the completion tokens."""
 
     reasoning_tokens: int | None = None
 
 
 class Usage(BaseModel):
-    """Prompt and completion tokens; those of the reasoning are completion tokens."""
+    """Prompt and completion tokens; reasoning tokens count as completion tokens."""
 
     prompt_tokens: int | None = None
     completion_tokens: int | None = None

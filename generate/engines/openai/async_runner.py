@@ -1,4 +1,4 @@
-"""An event loop in a thread of its own, for callers that are not asynchronous."""
+"""An event loop in a separate thread, for synchronous callers."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ class Background:
     ) -> Iterator[Result]:
         """Yields `work(unit)` for every unit as it finishes, with at most `workers` coroutines.
 
-        `units` is consumed in the caller's thread, at most `2 * workers` ahead of what has been yielded: as many as
-        are in flight, and as many waiting so that a slow consumer does not leave the workers idle. The first
-        exception that `work` raises is raised here, after what had finished before it; then the rest is cancelled,
-        as it is when the iterator is closed.
+        `units` is consumed in the caller's thread, at most `2 * workers` ahead of the yielded results. Half of these
+        are in flight. The other half waits, so that a slow consumer does not leave the workers idle. The first
+        exception of `work` is raised here, after the results that finished before it. Then the rest is cancelled, as it
+        is when the iterator is closed.
         """
         pool = self.run(_start(work, workers))
         source = iter(units)
         outstanding, most, batch = 0, 2 * workers, max(1, workers // 4)
         try:
             while True:
-                # Units are handed over in batches: each switch between threads costs time.
+                # Units are passed in batches: each switch between threads costs time.
                 if outstanding <= most - batch:
                     taken = list(islice(source, most - outstanding))
                     self._loop.call_soon_threadsafe(pool.give, taken)
@@ -60,7 +60,7 @@ class Background:
             self.run(pool.cancel())
 
     def close(self) -> None:
-        """Stops the loop. Nothing may be running in it any more."""
+        """Stops the loop. No coroutine may still be running in it."""
         self.run(self._loop.shutdown_default_executor())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
@@ -68,7 +68,7 @@ class Background:
 
 
 class _Pool(Generic[Unit, Result]):
-    """Workers in the loop. Results of one turn of the loop are handed to the caller together."""
+    """Workers in the loop. The results of one turn of the loop reach the caller together."""
 
     def __init__(self, work: Callable[[Unit], Awaitable[Result]], workers: int) -> None:
         self.finished: SimpleQueue[tuple[list[Result], list[Exception]]] = SimpleQueue()

@@ -1,4 +1,4 @@
-"""A line of a batch's answers: https://platform.openai.com/docs/guides/batch#5-retrieve-the-results"""
+"""A line of a batch's output file: https://platform.openai.com/docs/guides/batch#5-retrieve-the-results"""
 
 from __future__ import annotations
 

@@ -30,9 +30,9 @@ Result = TypeVar("Result")
 
 
 class BatchApi:
-    """The calls, with retries. Raises `EngineError` for errors of every call, and for lasting ones.
+    """The calls, with retries. Raises `EngineError` for permanent errors, and for errors that affect every call.
 
-    `sleep` waits that many seconds, and raises where the work is cancelled.
+    `sleep` waits the given number of seconds, and raises where the work is cancelled.
     """
 
     def __init__(self, chat: ChatApi, sleep: Callable[[float], None]) -> None:
@@ -50,12 +50,12 @@ class BatchApi:
         self._client.close()
 
     def upload(self, file: Path, key: str) -> str:
-        """The id of the file at the provider. Uploading twice costs nothing."""
+        """Upload a file and return the provider's id. A repeated upload costs nothing."""
         content = (f"{MARK}-{key}.jsonl", file, "application/jsonl")
         return self._insist(lambda: self._a(FileObject, self._client.files.create(file=content, purpose="batch"))).id
 
     def create(self, record: BatchRecord, file_id: str) -> str:
-        """The id of the record's batch, which is created unless an earlier call, whose answer was lost, has done so."""
+        """The id of the record's batch; creates it unless an earlier call, whose answer was lost, already has."""
 
         def make() -> str:
             found = self._find(record) if record.asked_for else None
@@ -65,7 +65,7 @@ class BatchApi:
         return self._insist(make)
 
     def wait_for(self, batch_id: str) -> Batch:
-        """Waits for the batch to end, also over temporary network failures."""
+        """Wait for the batch to end, through temporary network failures."""
         reached = time.monotonic()
         while True:
             try:
@@ -80,7 +80,7 @@ class BatchApi:
             self._sleep(self._chat.options.batch_poll)
 
     def download(self, file_id: str, to: Path) -> None:
-        """A file of answers, whole or not at all."""
+        """Download a file of answers atomically."""
 
         def stream() -> None:
             with replacing(to) as temporary, self._client.files.with_streaming_response.content(file_id) as response:
@@ -113,7 +113,7 @@ class BatchApi:
         raise self._chat.server.not_an_api()
 
     def _insist(self, call: Callable[[], Result]) -> Result:
-        """The call's result, with retries. A lasting fault ends the work; running again resumes."""
+        """The call's result, with retries. A permanent fault ends the work; running again resumes."""
         retrying = Retrying(**retry_policy(self._chat.options.max_retries), sleep=self._sleep)
         try:
             result: Result = retrying(self._call, call)

@@ -1,4 +1,4 @@
-"""A model asked through its provider's batch API: half the price, and answers within a day.
+"""Sampling through a provider's batch API: half the price, and answers within a day.
 
     [options.openai]
     batch = true
@@ -34,8 +34,8 @@ _MEGABYTE = 1_000_000
 class BatchEngine:
     """Answers by batch; `folder` keeps their ids and belongs to one stage of one job.
 
-    `stop` ends the waiting, from another thread: `sample` then raises `KeyboardInterrupt`. `tell` receives a line when
-    there is something to wait for.
+    `stop` ends the waiting, from another thread: `sample` then raises `KeyboardInterrupt`. `tell` receives a line
+    before each wait.
     """
 
     def __init__(self, spec: ModelSpec, folder: Path, stop: Event, tell: Callable[[str], None]) -> None:
@@ -56,8 +56,7 @@ class BatchEngine:
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
         """Sends all requests that are in no batch yet, waits, and yields an answer or an error per request and seed.
 
-        All of `requests` is consumed first. Raises `EngineError` where the provider refuses, or a whole batch is
-        refused.
+        It first consumes all of `requests`. Raises `EngineError` where the provider rejects a call or a whole batch.
         """
         wanted = {content_id(ask.request_id, ask.whole): ask for r in requests for ask in self._chat.asks(r)}
         attempts: Counter[str] = Counter()
@@ -73,7 +72,7 @@ class BatchEngine:
                 self._records.forget(record)
 
     def _sent(self, wanted: Mapping[str, ChatCall]) -> list[BatchRecord]:
-        """The batches with the wanted requests: those under way, and new ones for the rest."""
+        """The batches with the wanted requests: existing ones in flight, and new ones for the rest."""
         records = []
         for record in self._records.all():
             if any(ident in wanted for ident in record.ids):
@@ -103,7 +102,7 @@ class BatchEngine:
             yield piece
 
     def _send(self, record: BatchRecord) -> None:
-        """Submits a batch, from whichever step it has reached. Every step is recorded before the next."""
+        """Submits a batch, starting from its last recorded step. Every step is recorded before the next."""
         if record.batch_id is not None:
             return
         if record.file_id is None:
@@ -114,7 +113,7 @@ class BatchEngine:
         self._records.requests(record).unlink(missing_ok=True)
 
     def _answers(self, record: BatchRecord, wanted: Mapping[str, ChatCall]) -> Iterator[tuple[str, Completion]]:
-        """The results of the wanted requests of a batch; its answers are on disk first."""
+        """The results of the wanted requests of a batch; its answers are written to disk first."""
         ending = "ended" if record.downloaded or record.batch_id is None else self._fetch(record, record.batch_id)
         left = {ident: wanted[ident] for ident in record.ids if ident in wanted}
         for line in read_lines(self._records.output(record), self._records.errors(record)):
@@ -124,7 +123,7 @@ class BatchEngine:
             yield ident, failed(ask, f"batch {record.batch_id} {ending} without it")
 
     def _fetch(self, record: BatchRecord, batch_id: str) -> str:
-        """Waits for a batch and puts its answers on disk; says how it ended."""
+        """Waits for a batch, writes its answers to disk, and returns its final status."""
         batch = self._api.wait_for(batch_id)
         if batch.status == "failed":
             self._records.forget(record)  # nothing of it was worked on

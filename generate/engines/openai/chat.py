@@ -56,19 +56,19 @@ class ChatApi:
         self.server = Server(self.options.base_url, spec.name, self._key_remedy(), self.key)
 
     def asks(self, request: Request) -> Iterator[ChatCall]:
-        """The calls that a request makes, one per seed."""
+        """The calls for a request, one per seed."""
         body = self.body(request)
         return (ChatCall(request.request_id, seed, body) for seed in request.seeds)
 
     def body(self, request: Request) -> dict[str, Any]:
-        """A request as the server reads it, but for the seed."""
+        """The request body for the server, without the seed."""
         decoding = request.decoding
         body: dict[str, Any] = {
             "model": self.spec.name,
             "messages": [{"role": turn.role, "content": turn.content} for turn in request.messages],
             "temperature": decoding.temperature,
             "top_p": decoding.top_p,
-            # OpenAI's newer models know only the longer name, other servers often only the older one.
+            # OpenAI's newer models accept only the longer name, other servers often only the older one.
             "max_completion_tokens" if self._official else "max_tokens": decoding.max_tokens,
         }
         if decoding.top_k is not None and not self._official:
@@ -117,11 +117,11 @@ class ChatApi:
         return found
 
     def _clean(self, text: str | None) -> str | None:
-        """What a server says, without the key: some echo what they were sent."""
+        """A server's message without the key: some servers echo the request."""
         return hide_keys(text) if text else text
 
     def _authorization(self) -> dict[str, str]:
-        """User and password of the address as a header; without them the key is the header's."""
+        """User and password of the address as a header; without them, the key as a header."""
         user = user_of(self.options.base_url)
         if user is None:
             return {}

@@ -28,7 +28,7 @@ _TOO_MANY = 429
 
 
 class OpenAIEngine:
-    """A model behind an OpenAI-compatible server, asked once per sample with many requests in flight."""
+    """A model behind an OpenAI-compatible server: one call per sample, many calls in flight."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class OpenAIEngine:
         self._background.close()
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
-        """Yields an answer or an error per request and seed, as they come.
+        """Yields an answer or an error per request and seed, in the order of arrival.
 
         Transient faults are retried with backoff. Raises `EngineError` where every request would fail alike: no server,
         a wrong key, an unknown model, a web page.
@@ -65,7 +65,7 @@ class OpenAIEngine:
     async def _connect(self) -> None:
         self._limiter = Limiter(self.options.concurrency)
         limits = Limits(max_connections=self.options.concurrency)
-        # A server on this machine is not asked through the environment's proxy.
+        # Requests to a server on this machine bypass the environment's proxy.
         http = openai.DefaultAioHttpClient(trust_env=not self._api.local, timeout=self.options.timeout, limits=limits)
         self._client = openai.AsyncOpenAI(
             api_key=self._api.key or "none",
@@ -99,7 +99,7 @@ class OpenAIEngine:
         return self._api.completion(ask.request_id, ask.seed, answer)
 
     async def _send(self, path: str, body: Mapping[str, Any]) -> bytes:
-        """The server's answer to one call, reported to the limiter."""
+        """The server's answer to one call; its outcome goes to the limiter."""
         permit = await self._limiter.acquire()
         try:
             # Bypasses the SDK's models of request and answer, whose validation costs more than the call itself.
@@ -117,7 +117,7 @@ class OpenAIEngine:
         return response.content
 
     def _explain(self, error: openai.APIError, path: str) -> Exception:
-        """Classifies an error. Before the first answer, one that concerns every request ends the work."""
+        """Classifies an error. Before the first answer, an error that affects every request ends the work."""
         fault = self._api.server.explain(error)
         if isinstance(fault, RequestError) and not self._answered:
             if fault.unreachable:

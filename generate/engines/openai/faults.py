@@ -39,14 +39,14 @@ class RequestError(Exception):
 
 
 class Server:
-    """A server as error messages name it: address, model, and the key's environment variable, never the key."""
+    """A server for error messages: address, model, and the key's environment variable, never the key."""
 
     def __init__(self, url: str, model: str, key_remedy: str, key: str) -> None:
         self.url, self.model, self.key_remedy = without_password(url), model, key_remedy
         self._key = key
 
     def explain(self, error: openai.APIError) -> RequestError | EngineError:
-        """A fault of one request, or the error that ends the work because every request would meet it."""
+        """A fault of one request, or the error that ends the work because every request would fail alike."""
         if isinstance(error, openai.APIConnectionError):
             return self._connection(error)
         if isinstance(error, openai.APIStatusError):
@@ -59,19 +59,19 @@ class Server:
         return EngineError(f"cannot be reached: {reason}", where=self.url, remedy=remedy)
 
     def not_an_api(self) -> EngineError:
-        """A web server answers with a page."""
+        """A web server answers with a page instead of an API response."""
         remedy = "Correct base_url; that of an OpenAI-compatible server mostly ends in /v1."
         return EngineError(
             "answers with a web page (HTML), not as an OpenAI-compatible API", where=self.url, remedy=remedy
         )
 
     def unknown_model(self, reason: str) -> EngineError:
-        """The server knows no such model, or no such path."""
+        """The server has no such model, or no such path."""
         remedy = f"Correct the model's name, or base_url; the server lists its models at {self.url.rstrip('/')}/models."
         return EngineError(f"has no model {self.model!r} ({reason})", where=self.url, remedy=remedy)
 
     def in_short(self, words: str) -> str:
-        """A server's words on one line, cut, and without the key."""
+        """A server's message on one line, truncated, and without the key."""
         line = " ".join(words.split())
         if self._key:
             line = line.replace(self._key, "***")
@@ -84,7 +84,7 @@ class Server:
         if "ConnectionRefusedError" in kinds:
             return RequestError("the port is closed", retryable=True, unreachable=True)
         reason = self.in_short(str(causes[-1])) or type(causes[-1]).__name__
-        # By aiohttp's own error: the client that wraps it calls every lost connection a timeout.
+        # Use aiohttp's own error: the client around it reports every lost connection as a timeout.
         if any(isinstance(cause, aiohttp.ClientConnectorError | aiohttp.ConnectionTimeoutError) for cause in causes):
             return RequestError(reason, retryable=True, unreachable=True)
         if any(isinstance(cause, TimeoutError) for cause in causes):
@@ -108,12 +108,12 @@ class Server:
 
 
 def is_transient(status: int) -> bool:
-    """Whether the same request may succeed later."""
+    """May the same request succeed later?"""
     return status >= 500 or status in _TRANSIENT
 
 
 def looks_like_html(body: str | bytes) -> bool:
-    """Whether this is the beginning of a web page."""
+    """Is this the beginning of a web page?"""
     return body.lstrip()[:1] in ("<", b"<")
 
 

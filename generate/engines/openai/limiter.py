@@ -1,9 +1,8 @@
-"""Limits the requests in flight to what the server accepts, found out by asking.
+"""Limits the requests in flight to the number that the server accepts, by adaptive search.
 
-The rule is TCP's (Jacobson 1988, Congestion avoidance and control): from `START` the limit doubles with every round
-trip until the server rejects a request (HTTP 429); then it is halved, and grows by one a round trip. Rejections that
-come together count once: requests that were sent before the last cut do not cut again. Other faults leave the limit
-unchanged.
+The rule is TCP's (Jacobson 1988, Congestion avoidance and control). From `START` the limit doubles with every round
+trip until the server rejects a request (HTTP 429). Then it is halved, and grows by one per round trip. Simultaneous
+rejections count once: requests sent before the last cut do not cut again. Other faults leave the limit unchanged.
 """
 
 from __future__ import annotations
@@ -17,15 +16,15 @@ START = 16  # requests in flight at first: within what every provider's smallest
 
 @dataclass(frozen=True, slots=True)
 class Permit:
-    """Leave to send one request; `cuts` is how often the limit had been cut by then."""
+    """Permission to send one request; `cuts` is the number of cuts of the limit before it."""
 
     cuts: int
 
 
 class Limiter:
-    """Gives out permits in order, and adapts the limit to their outcome.
+    """Issues permits in order, and adapts the limit to their outcome.
 
-    Every permit goes back once, by `succeeded`, `refused` or `failed`. To be used within one event loop.
+    Every permit is returned once, by `succeeded`, `refused` or `failed`. For use within one event loop.
     """
 
     def __init__(self, most: int, start: int = START) -> None:
@@ -36,11 +35,11 @@ class Limiter:
 
     @property
     def limit(self) -> int:
-        """Requests that may be in flight now."""
+        """The current limit of requests in flight."""
         return int(self._limit)
 
     async def acquire(self) -> Permit:
-        """Waits until one more request may leave."""
+        """Waits until one more request may be sent."""
         if self._in_flight >= self.limit or self._waiting:
             place: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append(place)
@@ -55,20 +54,20 @@ class Limiter:
         return Permit(self._cuts)
 
     def succeeded(self, permit: Permit) -> None:
-        """An answer came. The limit grows if it is what held requests back."""
+        """An answer arrived. The limit grows if it was the bottleneck."""
         if permit.cuts == self._cuts and self._in_flight >= self.limit:
             self._limit = min(self._most, self._limit + (1 / self._limit if self._cuts else 1))
         self._give_back()
 
     def refused(self, permit: Permit) -> None:
-        """The server had too many (HTTP 429)."""
+        """The server rejected the request as one too many (HTTP 429)."""
         if permit.cuts == self._cuts:
             self._limit = max(1.0, self._limit / 2)
             self._cuts += 1
         self._give_back()
 
     def failed(self) -> None:
-        """There was no answer, for another reason."""
+        """The request failed for another reason."""
         self._give_back()
 
     def _give_back(self) -> None:

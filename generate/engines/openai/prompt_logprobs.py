@@ -1,7 +1,7 @@
-"""Log-probabilities of a given text from an OpenAI-compatible server, by its API of plain completions.
+"""Prompt log-probabilities from an OpenAI-compatible server, by its API of plain completions.
 
-A text goes there as token numbers and is echoed with the log-probability of each, as `vllm serve` does. It falls into
-tokens here, by the tokenizer that the options name, so that the token boundary is the same in all engines that score.
+A text is sent as token ids and echoed with the log-probability of each, as `vllm serve` does. The tokenizer that the
+options name tokenizes it here, so that the token boundary is the same in all engines that score.
 
 API: https://platform.openai.com/docs/api-reference/completions/create
 """
@@ -24,7 +24,7 @@ from polyculture.generate.engines.openai.options import OpenAIOptions
 from polyculture.generate.engines.token_boundary import TokenisedPair, split_pairs
 
 PATH = "/completions"
-# What a server is asked first, as a text and as token numbers: where both are not read alike, the tokenizer is another.
+# The first request to a server, as a text and as token ids: where the two differ, the server's tokenizer is another.
 PROBE = "She drank tea in the garden. 彼女は庭でお茶を飲んだ。"
 _WRITTEN = 1  # tokens that a server is asked to write behind a text: not all take none
 _APART = 0.5  # nats; a server that reads in 16 bits may round twice the same in two ways
@@ -51,7 +51,7 @@ class _Answer(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class PromptLogprobs:
-    """The log-probability of each token but the first, which has none, and what the server says of itself."""
+    """The log-probability of each token but the first, which has none, and the server's own description."""
 
     values: list[float | None]
     model: str | None
@@ -60,7 +60,7 @@ class PromptLogprobs:
 
 
 class PromptLogprobsApi:
-    """How a server is asked for the log-probabilities of a given text, and what its answers mean."""
+    """Builds requests for prompt log-probabilities, and parses their answers."""
 
     def __init__(self, spec: ModelSpec, options: OpenAIOptions) -> None:
         self._spec = spec
@@ -74,15 +74,16 @@ class PromptLogprobsApi:
                 yield request, pair
 
     def body(self, prompt: str | Sequence[int]) -> dict[str, Any]:
-        """One text as the server reads it."""
+        """The request body for one text."""
         asked = prompt if isinstance(prompt, str) else list(prompt)
         return {"model": self._spec.name, "prompt": asked, "echo": True, "logprobs": 1, "max_tokens": _WRITTEN}
 
     def read(self, content: bytes, tokens: int | None = None) -> PromptLogprobs:
-        """What the server answers to a text. Where it counts no tokens, those that it was sent are counted.
+        """Parse the server's answer for a text. Where the server reports no token count, the sent tokens are counted.
 
-        Raises `RequestError` where the answer is no echo, or not of as many tokens as were sent, or where it only fills
-        in 0.0, as a server may that does not compute them: no model is sure of every token of a text.
+        Raises `RequestError` where the answer is no echo, or has another number of tokens than were sent. It also
+        raises where all values are 0.0, as from a server that does not compute them: no model is certain of every
+        token.
         """
         try:
             answer = _Answer.model_validate_json(content)
@@ -123,12 +124,12 @@ class PromptLogprobsApi:
 
     @property
     def probe(self) -> list[int]:
-        """The token numbers of `PROBE`."""
+        """The token ids of `PROBE`."""
         ids: list[int] = self._tokenizer(PROBE)["input_ids"]
         return ids
 
     def compare(self, text: Sequence[float | None], numbers: Sequence[float | None]) -> None:
-        """Raises `EngineError` where the server reads its own tokens of `PROBE` other than ours."""
+        """Raises `EngineError` where the server's tokens of `PROBE` differ from ours."""
         alike = len(text) == len(numbers) and all(
             abs((one or 0.0) - (other or 0.0)) <= _APART for one, other in zip(text, numbers, strict=True)
         )
@@ -141,7 +142,7 @@ class PromptLogprobsApi:
 
 
 def no_logprobs(spec: ModelSpec, url: str, reason: str) -> EngineError:
-    """What is raised of a server that was asked once and gives no log-probabilities."""
+    """The error for a server that returned no log-probabilities to the first request."""
     return EngineError(
         f"{spec.model} gives no log-probabilities of a given text ({reason})",
         where=url,

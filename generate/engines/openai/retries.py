@@ -1,4 +1,4 @@
-"""How long to wait before a request is asked again, and when to give it up."""
+"""The wait before a retry, and the limit after which a request fails."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LONGEST_RETRY_AFTER = 600.0  # seconds that a server may ask to wait; beyond it 
 
 
 def retry_policy(max_retries: int) -> dict[str, Any]:
-    """tenacity's arguments: a fault that may pass is tried again, `max_retries` times."""
+    """tenacity's arguments: a transient fault is retried, `max_retries` times."""
     return {
         "retry": retry_if_exception(lambda error: isinstance(error, RequestError) and error.retryable),
         "stop": stop_any(stop_after_attempt(max_retries + 1), _AskedForTooLong()),
@@ -24,13 +24,13 @@ def retry_policy(max_retries: int) -> dict[str, Any]:
 
 
 def _wait(state: RetryCallState) -> float:
-    """As long as the server asks; without a wish of its own, at random from a span that doubles."""
+    """The server's requested wait; without one, a random wait from an interval that doubles."""
     asked = _retry_after(state)
     return asked if asked is not None else wait_random_exponential(multiplier=1, max=LONGEST_WAIT)(state)
 
 
 class _AskedForTooLong(stop_base):
-    """Stops where the server asks for a longer wait than a run should bear."""
+    """Stops where the server requests a longer wait than a run should accept."""
 
     def __call__(self, retry_state: RetryCallState) -> bool:
         return (_retry_after(retry_state) or 0.0) > LONGEST_RETRY_AFTER

@@ -1,4 +1,4 @@
-"""Log-probabilities of given texts from an OpenAI-compatible server: one request per continuation, many in flight."""
+"""Prompt log-probabilities from an OpenAI-compatible server: one request per continuation, many in flight."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from polyculture.generate.engines.token_boundary import TokenisedPair
 
 
 class OpenAIScorer(OpenAIEngine):
-    """A model behind a server that gives log-probabilities of prompts, as `vllm serve` does."""
+    """A model behind a server that returns prompt log-probabilities, as `vllm serve` does."""
 
     def __enter__(self) -> Self:
         self._prompts = PromptLogprobsApi(self.spec, self.options)
@@ -21,10 +21,9 @@ class OpenAIScorer(OpenAIEngine):
         return super().__enter__()
 
     def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
-        """Yields a row per continuation, in the order in which they finish, one request to the server each.
+        """Yields a row per continuation, in the order in which they finish, with one request each.
 
-        Raises `EngineError` where the server, asked once, gives no log-probabilities of a text, or reads it as other
-        tokens.
+        Raises `EngineError` where the first request returns no log-probabilities, or shows other tokens.
         """
         if not self._probed:
             self._background.run(self._probe())
