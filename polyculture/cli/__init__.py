@@ -1,1 +1,1 @@
-"""The command line: a file per command, and what only that command needs beside it."""
+"""The command line: a file per command, and modules that only one command needs."""

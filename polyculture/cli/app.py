@@ -1,4 +1,4 @@
-"""The command line: one function per verb, each in a file of its own beside this one."""
+"""The command line: one function per command, each in its own file in this folder."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from polyculture.collect.wikidata.collect import Collection
     from polyculture.link.index.snapshot import Snapshot
 
-# What a terminal shows, and a cell of a list in CSV.
+# The columns on a terminal; the columns of a CSV file, with each list in one cell.
 SHOWN = "qid, label, english, array_to_string(countries, ' ') AS countries, sitelinks, description"
 FLAT = """* REPLACE (
     array_to_string(aliases, ' | ') AS aliases,

@@ -1,4 +1,4 @@
-"""The group of all commands. Those of instruments come from their list, and are built when they are called."""
+"""The group of all commands. Instrument commands come from the instruments' list, and are built when called."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _LINES = {command: line for entry in INSTRUMENTS for command, line in entry.comm
 
 
 class CommandGroup(TyperGroup):
-    """The commands of the front door, then those of instruments."""
+    """The built-in commands, then the instruments' commands."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return list(dict.fromkeys((*super().list_commands(ctx), *_LINES)))
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """A command. In the overview an instrument's command is only its line: nothing is imported."""
+        """A command. In the overview an instrument's command has only its line: nothing is imported."""
         own = super().get_command(ctx, cmd_name)
         if own is not None or cmd_name not in _LINES:  # an instrument never takes the name of a command
             return own

@@ -11,7 +11,7 @@ from polyculture.cli.options import ExperimentFile, Format, OfSelection, OutputF
 
 
 class BlockKind(StrEnum):
-    """The kinds of block. A copy of `Blocks`, whose import would cost `--help` a tenth of a second."""
+    """The kinds of block. A copy of `Blocks`, whose import would add a tenth of a second to `--help`."""
 
     PROMPTS = "prompts"
     TOPICS = "topics"
@@ -19,7 +19,7 @@ class BlockKind(StrEnum):
 
 
 class MetricName(StrEnum):
-    """What can be compared."""
+    """The metrics that can be compared."""
 
     GRANULARITY = "granularity"
     DIVERSITY = "diversity"
@@ -80,7 +80,7 @@ def compare(
     workspace = open_workspace(experiment, runs)
     require_run(workspace.run)
     warn_of_changes(workspace)
-    # A line per country is what the native comparison is for.
+    # The native comparison needs a line per country.
     columns = by or (["country"] if native else [])
     with open_store(workspace.run, store_layout(), KEPT, selection) as store:
         sides = choose_sides(store, workspace, a, b, native)

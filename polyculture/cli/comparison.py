@@ -25,7 +25,7 @@ BETWEEN_LANGUAGES = ("language", "native")  # which the index covers unequally
 def choose_sides(
     store: duckdb.DuckDBPyConnection, workspace: Workspace, a: str | None, b: str | None, native: bool
 ) -> Sides:
-    """The sides that a command line names. Raises a `UserError` where it names none, one, or what is not in the run."""
+    """The sides that a command line names. Raises a `UserError` for none, for only one, or for one not in the run."""
     if native and a is None:
         languages = [workspace.catalog.language(code) for code in workspace.experiment.languages]
         native_countries = [(language.code, code) for language in languages for code in language.native_countries]
@@ -43,7 +43,7 @@ def choose_sides(
 def write_comparison(
     sides: Sides, rows: Sequence[ComparisonRow], blocks: Blocks, format: Format, output: Path | None
 ) -> None:
-    """Prints the rows with remarks on how to read them, or writes them as `format`."""
+    """Prints the rows with remarks on their interpretation, or writes them as `format`."""
     lines = [_line(row, sides) for row in rows]
     if format is not Format.TABLE or output is not None:
         _write(lines, format, output)

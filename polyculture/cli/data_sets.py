@@ -1,4 +1,4 @@
-"""Rows about the data sets of contexts and entities on this machine: where they are, and what they hold."""
+"""Rows about the data sets of contexts and entities on this machine: their folders and contents."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CAUSAL = "causal"
 
 
 def list_rows(data_sets: Iterable[DatasetRules]) -> Iterable[tuple[Any, ...]]:
-    """Name, title, licence, publisher and pinned commit, where it lies, and the commit that it was fetched at."""
+    """Name, title, licence, publisher and pinned commit, folder, and the fetched commit."""
     from polyculture.instruments.datasets.fetch import fetched_commit
 
     for rules in data_sets:
@@ -28,13 +28,13 @@ def list_rows(data_sets: Iterable[DatasetRules]) -> Iterable[tuple[Any, ...]]:
 
 
 def entity_rows(dataset: DataSet) -> list[tuple[Any, ...]]:
-    """Language, type, culture and how many entities."""
+    """Language, type, culture and number of entities."""
     counts = Counter((e.language, e.entity_type, e.culture) for e in dataset.entities)
     return [(*key, number) for key, number in sorted(counts.items())]
 
 
 def context_rows(dataset: DataSet) -> list[tuple[Any, ...]]:
-    """Language, culture, setting, form, type and how many contexts."""
+    """Language, culture, setting, form, type and number of contexts."""
     counts = Counter((c.language, c.culture, c.setting, c.form, c.entity_type) for c in dataset.contexts)
     return [(*key, number) for key, number in sorted(counts.items())]
 
@@ -56,11 +56,11 @@ def left_out_counts(dataset: DataSet) -> list[tuple[str, int]]:
 
 
 def absent_cultures(dataset: DataSet, rules: DatasetRules) -> list[str]:
-    """The cultures that the publisher has and this folder has no entity of."""
+    """The publisher's cultures without an entity in this folder."""
     found = {entity.culture for entity in dataset.entities}
     return [culture for culture in rules.cultures if culture not in found]
 
 
 def left_out_rows(dataset: DataSet) -> list[tuple[Any, ...]]:
-    """File, sheet, row, reason and text of everything that is left out or changed."""
+    """File, sheet, row, reason and text of every omission or change."""
     return [(lo.place.file, lo.place.sheet, lo.place.row, lo.reason, lo.text) for lo in dataset.left_out]

@@ -1,4 +1,4 @@
-"""Command groups that are a stage, too: `extract EXPERIMENT` beside `extract audit`."""
+"""Command groups that are also a stage: `extract EXPERIMENT` beside `extract audit`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ STAGE = "stage"  # the hidden command that a group runs when no other is named
 
 
 class StageGroup(TyperGroup):
-    """A group whose first word may be an experiment file, which goes to the hidden command `stage`."""
+    """A group whose first argument may be an experiment file, which goes to the hidden command `stage`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> Any:
         if args and args[0] not in self.commands and args[0] not in ("--help", "-h"):

@@ -56,7 +56,7 @@ def export_sheet(run: RunFolder, output: Path, per: int, seed: int) -> None:
 def import_sheets(run: RunFolder, sheets: Sequence[Path], adjudicators: Sequence[str] = ()) -> None:
     """Writes the sheets' judgements into the run, beside those of other judges.
 
-    An adjudicator is one of the judges, and stays one when a sheet is imported again. Raises `StoreError` where a named
+    An adjudicator is one of the judges, and remains one after a repeated import. Raises `StoreError` where a named
     adjudicator is no judge, or two sheets have the same name.
     """
     names = [sheet.stem for sheet in sheets]
@@ -75,7 +75,7 @@ def import_sheets(run: RunFolder, sheets: Sequence[Path], adjudicators: Sequence
 
 
 def remove_judge(run: RunFolder, judge: str) -> None:
-    """Takes a judge's import back. Raises `StoreError` where there is none."""
+    """Deletes a judge's import. Raises `StoreError` where there is none."""
     judgements = _kept(run)
     _require_judges(judgements, [judge], run)
     left = [one for one in judgements if one.judge != judge]
@@ -128,12 +128,12 @@ def _share_line(one: Share) -> tuple[Any, ...]:
 
 
 def _count(cases: float) -> float:
-    """A number of cases as it is printed: a whole one, unless disputed cases count by halves."""
+    """A number of cases in its printed form: an integer, unless disputed cases count by halves."""
     return int(cases) if cases.is_integer() else cases
 
 
 def _show_disputed(shares: Sequence[Share], rows: int) -> None:
-    """How many rows are disputed, and what the shares would be were these all wrong, and all right."""
+    """The number of disputed rows, and the shares with these all wrong, and all right."""
     say(f"{rows} judged rows are disputed{'; an adjudicator may decide them (docs/audit.md)' if rows else ''}")
     lines = [
         (one.what, one.language or "all", one.topic or "all", one.disputed, _count(one.of), one.if_wrong, one.if_right)

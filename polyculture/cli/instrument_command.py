@@ -1,4 +1,4 @@
-"""A command of an instrument, made of its options: a flag per field.
+"""A command of an instrument, generated from its options: a flag per field.
 
 Tuples become options that may be repeated. The command line takes precedence over the experiment file. Bounds that
 typer cannot express are checked by pydantic.
@@ -54,7 +54,7 @@ def instrument_command(name: str, command: Command) -> Callable[..., None]:
 
 
 def many_values(command: Command) -> type[TyperCommand]:
-    """The command class, whose options of paths may have several values each, as a shell expands *."""
+    """The command class; its path options accept several values each, as a shell expands *."""
     fields = command.options.model_fields.items()
     names = tuple(
         f"--{_flag(name)}" for name, field in fields if (field.json_schema_extra or {}) == {"many_values": True}
@@ -137,12 +137,12 @@ def _parameter(name: str, field: FieldInfo) -> Parameter:
 
 
 def _help(field: FieldInfo) -> str:
-    """The field's description. What must be said may stand in the experiment file, so that typer cannot ask for it."""
+    """The field's description. Typer cannot require an option, because the experiment file may set it."""
     return f"{field.description}{'  [required]' if field.is_required() else ''}"
 
 
 def _shape(annotation: Any, metadata: list[Any]) -> tuple[Any, bool, float | None]:
-    """The type of one value, whether there may be several, and the least value that is allowed."""
+    """The type of one value, whether several are allowed, and the lower bound."""
     least = next((cast("float", one.ge) for one in metadata if isinstance(one, Ge)), None)
     if isinstance(annotation, types.UnionType) or typing.get_origin(annotation) is typing.Union:
         annotation = next(arm for arm in typing.get_args(annotation) if arm is not types.NoneType)
@@ -156,7 +156,7 @@ def _shape(annotation: Any, metadata: list[Any]) -> tuple[Any, bool, float | Non
 
 
 def _choice(annotation: Any) -> Any:
-    """A choice among words as an enumeration: typer takes no list of literals."""
+    """A choice of literals as an enumeration: typer accepts no list of literals."""
     if typing.get_origin(annotation) is not typing.Literal:
         return annotation
     return StrEnum("Choice", {str(word): str(word) for word in typing.get_args(annotation)})
@@ -173,7 +173,7 @@ def _plain(value: Any) -> Any:
 
 
 def _said(context: typer.Context, option: str) -> bool:
-    """Whether the option is given on the command line itself."""
+    """Is the option given on the command line itself?"""
     source = context.get_parameter_source(option)
     return source is not None and source.name == "COMMANDLINE"
 

@@ -12,7 +12,7 @@ from polyculture.cli.options import ExperimentFile, Runs
 
 
 class JobCommand(StrEnum):
-    """What can be done job by job."""
+    """The commands that accept single jobs."""
 
     RUN = "run"
     GENERATE = "generate"

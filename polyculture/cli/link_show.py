@@ -41,7 +41,7 @@ COMPANY_WORDS = {
 
 
 class ShowFormat(StrEnum):
-    """How an explanation is printed."""
+    """The output formats of an explanation."""
 
     TREE = "tree"
     JSON = "json"
@@ -95,7 +95,7 @@ def show(
 
 
 def _check_options(foreign: Mapping[str, str | None], source: str) -> None:
-    """Refuses options of the other source instead of ignoring them."""
+    """Rejects options of the other source instead of ignoring them."""
     for option, value in foreign.items():
         if value is not None:
             raise UsageError(f"{option} is for --source {source}")
@@ -163,7 +163,7 @@ def _print_tree(asked: dict[str, str], found: Sequence[Explanation]) -> None:
 
 
 def _without_kind(explanation: Explanation) -> tuple[Any, ...]:
-    """What two kinds must share to be shown as one."""
+    """The parts in which two kinds must agree to be shown as one."""
     candidates = [explanation.chosen, *explanation.rivals]
     shown = [(c.item.qid, c.match, c.path, c.reason) if c else None for c in candidates]
     return (explanation.status, explanation.candidates, shown)

@@ -1,4 +1,4 @@
-"""The messages and files of `polyculture mine` besides its rows."""
+"""The messages and files of `polyculture mine`, except its rows."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 MEGABYTE = 10**6
 SHOWN_DISPUTES = 20  # rows on a terminal
-# What a terminal shows; and lists as cells of CSV.
+# The columns on a terminal; the columns of a CSV file, with lists as cells.
 SHOWN = "entity, count, documents, completions, c_value, contexts[1] AS context"
 FLAT = """* EXCLUDE (patterns, contexts),
     array_to_string(list_transform(patterns, lambda one: one.pattern || ': ' || one.count), ' | ') AS patterns,
@@ -54,7 +54,7 @@ def work_folder(output: Path | None) -> Iterator[Path]:
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -71,7 +71,7 @@ def as_wanted(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | None
 
 
 def report_sweep(swept: SweepReport) -> None:
-    """Reports what was read of the corpus, and broken lines and files. `StoreError` where nothing could be read."""
+    """Reports the amount of corpus read, and broken lines and files. `StoreError` where nothing could be read."""
     read = f"{swept.text / MEGABYTE:,.0f} MB of text, {swept.documents:,} documents in {swept.files} files"
     say(f"Read {read}; {swept.broken} of {swept.lines:,} lines broken; {swept.hits:,} places with a pattern")
     for path, line, reason in swept.broken_lines:
@@ -86,7 +86,7 @@ def report_sweep(swept: SweepReport) -> None:
 
 
 def tell_counted(found: Counted) -> None:
-    """Reports how many n-grams were kept."""
+    """Reports the number of n-grams kept."""
     frequent = f"{found.ngrams:,} n-grams, {found.kept:,} frequent enough, {found.chosen:,} chosen"
     say(f"{found.hits:,} places in different documents: {frequent}")
 
@@ -135,7 +135,7 @@ def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]
 
 
 def show_agreement(found: Agreement, columns: Sequence[str]) -> None:
-    """Prints kappa per pair of annotators, their judgements, and where they disagree."""
+    """Prints kappa per pair of annotators, their judgements, and their disagreements."""
     from polyculture.cli.tables import print_table
 
     rows = [

@@ -1,4 +1,4 @@
-"""`polyculture plan`: what an experiment would ask, before anything is spent."""
+"""`polyculture plan`: the requests and cost of an experiment, before anything is spent."""
 
 from __future__ import annotations
 

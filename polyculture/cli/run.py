@@ -77,7 +77,7 @@ def run(
 
 
 class RunCommand(TyperCommand):
-    """`--ray` may stand alone: then a cluster is started on this machine."""
+    """`--ray` may have no value: then a cluster is started on this machine."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         if "--ray" in args:

@@ -92,7 +92,7 @@ def _remedy(fault: Exception) -> str:
 
 
 class SqlCommand(TyperCommand):
-    """Takes a query that begins with a comment as one: no option has a space behind its dashes."""
+    """Accepts a query that begins with a comment: no option has a space after its dashes."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         return super().parse_args(ctx, [f" {arg}" if arg.startswith("-- ") else arg for arg in args])

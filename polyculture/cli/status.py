@@ -1,4 +1,4 @@
-"""`polyculture status`: how far a run is."""
+"""`polyculture status`: the progress of a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The status of a run as a matrix for people, live or once, and as rows for programs."""
+"""The status of a run: as a matrix for people, live or once, and as rows for programs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ROWS = ("model", "language", "topic", "stage", "total", "done", "failed", "faile
 
 
 def print_standing(workspace: Workspace) -> None:
-    """The matrix, what became of the stages that take all jobs at once, and the command that goes on."""
+    """Prints the matrix, the results of the stages over all jobs, and the command that continues the run."""
     status = run_status(workspace)
     print_rich(_matrix(workspace, status))
     others = [one for one in status.jobs if one.stage not in STAGES]
@@ -39,7 +39,7 @@ def print_standing(workspace: Workspace) -> None:
 
 
 def watch_standing(workspace: Workspace) -> None:
-    """The matrix, again and again until nothing is left or Ctrl-C; a line each time where there is no terminal."""
+    """Prints the matrix repeatedly until nothing is left or Ctrl-C; without a terminal, one line each time."""
     try:
         if sys.stdout.isatty():
             _watch_on_terminal(workspace)
@@ -82,7 +82,7 @@ def _watch_in_lines(workspace: Workspace) -> None:
 
 
 def _again(workspace: Workspace) -> Workspace:
-    """The same, read anew: its first run may have begun meanwhile."""
+    """The same, read again: the first run may have begun meanwhile."""
     return open_workspace(workspace.file, workspace.run.root.parent)
 
 
@@ -96,7 +96,7 @@ def _matrix(workspace: Workspace, status: RunStatus) -> Table:
 
 
 def _cell(one: JobStatus) -> str:
-    """'120 done, 3 failed, 377 left, running': what is nought is left out."""
+    """'120 done, 3 failed, 377 left, running': zero counts are omitted."""
     counts = {"done": one.done, "failed": one.failed - one.again, "failed, to retry": one.again, "left": one.left}
     words = [f"{count} {name}" for name, count in counts.items() if count]
     return ", ".join([*words, *(["running"] if one.running else [])]) or "nothing to do"

@@ -37,7 +37,7 @@ def write_rows(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | Non
         return
     text = _json_lines(table) if format is Format.JSON else _csv(table)
     if output is None:
-        # What a terminal would obey is written out; a pipe gets the data as they are.
+        # Escape control sequences for a terminal; a pipe receives the data unchanged.
         sys.stdout.writelines(map(_on_a_terminal, text) if sys.stdout.isatty() else text)
         return
     with store_faults(output), output.open("w", encoding="utf-8", newline="") as file:
@@ -45,7 +45,7 @@ def write_rows(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | Non
 
 
 def write_values(columns: Sequence[str], rows: Sequence[Sequence[Any]], format: Format, output: Path | None) -> None:
-    """Writes plain rows as `write_rows` does; a column with only None is text."""
+    """Writes plain rows as `write_rows` does; a column of only None has the type text."""
     import pyarrow as pa
 
     from polyculture.cache.database import connect
@@ -57,12 +57,12 @@ def write_values(columns: Sequence[str], rows: Sequence[Sequence[Any]], format: 
 
 
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None) -> None:
-    """A table on standard output, as wide as the terminal allows."""
+    """Prints a table on standard output, up to the terminal's width."""
     print_rich(make_table(columns, rows, title))
 
 
 def print_query(run: RunFolder, file: Path, title: str, **values: Any) -> None:
-    """The rows of a query over a run's store, on standard output."""
+    """Prints the rows of a query over a run's store on standard output."""
     from polyculture.cache.store import open_store
     from polyculture.running.layout import store_layout
 
@@ -72,7 +72,7 @@ def print_query(run: RunFolder, file: Path, title: str, **values: Any) -> None:
 
 
 def make_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None) -> Table:
-    """Rows as a table of rich's."""
+    """Builds a rich table from rows."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -86,7 +86,7 @@ def make_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str
 
 
 def print_rich(table: Table) -> None:
-    """A table of rich's on standard output."""
+    """Prints a rich table on standard output."""
     from rich.console import Console
 
     width = None if sys.stdout.isatty() else 200
@@ -94,7 +94,7 @@ def print_rich(table: Table) -> None:
 
 
 def print_metrics(run: RunFolder, selection: str = MAIN) -> None:
-    """The four metrics per model and language with their intervals, on standard output."""
+    """Prints the four metrics per model and language with their intervals on standard output."""
     from polyculture.cache.store import open_store
     from polyculture.metrics import KEPT
     from polyculture.running.layout import store_layout

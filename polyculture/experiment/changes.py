@@ -1,4 +1,4 @@
-"""What changed in an experiment since its last run, and which rows that makes stale."""
+"""The changes in an experiment since its last run, and the rows that they make stale."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Change:
 def find_changes(before: Manifest, now: Manifest, reworded: int) -> list[Change]:
     """The settings that make rows of the last run stale; `reworded` counts prompts with a new text.
 
-    More samples, models, languages, topics, countries or conditions make nothing stale: they are added.
+    More samples, models, languages, topics, countries or conditions make nothing stale: their rows are added.
     """
     changes = []
     if before.sampling_id and before.sampling_id != now.sampling_id:
@@ -44,9 +44,9 @@ def find_changes(before: Manifest, now: Manifest, reworded: int) -> list[Change]
 
 
 def refuse_costly(changes: list[Change], redone: Mapping[str, int], file: Path) -> None:
-    """Raises `ChangedExperimentError` where a model would have to be asked again.
+    """Raises `ChangedExperimentError` where model answers would have to be sampled again.
 
-    `redone` says how many rows of each stage would become stale.
+    `redone` has the number of rows of each stage that would become stale.
     """
     costly = [change for change in changes if redone.get(change.stage)]
     if not costly:

@@ -1,4 +1,4 @@
-"""The experiment file: what is asked of which models, in one TOML file."""
+"""The experiment file: models, prompts and settings in one TOML file."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Section(BaseModel):
 
 
 class SamplingSection(_Section):
-    """How responses are sampled. The defaults are the seed study's."""
+    """The sampling of responses. The defaults are the seed study's."""
 
     model_config = ConfigDict(strict=True)
 
@@ -80,7 +80,7 @@ class PriceSection(_Section):
 
 
 class Experiment(_Section):
-    """An experiment, as its file says it."""
+    """An experiment, as given in its file."""
 
     name: Name
     preset: str | None = None
@@ -115,20 +115,20 @@ class Experiment(_Section):
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """All models that are asked: those under study, and the extractor where it is a model."""
+        """All models that receive requests: those under study, and the extractor where it is a model."""
         extractor = () if self.extract.with_ == GAZETTEER else (self.extract.with_,)
         return tuple(dict.fromkeys((*self.models, *extractor)))
 
     @property
     def played_line(self) -> str | None:
-        """A line that names mock models, with which no number is real. None where all are real."""
+        """A line that names mock models, whose numbers are not real. None where all models are real."""
         played = [model for model in self.asked if not find_kind(self.model_spec(model)).real]
         names = ", ".join(played)
         return f"Not real: no model answers for {names}, and no number made with it counts." if played else None
 
     @property
     def report_notes(self) -> tuple[str, ...]:
-        """Notes for the report: those of the file, and which models are mocks."""
+        """Notes for the report: those of the file, and the names of mock models."""
         return (*self.notes, *filter(None, [self.played_line]))
 
     def price(self, model: str) -> Price | None:
@@ -162,7 +162,7 @@ def read_experiment(file: Path) -> Experiment:
 
 
 def check_names(experiment: Experiment, catalog: Catalog, file: Path) -> None:
-    """Raises `ExperimentError`, with the nearest name, for a name that the catalogue does not have."""
+    """Raises `ExperimentError`, with the nearest name, for a name that the catalogue lacks."""
     lookups = {"topics": catalog.topic, "languages": catalog.language, "countries": catalog.country}
     for key, look_up in lookups.items():
         for code in getattr(experiment, key):
@@ -173,7 +173,7 @@ def check_names(experiment: Experiment, catalog: Catalog, file: Path) -> None:
 
 
 def check_models(experiment: Experiment, file: Path) -> None:
-    """Raises `ExperimentError` for an unknown model or extractor, or a wrong option of one."""
+    """Raises `ExperimentError` for an unknown model or extractor, or for an invalid option."""
     extractor = experiment.extract.with_
     checks = [("models", model, check_model) for model in experiment.models]
     for key, model, check in [*checks, ("extract.with", extractor, check_extractor)]:
@@ -185,7 +185,7 @@ def check_models(experiment: Experiment, file: Path) -> None:
 
 
 def check_prices(experiment: Experiment, file: Path) -> None:
-    """Raises `ExperimentError` where `max_cost` cannot be enforced, since a paid model has no price."""
+    """Raises `ExperimentError` where `max_cost` cannot be enforced, because a paid model has no price."""
     if experiment.max_cost is None:
         return
     unpriced = [m for m in experiment.asked if m not in experiment.prices and find_kind(experiment.model_spec(m)).paid]
@@ -220,7 +220,7 @@ def _with_preset(data: dict[str, Any], file: Path) -> dict[str, Any]:
 
 
 def _with_defaults(data: dict[str, Any]) -> dict[str, Any]:
-    """A section with a command's name holds options of that command, as `[cbs]` does."""
+    """A section named after a command sets the options of that command, as `[cbs]` does."""
     from polyculture.instruments import INSTRUMENTS
 
     commands = {command for entry in INSTRUMENTS for command in entry.commands}
@@ -230,7 +230,7 @@ def _with_defaults(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _experiment_error(fault: ValidationError, file: Path) -> ExperimentError:
-    # A key that is not known explains one that is missing.
+    # Report unknown keys first: a misspelt key explains a missing one.
     first = sorted(fault.errors(), key=lambda error: error["type"] != "extra_forbidden")[0]
     steps = [str(step) for step in first["loc"]]
     place = ".".join(steps)

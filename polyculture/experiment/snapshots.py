@@ -1,4 +1,4 @@
-"""The snapshot of Wikidata that an experiment names: a file, or the bundled starter snapshot."""
+"""The Wikidata snapshot that an experiment names: a file, or the bundled starter snapshot."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ STARTER = "starter"
 
 
 def find_snapshot(name: str, beside: Path) -> Snapshot:
-    """The snapshot `name`: "starter", or a path, taken from the folder `beside` where it is not absolute.
+    """The snapshot `name`: "starter", or a path, relative to the folder `beside` where it is not absolute.
 
     The starter snapshot is built once and kept in the user's cache folder. Raises `SnapshotError` where the file is
     missing or not a snapshot.

@@ -1,4 +1,4 @@
-"""An experiment made ready to run: its catalogue, prompts, jobs and folder."""
+"""An experiment ready to run: its catalogue, prompts, jobs and folder."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from polyculture.generate.prompts import build_prompts
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.generate.step import SamplingStep
 
-# The extracted responses that none of the extractors has read.
+# The extracted responses that none of the given extractors has processed.
 UNREAD = """
 SELECT DISTINCT response_id FROM extractions AS e WHERE NOT EXISTS (
     FROM stored_extractions AS s WHERE s.response_id = e.response_id AND s.status <> 'unusable'
@@ -42,7 +42,7 @@ TRACED_PACKAGES = ("duckdb", "lingua-language-detector", "openai", "opencc", "pa
 
 @dataclass(frozen=True)
 class Workspace:
-    """An experiment file with its catalogue and run folder. `open_workspace` makes it and writes nothing."""
+    """An experiment file with its catalogue and run folder. `open_workspace` creates it and writes nothing."""
 
     file: Path
     experiment: Experiment
@@ -78,7 +78,7 @@ class Workspace:
         return [Job(model, language, topic) for model in e.models for language in e.languages for topic in e.topics]
 
     def sampling_step(self, jobs: Sequence[Job], sampling: SamplingSettings | None = None) -> SamplingStep:
-        """The step that samples jobs, as the experiment says or with another sampling."""
+        """The step that samples jobs, with the experiment's sampling or another."""
         return SamplingStep(jobs, self.prompts, sampling or self.sampling, self.catalog)
 
     def prompts_of(self, job: Job) -> list[Prompt]:
@@ -90,7 +90,7 @@ class Workspace:
         return read_manifest(self.run.manifest)
 
     def manifest(self) -> Manifest:
-        """The last run's manifest, updated to the experiment file; later stages fill in their part."""
+        """The last run's manifest, updated to the experiment file; later stages add their parts."""
         e, before = self.experiment, self.before
         kept = before.model_dump() if before else {}
         asked = {
@@ -112,11 +112,11 @@ class Workspace:
         return Manifest.model_validate({**kept, **asked})
 
     def changes(self, now: Manifest) -> list[Change]:
-        """The changes since the last run that make rows of it stale."""
+        """The changes since the last run that make its rows stale."""
         return find_changes(self.before, now, self._reworded()) if self.before else []
 
     def write(self, manifest: Manifest) -> None:
-        """Makes `manifest` and the present prompts those of the run: they decide which rows are current."""
+        """Write `manifest` and the present prompts as the run's own: they decide which rows are current."""
         sweep(self.run.root)
         write_parquet(objects_to_table(PROMPTS, self.prompts), self.run.table("prompts"))
         with replacing(self.run.experiment) as temporary:
@@ -124,9 +124,9 @@ class Workspace:
         write_manifest(manifest, self.run.manifest)
 
     def costly_rows(self, now: Manifest) -> dict[str, int]:
-        """How many of the last run's rows a model would have to make again under `now`, by stage.
+        """By stage, the number of the last run's rows that a model would have to make again under `now`.
 
-        Rows on disk that were made under these settings earlier are reused.
+        Rows on disk from an earlier run with these settings are reused.
         """
         if self.before is None:
             return {}
@@ -138,7 +138,7 @@ class Workspace:
         return {"generate": min(responses, self._unasked(self.before)), "extract": unread if by_model else 0}
 
     def _unasked(self, before: Manifest) -> int:
-        """How many samples of the last run's jobs have no stored answer under the present settings."""
+        """The number of samples of the last run's jobs without a stored answer under the present settings."""
         sampling = replace(self.sampling, n=min(self.sampling.n, before.n))
         jobs = [job for job in self.jobs if job.model in before.models]
         step = self.sampling_step(jobs, sampling)
@@ -157,7 +157,7 @@ class Workspace:
 
 
 def open_workspace(file: Path, runs: Path | None = None) -> Workspace:
-    """Reads an experiment file and checks every name in it. Raises a `UserError` for what is wrong."""
+    """Reads an experiment file and checks every name in it. Raises a `UserError` for an invalid file."""
     experiment = read_experiment(file)
     folder = None
     if experiment.catalog is not None:
@@ -180,7 +180,7 @@ def choose_jobs(
     language: str | None = None,
     topic: str | None = None,
 ) -> list[Job]:
-    """The jobs that a command line asks for: all, those of a model, language or topic, or the K-th of N shares."""
+    """The jobs that a command line selects: all, those of a model, language or topic, or the K-th of N shares."""
     wanted = {"model": model, "language": language, "topic": topic}
     jobs: Sequence[Job] = workspace.jobs
     for key, value in wanted.items():
@@ -217,7 +217,7 @@ def warn_of_changes(workspace: Workspace) -> None:
 
 
 def take_share(jobs: list[One], share: str) -> list[One]:
-    """Every N-th of them from the K-th, of a share that is written K/N. Raises `ExperimentError` of another."""
+    """Every N-th job from the K-th on, for a share written K/N. Raises `ExperimentError` for an invalid share."""
     k, slash, n = share.partition("/")
     if not (slash and k.isdecimal() and n.isdecimal() and 1 <= int(k) <= int(n)):
         raise ExperimentError(f"--job {share!r} is not K/N with 1 <= K <= N", remedy="Write, for example, --job 3/16.")
