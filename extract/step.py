@@ -85,7 +85,7 @@ class ExtractionStep:
         """Nothing: extractions are not shared between runs."""
 
     def ask(self, work: Work[ResponseRow], items: Iterator[ResponseRow], models: Models, kept: Kept) -> Iterator[Done]:
-        """What became of each response. Answers that cost something come one by one, the others in bulk."""
+        """The outcome of each response. Paid answers arrive one by one, the others in bulk."""
         topic = self._catalog.topic(work.job.topic)
         extractor = self._extractor.open(work.job, models)
         if not extractor.costly:
@@ -131,7 +131,7 @@ def _in_bulk(batch: Sequence[ResponseRow], topic: Topic, extractor: Extractor) -
 
 
 def _unusable(kept: Kept, extractor_id: str) -> Counter[str]:
-    """Answers of no use so far, by response: the same question is not asked again."""
+    """Unusable answers so far, by response: the same question is not repeated."""
     rows = kept.read("extractions", ["response_id", "extractor_id", "status"])
     mine = rows.filter((pc.field("extractor_id") == extractor_id) & (pc.field("status") == "unusable"))
     return Counter(str(key) for key in mine["response_id"].to_pylist())

@@ -36,7 +36,7 @@ class Sample:
 
 
 class SamplingStep:
-    """Samples the prompts of jobs. Answers of runs beside this one are taken over, and not asked again."""
+    """Samples the prompts of jobs. Reuses answers of neighbouring runs without new requests."""
 
     name = "generate"
     tables: tuple[Table[Any], ...] = (RESPONSES,)

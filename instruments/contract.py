@@ -1,4 +1,4 @@
-"""The contract of instruments: what one asks, stores and reports.
+"""The contract of instruments: their queries, tables and report sections.
 
 An instrument is one folder, with one line in `instruments/__init__.py`. It declares its tables and views (`layout`),
 the commands that ask (`commands`), and its sections of the report. A command turns options into a `Study`: the steps

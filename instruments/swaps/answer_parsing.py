@@ -1,4 +1,4 @@
-"""What a language model wrote, as the value that was asked for: JSON where it is some, else the words themselves."""
+"""Parse the requested value from a language model's answer: from JSON if present, else from the plain text."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _OBJECT = re.compile(r"\{.*\}", re.DOTALL)
 
 
 def json_value(raw: str, key: str) -> Any:
-    """The value under `key` of the JSON object in an answer, whatever stands around it; None where there is none.
+    """The value under `key` of the JSON object in an answer, ignoring surrounding text; None without an object.
 
-    Raises `AnswerError` where there is an object without that key.
+    Raises `AnswerError` if the object lacks that key.
     """
     found = _OBJECT.search(raw)
     if found is None:

@@ -1,4 +1,4 @@
-"""Who answers about a text: a language model that is asked by a prompt, through any engine that writes texts."""
+"""Query a language model about a text with a prompt, through any engine that generates text."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TASKS: Mapping[str, Task] = {task.name: task for task in (Sentiment(), QuestionA
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A text to be asked about, with the number of the draw that asks first."""
+    """A text to query, with the number of the first draw that contains it."""
 
     key: str
     filled: Filled
@@ -35,7 +35,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What became of an ask: the answer as it came, and what was read in it."""
+    """The outcome of a query: the raw answer and its parsed reading."""
 
     ask: Ask
     completion: Completion
@@ -54,22 +54,22 @@ class Asker(Protocol):
 
     @property
     def reader_id(self) -> str | None:
-        """Who reads its answers; None where what they mean is a part of `prompt_id`."""
+        """The id of the answers' reader; None where `prompt_id` already covers their meaning."""
         ...
 
     @property
     def repeatable(self) -> bool:
-        """Whether the same text gets the same answer whatever the seed, so that it need not be asked twice."""
+        """Whether a text's answer is independent of the seed; if it is, one query suffices."""
         ...
 
     def answers(self, asks: Iterable[Ask]) -> Iterator[Answered]:
-        """Yields one answer per ask, as they come. What fails is an answer with a reason, not an exception."""
+        """Yields one answer per query, as they arrive. A failure is an answer with a reason, not an exception."""
         ...
 
 
 @dataclass(frozen=True)
 class Questions:
-    """What is asked in one language, and how: all of it but the model."""
+    """The questions in one language and their settings, without the model."""
 
     task: Task
     prompts: Prompts  # in the language of the question
@@ -84,7 +84,7 @@ class Questions:
 
     @property
     def prompt_id(self) -> str:
-        """A hash of what is asked: task, wording, decoding, seed. Not of how answers are read: that is the reader's."""
+        """A hash of task, wording, decoding and seed. The reader's id covers the parsing of answers."""
         wording, compared = self.task.wording(self.prompts), compared_in_ids(self.own)
         return content_id("swap", FIXED, self.task.name, wording, compared, asdict(self.decoding), self.seed)
 

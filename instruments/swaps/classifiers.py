@@ -23,7 +23,7 @@ CLASSIFIER, TAGGER = "classifier", "tagger"
 
 
 class Labels(BaseModel):
-    """What models' labels mean: the three sentiments, and the types of entities."""
+    """The meaning of models' labels: the three sentiments, and the entity types."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -39,12 +39,12 @@ class Labels(BaseModel):
 
 
 def read_labels(file: Path | None = None) -> Labels:
-    """The labels in a file, or ours. Raises `DataSetError` where it does not hold what it must."""
+    """The labels in a file, or ours. Raises `DataSetError` if it is invalid."""
     return parse_model(Labels, read_toml(file or LABELS, DataSetError), file or LABELS)
 
 
 class ClassifierAsker:
-    """Labels texts with a classifier. Raises `EngineError` where a label of it is none of the three sentiments."""
+    """Labels texts with a classifier. Raises `EngineError` if one of its labels is not a sentiment."""
 
     answer_method, repeatable, reader_id = CLASSIFIER, True, None
 

@@ -35,7 +35,7 @@ LabelFile = Annotated[Path | None, Field(description="What the model's labels me
 
 
 class SwapOptions(DatasetOptions):
-    """What is asked of texts with native and with Western entities in them."""
+    """The task that a command runs on texts with native and with Western entities."""
 
     model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
     setting: Annotated[Names, Field(description="Only these settings of the contexts.")] = ()
@@ -54,7 +54,7 @@ class SwapOptions(DatasetOptions):
 class SentimentOptions(SwapOptions):
     """Label texts as positive, negative or neutral, with native and with Western entities in them.
 
-    Which labels are wrong, and how much more often with entities of one culture. What is answered already stays.
+    Measures wrong labels, and how much more often they occur with entities of one culture. Keeps stored answers.
     """
 
     classifier: Annotated[str | None, Field(description="Ask this text classifier of transformers instead.")] = None
@@ -64,14 +64,14 @@ class SentimentOptions(SwapOptions):
 class QaOptions(SwapOptions):
     """Ask which entity a text names, with native and with Western entities in it.
 
-    The answer counts if it is the entity, after normalisation. What is answered already stays.
+    An answer is correct if it equals the entity after normalisation. Keeps stored answers.
     """
 
 
 class NerOptions(SwapOptions):
     """Find the names in texts, with native and with Western entities in them.
 
-    Precision, recall and F1 of the entity's exact span. What is answered already stays.
+    Measures precision, recall and F1 of the entity's exact span. Keeps stored answers.
     """
 
     tagger: Annotated[str | None, Field(description="Ask this token classifier of transformers instead.")] = None
@@ -216,7 +216,7 @@ def _open_labeller(asked: Asked, model: str, labels: Labels, method: str) -> Ask
 
 
 def _questions(language: str, task: str, asked: Asked, options: SwapOptions) -> Questions:
-    """What is asked about texts in a language."""
+    """The questions about texts in a language."""
     from polyculture.cache.errors import DataSetError
     from polyculture.instruments.swaps.asking import TASKS, Questions
     from polyculture.instruments.swaps.prompts import read_prompts
@@ -239,7 +239,7 @@ def _demo(**sizes: int) -> Demo:
 
 
 class Swaps:
-    """What models do with texts when the entity in them is swapped for one of another culture."""
+    """Models' answers about texts when the entity is swapped for one of another culture."""
 
     name = "swaps"
     layout: Layout = SWAPS

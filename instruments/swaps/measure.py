@@ -22,7 +22,7 @@ from polyculture.metrics.measured import measured
 
 QUERIES = Path(__file__).parent / "queries"
 Columns = Mapping[str, NDArray[Any]]
-# A metric is the ratio of two sums over answers: what an answer adds to each.
+# A metric is the ratio of two sums over answers; these are an answer's terms in each.
 Metric = Callable[[Columns], tuple[Numbers, Numbers]]
 
 
@@ -45,7 +45,7 @@ class Part(NamedTuple):
 
 
 def _labelled(gold_is_not: str, label: str) -> Metric:
-    """Of the texts whose gold label is another, those that got `label`."""
+    """The share of texts labelled `label` among those with another gold label."""
     return lambda answers: (
         _number((answers["gold"] != gold_is_not) & (answers["answer"] == label)),
         _number(answers["gold"] != gold_is_not),

@@ -2,10 +2,10 @@
 
 Naous et al. 2024 (CAMeL). A name counts when its span is exactly the entity's, as conlleval counts (Tjong
 Kim Sang and De Meulder 2003); all names of the type that were found in the text are predictions. The published contexts
-do not say what other names they hold: a prediction elsewhere counts as false on both sides alike, and is told apart.
+do not list their other names. A prediction elsewhere is a false positive on both sides, and is counted separately.
 
-A title or an honorific (Mr., さん, 씨) is no part of a name: so annotators are told (MUC-7, IREX). Taggers learn it.
-A language model was not told: the entity with one that stands beside it in the text is taken for the entity.
+Annotation guidelines (MUC-7, IREX) exclude titles and honorifics (Mr., さん, 씨) from names. Taggers learn this.
+Our prompts give language models no such rule: the entity with an adjacent title or honorific counts as the entity.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def judge_spans(spans: Iterable[Span], filled: Filled, invented: Iterable[str] =
 
 
 def _bare(span: Span, filled: Filled, own: Prompts) -> Span:
-    """The entity's span where `span` is that with a title before it or an honorific behind it; else as it is."""
+    """The entity's span if `span` adds only a title before it or an honorific after it; else `span` unchanged."""
     (begin, stop), (start, end) = span, filled.span
     beside = ((filled.text[begin:start], own.titles), (filled.text[end:stop], own.honorifics))
     bare = all(word.strip().casefold() in ("", *map(str.casefold, words)) for word, words in beside)

@@ -2,8 +2,8 @@
 
 NFKC, lower case (casefold), no punctuation, no articles, one space between words: SQuAD's rules (Rajpurkar et al. 2016)
 with the articles of each language, as MLQA has them (Lewis et al. 2020), the Arabic one, which is written together with
-its word, among them. Beyond these: Arabic vowel signs and the tatweel are left out, and so are all spaces in languages
-that do not set words apart.
+its word, among them. In addition, Arabic vowel signs and the tatweel are removed. All spaces are removed in languages
+without spaces between words.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ARABIC_SIGNS = re.compile("[\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc\u06df
 
 
 def normalise(text: str, prompts: Prompts) -> str:
-    """`text` as it is compared; empty where nothing but punctuation is in it."""
+    """`text` normalised for comparison; empty if it holds only punctuation."""
     folded = _ARABIC_SIGNS.sub("", unicodedata.normalize("NFKC", text).casefold())
     words = "".join(sign for sign in folded if not _is_punctuation(sign)).split()
     kept = [_bare(word, prompts.prefixes) for word in words if word not in prompts.articles]

@@ -1,6 +1,6 @@
-"""What a language model is asked about a text: a TOML file per language, checked by pydantic.
+"""The prompts about a text: one TOML file per language, validated by pydantic.
 
-A file of the same form in a folder of the user's own is read before ours.
+A file of the same form in the user's folder takes precedence.
 """
 
 from __future__ import annotations
@@ -41,27 +41,27 @@ class _Data(BaseModel):
 
 
 class SentimentPrompt(_Data):
-    """How a text's sentiment is asked for, and the words of the labels."""
+    """The sentiment prompt and the words of its labels."""
 
     prompt: Annotated[str, _with("text")]
     labels: Mapping[Label, str]
 
 
 class QuestionPrompt(_Data):
-    """How a question about a text is asked; `question` is for contexts that have none of their own."""
+    """The question prompt; `question` serves contexts without one of their own."""
 
     prompt: Annotated[str, _with("text", "question")]
     question: Annotated[str, _with("type")]
 
 
 class NamesPrompt(_Data):
-    """How all names of a type are asked for."""
+    """The prompt for all names of a type."""
 
     prompt: Annotated[str, _with("text", "type")]
 
 
 class Prompts(_Data):
-    """What is asked in one language, and how its words are compared."""
+    """The prompts in one language, and the rules for comparing its words."""
 
     language: str
     spaces: bool = True  # are words set apart by spaces?
@@ -80,12 +80,12 @@ class Prompts(_Data):
         return self.spaces, self.articles, self.prefixes, self.titles, self.honorifics
 
     def type_words(self, entity_type: str) -> str:
-        """What a type is called; the words for `other` where it has none of its own."""
+        """The words for a type; those for `other` if it has none of its own."""
         return self.types.get(entity_type) or self.types[OTHER]
 
 
 def fill(template: str, **values: str) -> str:
-    """The template with its fields filled in, in one pass: what stands in braces in a text stays as it is."""
+    """The template with its fields filled in, in one pass; braces within a text stay unchanged."""
     return _FIELD.sub(lambda field: values[field.group(1)], template)
 
 
@@ -109,7 +109,7 @@ def _fixed_words() -> Mapping[str, Compared]:
 
 
 def read_prompts(language: str, folder: Path | None = None) -> Prompts:
-    """The prompts in a language: those in `folder` if they are there, else ours.
+    """The prompts in a language: those in `folder` if present, else ours.
 
     Raises `DataSetError`, naming file and place, where there are none, or where a file does not hold what it must.
     """

@@ -34,7 +34,7 @@ class RateTable:
 
 
 def rate_tables(rows: Sequence[Row], manifest: Manifest, names: Names) -> tuple[RateTable, ...]:
-    """A table per task from the rows of `swaps.sql`; none where no text was asked about."""
+    """A table per task from the rows of `swaps.sql`; none without queried texts."""
 
     def lines(own: Sequence[Row]) -> list[RateLine]:
         return [_line(row, names) for row in own]

@@ -1,6 +1,6 @@
-"""Reading an answer: a step apart from asking for it, so that a mended parser never buys an answer again.
+"""Read answers in a step separate from querying: a corrected parser never pays for an answer again.
 
-What was asked is known by `Questions.prompt_id`, who reads the answer by `Reader.reader_id`. The reader that is present
+`Questions.prompt_id` identifies the question, and `Reader.reader_id` the reader. The reader that is present
 when an answer comes reads it at once; a later one reads what is stored (`reading_step`).
 """
 
@@ -31,13 +31,13 @@ class Reader:
 
     @cached_property
     def reader_id(self) -> str:
-        """A hash of all that decides what an answer is worth."""
+        """A hash of everything that determines an answer's score."""
         refusals = refusal_rules_id(self.prompts.language)
         wording = self.task.wording(self.prompts)
         return content_id("swap reader", VERSION, self.task.name, wording, self.own.compared, refusals)
 
     def read(self, answer: str, filled: Filled, *, cut: bool = False) -> Reading:
-        """What an answer without its reasoning is worth. One that declines is refused, whatever words are in it."""
+        """The score of an answer without its reasoning. An answer that declines is a refusal, whatever its words."""
         refused = is_refusal(spoken(answer), self.prompts.language)
         try:
             judged = self.task.judge(answer, filled, self.prompts, self.own)
@@ -46,6 +46,6 @@ class Reader:
         return Reading(None, REFUSED, refused) if refused else Reading(judged, refused=refused)
 
     def read_raw(self, raw: str, filled: Filled, *, cut: bool = False) -> Reading:
-        """The same of an answer as it came, with the reasoning that stands in it."""
+        """The score of a raw answer that includes its reasoning."""
         answer = split_reasoning(raw).answer
         return Reading(None, CUT) if answer is None else self.read(answer, filled, cut=cut)

@@ -1,4 +1,4 @@
-"""The step that reads stored answers again: by a reader that came after they did. No model is asked.
+"""The step that re-reads stored answers with a newer reader. It queries no model.
 
 All jobs of a task on disk are read, whatever part of a data set is asked now: their answers count beside one another.
 """
@@ -29,7 +29,7 @@ from polyculture.instruments.swaps.text import Filled, Reading
 
 @dataclass(frozen=True)
 class Reads:
-    """What is read in one language: the answers to a question, by a reader."""
+    """The answers to a question in one language, and their reader."""
 
     prompt_id: str
     reader: Reader
@@ -41,7 +41,7 @@ class Reads:
 
 
 class ReadingStep:
-    """Reads what the present readers have not read. An answer that cannot be read is a row with the reason."""
+    """Reads answers that the present readers have not read. An unreadable answer is a row with the reason."""
 
     name = "read"
     tables: tuple[Table[Any], ...] = (SWAP_READINGS,)
@@ -65,7 +65,7 @@ class ReadingStep:
         return (content_id(item.answer_id, self._by_language[item.language].reader_id),)
 
     def adopt(self, run: RunFolder, work: Work[SwapAnswer], missing: Sequence[SwapAnswer]) -> None:
-        """Nothing: readings cost nothing."""
+        """None: readings are free."""
 
     def ask(
         self,
@@ -82,11 +82,11 @@ class ReadingStep:
             yield Done((SwapReading(key, answer.answer_id, reader.reader_id, **reading.columns),))
 
     def load(self, item: SwapAnswer) -> None:
-        """Nothing is asked."""
+        """No queries."""
 
 
 def read_stored(reader: Reader, answer: SwapAnswer) -> Reading:
-    """What a reader makes of a stored answer that has a text."""
+    """A reader's result for a stored answer that has a text."""
     if answer.raw is None or _is_cut(answer):
         return Reading(None, answer.error)
     cut = (answer.error or "").endswith(AT_LIMIT)

@@ -32,7 +32,7 @@ class DrawOptions:
 
 @dataclass(frozen=True)
 class SwapJob:
-    """What of a data set one job asks: contexts, and the entities that are put into each."""
+    """The part of a data set that one job queries: contexts, and the entities inserted into each."""
 
     job: Job
     task: str
@@ -56,7 +56,7 @@ def swap_jobs(
 
 
 def without_gold(dataset: DataSet) -> int:
-    """How many of the contexts that could be asked about have no sentiment of the three, where others have one."""
+    """The number of eligible contexts without one of the three sentiments, where others have one."""
     could = [context for context in dataset.contexts if context.setting != QA and context.form in (FORM, ANY)]
     lacking = sum(gold_label(context) is None for context in could)
     return lacking if lacking < len(could) else 0
@@ -92,7 +92,7 @@ def _job(
 
 
 def _drawn(context: MaskedContext, entities: Sequence[CulturalEntity], draws: DrawOptions) -> list[Drawn]:
-    """The entities that any draw takes, each with the draws that it is in."""
+    """The entities of all draws, each with the draws that contain it."""
     cultures = sorted({entity.culture for entity in entities})
     found: dict[str, list[int]] = {}
     chosen_by, language = context.source_context_id or context.context_id, context.chooser

@@ -1,7 +1,7 @@
-"""Sentiment association: is a text with an entity of one culture taken for worse than with one of another?
+"""Sentiment association: does a text receive a more negative label with an entity of one culture than of another?
 
-Naous et al. 2024 (CAMeL), Naous et al. 2025 (Camellia): the gold label is that of the context, whatever stands in
-its gap.
+Naous et al. 2024 (CAMeL), Naous et al. 2025 (Camellia): the gold label is that of the context, regardless of
+the entity in its gap.
 """
 
 from __future__ import annotations

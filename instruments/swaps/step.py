@@ -1,4 +1,4 @@
-"""The step that asks about swapped entities: contexts and drawn entities in, answers in the store out.
+"""The step that queries swapped entities: contexts and drawn entities in, answers in the store out.
 
 A job is a task, a model, a language, and one type of one native culture of a data set. Its unit of work is one entity
 in one context and draw. Where the answer does not depend on the seed, a text that several draws hold is asked once, and
@@ -41,12 +41,12 @@ class Answerers:
 
     @property
     def reads(self) -> Mapping[str, Reads]:
-        """What is read in each language, by whom."""
+        """The answers to read in each language, and their reader."""
         return {language: Reads(self.prompt_ids[language], reader) for language, reader in self.readers.items()}
 
 
 def prompted(questions: Mapping[str, Questions]) -> Answerers:
-    """Language models that are asked by prompts, by the language of the text."""
+    """Language models queried with prompts in the language of the text."""
     any_of = next(iter(questions.values()))
 
     def prompt(swap: SwapJob, filled: Filled) -> str:
@@ -90,7 +90,7 @@ class SwapStep:
         answerers: Answerers,
         verdicts: Callable[[Job], Mapping[str, str]] = lambda _job: {},
     ) -> None:
-        """`verdicts` says what the present reader made of a job's answers that came before it did."""
+        """`verdicts` gives the present reader's results for a job's older answers."""
         self.name = task
         self._jobs, self._answerers, self._verdicts = jobs, answerers, verdicts
 
@@ -122,7 +122,7 @@ class SwapStep:
             yield from self._answers(swap, missing, models)
 
     def load(self, item: SwappedText) -> Load | None:
-        """The question; nothing where no language model is asked."""
+        """The question; empty without a language model."""
         if self._answerers.prompt is None:
             return None
         times = 1 if self._answerers.repeatable else len(item.draws)
@@ -172,7 +172,7 @@ def _read_by(reader: Reader | None, row: SwapAnswer) -> SwapAnswer:
 
 
 def _again(row: SwapAnswer, key: str, draw: int) -> SwapAnswer:
-    """An answer as that of another draw: nothing was asked for it."""
+    """An answer copied from another draw, without a query of its own."""
     return replace(row, answer_id=key, draw=draw, prompt_tokens=None, completion_tokens=None, purchase=None)
 
 

@@ -1,4 +1,4 @@
-"""A context with an entity in its gap, and what an answer about it is worth."""
+"""A context with an entity in its gap, and the scoring of answers about it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from polyculture.instruments.swaps.prompts import Prompts
 
 
 class AnswerError(ValueError):
-    """An answer that is not what was asked for: nothing of it is used."""
+    """An answer not in the requested form; no part of it is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Filled:
 
     @property
     def span(self) -> tuple[int, int]:
-        """Where the entity stands in the text, in characters."""
+        """The position of the entity in the text, in characters."""
         start = len(self.context.prefix)
         return start, start + len(self.entity.surface)
 
@@ -43,7 +43,7 @@ class Judged:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a reader made of an answer: what it is worth, or why nothing."""
+    """A reader's result for an answer: its score, or the reason for its failure."""
 
     judged: Judged | None
     error: str | None = None
@@ -70,13 +70,13 @@ class Reading:
 
 
 class Task(Protocol):
-    """What is asked of a language model about a text."""
+    """The prompt to a language model about a text."""
 
     name: str
     max_tokens: int
 
     def gold(self, filled: Filled) -> str:
-        """What a right answer says."""
+        """The correct answer."""
         ...
 
     def prompt(self, filled: Filled, prompts: Prompts) -> str:
@@ -88,11 +88,11 @@ class Task(Protocol):
         ...
 
     def wording(self, prompts: Prompts) -> Any:
-        """All of `prompts` that decides answers and what they are worth."""
+        """The part of `prompts` that determines answers and their scores."""
         ...
 
     def judge(self, raw: str, filled: Filled, prompts: Prompts, own: Prompts) -> Judged:
-        """What an answer is worth. `own` are the prompts in the text's language, whose words are compared.
+        """The score of an answer. `own` holds the prompts in the text's language, which set the comparison of words.
 
         Raises `AnswerError`, one line, where it cannot be understood.
         """
