@@ -24,7 +24,7 @@ def connected(address: str) -> Iterator[Any]:
 
     Raises `MissingDependencyError` without the package, `UserError` where nobody answers at the address.
     """
-    # Every line of every replica is told, and nothing to Ray's makers.
+    # Show every line of every replica, and send no usage data to Ray's makers.
     os.environ.setdefault("RAY_DEDUP_LOGS", "0")
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:

@@ -1,4 +1,4 @@
-"""What works on a cluster: one loaded model, or extractor, and one job of it after the other."""
+"""A cluster worker: one loaded model or extractor, which runs its jobs one after the other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from polyculture.running.studies import questions_asked
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A job to be done in a stage: all that a replica on another machine must be told."""
+    """A job in a stage: all the information that a replica on another machine needs."""
 
     file: Path  # the experiment file and the folder of runs, as every machine sees them
     runs: Path
@@ -27,7 +27,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of an order. Faults are words, since not every exception survives the way back."""
+    """The outcome of an order. Faults are text, since not every exception survives the way back."""
 
     failed: tuple[str, ...] = ()  # what is missing, a line each
     held: str | None = None  # who holds the job
@@ -36,7 +36,7 @@ class Result:
 
 
 class Replica:
-    """A process of the cluster. It loads its model when the first job asks for it, and keeps it."""
+    """A process of the cluster. It loads its model for the first job that needs it, and keeps it."""
 
     def __init__(self) -> None:
         self._open = ExitStack()
@@ -47,7 +47,7 @@ class Replica:
         return os.getpid()
 
     def close(self) -> None:
-        """Frees the model and what else is open, before the process is ended."""
+        """Frees the model and other open resources before the process ends."""
         self._open.close()
 
     def work(self, order: Order) -> Result:
@@ -69,7 +69,7 @@ class Replica:
         return Result(tuple(pipeline.failed), pipeline.held.get(order.job))
 
     def _ask(self, pipeline: Pipeline, order: Order) -> None:
-        """Does a work of an instrument; what it asks is kept in the run. Raises `StoreError` where nothing asks it."""
+        """Does a work of an instrument, as stored in the run. Raises `StoreError` if no study requests it."""
         for asked in questions_asked(pipeline.workspace):
             for step, work in asked.works():
                 if asked.stage(step) == order.stage and work.job == order.job:

@@ -20,7 +20,7 @@ CLOSED_WITHIN = 30.0  # seconds that a replica may take to free its model before
 
 
 class ClusterError(PolycultureError):
-    """What a replica met that ends the run, with the exit code that it has on one machine."""
+    """A replica's error that ends the run, with its exit code on one machine."""
 
     def __init__(self, result: Result) -> None:
         super().__init__(result.fault)
@@ -29,7 +29,7 @@ class ClusterError(PolycultureError):
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What a replica takes of the cluster, and how many there are at most; None: as many as fit."""
+    """A replica's share of the cluster, and the maximum number of replicas; None: as many as fit."""
 
     gpus: float
     replicas: int | None
@@ -39,7 +39,7 @@ class ReplicaPool:
     """Hands orders to replicas until all are done. An order whose replica is lost goes to another one.
 
     A replica is an actor of Ray's: it stays where its model is loaded. It gets its next order when it is done with the
-    last, so that whoever is fast does more.
+    last: a faster replica does more.
     """
 
     def __init__(self, ray: Any, pipeline: Pipeline, orders: Sequence[Order], need: Need) -> None:
@@ -70,14 +70,14 @@ class ReplicaPool:
         return False
 
     def dismiss(self) -> None:
-        """Ends all replicas; the second time it does nothing."""
+        """Ends all replicas; a second call has no effect."""
         self._let_go(self._idle)
         for replica in [*self._coming.values(), *(replica for replica, _ in self._working.values())]:
             self._ray.kill(replica)
         self._idle, self._coming, self._working = [], {}, {}
 
     def _let_go(self, replicas: Sequence[Any]) -> None:
-        """Ends replicas that have nothing to do; a connection or model that they hold is closed first."""
+        """Ends idle replicas; first closes their connection or model."""
         closing = [replica.close.remote() for replica in replicas]
         if closing:
             self._ray.wait(closing, num_returns=len(closing), timeout=CLOSED_WITHIN)

@@ -1,4 +1,4 @@
-"""`polyculture run --ray`: generate and extract on a cluster; what needs all jobs at once is done here."""
+"""`polyculture run --ray`: generate and extract on a cluster; steps over all jobs run here."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def run_on_cluster(
     gpus: float | None = None,
     replicas: int | None = None,
 ) -> list[Study]:
-    """Samples and extracts these jobs, and asks what instruments ask, on the cluster at `address`.
+    """Samples and extracts these jobs, and runs the instruments' queries, on the cluster at `address`.
 
     It shares the run's folder with this machine. Returns what follows from the instruments' answers.
 
-    What is missing and who holds what is noted in `pipeline`, as a run on this machine does. Raises the fault that
+    `pipeline` records missing work and reserved jobs, like a run on this machine. Raises the fault that
     ends the run, with its exit code.
     """
     with connected(address) as ray:
@@ -84,7 +84,7 @@ def _models(work: Work[Any]) -> tuple[str, ...]:
 
 
 def _work(pools: Sequence[ReplicaPool]) -> None:
-    """All pools side by side: where one has no more to do, its place in the cluster is free for the others."""
+    """Runs all pools concurrently: a finished pool frees its place in the cluster for the others."""
     try:
         while [pool for pool in pools if pool.step()]:
             pass
@@ -105,7 +105,7 @@ def _by_model(jobs: Sequence[Job]) -> list[tuple[str, list[Job]]]:
 
 
 def _need(pipeline: Pipeline, model: str, gpus: float | None, replicas: int | None) -> Need:
-    """What a replica of a model, or of the gazetteer, takes of the cluster."""
+    """The cluster resources of a replica of a model, or of the gazetteer."""
     if ":" not in model:
         return Need(0, replicas)
     return Need(_gpus(pipeline.workspace.experiment.model_spec(model)) if gpus is None else gpus, replicas)

@@ -1,4 +1,4 @@
-"""Jobs that are asked in a provider's batches, which take up to a day: they wait at the same time."""
+"""Jobs in a provider's batches, which take up to a day: they wait concurrently."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from polyculture.generate.engines import ModelSpec, Sampling, find_kind, read_op
 if TYPE_CHECKING:
     from polyculture.generate.engines.kind import Batching
 
-# Where the batches' ids stand in the run's folder, by stage.
+# The location of the batches' ids in the run's folder, by stage.
 BATCHES: Mapping[str, str] = {"generate": "batches/generate", "extract": "batches/extract"}
 
 
 def asked_in_batches(spec: ModelSpec) -> bool:
-    """Whether the experiment file asks this model in batches."""
+    """Whether the experiment file selects batches for this model."""
     found = _batching(spec)
     return found is not None and found[0].wanted(found[1])
 
@@ -41,13 +41,13 @@ def check_nothing_waits(run: RunFolder, stage: str, job: Job) -> None:
 
 
 def batches_at_once(spec: ModelSpec) -> int:
-    """How many jobs may have batches at the provider at the same time; 1 where the model is not asked in batches."""
+    """The maximum number of jobs with concurrent batches at the provider; 1 without batches."""
     found = _batching(spec)
     return found[0].at_once(found[1]) if found is not None and found[0].wanted(found[1]) else 1
 
 
 def open_batches(spec: ModelSpec, folder: Path, stop: Event) -> Sampling:
-    """The model asked in batches for one stage of one job, to be entered with `with`. `folder` keeps their ids.
+    """A context manager: the model in batch mode for one stage of one job. `folder` keeps the batches' ids.
 
     Raises `EngineError` where the model's engine has no batches.
     """
@@ -58,7 +58,7 @@ def open_batches(spec: ModelSpec, folder: Path, stop: Event) -> Sampling:
 
 
 def _batching(spec: ModelSpec) -> tuple[Batching[Any], Any] | None:
-    """How a model's engine is asked in batches, and the model's options; None where the engine has none."""
+    """The batch interface of a model's engine, and the model's options; None if the engine has no batches."""
     kind = find_kind(spec)
     return None if kind.batching is None else (kind.batching, read_options(kind.options, spec))
 

@@ -44,7 +44,7 @@ def read_rates(run: RunFolder) -> dict[str, float]:
 def calibrate(workspace: Workspace, seconds: float = SECONDS) -> None:
     """Lets every model answer for `seconds`, and keeps its rate. The workspace's run is prepared.
 
-    Models that are asked in batches have no rate: their answers come within a day.
+    Models in batch mode have no rate: their answers arrive within a day.
     """
     models = [m for m in workspace.experiment.models if not asked_in_batches(workspace.experiment.model_spec(m))]
     rates = read_rates(workspace.run)
@@ -102,8 +102,8 @@ class TimedEngine(Wrapper):
     """`engine`, which gets no more requests once its time is over; `answers` and `seconds` count what it did.
 
     Its time ends after `share` seconds if as many texts have finished by then as are in flight: the first to finish are
-    short, and their rate is biased. It ends after `limit` seconds in any case. With `finish` the texts in flight are
-    waited for, since they are paid; otherwise they are dropped.
+    short, and their rate is biased. It ends after `limit` seconds in any case. `finish` waits for the texts
+    in flight, since they are paid; otherwise they are dropped.
     """
 
     def __init__(self, engine: Sampling, share: float, limit: float, *, finish: bool) -> None:
@@ -134,7 +134,7 @@ class TimedEngine(Wrapper):
             self._ended = time.monotonic()
 
     def _next(self, answers: Iterator[Completion]) -> Completion | None:
-        """The next answer; none where there is no other, or none in time."""
+        """The next answer; none at the end, or past the time limit."""
         if self._finish:
             return next(answers, None)
         with suppress(TimeIsOverError), deadline(self._limit - self.passed):
@@ -143,7 +143,7 @@ class TimedEngine(Wrapper):
 
     @property
     def passed(self) -> float:
-        """Seconds in which it was asked, until now or until it was left."""
+        """Seconds of use, until now or until exit."""
         return (self._ended or time.monotonic()) - self._started if self._started else 0.0
 
     @property

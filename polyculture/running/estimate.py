@@ -1,4 +1,4 @@
-"""What is left of an experiment in tokens, money and hours."""
+"""Estimate an experiment's remaining tokens, money and hours."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SELECT stage, asked, sum(prompt_tokens) / count(*) FILTER (status = 'ok') AS rea
     sum(completion_tokens) / count(*) FILTER (status = 'ok') AS written
 FROM purchases WHERE completion_tokens IS NOT NULL GROUP BY stage, asked HAVING written IS NOT NULL
 """
-# Of every reader: what is stored is read again, and not asked for.
+# For every reader: stored answers are read again, without a new query.
 _EXTRACTED = """
 SELECT extractor_model, count(DISTINCT response_id)
 FROM stored_extractions AS e
@@ -40,7 +40,7 @@ GROUP BY extractor_model
 
 @dataclass(frozen=True, slots=True)
 class StageEstimate:
-    """What one model has left to do in one stage. Tokens and cost are of that rest, None where nobody knows."""
+    """One model's remaining work in one stage. Tokens and cost cover that remainder; None if unknown."""
 
     stage: str
     model: str
@@ -58,7 +58,7 @@ class StageEstimate:
 
 @dataclass(frozen=True, slots=True)
 class _Means:
-    """Tokens that a model's answers took so far, for each that was of use."""
+    """Tokens of a model's answers until now, per usable answer."""
 
     prompt: float
     answer: float
@@ -78,7 +78,7 @@ def estimates(workspace: Workspace) -> Iterator[StageEstimate]:
 def _instrument(
     workspace: Workspace, asked: Question, means: Mapping[tuple[str, str], _Means]
 ) -> Iterator[StageEstimate]:
-    """An estimate per step and model of what an instrument asks. A step without a model costs nothing."""
+    """An estimate per step and model of an instrument's queries. A step without a model is free."""
     for step in asked.study(quiet=True).steps:
         works = sorted((work for work in step.works() if work.models), key=lambda work: tuple(work.models.values()))
         for models, group in groupby(works, key=lambda work: tuple(work.models.values())):
@@ -196,7 +196,7 @@ def _extracted(workspace: Workspace, model: str) -> int:
 
 
 def _rows(workspace: Workspace, query: str) -> list[tuple[Any, ...]]:
-    """What the run's store answers, as far as there is one; nothing is written."""
+    """The results of a query on the run's store; empty without a run. Writes no files."""
     manifest = read_manifest(workspace.run.manifest)
     if manifest is None:
         return []

@@ -45,7 +45,7 @@ class ExtractionStage:
 
     @cached_property
     def snapshot(self) -> Snapshot:
-        """The snapshot whose names the gazetteer finds: the linker's, else the starter."""
+        """The snapshot that supplies the gazetteer's names: the linker's, else the starter."""
         section = self.workspace.experiment.link
         name = section.snapshot if section.source == "index" else STARTER
         return find_snapshot(name, self.workspace.file.parent)
@@ -60,7 +60,7 @@ class ExtractionStage:
 
     @property
     def reader_id(self) -> str | None:
-        """Who reads the model's answers; None: the first reader, or no model is asked."""
+        """The reader of the model's answers; None for the first reader, or without a model."""
         from polyculture.extract.reading import present_reader
 
         return present_reader() if self.by_model else None
@@ -84,7 +84,7 @@ class ExtractionStage:
     def steps(self, jobs: Sequence[Job], manifest: Manifest) -> tuple[ReadingStep, ExtractionStep]:
         """The steps that read stored answers again and extract the responses of jobs that count under `manifest`.
 
-        In this order: what can be read is not asked for.
+        In this order: a readable stored answer needs no new query.
         """
         from polyculture.extract.reading_step import ReadingStep
         from polyculture.extract.step import ExtractionStep, ExtractorChoice

@@ -1,4 +1,4 @@
-"""Runs the jobs of a command with a progress, and reports in one line at the end what is missing."""
+"""Runs the jobs of a command with a progress, and reports missing work in one line at the end."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class JobRunner:
             self._leave(label, job, held)
 
     def is_done(self, label: str, job: Job, settled: Callable[[], Outcome | None]) -> bool:
-        """Whether a job is complete or held by another process. Permanent failures are reported each time.
+        """Whether a job is complete or reserved by another process. Permanent failures are reported each time.
 
         `settled` returns the outcome of a complete job, and None of another.
         """
@@ -52,7 +52,7 @@ class JobRunner:
         return outcome is not None
 
     def finish(self, reasons: str = "the store") -> None:
-        """Raises, in one line, what is missing: failures (exit code 4), or a job that is held (exit code 3)."""
+        """Raises a one-line error for missing work: failures (exit code 4), or a reserved job (exit code 3)."""
         again = "the same command retries transient failures; permanent errors are not retried"
         if self.failed:
             raise IncompleteError(f"not complete: {'; '.join(self.failed)}; the reasons are in {reasons}; {again}")

@@ -1,4 +1,4 @@
-"""The whole store: what every room and every instrument keeps, in the order in which they read one another."""
+"""The whole store: the tables of all packages and instruments, in the order of their dependencies."""
 
 from __future__ import annotations
 

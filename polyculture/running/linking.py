@@ -24,7 +24,7 @@ API_CACHE = "wikidata-cache.sqlite"
 
 @dataclass(frozen=True, slots=True)
 class LinkingStage:
-    """The source of entities that an experiment names, ready to be asked."""
+    """The entity source that an experiment names, ready for queries."""
 
     workspace: Workspace
     source: Source
@@ -52,7 +52,7 @@ class LinkingStage:
 
 
 def plan_linking(workspace: Workspace) -> LinkingStage:
-    """The linking that the experiment asks for. Raises a `UserError` that names the experiment file."""
+    """The linking that the experiment configures. Raises a `UserError` that names the experiment file."""
     section = workspace.experiment.link
     if section.source == "api":
         return LinkingStage(workspace, _api_source(workspace), {"source": "api", "endpoint": section.endpoint})

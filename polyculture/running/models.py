@@ -1,4 +1,4 @@
-"""The models of a command: loaded when a step first asks, within the budget, freed at the end."""
+"""The models of a command: loaded on first use by a step, within the budget, freed at the end."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class LoadedModels:
         return engine
 
     def batches(self, spec: ModelSpec, step: str, work: Work[Any]) -> Sampling:
-        """A model that is asked in batches, whose ids are kept in a folder of the work's own."""
+        """A model in batch mode; the work's own folder keeps the batches' ids."""
         folder = self.workspace.run.shards(f"batches/{step}", work.job)
         return self._stack.enter_context(open_batches(spec, folder, self.stop))
 

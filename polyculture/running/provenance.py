@@ -13,7 +13,7 @@ FROM responses WHERE model_version IS NOT NULL GROUP BY model ORDER BY model
 
 
 def add_model_versions(workspace: Workspace, manifest: Manifest) -> Manifest:
-    """The manifest with what each engine says it ran; several versions of one model stand side by side."""
+    """The manifest with the version that each engine reports; it keeps several versions of one model."""
     with current_store(workspace.run, manifest) as store:
         versions = dict(store.sql(VERSIONS).fetchall())
     if versions == manifest.model_versions:

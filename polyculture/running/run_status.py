@@ -27,7 +27,7 @@ STAGES: Mapping[str, Table[Any]] = {"generate": RESPONSES, "extract": EXTRACTION
 
 @dataclass(frozen=True, slots=True)
 class JobStatus:
-    """A job in a stage. What is done, failed and left adds up to `total`."""
+    """A job in a stage. Done, failed and left add up to `total`."""
 
     stage: str
     job: Job
@@ -86,7 +86,7 @@ def _job_statuses(workspace: Workspace, counts: Counts) -> Iterator[JobStatus]:
 
 
 def _of_instruments(workspace: Workspace) -> Iterator[JobStatus]:
-    """The jobs of what instruments were asked, by the file or by commands. No model is opened."""
+    """The jobs of instruments, requested by the file or by commands. Opens no model."""
     for asked in questions_asked(workspace):
         try:
             works = list(asked.works())
@@ -113,7 +113,7 @@ def _count(workspace: Workspace) -> tuple[Counts, int, int]:
 
 
 def _in_journal(run: RunFolder, job: Job, table: Table[Any]) -> Counter[str]:
-    """What a process that works, or was killed, has not moved into a part yet."""
+    """Rows that a running or killed process has not moved into a part yet."""
     rows = [row for record in JobShards(run, job, [table]).read_journal() for row in record[table.name]]
     return Counter(name for row in rows for name in _states(row))
 

@@ -1,4 +1,4 @@
-"""Steps of a run, work by work: a model is loaded once, and only if something is left to ask it."""
+"""Steps of a run, work by work: a model is loaded once, and only for pending queries."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from polyculture.running.models import BATCHED, LoadedModels, OpenEngine
 
 @dataclass(kw_only=True)
 class StepRunner(JobRunner):
-    """Runs the steps of an experiment, and notes what has become of their jobs."""
+    """Runs the steps of an experiment, and records the outcome of their jobs."""
 
     workspace: Workspace
     open_engine: OpenEngine = load_model  # how a model is loaded; whoever keeps it loaded for later says so here
@@ -30,9 +30,9 @@ class StepRunner(JobRunner):
     def run_step(
         self, step: Step[Any, Models], works: Iterable[Work[Any]] | None = None, *, tell_settled: bool = True
     ) -> None:
-        """Does what is missing of a step's works, or of those named.
+        """Completes the missing parts of a step's works, or of the named ones.
 
-        With `tell_settled` a job of which nothing was left is told, too.
+        `tell_settled` also reports jobs that were already complete.
         """
         chosen = sorted(step.works() if works is None else works, key=_models)
         self.recover(step, chosen)
@@ -43,7 +43,7 @@ class StepRunner(JobRunner):
             self._of_one_model(step, list(group), tell_settled)
 
     def recover(self, step: Step[Any, Any], works: Iterable[Work[Any]]) -> None:
-        """Commits what killed processes left in the journals of works."""
+        """Commits rows that killed processes left in the journals of works."""
         for work in works:
             recover(self.workspace.run, work.job, step.tables)
 
@@ -76,7 +76,7 @@ class StepRunner(JobRunner):
         return LoadedModels(self.workspace, self.open_engine) if self.loaded is None else nullcontext(self.loaded)
 
     def _batches_at_once(self, step: Step[Any, Any], work: Work[Any]) -> int:
-        """How many works wait for their batches at the same time; 1 where nothing is asked in batches."""
+        """The number of works that wait for batches concurrently; 1 without batches."""
         specs = [self.workspace.experiment.model_spec(model) for model in work.models.values()]
         if step.tables[-1].account not in BATCHED:
             return 1

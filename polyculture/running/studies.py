@@ -1,6 +1,6 @@
-"""Instruments on an experiment: what a command asks, and what other processes must know of it.
+"""Instruments on an experiment: a command's queries, and their record for other processes.
 
-The options that a command was asked with are kept in the run: `status`, `plan`, job arrays and clusters see no command
+The run keeps the options of each command: `status`, `plan`, job arrays and clusters see no command
 line.
 """
 
@@ -111,12 +111,12 @@ class Question:
     options: BaseModel
 
     def study(self, *, quiet: bool = False) -> Study:
-        """What is asked. Raises what the instrument raises where there is nothing to ask."""
+        """The study. Without anything to query, raises the instrument's error."""
         asked = ExperimentAsked(self.workspace, getattr(self.options, "model", None), quiet)
         return self.instrument.commands[self.command].study(asked, self.options)
 
     def make_valid(self, study: Study) -> None:
-        """Makes what is asked the run's present question, and keeps it there for others."""
+        """Makes the study the run's current one, and stores it there for other processes."""
         make_valid(self.workspace, self.instrument.name, study.validity)
         path = self.workspace.run.instruments
         with FileLock(self.workspace.run.root / ".present.lock"):
@@ -126,7 +126,7 @@ class Question:
                 temporary.write_bytes(orjson.dumps(known, option=orjson.OPT_INDENT_2))
 
     def stage(self, step: Step[Any, Any]) -> str:
-        """What a step of this command is called among the stages of a run."""
+        """The name of this command's step among the stages of a run."""
         return step.name if step.name == self.command else f"{self.command} {step.name}"
 
     def works(self) -> Iterator[tuple[Step[Any, Models], Work[Any]]]:
@@ -137,7 +137,7 @@ class Question:
 
 
 def ask(runner: StepRunner, asked: Question, share: Share = whole) -> Study:
-    """Asks what is missing of a question, or of a share of its works. What follows is for the caller to begin."""
+    """Runs the missing queries of a study, or of a share of its works. The caller starts the follow-up."""
     study = asked.study()
     if study.steps:
         asked.make_valid(study)
@@ -173,7 +173,7 @@ def question(workspace: Workspace, command: str, values: Mapping[str, Any]) -> Q
 
 
 def _question_kept(workspace: Workspace, command: str, values: Mapping[str, Any]) -> Question | None:
-    """A command as it was asked by hand; None where this version does not understand it any more."""
+    """A command as the user ran it; None if this version no longer understands it."""
     entry = entry_of(command)
     if entry is None:
         return None
@@ -186,7 +186,7 @@ def _question_kept(workspace: Workspace, command: str, values: Mapping[str, Any]
 
 
 def file_values(workspace: Workspace, command: str) -> Mapping[str, Any]:
-    """What the experiment file says of a command's options: under `[NAME]`, and `[instruments.NAME]` over it."""
+    """A command's options in the experiment file: under `[NAME]`, and `[instruments.NAME]` over it."""
     experiment = workspace.experiment
     return {**experiment.defaults.get(command, {}), **experiment.instruments.get(command, {})}
 
@@ -215,12 +215,12 @@ def option_fault(
 
 
 def questions_in_file(workspace: Workspace) -> list[Question]:
-    """What the experiment file asks of instruments: `[instruments.NAME]`, in order."""
+    """The experiment file's requests to instruments: `[instruments.NAME]`, in order."""
     return [question(workspace, command, {}) for command in workspace.experiment.instruments]
 
 
 def questions_asked(workspace: Workspace) -> list[Question]:
-    """What the file asks, as `run` would; then what commands asked by hand, with the options that they had."""
+    """The file's requests, as `run` reads them; then the commands run by hand, with their options."""
     in_file = questions_in_file(workspace)
     by_hand = {
         name: values for name, values in _read(workspace).items() if name not in workspace.experiment.instruments
@@ -230,7 +230,7 @@ def questions_asked(workspace: Workspace) -> list[Question]:
 
 
 def open_works(workspace: Workspace, shares: int) -> Iterator[int]:
-    """The numbers, from 1, of the shares in which something is left of what the file asks: as `--job K/N` shares."""
+    """The numbers, from 1, of the shares with pending work of the file's requests, as `--job K/N` shares it."""
     for asked in questions_in_file(workspace):
         for step in asked.study(quiet=True).steps:
             for place, work in enumerate(step.works()):

@@ -40,7 +40,7 @@ def setup_of(workspace: Workspace, model: str, use: Use) -> dict[str, Any]:
 def make_valid(workspace: Workspace, instrument: str, validity: Validity) -> None:
     """Makes the experiment and the instrument's prompts the run's present ones.
 
-    Invalidated rows stay on disk; one line says how many they are, and why.
+    Invalidated rows stay on disk; one line reports their number and the reason.
     """
     run = workspace.run
     with store_faults(run.root):
