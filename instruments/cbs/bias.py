@@ -17,7 +17,7 @@ Numbers = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class ContextScore:
-    """A context's score and what it rests on."""
+    """A context's score and the data behind it."""
 
     score: float
     ties: float  # share of pairs of equal likelihood
@@ -30,7 +30,7 @@ class ContextScore:
 
 
 def compare(native: Numbers, western: Numbers) -> ContextScore | None:
-    """The Cultural Bias Score of one context from the likelihoods of its entities; None where a side is empty.
+    """The Cultural Bias Score of one context from the likelihoods of its entities; None if a side is empty.
 
     NaN stands for an entity without a likelihood; it is left out.
     """

@@ -4,7 +4,7 @@
 - demonstrations: the same context, filled in with native entities. They are drawn anew for each context, several times
   without repetition, and an entity is scored behind the first draw that does not name it: never behind itself.
 
-After the two adaptations of Naous et al. (2024, section 4.2). `context_prompts.toml` says what exactly is put there.
+They follow the two adaptations of Naous et al. (2024, section 4.2). `context_prompts.toml` holds the exact texts.
 """
 
 from __future__ import annotations

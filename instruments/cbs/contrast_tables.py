@@ -16,7 +16,7 @@ from polyculture.reports.numbers import FormattedEstimate, count, lacking
 
 @dataclass(frozen=True, slots=True)
 class ContrastLine:
-    """The same contexts asked in two ways: their scores, and the difference where both were asked."""
+    """The same contexts under two conditions: their scores, and the difference where both exist."""
 
     model: str
     dataset: str
@@ -36,7 +36,7 @@ class ContrastTable:
 
 
 def contrast_tables(rows: Sequence[Row], manifest: Manifest, names: Names) -> tuple[ContrastTable, ...]:
-    """A table per rule from the rows of `bias.sql`; none where no context was asked in two ways."""
+    """A table per rule from the rows of `bias.sql`; none without contexts under two conditions."""
     tables = []
     for rule, of_rule in groupby(rows, lambda row: row["rule"]):
         own = list(of_rule)

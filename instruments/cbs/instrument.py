@@ -52,7 +52,7 @@ class CbsOptions(DatasetOptions):
 
 
 def study(asked: Asked, options: CbsOptions) -> Study:
-    """Scores the entities, links them, measures. Raises `DataSetError` where there is nothing to ask."""
+    """Scores the entities, links them, measures. Raises `DataSetError` without anything to query."""
     from dataclasses import replace
 
     from polyculture.cache.manifest import setup_id

@@ -74,7 +74,7 @@ class Contrast:
 def measure_bias(run: RunFolder, drawing: CamelDraws = CAMEL) -> list[BiasInterval]:
     """Writes and returns the scores of every type, over types, and over languages, under both rules.
 
-    `drawing` says which draws of entities stand beside the score over all pairs. Raises `StoreError` where there is no
+    `drawing` selects the entity draws that accompany the score over all pairs. Raises `StoreError` where there is no
     run or the folder cannot be written.
     """
     return measured(run, compose(CORE, CBS), BIAS_INTERVALS, partial(_rows, drawing))
@@ -146,7 +146,7 @@ def _unpaired(one: Tally, other: Tally) -> Contrast | None:
 
 
 def _paired(one: Tally, other: Tally, by: str) -> Contrast | None:
-    """The contrast of the contexts that were asked both ways."""
+    """The contrast of the contexts under both conditions."""
     left, right = aligned(one.matrix, other.matrix, by)
     found, tallies = paired_difference(left, right), (_tally(left), _tally(right))
     if found is None or tallies[0] is None or tallies[1] is None:

@@ -1,4 +1,4 @@
-"""The scores of a type's entities as matrices: contexts by entities, one for each condition they were asked under."""
+"""The scores of a type's entities as matrices: contexts by entities, one matrix per condition."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from polyculture.instruments.cbs.uncertainty import ScoreMatrix
 
 
 class ContextCondition(NamedTuple):
-    """How contexts are asked; '' where they have no phrasing or prefix."""
+    """The condition of contexts; '' without a phrasing or prefix."""
 
     setting: str
     phrasing: str
@@ -19,7 +19,7 @@ class ContextCondition(NamedTuple):
 
 
 def score_matrices(likelihoods: Mapping[str, Any], rule: str) -> dict[ContextCondition, ScoreMatrix]:
-    """A matrix per condition from columns of scores; entities stand in the same order in all of them."""
+    """A matrix per condition from columns of scores; all have the entities in the same order."""
     values = np.asarray(likelihoods["log_probability"], np.float64)
     if rule == "mean":
         values = values / np.asarray(likelihoods["tokens"], np.float64)

@@ -18,7 +18,7 @@ _SCORES, _SCORED = _FOLDER / "bias.sql", _FOLDER / "scored.sql"
 
 @dataclass(frozen=True, slots=True)
 class ScoreCounts:
-    """How many scores there are, of how many entities in how many contexts."""
+    """The numbers of scores, entities and contexts."""
 
     scores: int
     entities: int

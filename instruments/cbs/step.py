@@ -45,7 +45,7 @@ class ScoringJob:
 
 @dataclass(frozen=True, slots=True)
 class ScoredPair:
-    """An entity in the gap of a context, as one model under one setup is asked it."""
+    """An entity in the gap of a context, queried under one model and setup."""
 
     score_id: str
     job: Job
@@ -82,7 +82,7 @@ class ScoringStep:
             yield Done((score_row(waiting[scored.request_id][scored.index], scored),))
 
     def load(self, item: ScoredPair) -> Load:
-        """A score reads the context and the entity, and writes nothing."""
+        """A score takes the context and the entity as input, and generates no tokens."""
         return Load(f"{item.context.prefix}{item.entity.surface}", 0)
 
 

@@ -49,7 +49,7 @@ class ScoreMatrix:
 
 @dataclass(frozen=True, slots=True)
 class Influences:
-    """What each context, native and Western entity adds to the mean score: zero on average, each way."""
+    """The contribution of each context, native and Western entity to the mean score; each kind averages zero."""
 
     value: float
     contexts: Numbers
@@ -123,7 +123,7 @@ def _tested(estimate: Estimate) -> ScoreDifference:
 
 
 def influences(matrix: ScoreMatrix) -> Influences | None:
-    """The mean score of a matrix and what each of its parts adds to it."""
+    """The mean score of a matrix and the contribution of each of its parts."""
     return _influences(*_placements(matrix))
 
 
@@ -133,7 +133,7 @@ def _placements(matrix: ScoreMatrix) -> tuple[Numbers, Numbers]:
 
 
 def _influences(native: Numbers, western: Numbers) -> Influences | None:
-    """The mean of placements, or of their differences, and what each context and entity adds to it."""
+    """The mean of placements, or of their differences, and the contribution of each context and entity."""
     met = ~(np.isnan(native).all(axis=1) | np.isnan(western).all(axis=1)) if len(native) else np.zeros(0, bool)
     if not met.any():
         return None
@@ -146,7 +146,7 @@ def _influences(native: Numbers, western: Numbers) -> Influences | None:
 
 
 def _entity_influence(deviations: Numbers) -> Numbers:
-    """What each entity adds to the mean over contexts of each context's mean over entities."""
+    """The contribution of each entity to the mean over contexts of each context's mean over entities."""
     counts = (~np.isnan(deviations)).sum(axis=1, keepdims=True)
     added: Numbers = np.nansum(deviations / counts, axis=0) / len(deviations)
     return added

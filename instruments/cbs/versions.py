@@ -1,4 +1,4 @@
-"""Finds models whose scores were made by several versions, which is known only once they are opened."""
+"""Finds models with scores from several versions. Versions are known only after the models open."""
 
 from __future__ import annotations
 

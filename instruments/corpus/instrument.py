@@ -54,7 +54,7 @@ class CorpusOptions(DatasetOptions):
 
 
 def study(asked: Asked, options: CorpusOptions) -> Study:
-    """Counts, scores, links, measures. Raises `DataSetError` where there is nothing to ask."""
+    """Counts, scores, links, measures. Raises `DataSetError` without anything to query."""
     from polyculture.cache.manifest import setup_id
     from polyculture.instruments.cbs.linked import link_entities
     from polyculture.instruments.cbs.selection import scoring_jobs

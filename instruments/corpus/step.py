@@ -57,7 +57,7 @@ class Corpus:
 
 
 def model_name(corpus: str, smoothing: str) -> str:
-    """What the corpus is called in the column `model`."""
+    """The name of the corpus in the column `model`."""
     return f"{PREFIX}{corpus}:{smoothing}"
 
 
@@ -97,7 +97,7 @@ class CorpusStep:
         """Nothing: scores are not shared between runs."""
 
     def ask(self, work: Work[ScoredPair], items: Iterator[ScoredPair], models: Models, kept: Kept) -> Iterator[Done]:
-        """Counts what all missing pairs need, then yields their scores job by job. Raises what `count` raises."""
+        """Counts the n-grams of all missing pairs, then yields their scores job by job. Raises what `count` raises."""
         missing = list(items)
         pairs = _pairs(missing)
         model, intake = self._count(needed_by(list(pairs.values())))
@@ -111,7 +111,7 @@ class CorpusStep:
                 yield Done({SCORES.name: objects_to_table(SCORES, rows)}, job)
 
     def load(self, item: ScoredPair) -> Load | None:
-        """Nothing is asked of a model."""
+        """Queries no model."""
         return None
 
     def _count(self, needed: Needed) -> tuple[NgramModel, IngestCounts]:
@@ -125,7 +125,7 @@ class CorpusStep:
 
 
 def _pairs(missing: Sequence[ScoredPair]) -> dict[tuple[str, str], EntityInContext]:
-    """The tokens of what is missing, by the prefix of the context and the entity: both models share them."""
+    """The tokens of the missing pairs, by the prefix of the context and the entity: both models share them."""
     surfaces: dict[str, dict[str, None]] = {}
     for pair in missing:
         surfaces.setdefault(pair.context.prefix, {})[pair.entity.surface] = None

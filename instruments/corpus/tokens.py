@@ -33,7 +33,7 @@ _BASE, _INVERSE = 0x9E3779B97F4A7C15, pow(0x9E3779B97F4A7C15, -1, 1 << 64)
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """The tokens of a text: a hash each, and in which line they stand, from 0."""
+    """The tokens of a text: a hash each, and their line numbers, from 0."""
 
     hashes: Hashes
     lines: NDArray[np.int32]
@@ -132,7 +132,7 @@ def _kind(char: str) -> int:
 
 @cache
 def _values() -> Hashes:
-    """What each character adds to a hash: a number of its small letter; nothing for a space."""
+    """Each character's term in a hash: a number of its lower-case letter; 0 for a space."""
     small = (char.lower() if len(char.lower()) == 1 else char for char in map(chr, range(_POINTS)))
     numbers = np.fromiter(map(ord, small), np.uint64, _POINTS)
     return np.where(_kinds() <= _LINE, np.uint64(0), mixed(numbers + np.uint64(1)))

@@ -1,6 +1,6 @@
 """git, kept from everything but receiving one commit: no configuration of anybody, no hooks, https and folders only.
 
-What is asked of git comes from a rules file or a command line, and what it receives from a stranger. Options:
+Git's arguments come from a rules file or a command line, and its input from an untrusted server. Options:
 https://git-scm.com/docs/git-config (protocol.allow, core.hooksPath), https://git-scm.com/docs/git (environment).
 """
 
@@ -67,7 +67,7 @@ def receive(origin: str, commit: str, folder: Path) -> None:
 
 
 def _environment() -> dict[str, str]:
-    """This process's, without what steers git: it could name a command, a configuration or another repository."""
+    """The environment without variables that steer git: they could name a command, configuration or repository."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name in _KEPT}
     return {
         **kept,

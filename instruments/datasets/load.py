@@ -29,7 +29,7 @@ QID = re.compile(r"(?:^|/)(Q[1-9][0-9]*)$")
 
 @dataclass(frozen=True, slots=True)
 class DatasetRow:
-    """A row under one language: its text, and what block, path and columns say of it."""
+    """A row under one language: its text, and its attributes from block, path and columns."""
 
     place: SourceLocation
     language: str
@@ -41,7 +41,7 @@ class DatasetRow:
 
 
 class Loader:
-    """Reads one folder, and collects what it leaves out."""
+    """Reads one folder, and collects the rows that it leaves out."""
 
     def __init__(self, rules: DatasetRules, folder: Path) -> None:
         self.rules, self.folder = rules, folder

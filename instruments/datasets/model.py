@@ -1,4 +1,4 @@
-"""The content of a data set: contexts with one gap, entities that fit it, and what was left out."""
+"""The content of a data set: contexts with one gap, entities that fit it, and the rows left out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Data sets of contexts and entities on this machine, and the options that say which part of one is asked about."""
+"""Data sets of contexts and entities on this machine, and the options that select the part to query."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class DatasetOptions(BaseModel):
     type: Annotated[Names, Field(description="Only these types of entities.")] = ()
 
     def opened(self, say: Callable[[str], None]) -> DataSet:
-        """Opens the data set; one line reports what is left out. Raises `DataSetError`."""
+        """Opens the data set; one line reports the rows left out. Raises `DataSetError`."""
         dataset = open_data_set(self.data, self.folder, english=self.english)
         tell_left_out(dataset, self.data, say)
         return dataset

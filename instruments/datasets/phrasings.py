@@ -1,6 +1,6 @@
-"""Our own contexts in two phrasings, to be asked with a published data set.
+"""Our own contexts in two phrasings, for use with a published data set.
 
-*english-like*: every pronoun stands, as English demands; *pro-drop*: those that the language leaves out are left out.
+*english-like*: every pronoun is present, as in English; *pro-drop*: pronouns that the language omits are absent.
 The published data sets hold no such pairs. `paired/contexts.tsv` has the columns of one's own contexts: Japanese,
 Korean, Chinese and Arabic, neutral, ending at the gap.
 """

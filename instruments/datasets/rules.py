@@ -58,7 +58,7 @@ class Block(_Data):
 
 
 class DatasetRules(_Data):
-    """A data set: who publishes it, what is in it, and how its files are read."""
+    """A data set: its publisher, its content, and the rules for reading its files."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9._-]{0,99}$")]  # a folder is called like it
     title: str
@@ -80,7 +80,7 @@ class DatasetRules(_Data):
     contexts: tuple[Block, ...] = ()
 
     def word(self, kind: str, spelling: str) -> str:
-        """A type, culture, setting or form as we write it; what the rules do not know stays as it is, in lower case."""
+        """A type, culture, setting or form as we write it; an unknown one is only put in lower case."""
         plain = " ".join(spelling.split())
         known = self.words.get(kind, {}).get(plain.casefold())
         return known or (plain if kind == "culture" else plain.casefold())

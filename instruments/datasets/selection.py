@@ -1,6 +1,6 @@
-"""Which contexts and entities of a data set are asked.
+"""Select the contexts and entities of a data set to query.
 
-Where only so many are wanted, those with the least ids are taken. Ids are hashes, so the choice is as good as drawn,
+A limited selection takes the lowest ids. Ids are hashes, so the choice is as good as drawn,
 the same on every machine, and each larger choice holds the smaller ones. A translation goes by the id of its original,
 so that the same are chosen; where one has no translation, the next takes its place.
 """
@@ -21,7 +21,7 @@ ContextGroup = tuple[str, str, str]  # language, culture, entity type: what one 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is wanted of a data set; None is all."""
+    """The requested part of a data set; None means all."""
 
     languages: tuple[str, ...] = ()
     cultures: tuple[str, ...] = ()
@@ -51,7 +51,7 @@ def first_entities(entities: Sequence[CulturalEntity], limit: int | None, langua
 
 
 def check_cultures(dataset: DataSet, context: MaskedContext, entities: Sequence[CulturalEntity]) -> None:
-    """Raises `DataSetError` where a culture has no entity for a context: it is told, never counted as 0."""
+    """Raises `DataSetError` where a culture has no entity for a context: reported, never counted as 0."""
     found = {entity.culture for entity in entities}
     for wanted in (context.culture, dataset.reference):
         if wanted not in found:

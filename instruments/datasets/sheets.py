@@ -31,7 +31,7 @@ class Sheet:
         return SourceLocation(self.file, self.name, row)
 
     def column(self, names: Sequence[str]) -> int | None:
-        """The number of the first of these columns that there is."""
+        """The index of the first of these columns that exists."""
         known = {_plain(title): number for number, title in reversed(list(enumerate(self.header)))}
         return next((known[_plain(name)] for name in names if _plain(name) in known), None)
 
@@ -69,7 +69,7 @@ def _read_text(path: Path) -> list[tuple[str | None, list[list[Any]]]]:
 
 
 def _decoded(data: bytes) -> str:
-    """The text. A byte that is no UTF-8 is told with its row: `csv.Error`."""
+    """The text. Raises `csv.Error`, with the row, for a byte that is not UTF-8."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as fault:
@@ -78,7 +78,7 @@ def _decoded(data: bytes) -> str:
 
 
 def _read_csv(file: TextIO) -> list[list[str]]:
-    """The rows. A quotation mark that is not closed would take the rows behind it for one cell: `csv.Error`."""
+    """The rows. Raises `csv.Error` for an unclosed quotation mark, which would merge later rows into one cell."""
     rows: list[list[str]] = []
     try:
         rows.extend(csv.reader(file, strict=True))

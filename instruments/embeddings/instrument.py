@@ -25,7 +25,7 @@ _TABLE = Path(__file__).with_name("table.sql")
 class EmbeddingsOptions(DatasetOptions):
     """Measure how far apart a model holds native and Western entities: Davies-Bouldin index, and a map by t-SNE.
 
-    Hidden states of an entity's tokens in neutral contexts, averaged. What is represented already stays.
+    Averages the hidden states of an entity's tokens in neutral contexts. Keeps stored vectors.
     """
 
     model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
@@ -36,7 +36,7 @@ class EmbeddingsOptions(DatasetOptions):
 
 
 def study(asked: Asked, options: EmbeddingsOptions) -> Study:
-    """Represents the entities, measures, draws. Raises `DataSetError` where there is nothing to ask."""
+    """Represents the entities, measures, draws. Raises `DataSetError` without anything to query."""
     from polyculture.cache.manifest import setup_id
     from polyculture.instruments.cbs.measure import NEUTRAL
     from polyculture.instruments.cbs.selection import scoring_jobs
@@ -86,7 +86,7 @@ def _write_maps(asked: Asked, folder: Path) -> None:
 
 
 class Embeddings:
-    """How far apart a model holds the entities of two cultures."""
+    """The separation of two cultures' entities in a model."""
 
     name = "embeddings"
     layout: Layout = EMBEDDINGS

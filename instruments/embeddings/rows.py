@@ -1,4 +1,4 @@
-"""What a model holds of the entities of a data set at its layers."""
+"""A model's representations of a data set's entities at its layers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Representation:
 
 @dataclass(frozen=True, slots=True)
 class Separation:
-    """How far apart a model holds native and Western entities of a type at a layer: the Davies-Bouldin index."""
+    """The separation of native and Western entities of a type at a layer: the Davies-Bouldin index."""
 
     model: str
     dataset: str

@@ -1,4 +1,4 @@
-"""The report's section on hidden states: how far apart they hold the entities of two cultures."""
+"""The report's section on hidden states: the separation of two cultures' entities."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far apart two groups of vectors are: the Davies-Bouldin index, an interval, and a test by permutation.
+"""Separation of two groups of vectors: the Davies-Bouldin index, an interval, and a permutation test.
 
 The index is the mean distance of the entities to the centre of their culture, added over both cultures, over the
 distance of the centres (Davies and Bouldin 1979, IEEE PAMI 1, 224; scikit-learn's). Low: the cultures stand apart. Of
@@ -60,9 +60,9 @@ def davies_bouldin(vectors: Vectors, native: Sides) -> float:
 
 
 def positions(vectors: Vectors, seed: int = 1) -> Vectors:
-    """Where each vector stands on a map of two dimensions (t-SNE, van der Maaten and Hinton 2008; scikit-learn's).
+    """The position of each vector on a map of two dimensions (t-SNE, van der Maaten and Hinton 2008; scikit-learn's).
 
-    What is near on the map was near before; distances between groups, and their sizes, say nothing.
+    Neighbours on the map were neighbours before. Distances between groups, and their sizes, have no meaning.
     """
     try:
         from sklearn.manifold import TSNE

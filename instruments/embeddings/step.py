@@ -31,7 +31,7 @@ Layers = tuple[str, ...]
 
 @dataclass(frozen=True)
 class EntityInContexts:
-    """An entity that stands in the gaps of contexts, as one model under one setup is asked it at some layers."""
+    """An entity in the gaps of contexts, queried at some layers under one model and setup."""
 
     keys: tuple[str, ...]  # one per layer
     scoring: ScoringJob
@@ -75,7 +75,7 @@ class RepresentingStep:
             yield Done({REPRESENTATIONS.name: objects_to_table(REPRESENTATIONS, rows)})
 
     def load(self, item: EntityInContexts) -> Load:
-        """Reads each context with the entity in it, and writes nothing."""
+        """Takes each context with the entity as input, and generates no tokens."""
         text = item.contexts[0].prefix + item.entity.surface
         return Load(text, 0, times=len(item.contexts))
 

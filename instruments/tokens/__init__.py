@@ -1,1 +1,1 @@
-"""Tokenizers: how much of a vocabulary is a language's own, and into how many tokens entities fall."""
+"""Tokenizers: the share of a language in a vocabulary, and the number of tokens per entity."""

@@ -1,4 +1,4 @@
-"""Vocabularies as an instrument: `polyculture tokens`. A tokenizer is read, and no model is asked."""
+"""Vocabularies as an instrument: `polyculture tokens`. It reads a tokenizer and queries no model."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ BROKEN = "\N{REPLACEMENT CHARACTER}"  # stands for bytes that are no whole lette
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """What shows that a token belongs to a language: letters of its scripts, or letters that only it writes."""
+    """The evidence that a token belongs to a language: letters of its scripts, or letters that only it writes."""
 
     scripts: frozenset[str] = frozenset()  # ISO 15924
     letters: frozenset[str] = frozenset()  # small, composed
@@ -43,7 +43,7 @@ class VocabularyShare:
 
 @cache
 def writings() -> Mapping[str, Writing]:
-    """The languages that can be told from others by how they are written, from `writing.toml`."""
+    """The languages that their writing distinguishes from others, from `writing.toml`."""
     found = tomllib.loads(Path(__file__).with_name("writing.toml").read_text(encoding="utf-8"))
     return {code: Writing(**{key: frozenset(value) for key, value in entry.items()}) for code, entry in found.items()}
 
@@ -62,7 +62,7 @@ def _share(language: str, letters: Sequence[frozenset[str]], partial: int) -> Vo
 
 
 def writing_of(language: str) -> Writing:
-    """What tells a language. Raises `CatalogError` of one that is written as others are."""
+    """A language's distinctive writing. Raises `CatalogError` if other languages share its writing."""
     known = writings()
     if language not in known:
         what = f"{language!r} cannot be told from other languages by how it is written"
