@@ -2,8 +2,7 @@
 
 Contexts and entities are crossed: each context meets every native and every Western entity. The score's variance is
 the sum of the jackknife variances over contexts, native and Western entities, less their interactions, which two of
-them count. Wilson's
-interval for the effective number of independent pairs holds near 0 and 1, too.
+the sums include. Wilson's interval for the effective number of independent pairs holds near 0 and 1, too.
 
 Grounded against neutral is a paired comparison over entities: a name that is always probable adds nothing to the
 variance of the difference. The contexts of the two settings differ. Where the contexts are the same, too (with and

@@ -124,7 +124,7 @@ def count(
     processes: int = 1,
     progress: BytesRead = lambda _read: None,
 ) -> tuple[NgramModel, IngestCounts]:
-    """Counts a corpus; `folder` is empty and takes what memory does not hold.
+    """Counts a corpus; `folder` is empty and receives data that exceed memory.
 
     Raises `StoreError` where a file cannot be read to its end or holds no text, `IncompleteError` where a process of
     ours was killed, `DataSetError` where the needed n-grams are too many for one pass.

@@ -27,7 +27,7 @@ Hashes = NDArray[np.uint64]
 class Distinct:
     """Pairs of a group below 2^24 and the hash of a value, of which 40 bits are kept.
 
-    Among ten million values of one group some 50 collide. What memory does not hold is in `folder`.
+    Among ten million values of one group some 50 collide. `folder` holds data that exceed memory.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -45,7 +45,7 @@ class Distinct:
             self._merge()
 
     def spill(self) -> None:
-        """Writes what is in memory to the folder. Raises `StoreError` where that is not possible."""
+        """Writes the data in memory to the folder. Raises `StoreError` where that is not possible."""
         self._merge()
         if not len(self._known):
             return

@@ -1,8 +1,8 @@
-"""The n-grams that the likelihoods of entities in contexts need: no others are counted.
+"""The n-grams that the likelihoods of entities in contexts need; only these are counted.
 
 A token that is needed has a number below 2^16, and an n-gram is one 64-bit key: the numbers of its tokens, the last one
-in the lowest 16 bits. So a key less its last token (`key >> 16`) is its history, and one less its first is what it is
-backed off to. The key 0 is the n-gram of no tokens.
+in the lowest 16 bits. A key without its last token (`key >> 16`) is its history; without its first token, its
+back-off n-gram. The key 0 is the n-gram of no tokens.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ times by T(h) different tokens gives T(h) of F(h) + T(h) parts to what the histo
 single tokens stands one over the number of different tokens and one more, for all that are not in the corpus.
 
 Sources: Witten and Bell 1991, IEEE Trans. Inf. Theory 37, 1085; Chen and Goodman 1998, TR-10-98, section 2.3. The tests
-hold it against NLTK's, and its probabilities of all tokens add up to one.
+compare it with NLTK's, and check that its probabilities of all tokens add up to one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Fetches a data set from its publisher: one commit of a git repository.
 
 A commit's hash covers every byte of every file (git checks it while it receives them), so the pinned commit is also the
-checksum. What was received is written down in `SHA256SUMS`, so that a later change on this machine is found, too.
+checksum. `SHA256SUMS` records the received files, which reveals later changes on this machine.
 """
 
 from __future__ import annotations
