@@ -25,7 +25,7 @@ _TABLE = Path(__file__).with_name("table.sql")
 class EmbeddingsOptions(DatasetOptions):
     """Measure how far apart a model holds native and Western entities: Davies-Bouldin index, and a map by t-SNE.
 
-    Averages the hidden states of an entity's tokens in neutral contexts. Keeps stored vectors.
+    Hidden states of an entity's tokens in neutral contexts, averaged. What is represented already stays.
     """
 
     model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None

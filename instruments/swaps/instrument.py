@@ -54,7 +54,7 @@ class SwapOptions(DatasetOptions):
 class SentimentOptions(SwapOptions):
     """Label texts as positive, negative or neutral, with native and with Western entities in them.
 
-    Measures wrong labels, and how much more often they occur with entities of one culture. Keeps stored answers.
+    Which labels are wrong, and how much more often with entities of one culture. What is answered already stays.
     """
 
     classifier: Annotated[str | None, Field(description="Ask this text classifier of transformers instead.")] = None
@@ -64,14 +64,14 @@ class SentimentOptions(SwapOptions):
 class QaOptions(SwapOptions):
     """Ask which entity a text names, with native and with Western entities in it.
 
-    An answer is correct if it equals the entity after normalisation. Keeps stored answers.
+    The answer counts if it is the entity, after normalisation. What is answered already stays.
     """
 
 
 class NerOptions(SwapOptions):
     """Find the names in texts, with native and with Western entities in them.
 
-    Measures precision, recall and F1 of the entity's exact span. Keeps stored answers.
+    Precision, recall and F1 of the entity's exact span. What is answered already stays.
     """
 
     tagger: Annotated[str | None, Field(description="Ask this token classifier of transformers instead.")] = None
