@@ -126,7 +126,7 @@ def test_the_command_and_the_report_show_a_board(run: RunFolder, tmp_path: Path)
     ]
     none = polyculture("leaderboard", "exp.toml", "--task", "ner", cwd=tmp_path)
     assert none.returncode == 0
-    assert "no model was measured" in none.stderr
+    assert "no model has such a measure yet" in none.stderr
 
 
 def test_a_model_of_which_nothing_could_be_used_is_there_without_a_rank(run: RunFolder, tmp_path: Path) -> None:

@@ -176,7 +176,7 @@ def test_where_a_server_counts_no_tokens_no_limit_is_kept_and_the_run_says_so(
     server.behaviour = lambda *_: Reply(body=b'{"choices": [{"message": {"content": "ramen"}}]}')
     stopped = polyculture("generate", write(tmp_path, server.url, limit=3), cwd=tmp_path)
     assert stopped.returncode == 5
-    assert "max_cost = 3 cannot be kept, since the server does not say how many tokens" in stopped.stderr
+    assert "max_cost = 3 cannot be kept: the server does not say how many tokens" in stopped.stderr
     assert "Traceback" not in stopped.stderr
     assert 0 < len(server.asked) < 2 * JOB_SAMPLES
     with open_store(RunFolder(tmp_path / "runs" / "paid"), store_layout()) as store:

@@ -22,6 +22,7 @@ from polyculture.cache.shards import JobShards
 from polyculture.cluster.run import run_on_cluster
 from polyculture.experiment.workspace import open_workspace
 from polyculture.running.pipeline import Pipeline
+from polyculture.running.studies import whole
 from tests.polyculture.test_command_line import polyculture, polyculture_process
 from tests.polyculture.test_jobs import tables, wait_for, write_experiment
 from tests.servers import StubServer, failure
@@ -110,7 +111,7 @@ def test_a_worker_and_then_a_node_are_lost_and_the_tables_are_those_of_one_machi
         stub.latency = 0.01
 
     disturbance = in_background(disturb)
-    run_on_cluster(pipeline, pipeline.workspace.jobs, cluster.address)
+    run_on_cluster(pipeline, pipeline.workspace.jobs, [], whole, cluster.address)
     disturbance.join()
     pipeline.link()
     pipeline.measure()
@@ -135,21 +136,21 @@ def test_what_a_cluster_meets_is_told_as_on_one_machine(tmp_path: Path, stub: St
     pipeline = Pipeline.prepare(open_workspace(experiment))
     held = Job("openai:one", "ja", "food")
     with JobShards(pipeline.workspace.run, held, [RESPONSES]):
-        run_on_cluster(pipeline, pipeline.workspace.jobs, cluster.address)
+        run_on_cluster(pipeline, pipeline.workspace.jobs, [], whole, cluster.address)
     assert list(pipeline.held) == [held]
     with pytest.raises(JobHeldError, match=f"held by process {os.getpid()} on"):
         pipeline.finish()
     stub.behaviour = lambda *_: failure(401, "wrong key")
     again = Pipeline.prepare(open_workspace(experiment))
     with pytest.raises(Exception, match="key") as fault:
-        run_on_cluster(again, again.workspace.jobs, cluster.address)
+        run_on_cluster(again, again.workspace.jobs, [], whole, cluster.address)
     assert getattr(fault.value, "exit_code", None) == 2
     assert "\n" not in str(fault.value)
     stub.behaviour = None
-    run_on_cluster(again, again.workspace.jobs, cluster.address, replicas=1)
+    run_on_cluster(again, again.workspace.jobs, [], whole, cluster.address, replicas=1)
     again.finish()
     with pytest.raises(UserError, match=r"--ray 127\.0\.0\.1:1: no Ray cluster can be joined"):
-        run_on_cluster(again, again.workspace.jobs, "127.0.0.1:1")
+        run_on_cluster(again, again.workspace.jobs, [], whole, "127.0.0.1:1")
 
 
 @pytest.mark.slow
