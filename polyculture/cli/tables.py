@@ -61,16 +61,6 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: st
     print_rich(make_table(columns, rows, title))
 
 
-def print_query(run: RunFolder, file: Path, title: str, **values: Any) -> None:
-    """Prints the rows of a query over a run's store on standard output."""
-    from polyculture.cache.store import open_store
-    from polyculture.running.layout import store_layout
-
-    with open_store(run, store_layout()) as store:
-        found = store.sql(file.read_text(encoding="utf-8"), params=values)
-        print_table(found.columns, found.fetchall(), title)
-
-
 def make_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None) -> Table:
     """Builds a rich table from rows."""
     from rich import box

@@ -37,20 +37,6 @@ class JobRunner:
         except JobHeldError as held:
             self._leave(label, job, held)
 
-    def is_done(self, label: str, job: Job, settled: Callable[[], Outcome | None]) -> bool:
-        """Whether a job is complete or reserved by another process. Permanent failures are reported each time.
-
-        `settled` returns the outcome of a complete job, and None of another.
-        """
-        try:
-            outcome = settled()
-        except JobHeldError as held:
-            self._leave(label, job, held)
-            return True
-        if outcome is not None and outcome.failed:
-            self._tell(label, outcome)
-        return outcome is not None
-
     def finish(self, reasons: str = "the store") -> None:
         """Raises a one-line error for missing work: failures (exit code 4), or a reserved job (exit code 3)."""
         again = "the same command retries transient failures; permanent errors are not retried"
