@@ -95,7 +95,7 @@ def asked_languages(data: ReportData) -> tuple[str, ...]:
     tables = [table for table in data.layout.tables if table.key and {"language", "setup_id"} <= set(table.columns)]
     asked = (data.reading.connection.sql(_ASKED.format(view=table.name)).fetchall() for table in tables)
     found = {language for rows in asked for (language,) in rows}
-    return tuple(ordered([*own, *data.manifest.languages], {*own, *found})) or tuple(data.manifest.languages)
+    return tuple(ordered(data.manifest.languages, {*own, *found})) or tuple(data.manifest.languages)
 
 
 def _judged(data: ReportData) -> tuple[str, ...]:

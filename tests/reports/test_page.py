@@ -161,6 +161,9 @@ def test_opening_says_what_there_is_and_what_is_weak(page: Page) -> None:
     header = page.all("header")[0].text
     assert "Six kitchens" in header
     assert "2 models wrote" in header
+    asked = header.partition("Languages")[2].partition("Topics")[0].split()
+    assert asked
+    assert len(asked) == len(set(asked))  # each language once
     assert "a test put its texts together" in header
     assert "in another language than the prompt's" in header
     assert "Arabic" in page.with_id("distrust").text
