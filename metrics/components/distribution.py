@@ -41,12 +41,12 @@ class Spread:
     limits: Numbers
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float] | None:
-        """The limits of a variance: none is below 0. None where no level has one."""
+        """The limits of a variance: none is below 0. None where no level has one, or all are below 0."""
         if np.isnan(self.limits).any():
             return None
         tail = (1 - confidence) / 2
         low, high = np.quantile(self.limits, [tail, 1 - tail])
-        return max(float(low), 0.0), max(float(high), 0.0)
+        return (max(float(low), 0.0), float(high)) if high > 0 else None
 
 
 def sum_of_squares(parts: Sequence[MeanSquare]) -> Spread:

@@ -35,7 +35,7 @@ from polyculture.metrics.components.strata import Effect, Stratum, noise_of, str
 
 OTHERS, MODEL_WORDING, MODEL_NAME = "other interactions", "model x wording", "model x name"
 SAMPLING = "sampling"
-NO_SPREAD = "no response differs from another"
+NO_SPREAD, BELOW_NOISE = "no response differs from another", "less than its noise alone brings"
 NO_SAMPLING, NO_OTHERS = "one response a prompt", "no further interaction"
 NAMED: Mapping[str, Effect] = {
     "model": frozenset({MODEL}),
@@ -74,7 +74,9 @@ def variance_components(table: Design) -> list[Component]:
         own, rest = found[name], sum_of([one for other, one in found.items() if other != name])
         value, limits = max(own.value, 0.0), own.interval()
         share, of_share = (value / whole, share_of(own, rest).interval()) if whole > 0 else (None, None)
-        reason = NO_SPREAD if limits is None or (share is not None and of_share is None) else None
+        reason = None
+        if limits is None or (share is not None and of_share is None):
+            reason = NO_SPREAD if np.isnan(own.limits + rest.limits).any() else BELOW_NOISE
         low, high = limits or (None, None)
         share_low, share_high = of_share or (None, None)
         rows.append(Component(name, value, low, high, share, share_low, share_high, reason))

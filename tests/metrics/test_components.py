@@ -14,7 +14,7 @@ import pytest
 
 from polyculture.cache.store import open_store
 from polyculture.metrics.components.design import Design, PromptValue, design
-from polyculture.metrics.components.inference import COMPONENTS, Component, variance_components
+from polyculture.metrics.components.inference import BELOW_NOISE, COMPONENTS, Component, variance_components
 from polyculture.metrics.measure import measure
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
@@ -210,6 +210,15 @@ def test_responses_that_all_agree_have_no_interval() -> None:
         assert one.reason == "no response differs from another"
 
 
+def test_a_component_that_noise_alone_exceeds_has_no_interval_of_width_zero() -> None:
+    """The mean square of the languages is far below that of the samples: all limits are below 0."""
+    dice = np.random.default_rng(8)
+    values = np.broadcast_to(dice.normal(size=(3, 1, 1)), (3, 6, 1)) + 1e-6 * dice.normal(size=(3, 6, 1))
+    one = known(table_of(values, 1.0))["language"]
+    assert (one.estimate, one.low, one.high, one.share_low, one.share_high) == (0, None, None, None, None)
+    assert one.reason == BELOW_NOISE
+
+
 def test_a_level_without_values_is_left_out_and_a_missing_value_is_filled_in() -> None:
     dice = np.random.default_rng(6)
     values = 0.1 * dice.normal(size=(3, 8, 3)) + dice.normal(size=(3, 1, 1)) + dice.normal(size=(1, 8, 1))
@@ -258,7 +267,10 @@ def test_a_run_is_measured(tmp_path: Path) -> None:
         """).fetchall()
     assert len(rows) == 3 * len(COMPONENTS)
     found = {(row["metric"], row["component"]): row for row in rows}
-    assert all(row["reason"] is None for row in rows)
+    below = [row for row in rows if row["reason"] is not None]
+    assert {row["reason"] for row in below} <= {BELOW_NOISE}
+    assert all((row["estimate"], row["low"], row["high"], row["share_low"]) == (0, None, None, None) for row in below)
+    assert len(below) < len(rows) / 4
     assert {row["design"] for row in rows} == {"2 models, 3 languages, 2 topics, 2 countries, 3 wordings, 2 names"}
     for metric, variance in sampling:
         assert found[metric, "sampling"]["estimate"] == pytest.approx(variance)
