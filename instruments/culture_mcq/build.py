@@ -17,9 +17,9 @@ from itertools import combinations
 from random import Random
 
 from polyculture.cache.identity import content_id
-from polyculture.instruments.culture_mcq.blend import Blend, BlendQuestion
-from polyculture.instruments.culture_mcq.cultures import Culture, Cultures
-from polyculture.instruments.culture_mcq.model import OPTIONS, McqQuestion, McqSet, Option, QuestionType, fold_answer
+from polyculture.instruments.culture_mcq.model import OPTIONS, McqQuestion, McqSet, Option, QuestionType
+from polyculture.instruments.cultures.blend import Blend, BlendQuestion, fold_answer
+from polyculture.instruments.cultures.cultures import Culture, Cultures
 
 NAME, STRICT = "blend", "blend-strict"
 Answers = Mapping[str, BlendQuestion]  # country -> its answers to one question

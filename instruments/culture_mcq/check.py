@@ -11,9 +11,9 @@ from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any
 
-from polyculture.instruments.culture_mcq.blend import Blend
-from polyculture.instruments.culture_mcq.cultures import Cultures
-from polyculture.instruments.culture_mcq.model import McqQuestion, McqSet, Option, QuestionType, fold_answer
+from polyculture.instruments.culture_mcq.model import McqQuestion, McqSet, Option, QuestionType
+from polyculture.instruments.cultures.blend import Blend, fold_answer
+from polyculture.instruments.cultures.cultures import Cultures
 from polyculture.instruments.datasets.model import LeftOut
 
 _FILE = Path(__file__).with_name("published.toml")

@@ -69,10 +69,10 @@ class CultureMcqOptions(BaseModel):
 
 def study(asked: Asked, options: CultureMcqOptions) -> Study:
     """Asks the questions and reads the answers. Raises `DataSetError` without any question."""
-    from polyculture.instruments.culture_mcq.cultures import read_cultures
     from polyculture.instruments.culture_mcq.opened import open_questions, some_questions, tell_left_out
     from polyculture.instruments.culture_mcq.prompts import read_prompts
     from polyculture.instruments.culture_mcq.rows import present_questions
+    from polyculture.instruments.cultures.cultures import read_cultures
 
     if listing := checked(options):
         return Study(listing=lambda: listing)
@@ -111,8 +111,8 @@ def study(asked: Asked, options: CultureMcqOptions) -> Study:
 def checked(options: CultureMcqOptions) -> Listing | None:
     """With --check, what the folders hold beside the published counts."""
     from polyculture.instruments.culture_mcq.check import CheckRow, check_blend, check_sheets, written
-    from polyculture.instruments.culture_mcq.cultures import read_cultures
     from polyculture.instruments.culture_mcq.opened import open_blend, open_questions
+    from polyculture.instruments.cultures.cultures import read_cultures
 
     if not options.check:
         return None

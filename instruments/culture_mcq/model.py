@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 
@@ -60,9 +58,3 @@ class McqSet:
     left_out: tuple[LeftOut, ...] = ()  # row by row
     counts: tuple[tuple[str, int], ...] = ()  # reasons why questions were not made, with how many
     unasked: tuple[McqQuestion, ...] = ()  # published rows that no model can answer, as an option is empty
-
-
-@lru_cache(maxsize=65536)
-def fold_answer(text: str) -> str:
-    """An answer as answers of annotators are compared: without case and doubled blanks, in one form of Unicode."""
-    return " ".join(unicodedata.normalize("NFKC", text).split()).casefold()

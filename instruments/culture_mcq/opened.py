@@ -8,11 +8,11 @@ from typing import Literal
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
-from polyculture.instruments.culture_mcq.blend import Blend, load_blend
 from polyculture.instruments.culture_mcq.build import build_questions
-from polyculture.instruments.culture_mcq.cultures import Cultures
 from polyculture.instruments.culture_mcq.model import McqQuestion, McqSet, QuestionType
 from polyculture.instruments.culture_mcq.released import load_released
+from polyculture.instruments.cultures.blend import Blend, load_blend
+from polyculture.instruments.cultures.cultures import Cultures
 from polyculture.instruments.datasets.fetch import check_as_received
 from polyculture.instruments.datasets.model import LeftOut
 from polyculture.instruments.datasets.opened import data_folder

@@ -13,9 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from polyculture.cache.errors import DataSetError
-from polyculture.instruments.culture_mcq.blend import Blend
-from polyculture.instruments.culture_mcq.cultures import Culture, Cultures
-from polyculture.instruments.culture_mcq.model import OPTIONS, McqQuestion, McqSet, Option, QuestionType, fold_answer
+from polyculture.instruments.culture_mcq.model import OPTIONS, McqQuestion, McqSet, Option, QuestionType
+from polyculture.instruments.cultures.blend import Blend, fold_answer
+from polyculture.instruments.cultures.cultures import Culture, Cultures
 from polyculture.instruments.datasets.headers import with_header
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.datasets.sheets import Sheet, read_sheets

@@ -3,12 +3,17 @@
 -- probe_questions: a row is an open question about a culture, as it is at present.
 CREATE VIEW probe_questions AS SELECT * FROM stored_probe_questions;
 
--- probes: a row is a question that a model of the run was probed with under one arm, in its present setup.
+-- probe_human_answers: a row is what people answered to such a question, and how many.
+CREATE VIEW probe_human_answers AS
+SELECT a.* FROM stored_probe_human_answers AS a SEMI JOIN probe_questions AS q ON a.question_key = q.question_key;
+
+-- probes: a row is a question that a model of the run was probed with under one arm, in its present setup,
+-- with the region and the resource level of its culture.
 CREATE VIEW probes AS
-SELECT s.*
+SELECT s.*, q.region, q.level
 FROM stored_probes AS s
 SEMI JOIN run_models AS m ON s.model = m.model
-SEMI JOIN probe_questions AS q ON s.question_key = q.question_key
+INNER JOIN probe_questions AS q ON s.question_key = q.question_key
 LEFT JOIN run_setups AS u ON u.use = 'patch' AND s.model = u.model
 WHERE s.setup_id IS NOT DISTINCT FROM u.setup_id
     AND s.asked_id IN (SELECT id FROM run_asked WHERE instrument = 'probe');

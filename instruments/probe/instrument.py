@@ -1,4 +1,4 @@
-"""Probing as an instrument: `polyculture probe exp.toml --questions FILE`."""
+"""Probing as an instrument: `polyculture probe exp.toml --data blend`, or `--questions FILE`."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from polyculture.instruments.probe.layout import PROBE
 
 if TYPE_CHECKING:
     from polyculture.instruments.probe.asking import Arm, ProbeJob
+    from polyculture.instruments.probe.published import Opened
     from polyculture.instruments.probe.questions import OpenQuestion
     from polyculture.reports.section import Section
 
@@ -37,10 +38,23 @@ class ProbeOptions(BaseModel):
     questions: Annotated[
         Path | None, Field(description="A table of tabs: question_id, culture, language, question, and topic if any.")
     ] = None
+    data: Annotated[
+        Literal["blend", "camel2", "culturescope"] | None,
+        Field(description="Published questions, in place of a table: BLEnD, CAMeL-2, or the study's released sheets."),
+    ] = None
+    folder: Annotated[Path | None, Field(description="The folder of the data set, if it was not fetched.")] = None
+    cultures: Annotated[
+        Path | None, Field(description="Countries, regions and levels of yours (TOML), in place of the data set's.")
+    ] = None
     model: Annotated[str | None, Field(description="Only this model of the experiment.")] = None
     culture: Annotated[Names, Field(description="Only these cultures, three at least.")] = ()
-    language: Annotated[Names, Field(description="Only these asking languages.")] = ()
+    language: Annotated[
+        Names, Field(description="Only these asking languages; of BLEnD also local: each culture in its own.")
+    ] = ()
     most: Annotated[AtLeastOne | None, Field(description="Only the first so many question ids.")] = None
+    per_culture: Annotated[
+        AtLeastOne | None, Field(description="So many question ids, drawn by --seed jointly for all cultures.")
+    ] = None
     window: Annotated[Literal[1, 3], Field(description="3: a layer and its neighbours are replaced together.")] = 1
     inspection: Annotated[
         Path | None, Field(description="A TOML file with a text of yours to continue: prompt and placeholder.")
@@ -56,22 +70,19 @@ class ProbeOptions(BaseModel):
     item_tokens: Annotated[AtLeastOne, Field(description="Of what is written for a layer, at most.")] = 24
     minimum: Annotated[AtLeastOne, Field(description="Occurrences of an item in a culture from which it counts.")] = 1
     resamples: Annotated[AtLeastOne, Field(description="Draws for intervals, and permutations for p.")] = 999
-    seed: Annotated[int, Field(ge=0, description="Of noise, draws and permutations.")] = 1
+    seed: Annotated[int, Field(ge=0, description="Of the subset, noise, draws and permutations.")] = 1
 
 
 def study(asked: Asked, options: ProbeOptions) -> Study:
     """Probes, filters, measures. Raises `DataSetError` without questions about three cultures."""
-    from polyculture.cache.errors import DataSetError
     from polyculture.instruments.probe.asking import PATCHED
-    from polyculture.instruments.probe.questions import choose, present_questions, read_questions
+    from polyculture.instruments.probe.questions import present_questions
     from polyculture.instruments.probe.step import ProbingStep
 
-    if options.questions is None:
-        remedy = "Name a table of open questions with --questions FILE: see docs/probe.md."
-        raise DataSetError("a probe has nothing to ask", remedy=remedy)
-    file, dataset = options.questions, options.questions.stem
-    everything = read_questions(file)
-    chosen = choose(file, everything, options.culture, options.language, options.most)
+    opened = _opened(options)
+    dataset, chosen = opened.dataset, _chosen(opened, options)
+    for line in opened.told:
+        asked.say(line)
     _tell_few(asked, chosen)
     arms: tuple[Arm, ...] = (PATCHED, *dict.fromkeys(options.control))
     jobs = [job for model in asked.models for job in _jobs(asked, options, dataset, chosen, arms, model)]
@@ -89,8 +100,8 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
         Validity(
             {f"patch {model}": asked.setup(model, "patch") for model in asked.models},
             {f"{dataset} {arm} {language}": rules.asked_id(arm, language) for arm in arms for language in languages},
-            partial(present_questions, asked.run, dataset, everything),
-            f"questions {dataset!r}: not all that was asked is in {file}",
+            partial(present_questions, asked.run, dataset, opened.questions),
+            f"questions {dataset!r}: not all that was asked is in {opened.where}",
         ),
         derive,
         (
@@ -103,6 +114,34 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
         ),
         view="probes",
     )
+
+
+def _opened(options: ProbeOptions) -> Opened:
+    """The questions that options name. Raises `DataSetError` where they name none, or two sources."""
+    from polyculture.cache.errors import DataSetError
+    from polyculture.instruments.probe.published import open_published, open_table
+
+    if options.questions is not None and options.data is not None:
+        raise DataSetError("a probe asks a table or published data", remedy="Give either --questions or --data.")
+    if options.questions is not None:
+        return open_table(options.questions, options.cultures)
+    if options.data is None:
+        remedy = (
+            "Name published data with --data, or a table of open questions with --questions FILE: see docs/probe.md."
+        )
+        raise DataSetError("a probe has nothing to ask", remedy=remedy)
+    return open_published(options.data, options.folder, options.language, options.cultures)
+
+
+def _chosen(opened: Opened, options: ProbeOptions) -> list[OpenQuestion]:
+    """The part of the questions that options name; 'local' is no language of its own."""
+    from polyculture.instruments.probe.published import LOCAL
+    from polyculture.instruments.probe.questions import Part, choose
+
+    cultures = tuple(opened.culture(name) for name in options.culture)
+    languages = () if options.data == "blend" and LOCAL in options.language else options.language
+    part = Part(cultures, languages, options.most, options.per_culture, options.seed)
+    return choose(opened.where, opened.questions, part)
 
 
 def _jobs(
@@ -153,7 +192,9 @@ class Probe:
     layout: Layout = PROBE
     commands: Mapping[str, Command] = {
         "probe": Command(
-            ProbeOptions, study, "polyculture probe exp.toml --questions questions.tsv --control noise --control text"
+            ProbeOptions,
+            study,
+            "polyculture probe exp.toml --data blend --folder BLEnD/data --per-culture 50 --control noise",
         )
     }
 

@@ -1,4 +1,4 @@
-"""Open questions about cultures, from a table of tabs: question_id, culture, language, question, and topic if any."""
+"""Open questions about cultures: from a table of tabs, the part that is asked, and their rows in the store."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from polyculture.cache.errors import DataSetError, did_you_mean
 from polyculture.cache.identity import content_id
 from polyculture.instruments.probe.flattening import FEWEST
-from polyculture.instruments.probe.rows import PROBE_QUESTIONS, QuestionRow
+from polyculture.instruments.probe.rows import PROBE_HUMAN_ANSWERS, PROBE_QUESTIONS, HumanAnswerRow, QuestionRow
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,6 +23,14 @@ COLUMNS = ("question_id", "culture", "language", "question")
 
 
 @dataclass(frozen=True, slots=True)
+class HumanAnswer:
+    """What people answered, in its spellings, the usual one first, and how many; None: the source does not say."""
+
+    spellings: tuple[str, ...]
+    votes: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class OpenQuestion:
     """A question about a culture. The same question about other cultures has the same `question_id`."""
 
@@ -31,6 +39,20 @@ class OpenQuestion:
     language: str
     question: str
     topic: str | None = None
+    region: str | None = None
+    level: str | None = None  # of resources
+    answers: tuple[HumanAnswer, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Which part of the questions is asked."""
+
+    cultures: Sequence[str] = ()  # none: all
+    languages: Sequence[str] = ()  # none: all
+    most: int | None = None  # of the first so many question ids
+    per_culture: int | None = None  # so many question ids, drawn by `seed`
+    seed: int = 1
 
 
 def read_questions(file: Path) -> list[OpenQuestion]:
@@ -50,34 +72,30 @@ def read_questions(file: Path) -> list[OpenQuestion]:
     return found
 
 
-def choose(
-    file: Path,
-    questions: Sequence[OpenQuestion],
-    cultures: Sequence[str],
-    languages: Sequence[str],
-    most: int | None,
-) -> list[OpenQuestion]:
-    """Those of some cultures and languages, and of each of `most` question ids, in the order of the file.
+def choose(file: Path, questions: Sequence[OpenQuestion], part: Part) -> list[OpenQuestion]:
+    """A part of the questions, in their order.
 
     Raises `DataSetError` for a name that the table does not have, and for fewer than three cultures.
     """
     for what, asked, there in (
-        ("culture", cultures, {one.culture for one in questions}),
-        ("language", languages, {one.language for one in questions}),
+        ("culture", part.cultures, {one.culture for one in questions}),
+        ("language", part.languages, {one.language for one in questions}),
     ):
         for name in asked:
             if name not in there:
                 remedy = did_you_mean(name, there)
                 raise DataSetError(f"has no question of the {what} {name!r}", where=file, remedy=remedy)
-    ids = list(dict.fromkeys(one.question_id for one in questions))[:most]
-    kept = set(ids)
+    first = set(list(dict.fromkeys(one.question_id for one in questions))[: part.most])
     chosen = [
         one
         for one in questions
-        if one.question_id in kept
-        and (not cultures or one.culture in cultures)
-        and (not languages or one.language in languages)
+        if one.question_id in first
+        and (not part.cultures or one.culture in part.cultures)
+        and (not part.languages or one.language in part.languages)
     ]
+    if part.per_culture is not None:
+        drawn = draw_ids(chosen, part.per_culture, part.seed)
+        chosen = [one for one in chosen if one.question_id in drawn]
     if (count := len({one.culture for one in chosen})) < FEWEST:
         remedy = "Ask about more: the flattening score of two is 0 by construction."
         raise DataSetError(
@@ -86,31 +104,55 @@ def choose(
     return chosen
 
 
+def draw_ids(questions: Sequence[OpenQuestion], number: int, seed: int) -> frozenset[str]:
+    """So many question ids, jointly for all cultures: those first that most cultures have, in an order by the seed.
+
+    Fewer are a part of more. Where an id is missing of a culture, that culture has as many questions less.
+    """
+    having: dict[str, set[str]] = {}
+    for one in questions:
+        having.setdefault(one.question_id, set()).add(one.culture)
+    ordered = sorted(having, key=lambda one: (-len(having[one]), content_id("probe draw", seed, one)))
+    return frozenset(ordered[:number])
+
+
 def question_key(dataset: str, one: OpenQuestion) -> str:
     """A hash of all that is asked."""
     return content_id("probe question", dataset, one.question_id, one.culture, one.language, one.question)
 
 
 def present_questions(run: RunFolder, dataset: str, questions: Sequence[OpenQuestion]) -> dict[Table[Any], pa.Table]:
-    """The table to write so that these are the run's questions of `dataset`; none where they are. Others stay."""
+    """The tables to write so that these are the run's questions of `dataset`; none where they are. Others stay."""
+    asked = [
+        QuestionRow(
+            question_key(dataset, one), dataset, one.language, one.culture, one.question_id, one.topic, one.question,
+            one.region, one.level,
+        )
+        for one in questions
+    ]  # fmt: skip
+    answers = [
+        HumanAnswerRow(
+            question_key(dataset, one), dataset, place, answer.spellings[0], list(answer.spellings), answer.votes
+        )
+        for one in questions
+        for place, answer in enumerate(one.answers, 1)
+    ]
+    return {**_present(run, PROBE_QUESTIONS, dataset, asked), **_present(run, PROBE_HUMAN_ANSWERS, dataset, answers)}
+
+
+def _present(run: RunFolder, table: Table[Any], dataset: str, rows: Sequence[Any]) -> dict[Table[Any], pa.Table]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     from polyculture.cache.parquet import objects_to_table, read_rows
 
-    rows = [
-        QuestionRow(
-            question_key(dataset, one), dataset, one.language, one.culture, one.question_id, one.topic, one.question
-        )
-        for one in questions
-    ]
-    now, path = objects_to_table(PROBE_QUESTIONS, rows), run.table(PROBE_QUESTIONS.name)
+    now, path = objects_to_table(table, rows), run.table(table.name)
     if not path.exists():
-        return {PROBE_QUESTIONS: now}
-    before = read_rows(path, PROBE_QUESTIONS).cast(PROBE_QUESTIONS.schema)
+        return {table: now} if rows else {}
+    before = read_rows(path, table).cast(table.schema)
     if before.filter(pc.field("dataset") == dataset).equals(now):
         return {}
-    return {PROBE_QUESTIONS: pa.concat_tables([before.filter(pc.field("dataset") != dataset), now])}
+    return {table: pa.concat_tables([before.filter(pc.field("dataset") != dataset), now])}
 
 
 def _question(file: Path, number: int, row: dict[str, Any]) -> OpenQuestion:

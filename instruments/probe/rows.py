@@ -18,6 +18,20 @@ class QuestionRow:
     question_id: str  # the same question about another culture has the same
     topic: str | None
     question: str  # as it is asked
+    region: str | None = None  # of the culture
+    level: str | None = None  # of resources, of the culture
+
+
+@dataclass(frozen=True, slots=True)
+class HumanAnswerRow:
+    """What people answered to a question, as its source tells it."""
+
+    question_key: str  # of the question in `probe_questions`
+    dataset: str
+    place: int  # in the source, from 1
+    answer: str  # in its usual spelling, in the language of the question where the source has it
+    spellings: list[str]  # all of them
+    votes: int | None  # how many people gave it; NULL: not told
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +58,7 @@ class ProbeRow:
     last_token: bool | None  # no content word was found: the states are those of the answer's last token
     layers: int | None  # that the model has
     model_version: str | None  # what the engine says it ran
+    word_kinds: list[str] | None = None  # of `words`: 'noun' | 'verb' | 'proper noun'; NULL: not told apart
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +124,7 @@ class FlatteningRow:
 
 
 PROBE_QUESTIONS = Table("probe_questions", QuestionRow)
+PROBE_HUMAN_ANSWERS = Table("probe_human_answers", HumanAnswerRow)
 PROBE_READINGS = Table("probe_readings", ReadingRow, commit="probes")
 PROBE_ITEMS = Table("probe_items", ItemRow, commit="probes")
 PROBES = Table("probes", ProbeRow, key="probe_id", unit="probes")

@@ -9,11 +9,11 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyculture.instruments.culture_mcq.blend import Blend, BlendAnswer, BlendQuestion, load_blend
 from polyculture.instruments.culture_mcq.build import build_questions
-from polyculture.instruments.culture_mcq.cultures import Cultures, read_cultures
-from polyculture.instruments.culture_mcq.model import McqQuestion, QuestionType, fold_answer
+from polyculture.instruments.culture_mcq.model import McqQuestion, QuestionType
 from polyculture.instruments.culture_mcq.opened import some_questions
+from polyculture.instruments.cultures.blend import Blend, BlendAnswer, BlendQuestion, fold_answer, load_blend
+from polyculture.instruments.cultures.cultures import Cultures, read_cultures
 from tests.instruments.culture_mcq.made_up import write_blend
 
 CULTURES = read_cultures()

@@ -14,7 +14,7 @@ import pytest
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.instruments.culture_mcq.cultures import BUILT_IN
+from polyculture.instruments.cultures.cultures import BUILT_IN
 from polyculture.running.layout import store_layout
 from tests.instruments.bbq.made_up import answering
 from tests.instruments.culture_mcq.made_up import (

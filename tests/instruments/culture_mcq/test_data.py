@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.errors import DataSetError
-from polyculture.instruments.culture_mcq.blend import NUMERIC, UNANSWERED, load_blend
 from polyculture.instruments.culture_mcq.check import check_blend, check_sheets
-from polyculture.instruments.culture_mcq.cultures import BUILT_IN, fold_name, read_cultures
 from polyculture.instruments.culture_mcq.model import QuestionType
 from polyculture.instruments.culture_mcq.released import load_released
+from polyculture.instruments.cultures.blend import NUMERIC, UNANSWERED, load_blend
+from polyculture.instruments.cultures.cultures import BUILT_IN, fold_name, read_cultures
 from tests.instruments.culture_mcq.made_up import (
     LEVELS,
     REGIONS,

@@ -9,18 +9,18 @@ numerals ..."), as its answers are no names of anything.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from polyculture.cache.errors import DataSetError
-from polyculture.instruments.culture_mcq.cultures import Cultures
-from polyculture.instruments.culture_mcq.model import fold_answer
+from polyculture.instruments.cultures.cultures import Cultures
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.datasets.sheets import read_sheets
 
@@ -28,7 +28,7 @@ REPOSITORY = "https://github.com/nlee0212/BLEnD"
 NUMERIC, UNANSWERED = "asks for a number", "nobody answered it"
 ANNOTATIONS, QUESTIONS = "annotations", "questions"
 _ENDING = "_data.json"
-_NUMERIC = re.compile(r"\bProvide\b")
+_PROVIDE = re.compile(r"\bProvide\b")
 _COLUMNS = ("Translation", "Question")  # the first that agrees with the annotations is the English one
 
 
@@ -38,6 +38,7 @@ class BlendAnswer:
 
     spellings: tuple[str, ...]
     votes: int
+    local: tuple[str, ...] = ()  # as it was given, in the country's language
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,17 @@ class Blend:
     def of_country(self, country: str) -> int:
         """How many questions of a country stay."""
         return sum(name == country for _, name in self.questions)
+
+
+@lru_cache(maxsize=65536)
+def fold_answer(text: str) -> str:
+    """An answer as answers of annotators are compared: without case and doubled blanks, in one form of Unicode."""
+    return " ".join(unicodedata.normalize("NFKC", text).split()).casefold()
+
+
+def asks_for_number(text: str) -> bool:
+    """Whether a question of BLEnD, in English, asks for a number, a time or a date."""
+    return _PROVIDE.search(text) is not None
 
 
 def load_blend(folder: Path, cultures: Cultures) -> Blend:
@@ -184,7 +196,7 @@ def _excluded(question: BlendQuestion) -> str | None:
     """Why a question stays out; one that nobody answered is not counted among the numeric ones."""
     if not question.answers:
         return UNANSWERED
-    return NUMERIC if _NUMERIC.search(question.text) else None
+    return NUMERIC if asks_for_number(question.text) else None
 
 
 def _question(source_id: str, country: str, entry: Any, told: tuple[str, str | None] | None) -> BlendQuestion:
@@ -207,7 +219,12 @@ def _answers(annotations: Sequence[Any]) -> Iterator[BlendAnswer]:
         votes = one.get("count") if isinstance(one, dict) else None
         if isinstance(votes, bool) or not isinstance(votes, int):
             raise ValueError("an answer has no number of votes")
-        spelt = one.get("en_answers")
-        texts = tuple(text.strip() for text in spelt if isinstance(text, str)) if isinstance(spelt, list) else ()
-        if any(texts):
-            yield BlendAnswer(tuple(filter(None, texts)), votes)
+        if texts := _texts(one.get("en_answers")):
+            yield BlendAnswer(texts, votes, _texts(one.get("answers")))
+
+
+def _texts(told: Any) -> tuple[str, ...]:
+    """The texts of a list that are not empty; none where it is no list."""
+    return (
+        tuple(text.strip() for text in told if isinstance(text, str) and text.strip()) if isinstance(told, list) else ()
+    )

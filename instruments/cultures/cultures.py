@@ -24,6 +24,7 @@ class _Country(BaseModel):
     level: str
     region: str
     spellings: tuple[str, ...] = ()
+    language: str | None = None
 
 
 class _File(BaseModel):
@@ -41,6 +42,7 @@ class Culture:
     country: str
     level: str
     region: str
+    language: str | None = None  # ISO 639-1, that questions are asked in there
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def read_cultures(file: Path | None = None) -> Cultures:
         if one.level not in told.levels:
             what = f"countries.{country}: level {one.level!r} is none of {', '.join(told.levels)}"
             raise DataSetError(what, where=file, remedy="Name one of them, or add it to `levels`.")
-    countries = {name: Culture(name, one.level, one.region) for name, one in told.countries.items()}
+    countries = {name: Culture(name, one.level, one.region, one.language) for name, one in told.countries.items()}
     groups = [*told.levels, *dict.fromkeys(one.region for one in told.countries.values())]
     _check_spellings(file, told, groups)
     spelt = [(name, name) for name in countries]

@@ -1,0 +1,149 @@
+"""Open questions from published data: BLEnD in English or in local languages, the study's sheets, and CAMeL-2.
+
+What a rule leaves out is counted in a line. Cultures, with their region and resource level, are data of their own.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from polyculture.cache.errors import DataSetError
+from polyculture.instruments.cultures.cultures import Cultures, read_cultures
+from polyculture.instruments.probe.questions import HumanAnswer, OpenQuestion, read_questions
+
+if TYPE_CHECKING:
+    from polyculture.instruments.cultures.blend import BlendQuestion
+    from polyculture.instruments.datasets.model import LeftOut
+
+Data = Literal["blend", "camel2", "culturescope"]
+LOCAL, ENGLISH = "local", "en"
+_NAMED = 3  # remarks that a line names
+
+
+@dataclass(frozen=True)
+class Opened:
+    """Questions of one origin, the cultures that they are about, and lines about what is left out."""
+
+    dataset: str  # in the store
+    where: Path
+    questions: Sequence[OpenQuestion]
+    cultures: Cultures
+    told: tuple[str, ...] = ()
+
+    def culture(self, name: str) -> str:
+        """A culture as the questions name it, under any spelling that is known."""
+        found = self.cultures.country(name)
+        there = {one.culture for one in self.questions}
+        return name if name in there or found is None else found.country
+
+
+def open_table(file: Path, cultures: Path | None) -> Opened:
+    """A table of questions; cultures that a file of cultures knows, by any spelling, have its region and level."""
+    known = read_cultures(cultures)
+    found = [_placed(one, known) for one in read_questions(file)]
+    return Opened(file.stem, file, found, known)
+
+
+def open_published(data: Data, folder: Path | None, languages: Sequence[str], cultures: Path | None) -> Opened:
+    """The questions of published data. Raises `DataSetError` where files are missing or hold none that can be asked."""
+    from polyculture.instruments.probe.camel2 import CULTURES, open_camel2
+
+    place = _folder(data, folder)
+    if data == "camel2":
+        return open_camel2(place, read_cultures(cultures or CULTURES))
+    known = read_cultures(cultures)
+    return open_blend(place, languages, known) if data == "blend" else open_sheets(place, known)
+
+
+def open_blend(folder: Path, languages: Sequence[str], cultures: Cultures) -> Opened:
+    """BLEnD's questions in English, or where `languages` name another or 'local', each in its culture's language.
+
+    Left out, with their number: questions that nobody answered, those that ask for a number, and in local languages
+    those of cultures whose language is not known.
+    """
+    from polyculture.instruments.cultures.blend import load_blend
+
+    local = bool(languages) and ENGLISH not in languages
+    if languages and not local and set(languages) != {ENGLISH}:
+        what = f"BLEnD is asked in English or in local languages, not in {' and '.join(languages)} at once"
+        raise DataSetError(what, remedy=f"Name --language {ENGLISH}, --language {LOCAL}, or some local languages.")
+    blend, told = load_blend(folder, cultures), Counter[str]()
+    found = []
+    for one in blend.questions.values():
+        language = cultures.countries[one.country].language if local else ENGLISH
+        text = one.local_text if local else one.text
+        if not language or not text:
+            told["no local text" if language else f"the language of {one.country} is not known"] += 1
+            continue
+        found.append(_placed(_of_blend(one, language, text, local), cultures))
+    for (_, reason), count in blend.excluded.items():
+        told[reason] += count
+    lines = _told(
+        f"BLEnD: of {sum(blend.asked.values())} questions about {len(blend.asked)} cultures {len(found)} stay", told
+    )
+    return Opened("blend-local" if local else "blend", folder, found, cultures, (*lines, *_remarks(blend.left_out)))
+
+
+def open_sheets(folder: Path, cultures: Cultures) -> Opened:
+    """The study's multiple-choice sheets as open questions: each question and target once; the right option answers."""
+    from polyculture.instruments.culture_mcq.released import load_released
+    from polyculture.instruments.cultures.blend import NUMERIC, asks_for_number
+
+    released = load_released(folder, cultures)
+    found: dict[tuple[str, str], OpenQuestion] = {}
+    told: Counter[str] = Counter()
+    for one in (*released.questions, *released.unasked):
+        key, gold = (one.source_id, one.target), one.options[one.right].text
+        if asks_for_number(one.text):
+            told[NUMERIC] += 1
+        elif key in found:
+            told["the same question and target in another sheet"] += 1
+        else:
+            answers = (HumanAnswer((gold,), None),) if gold else ()
+            asked = OpenQuestion(one.source_id, one.target, ENGLISH, one.text, None, answers=answers)
+            found[key] = _placed(asked, cultures)
+    total = len(released.questions) + len(released.unasked)
+    lines = _told(f"culturescope: of {total} rows {len(found)} open questions stay", told)
+    return Opened("culturescope", folder, list(found.values()), cultures, (*lines, *_remarks(released.left_out)))
+
+
+def _of_blend(one: BlendQuestion, language: str, text: str, local: bool) -> OpenQuestion:
+    answers = tuple(
+        HumanAnswer((answer.local if local else ()) or answer.spellings, answer.votes) for answer in one.answers
+    )
+    return OpenQuestion(one.source_id, one.country, language, text, one.topic, answers=answers)
+
+
+def _placed(one: OpenQuestion, cultures: Cultures) -> OpenQuestion:
+    """The question with its culture's region and level, where these are known."""
+    found = cultures.country(one.culture)
+    return one if found is None else replace(one, region=found.region, level=found.level)
+
+
+def _told(head: str, reasons: Counter[str]) -> tuple[str]:
+    return (head + "".join(f"; {reason}: {count}" for reason, count in reasons.most_common()),)
+
+
+def _remarks(left_out: Sequence[LeftOut]) -> tuple[str, ...]:
+    if not left_out:
+        return ()
+    some = "; ".join(f"{one.place}: {one.reason}" for one in left_out[:_NAMED])
+    more = len(left_out) - _NAMED
+    return (f"{len(left_out)} remarks: {some}" + (f"; and {more} more" if more > 0 else ""),)
+
+
+def _folder(data: Data, folder: Path | None) -> Path:
+    from polyculture.instruments.datasets.fetch import check_as_received
+    from polyculture.instruments.datasets.opened import data_folder
+
+    place = folder or data_folder(data)
+    if not place.exists():
+        remedy = "Name the folder of its files with --folder: see docs/probe.md."
+        raise DataSetError(f"there is no folder of {data}", where=place, remedy=remedy)
+    if place.is_dir():
+        check_as_received(place)
+    return place
