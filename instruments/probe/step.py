@@ -40,6 +40,7 @@ class _Answered:
     words: tuple[str, ...] = ()
     found: AnswerStates | None = None
     error: str | None = None
+    kinds: tuple[str, ...] = ()  # of the words; empty: not told apart
 
 
 class ProbingStep:
@@ -91,7 +92,7 @@ def _answers(engine: Patching, rules: ProbeRules, questions: Sequence[OpenQuesti
     for number, one in enumerate(questions):
         text = said[number].text
         if text and text.strip():
-            words[number] = content_words(text, one.language)
+            words[number] = content_words(text, one.language, rules.tagger_of(one.language))
             spans = tuple((word.start, word.end) for word in words[number])
             asked.append(StatesRequest(str(number), _messages(one), text, spans))
     states = {int(one.request_id): one for one in engine.answer_states(asked)}
@@ -100,7 +101,8 @@ def _answers(engine: Patching, rules: ProbeRules, questions: Sequence[OpenQuesti
         if found is None:
             yield _Answered(one, text, error=said[number].error or "the answer is empty")
         else:
-            yield _Answered(one, text, tuple(word.text for word in words[number]), found, found.error)
+            kinds = tuple(word.kind for word in words[number] if word.kind)
+            yield _Answered(one, text, tuple(word.text for word in words[number]), found, found.error, kinds)
 
 
 def _messages(one: OpenQuestion) -> tuple[Message, ...]:
@@ -161,14 +163,15 @@ def _rows(
     probing: ProbeJob, one: Asked, answered: _Answered, written: Mapping[int, Continuation], depth: int
 ) -> tuple[Any, ...]:
     question, found = one.question, answered.found
+    rule = word_rule(question.language, probing.rules.tagger_of(question.language))
     row = ProbeRow(
         probe_id=one.probe_id, asked_id=one.asked_id, setup_id=probing.setup_id, model=probing.job.model,
         dataset=probing.dataset, language=question.language, culture=question.culture,
         question_id=question.question_id, question_key=question_key(probing.dataset, question), arm=one.arm,
         status="failed" if answered.error else "ok", error=answered.error, retryable=False if answered.error else None,
-        answer=answered.answer, words=list(answered.words) or None, word_rule=word_rule(question.language),
+        answer=answered.answer, words=list(answered.words) or None, word_rule=rule,
         tokens=found.tokens if found else None, last_token=found.last_token if found else None, layers=depth,
-        model_version=found.model_version if found else None,
+        model_version=found.model_version if found else None, word_kinds=list(answered.kinds) or None,
     )  # fmt: skip
     sources = (
         ("prompt", fold(probing.rules.inspection.prompt)), ("culture", fold(question.culture)),

@@ -1,7 +1,7 @@
-"""Content words of answers by a rule: words of letters that are no function words of the language.
+"""Content words of answers: nouns, verbs and proper nouns by a tagger, or by a rule words that are no function words.
 
-No tagger is asked: verbs, nouns and adjectives are not told apart, and in scripts without spaces a run of letters is a
-word. The rule is recorded with every answer.
+By the rule, verbs, nouns and adjectives are not told apart, and in scripts without spaces a run of letters is a word.
+What was used is recorded with every answer.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+RULE = "rule"
 _LETTERS = (
     r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u064b-\u0652\u0900-\u0963\u0971-\u0dff\u0e31-\u0e4e])*"  # with vowel signs
 )
@@ -27,10 +28,17 @@ class ContentWord:
     text: str
     start: int
     end: int
+    kind: str | None = None  # 'noun' | 'verb' | 'proper noun'; None: not told apart
 
 
-def content_words(text: str, language: str) -> list[ContentWord]:
-    """The content words of a text, in order."""
+def content_words(text: str, language: str, tagger: str = RULE) -> list[ContentWord]:
+    """The content words of a text, in order, by a tagger of `taggers` or by the rule."""
+    if tagger != RULE:
+        from polyculture.instruments.probe.taggers.reading import tagged_words
+
+        return [
+            ContentWord(text[start:end], start, end, kind) for start, end, kind in tagged_words(text, language, tagger)
+        ]
     leave_out = function_words(language)
     return [
         ContentWord(found[0], found.start(), found.end())
@@ -39,8 +47,12 @@ def content_words(text: str, language: str) -> list[ContentWord]:
     ]
 
 
-def word_rule(language: str) -> str:
-    """The rule in words, as it is recorded."""
+def word_rule(language: str, tagger: str = RULE) -> str:
+    """The tagger or the rule in words, as it is recorded."""
+    if tagger != RULE:
+        from polyculture.instruments.probe.taggers.known import recorded
+
+        return recorded(tagger)
     return f"rule 1, function words of {language}" if function_words(language) else "rule 1, no function words known"
 
 

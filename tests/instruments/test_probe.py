@@ -38,7 +38,7 @@ countries = ["JP"]
 """
 OPTIONS = '[options.transformers]\ndevice = "cpu"\nbare_prompts = true\n'
 CULTURES = ("Iran", "Korea", "Mexico")
-QUICK = ("--resamples", "19", "--answer-tokens", "8", "--item-tokens", "4")
+QUICK = ("--resamples", "19", "--answer-tokens", "8", "--item-tokens", "4", "--tagger", "rule")
 
 
 def write_questions(folder: Path, cultures: Iterable[str] = CULTURES) -> Path:

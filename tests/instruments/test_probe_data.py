@@ -16,11 +16,15 @@ from polyculture.cache.store import open_store
 from polyculture.instruments.cultures.blend import NUMERIC, UNANSWERED
 from polyculture.instruments.probe.published import open_published, open_table
 from polyculture.instruments.probe.questions import OpenQuestion, Part, choose, draw_ids
+from polyculture.instruments.probe.words import word_rule
 from polyculture.running.layout import store_layout
 from tests.instruments.culture_mcq.made_up import LEVELS, resource_row, write_blend, write_rows
 from tests.instruments.culture_mcq.made_up import NUMERIC as ASKS_NUMBER
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.tiny_models import save_causal
+
+pytest.importorskip("HanTa", reason="the extra 'taggers' is not installed")
+pytest.importorskip("torch", reason="the extra 'transformers' is not installed")
 
 QUICK = ("--resamples", "19", "--answer-tokens", "4", "--item-tokens", "4")
 
@@ -168,9 +172,16 @@ def test_a_command_asks_a_part_of_published_questions_and_keeps_what_people_said
             ("Assam", "South Asia", "low", 2), ("South Korea", "East Asia", "mid", 2),
             ("US", "North America", "high", 2),
         ]  # fmt: skip
+        rules = "SELECT DISTINCT word_rule, len(words) = len(word_kinds) FROM probes WHERE words IS NOT NULL"
+        assert {rule for rule, _ in store.sql("SELECT word_rule, 1 FROM probes").fetchall()} == {
+            word_rule("en", "hanta")
+        }
+        assert all(alike for _, alike in store.sql(rules).fetchall())
         said = "SELECT answer, votes FROM probe_human_answers JOIN probe_questions USING (question_key) " \
                "WHERE culture = 'US' AND question_id = 'Al-en-00' ORDER BY place"  # fmt: skip
         assert store.sql(said).fetchall() == [("us dish 0", 3), ("soup of US", 2), ("rice", 1)]
+    wrong = polyculture(*words, "--tagger", "kiwipiepy", cwd=tmp_path)
+    assert "serves no language that is asked" in one_line(wrong)
     both = polyculture(*words, "--questions", "open.tsv", cwd=tmp_path)
     assert "either --questions or --data" in one_line(both)
 
