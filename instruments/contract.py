@@ -108,6 +108,7 @@ class Study:
     view: str = ""  # the view with the reasons of failures
     listing: Callable[[], Listing] | None = None
     missing: str = ""  # why nothing of it can be asked, where that is a fault: the command does not end with 0
+    planned: Mapping[str, Callable[[], Listing]] = field(default_factory=dict)  # title -> a table of its own in `plan`
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.cache.layout import Layout
-from polyculture.instruments.contract import Asked, Command, Shown, Study, Validity
+from polyculture.instruments.contract import Asked, Command, Listing, Shown, Study, Validity
 from polyculture.instruments.probe.layout import PROBE
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 _OWN = Path(__file__).parent
 AtLeastOne = Annotated[int, Field(ge=1)]
 Names = tuple[str, ...]
+FORECAST = "The whole probe on paper, tokens and hours at most; hours are of one GPU of 80 GB (docs/probe.md)"
 Control = Literal["noise", "text", "unpatched"]
 
 
@@ -121,6 +122,7 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
             ),
         ),
         view="probes",
+        planned={FORECAST: partial(_forecast, asked, options, chosen, arms)},
     )
 
 
@@ -177,6 +179,16 @@ def _jobs(
         ProbeJob(Job(model, language, f"{dataset}-{culture}"), dataset, setup, list(some), arms, rules)
         for (language, culture), some in groupby(ordered, key=_place)
     ]
+
+
+def _forecast(asked: Asked, options: ProbeOptions, questions: Sequence[OpenQuestion], arms: Sequence[Arm]) -> Listing:
+    """What the whole probe takes on paper, a row per model."""
+    from polyculture.instruments.probe.asking import HOUSE, read_inspection
+    from polyculture.instruments.probe.forecast_table import COLUMNS, Planned, forecast_row
+
+    inspection = read_inspection(options.inspection or HOUSE, options.item_tokens)
+    planned = Planned([one.question for one in questions], list(arms), options.answer_tokens, inspection)
+    return Listing(COLUMNS, [forecast_row(asked.spec(model), planned) for model in asked.models])
 
 
 def _place(one: OpenQuestion) -> tuple[str, str]:

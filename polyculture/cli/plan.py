@@ -94,6 +94,10 @@ def plan(
     title = f"{workspace.experiment.name}: {len(workspace.prompts)} prompts, {workspace.sampling.n} samples each"
     print_table(WORK, [(e.stage, e.model, e.jobs, e.prompts, e.responses, e.left) for e in found], title=title)
     print_table(PRICE, [_price(e) for e in found], title="What is left costs")
+    for asked in questions_asked(workspace):
+        for told, listing in asked.study(quiet=True).planned.items():
+            planned = listing()
+            print_table(planned.columns, planned.rows, title=told)
     _print_examples(workspace)
     stages = [("extract", pipeline.extraction.summary), ("link", linking.summary), ("folder", str(workspace.run.root))]
     waits, played = waiting_line(workspace.run), workspace.experiment.played_line

@@ -65,7 +65,7 @@ def load(spec: ModelSpec, options: TransformersOptions) -> Loaded:
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForMaskedLM, AutoTokenizer
 
-    place = _place(spec, options)
+    place = place_of(spec, options)
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
         config = AutoConfig.from_pretrained(place.name, **place.arguments)
@@ -92,7 +92,7 @@ def load_labeller(spec: ModelSpec, options: TransformersOptions, architecture: s
     import torch
     import transformers
 
-    place = _place(spec, options)
+    place = place_of(spec, options)
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
         config = transformers.AutoConfig.from_pretrained(place.name, **place.arguments)
@@ -119,7 +119,7 @@ def load_base(spec: ModelSpec, options: TransformersOptions, architecture: str, 
     import torch
     import transformers
 
-    place = _place(spec, options)
+    place = place_of(spec, options)
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
     numbers = dict(enumerate(labels))
     names = {"num_labels": len(labels), "id2label": numbers, "label2id": {label: n for n, label in numbers.items()}}
@@ -143,14 +143,14 @@ def load_tokenizer(spec: ModelSpec, options: TransformersOptions) -> Any:
     """A model's tokenizer alone, fast or not. Raises `EngineError` as `load` does."""
     from transformers import AutoTokenizer
 
-    place = _place(spec, options)
+    place = place_of(spec, options)
     try:
         return AutoTokenizer.from_pretrained(place.name, **place.arguments)
     except (OSError, ValueError, ImportError, KeyError) as fault:
         raise _cannot_open(spec, fault) from fault
 
 
-def _place(spec: ModelSpec, options: TransformersOptions) -> _Place:
+def place_of(spec: ModelSpec, options: TransformersOptions) -> _Place:
     if is_gguf(spec.name):
         file = find_gguf(spec.name)
         return _Place(str(file.parent), {"gguf_file": file.name}, gguf=file)
