@@ -6,16 +6,19 @@ from collections import Counter
 from pathlib import Path
 
 import duckdb
+import pyarrow.parquet as pq
 import pytest
 from openpyxl import Workbook
 
 import polyculture.instruments.probe as probe
 from polyculture.cache.errors import DataSetError
+from polyculture.cache.parquet import objects_to_table
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.instruments.cultures.blend import NUMERIC, UNANSWERED
 from polyculture.instruments.probe.published import open_published, open_table
-from polyculture.instruments.probe.questions import OpenQuestion, Part, choose, draw_ids
+from polyculture.instruments.probe.questions import HumanAnswer, OpenQuestion, Part, choose, draw_ids, present_questions
+from polyculture.instruments.probe.rows import PROBE_QUESTIONS, QuestionRow
 from polyculture.instruments.probe.words import word_rule
 from polyculture.running.layout import store_layout
 from tests.instruments.culture_mcq.made_up import LEVELS, resource_row, write_blend, write_rows
@@ -204,6 +207,23 @@ def test_flattening_between_levels_and_regions_is_the_mean_of_its_pairs() -> Non
         ("region", "Africa", "Asia", 2, 65.5), ("region", "Asia", "Africa", 2, 67.0),
         ("region", "Asia", "Asia", 2, 65.5),
     ]  # fmt: skip
+
+
+def test_questions_of_an_earlier_version_stay_readable(tmp_path: Path) -> None:
+    run = RunFolder(tmp_path)
+    before = [
+        QuestionRow("k1", "mine", "en", "Iran", "q1", None, "What?"),
+        QuestionRow("k2", "open", "en", "A", "q", None, "B?"),
+    ]
+    table = objects_to_table(PROBE_QUESTIONS, before).drop_columns(["region", "level"])
+    pq.write_table(table, run.table(PROBE_QUESTIONS.name))
+    asked = [OpenQuestion("q", "Mexico", "en", "What?", None, "America", "high", (HumanAnswer(("corn", "maize"), 3),))]
+    written = {one.name: rows.to_pylist() for one, rows in present_questions(run, "open", asked).items()}
+    assert [(row["dataset"], row["culture"], row["region"], row["level"]) for row in written["probe_questions"]] == [
+        ("mine", "Iran", None, None), ("open", "Mexico", "America", "high"),
+    ]  # fmt: skip
+    (answer,) = written["probe_human_answers"]
+    assert (answer["answer"], answer["spellings"], answer["votes"]) == ("corn", ["corn", "maize"], 3)
 
 
 def test_of_the_published_files_as_many_stay_as_are_documented(shared_data: Path) -> None:

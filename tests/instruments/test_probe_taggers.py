@@ -16,19 +16,20 @@ from polyculture.generate.engines.patching import Inspection
 from polyculture.instruments.probe.asking import ProbeRules
 from polyculture.instruments.probe.taggers import known
 from polyculture.instruments.probe.taggers.known import choose_taggers, recorded, without_tagger
+from polyculture.instruments.probe.taggers.packages import open_package
 from polyculture.instruments.probe.words import content_words, word_rule
 
 for package in ("kiwipiepy", "sudachipy", "jieba", "pythainlp", "HanTa", "spacy"):
     pytest.importorskip(package, reason="the extra 'taggers' is not installed")
 
 SAID = {
-    "ko": ("설날에는 떡국을 먹어요.\r\n세종대왕이 공부했다", "설날 떡국 먹 세종 대왕 공부", "nnvpnn"),
+    "ko": ("설날에는 👨‍👩‍👧 떡국을 먹어요.\r\n세종대왕이 공부했다", "설날 떡국 먹 세종 대왕 공부", "nnvpnn"),
     "ja": ("お正月には😀お雑煮を食べます。\r\n東京都でか\u3099っこう", "正月 雑煮 食べ 東京都 か\u3099っこう", "nnvpn"),
     "zh": ("春节的时候😀北京人吃饺子。\r\n毛泽东喜欢 肉", "春节 时候 北京 人 吃饺子 毛泽东 喜欢 肉", "nnpnvpvn"),
     "th": ("คนไทยกินข้าวแช่😀ในวันสงกรานต์\r\nที่กรุงเทพมหานคร", "คนไทย กิน ข้าวแช่ วันสงกรานต์ กรุงเทพมหานคร", "nvnnp"),
     "de": ("Die Leute in Berlin lesen an Neujahr Ma\u0308rchen 😀 und können nicht schlafen.",
            "Leute Berlin lesen Neujahr Ma\u0308rchen schlafen", "npvnnv"),
-    "en": ("People don't drink tea; they're in Tehran.\r\nNowruz is loved.",
+    "en": ("People don't 😀 drink tea; they're in Tehran.\r\nNowruz is loved.",
            "People drink tea Tehran Nowruz loved", "nvnppv"),
     "nl": ("De mensen in Amsterdam eten graag haring.", "mensen Amsterdam eten haring", "npvn"),
 }  # fmt: skip
@@ -74,7 +75,6 @@ def test_words_stand_where_they_are_said_to(language: str, pieces: list[str]) ->
     found, at = content_words(text, language, tagger), 0
     for word in found:
         assert at <= word.start < word.end <= len(text)
-        assert text[word.start : word.end] == word.text
         assert any(letter.isalpha() for letter in word.text)
         assert not unicodedata.combining(word.text[0])
         assert not unicodedata.combining(text[word.end : word.end + 1] or "x")
@@ -166,3 +166,21 @@ def test_spacy_with_a_model_of_ones_own(tmp_path: Path, monkeypatch: pytest.Monk
     bare.to_disk(tmp_path / "bare")
     with pytest.raises(DataSetError, match="no tagger and no morphologizer"):
         content_words("a b", "en", f"spacy:{tmp_path / 'bare'}")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(pieces=TEXTS)
+def test_japanese_words_cover_the_text(pieces: list[str]) -> None:
+    """The tagger reads a normalised text: its places must be those of the text as it is."""
+    text = "".join(pieces).replace("\x00", " ")
+    at = 0
+    for start, end, _ in open_package("sudachipy", "ja")(text):
+        assert start == at
+        at = end
+    assert at == len(text)
+
+
+def test_korean_nouns_are_those_at_their_places() -> None:
+    text = "한\u1100\u1161위 😀 김치\u0301 송편, 설날 떡국\r\n K팝 가족"
+    found = content_words(text, "ko", "kiwipiepy")
+    assert {"김치\u0301", "송편", "설날", "떡국", "가족"} <= {word.text for word in found}

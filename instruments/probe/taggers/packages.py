@@ -87,9 +87,11 @@ def _hanta(language: str) -> Tag:
 
 
 def _sentences(text: str) -> Iterator[list[tuple[int, int]]]:
-    """Words and signs of each sentence, by where they stand."""
+    """Words and punctuation of each sentence, by where they stand; emoji and other symbols would mislead the tagger."""
     sentence: list[tuple[int, int]] = []
     for found in _PIECE.finditer(text):
+        if unicodedata.category(found[0][0])[0] not in "LNP":
+            continue
         sentence.append(found.span())
         if found[0] in _SENTENCE_ENDS:
             yield sentence
