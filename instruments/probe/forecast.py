@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 
-from polyculture.generate.engines.transformers.shape import ModelShape
+from polyculture.generate.engines.shape import ModelShape
 
 OPERATIONS = 1.5e14  # a second: half of 312 TFLOP/s
 BANDWIDTH = 1.5e12  # bytes a second: three quarters of 2 TB/s
@@ -31,8 +31,6 @@ class Plan:
     answer_tokens: int  # of an answer, at most
     prompt_tokens: int  # of the inspection text
     item_tokens: int  # of a continuation, at most
-    batch_size: int  # answers that are written at the same time
-    batch_patches: int  # continuations
     part: int  # questions whose states are held at the same time
 
 
@@ -62,13 +60,15 @@ def forecast(shape: ModelShape, plan: Plan) -> Forecast:
     layered = sum(arm not in WITHOUT_LAYERS for arm in plan.arms)
     continuations = plan.questions * (layered * shape.layers + len(plan.arms) - layered)
     length = plan.prompt_tokens + plan.item_tokens
-    answering = ceil(plan.questions / plan.batch_size) * plan.answer_tokens
-    writing = ceil(continuations / plan.batch_patches) * plan.item_tokens
+    answering = ceil(plan.questions / shape.texts_at_once) * plan.answer_tokens
+    writing = ceil(continuations / shape.patches_at_once) * plan.item_tokens
     read = 2 * plan.question_tokens + plan.questions * plan.answer_tokens
     reading = 2 * shape.parameters * read / OPERATIONS
     asked = plan.question_tokens / max(plan.questions, 1) + plan.answer_tokens
     seconds = (
-        reading + answering * _step(shape, plan.batch_size, asked) + writing * _step(shape, plan.batch_patches, length)
+        reading
+        + answering * _step(shape, shape.texts_at_once, asked)
+        + writing * _step(shape, shape.patches_at_once, length)
     )
     alone = continuations * (plan.item_tokens * _step(shape, 1, length) + _step(shape, plan.prompt_tokens, 1))
     return Forecast(
@@ -77,11 +77,11 @@ def forecast(shape: ModelShape, plan: Plan) -> Forecast:
         written=plan.questions * plan.answer_tokens + continuations * plan.item_tokens,
         read=read,
         weights=shape.weights,
-        cache=plan.batch_patches * length * shape.cache_of_token,
-        logits=plan.batch_patches * shape.vocabulary * _LOGIT,
+        cache=shape.patches_at_once * length * shape.cache_of_token,
+        logits=shape.patches_at_once * shape.vocabulary * _LOGIT,
         states=plan.part * shape.layers * shape.width * _STATE,
         seconds=seconds,
-        singly=reading + answering * _step(shape, plan.batch_size, asked) + alone,
+        singly=reading + answering * _step(shape, shape.texts_at_once, asked) + alone,
     )
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from polyculture.generate.engines import ModelSpec, find_kind
+from polyculture.generate.engines import PATCHING, ModelSpec, find_kind
 from polyculture.generate.engines.options import read_options
 from polyculture.generate.engines.patching import Inspection
 from polyculture.instruments.probe.forecast import Forecast, Plan, forecast
@@ -30,22 +30,17 @@ class Planned:
 
 def forecast_row(spec: ModelSpec, planned: Planned) -> tuple[object, ...]:
     """A model's row of `COLUMNS`; the model and a reason without its files here, or without layers to look into."""
-    if spec.engine != "transformers":
-        return _unknown(spec, "no layers to look into")
-    try:
-        from polyculture.generate.engines.transformers.options import TransformersOptions
-        from polyculture.generate.engines.transformers.shape import read_shape
-    except ImportError:
-        return _unknown(spec, "transformers is not installed")
     from polyculture.instruments.probe.step import PART
 
-    shape, options = read_shape(spec), read_options(TransformersOptions, spec)
+    kind = find_kind(spec)
+    if kind.offer(PATCHING) is None:
+        return _unknown(spec, "no layers to look into")
+    shape = kind.shape(spec, read_options(kind.options, spec))
     if shape is None:
         return _unknown(spec, "its files are not here")
     plan = Plan(
         len(planned.questions), planned.arms, sum(_tokens(spec, planned.questions)), planned.answer_tokens,
-        _tokens(spec, [planned.inspection.prompt])[0], planned.inspection.max_tokens, options.batch_size,
-        options.batch_patches, PART,
+        _tokens(spec, [planned.inspection.prompt])[0], planned.inspection.max_tokens, PART,
     )  # fmt: skip
     return forecast_cells(spec.model, shape.layers, forecast(shape, plan))
 

@@ -41,10 +41,12 @@ item_tokens = 3
 def test_sizes_are_those_of_the_loaded_model(tmp_path: Path, kind: str) -> None:
     from transformers import AutoModelForCausalLM, DynamicCache
 
+    from polyculture.generate.engines.transformers.options import TransformersOptions
     from polyculture.generate.engines.transformers.shape import read_shape
 
+    options = TransformersOptions(device="cpu")
     folder = save_causal(kind, tmp_path / kind)
-    shape = read_shape(ModelSpec(f"transformers:{folder}", {"device": "cpu"}))
+    shape = read_shape(ModelSpec(f"transformers:{folder}"), options)
     model = AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
     assert shape is not None
     assert shape.weights == sum(one.nbytes for one in model.parameters())
@@ -54,22 +56,23 @@ def test_sizes_are_those_of_the_loaded_model(tmp_path: Path, kind: str) -> None:
     assert 3 * shape.cache_of_token == held
     assert (shape.layers, shape.width) == (len(states) - 1, states[-1].shape[-1])
     assert shape.vocabulary == model.config.vocab_size
-    assert read_shape(ModelSpec("transformers:nobody/absent", {"device": "cpu"})) is None
+    assert read_shape(ModelSpec("transformers:nobody/absent"), options) is None
 
 
 def seven_billions(arms: tuple[str, ...]) -> Forecast:
     from transformers import Qwen2Config
 
+    from polyculture.generate.engines.transformers.options import TransformersOptions
     from polyculture.generate.engines.transformers.shape import shape_of
 
     config = Qwen2Config(
         vocab_size=152064, hidden_size=3584, intermediate_size=18944, num_hidden_layers=28, num_attention_heads=28,
         num_key_value_heads=4, tie_word_embeddings=False,
     )  # fmt: skip
-    shape = shape_of(config, 2)
+    shape = shape_of(config, 2, TransformersOptions())
     assert shape is not None
     assert shape.parameters == 7_615_616_512  # as its model card has it
-    return forecast(shape, Plan(7000, arms, 7000 * 30, 64, 60, 24, 8, 128, 8))
+    return forecast(shape, Plan(7000, arms, 7000 * 30, 64, 60, 24, 8))
 
 
 def test_the_documented_arithmetic_is_the_codes() -> None:

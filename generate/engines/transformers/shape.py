@@ -2,46 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from polyculture.generate.engines.base import ModelSpec
-from polyculture.generate.engines.options import read_options
+from polyculture.generate.engines.shape import ModelShape
 from polyculture.generate.engines.transformers.options import TransformersOptions
 
 _BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
 
 
-@dataclass(frozen=True, slots=True)
-class ModelShape:
-    """The sizes that memory and work follow from."""
-
-    layers: int
-    width: int  # of a state
-    cached: int  # numbers that a layer keeps of a token: keys and values
-    vocabulary: int
-    parameters: int
-    bytes_each: int  # of a parameter, as it is loaded
-
-    @property
-    def weights(self) -> int:
-        """Bytes of all parameters."""
-        return self.parameters * self.bytes_each
-
-    @property
-    def cache_of_token(self) -> int:
-        """Bytes of the key-value cache of one token, over all layers."""
-        return self.layers * self.cached * self.bytes_each
-
-
-def read_shape(spec: ModelSpec) -> ModelShape | None:
+def read_shape(spec: ModelSpec, options: TransformersOptions) -> ModelShape | None:
     """The shape of a causal model; None where its files are not on this machine or hold something else."""
     import torch
     from transformers import AutoConfig
 
     from polyculture.generate.engines.transformers.loading import place_of
 
-    options = read_options(TransformersOptions, spec)
     place = place_of(spec, options)
     try:
         config = AutoConfig.from_pretrained(place.name, local_files_only=True, **place.arguments)
@@ -49,10 +25,10 @@ def read_shape(spec: ModelSpec) -> ModelShape | None:
         return None
     device = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
     dtype = options.dtype or ("float32" if device == "cpu" else str(config.dtype or "float32").removeprefix("torch."))
-    return shape_of(config, _BYTES.get(dtype, 4), trust=options.trust_remote_code)
+    return shape_of(config, _BYTES.get(dtype, 4), options)
 
 
-def shape_of(config: Any, bytes_each: int, *, trust: bool = False) -> ModelShape | None:
+def shape_of(config: Any, bytes_each: int, options: TransformersOptions) -> ModelShape | None:
     """The shape of a configuration, whose model is laid out without any memory; None where it is no causal model."""
     import torch
     from transformers import AutoModelForCausalLM
@@ -61,12 +37,13 @@ def shape_of(config: Any, bytes_each: int, *, trust: bool = False) -> ModelShape
     text = config.get_text_config(decoder=True)
     try:
         with torch.device("meta"):
-            model: Any = kind.from_config(config, trust_remote_code=trust)
+            model: Any = kind.from_config(config, trust_remote_code=options.trust_remote_code)
     except (ValueError, KeyError, ImportError, NotImplementedError):
         return None
     heads = getattr(text, "num_key_value_heads", None) or text.num_attention_heads
     width = getattr(text, "head_dim", None) or text.hidden_size // text.num_attention_heads
     parameters = sum(one.numel() for one in model.parameters())
     return ModelShape(
-        text.num_hidden_layers, text.hidden_size, 2 * heads * width, text.vocab_size, parameters, bytes_each
-    )
+        text.num_hidden_layers, text.hidden_size, 2 * heads * width, text.vocab_size, parameters, bytes_each,
+        options.batch_size, options.batch_patches,
+    )  # fmt: skip
