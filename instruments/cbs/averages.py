@@ -121,13 +121,13 @@ def averaged_draws(
     if drawing.only and not drawing.genders_apart and any(_mixed(part.matrix) for parts in types for part in parts):
         return None
     drawn = [[part.drawn(drawing) for part in parts] for parts in types]
-    runs = [_mean([[each[draw] for each in parts] for parts in drawn], average) for draw in range(drawing.draws)]
+    runs = [draw_average([[each[draw] for each in parts] for parts in drawn], average) for draw in range(drawing.draws)]
     found = tuple(run for run in runs if run is not None)
     return SampledScores(found) if found and len(found) == len(runs) else None
 
 
-def _mean(of_types: Sequence[Sequence[Draw]], average: Average) -> float | None:
-    """The average of one draw: of each type a draw of each column."""
+def draw_average(of_types: Sequence[Sequence[Draw]], average: Average) -> float | None:
+    """The average of one draw: of each type a draw of each column. None where nothing is compared."""
     types = [[draw for draw in columns if draw] for columns in of_types]
     types = [columns for columns in types if columns]
     if not types:
