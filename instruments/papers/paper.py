@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 class Protocol:
     """How a score is made of likelihoods: the choices of a preset of `polyculture cbs` that stored scores allow."""
 
+    as_published: bool  # rows that stand twice, names on both sides and causal contexts that begin with their gap count
     draws: int | None  # how often entities are drawn; None: all are compared
     entities: int | None  # of each culture per draw
     equal_sides: bool  # no more Western entities than there are native ones
@@ -80,7 +81,9 @@ def _protocol(preset: str) -> Protocol:
 
     chosen = read_preset(preset).options
     sides = chosen.draws, chosen.entities, chosen.equal_sides
-    return Protocol(*sides, chosen.leave_out, chosen.ties, chosen.rule, chosen.genders, chosen.average)
+    return Protocol(
+        chosen.as_published, *sides, chosen.leave_out, chosen.ties, chosen.rule, chosen.genders, chosen.average
+    )
 
 
 @cache

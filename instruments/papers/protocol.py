@@ -42,6 +42,7 @@ class Side:
 class ScoredContext:
     """A context with the likelihoods of the entities of both sides."""
 
+    context_id: str
     language: str
     entity_type: str
     gender: str  # '' where the context asks for none
@@ -69,25 +70,36 @@ class ProtocolScore:
     value: float
     deviation: float | None  # over draws (n - 1); None without several
     columns: Mapping[str, float]
-    contexts: int  # a context of no gender counts once for each, where genders are apart
-    sizes: Mapping[str, int]  # the same of each column
+    contexts: int
+    sizes: Mapping[str, int]  # contexts of each column; genders share those that ask for none
     drawn: bool  # a side has more entities than a draw takes: else all draws are the same
 
 
 def protocol_score(contexts: Sequence[ScoredContext], protocol: Protocol, seed: int) -> ProtocolScore | None:
     """The score over contexts of one language, culture and setting; None where none has entities of both sides."""
-    if protocol.genders == "apart" or protocol.average == "columns":
-        contexts = list(_apart(contexts))
+    contexts = compared(contexts, protocol)
     drawn = any(_is_drawn(context, protocol) for context in contexts)
     draws = [_shares(contexts, protocol, seed, draw) for draw in range((protocol.draws or 1) if drawn else 1)]
     values = [value for shares in draws if (value := _averaged(shares, protocol)) is not None]
     if len(values) < len(draws):
         return None
     by_column = [_by_column(shares, protocol) for shares in draws]
-    sizes = Counter(_name(share, protocol) for share in draws[0])
+    rested = {(_name(share, protocol), share.context.context_id) for share in draws[0]}
+    sizes = Counter(column for column, _ in rested)
     columns = {column: float(np.mean([each[column] for each in by_column])) for column in sorted(by_column[0])}
     deviation = float(np.std(values, ddof=1)) if len(values) > 1 else None
-    return ProtocolScore(float(np.mean(values)), deviation, columns, len(draws[0]), sizes, drawn)
+    size = len({context for _, context in rested})
+    return ProtocolScore(float(np.mean(values)), deviation, columns, size, sizes, drawn)
+
+
+def compared(contexts: Sequence[ScoredContext], protocol: Protocol) -> list[ScoredContext]:
+    """What a protocol compares: contexts of its types, with genders apart where it has columns of them."""
+    apart = protocol.genders == "apart" or protocol.average == "columns"
+    return [
+        context
+        for context in (_apart(contexts) if apart else contexts)
+        if not {context.entity_type, f"{context.language}:{context.entity_type}"} & set(protocol.leave_out)
+    ]
 
 
 def _apart(contexts: Sequence[ScoredContext]) -> Iterator[ScoredContext]:
@@ -118,10 +130,10 @@ def _western(context: ScoredContext) -> Side:
 def _shares(contexts: Iterable[ScoredContext], protocol: Protocol, seed: int, draw: int) -> list[ContextShare]:
     found = []
     for context in contexts:
-        if {context.entity_type, f"{context.language}:{context.entity_type}"} & set(protocol.leave_out):
-            continue
-        limit = _limit(context, protocol)
-        native, western = (_drawn(side, protocol, limit, seed, draw) for side in (context.native, context.western))
+        native, western = (
+            side.likelihoods[protocol.rule][taken(side, context, protocol, seed, draw)]
+            for side in (context.native, context.western)
+        )
         score = compare(native, western, protocol.ties)
         found += [] if score is None else [ContextShare(context, score)]
     return found
@@ -139,14 +151,12 @@ def _is_drawn(context: ScoredContext, protocol: Protocol) -> bool:
     return limit is not None and max(len(context.native.ids), len(context.western.ids)) > limit
 
 
-def _drawn(side: Side, protocol: Protocol, limit: int | None, seed: int, draw: int) -> Numbers:
-    """The likelihoods of the entities that a draw takes: those of the least hash, as `cbs --draws` draws them."""
-    values = side.likelihoods[protocol.rule]
+def taken(side: Side, context: ScoredContext, protocol: Protocol, seed: int, draw: int) -> list[int]:
+    """The numbers of the entities that a draw takes: those of the least hash, as `cbs --draws` draws them."""
+    limit, numbers = _limit(context, protocol), range(len(side.ids))
     if limit is None or len(side.ids) <= limit:
-        return values
-    order = sorted(range(len(side.ids)), key=lambda number: _rank(seed, draw, side.ids[number]))
-    chosen: Numbers = values[order[:limit]]
-    return chosen
+        return list(numbers)
+    return sorted(numbers, key=lambda number: _rank(seed, draw, side.ids[number]))[:limit]
 
 
 def _by_type(shares: Iterable[ContextShare], protocol: Protocol) -> dict[str, dict[str, list[ContextScore]]]:

@@ -37,9 +37,12 @@ class Choice(NamedTuple):
     types: Sequence[str] = ()
 
 
-def scored_places(store: duckdb.DuckDBPyConnection, choice: Choice) -> Iterator[tuple[Place, list[ScoredContext]]]:
-    """The contexts of each place, with the likelihoods of all entities that were scored in them."""
+def scored_places(
+    store: duckdb.DuckDBPyConnection, choice: Choice, *, as_published: bool
+) -> Iterator[tuple[Place, list[ScoredContext]]]:
+    """The contexts of each place in one reading of the data set, with the likelihoods of all entities scored there."""
     values = {name: list(value) if isinstance(value, tuple) else value for name, value in choice._asdict().items()}
+    values["as_published"] = as_published
     rows = store.execute(read_sql(QUERIES, "ledger_scores"), values)
     size = len(Place._fields)
     for place, own in groupby(_rows(rows), key=lambda row: row[:size]):
@@ -55,9 +58,9 @@ def _rows(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
 
 
 def _context(language: str, key: tuple[Any, ...], rows: Sequence[tuple[Any, ...]]) -> ScoredContext:
-    entity_type, gender, _ = key
+    entity_type, gender, context_id = key
     sides = ([row for row in rows if row[-4]], [row for row in rows if not row[-4]])
-    return ScoredContext(language, entity_type, gender, *map(_side, sides))
+    return ScoredContext(context_id, language, entity_type, gender, *map(_side, sides))
 
 
 def _side(rows: Sequence[tuple[Any, ...]]) -> Side:

@@ -103,7 +103,7 @@ def test_one_run_asks_every_part_and_a_second_nothing(folder: Path, server: Stub
     assert " done" not in again.stderr
     ledger = polyculture("camellia", "exp.toml", *OWN, "--ledger", "--format", "csv", cwd=folder)
     lines = list(csv.DictReader(ledger.stdout.splitlines()))
-    steps = ["Camellia", "types", "entities", "genders", "average"]
+    steps = ["Camellia", "rows", "types", "entities", "genders", "average"]
     assert [line["switch"].partition(":")[0] for line in lines] == steps * 4
     assert {(line["language"], line["setting"]) for line in lines} == {
         ("en", "grounded"),
