@@ -175,7 +175,7 @@ def measure(
     from polyculture.instruments.cbs.measure import measure_bias
     from polyculture.instruments.cbs.versions import mixed_versions
 
-    measure_bias(asked.run, drawing or CamelDraws(seed=asked.seed), left_out, preset)
+    measure_bias(asked.run, drawing or CamelDraws(seed=asked.seed), left_out, preset, asked.say)
     for model, versions in mixed_versions(asked.run):
         asked.say(
             f"{model}: these scores were made by {' and by '.join(versions)}; name one by revision and dtype to "
