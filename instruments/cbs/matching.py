@@ -84,6 +84,7 @@ def matched_score(
 
     `tokens` and `priors` have a number for each likelihood of `matrix`; None: pairs need not be alike in it.
     """
+    tie = 0.5 if matrix.ties == HALF else 0.0
     near = None if priors is None else _near(priors, nats)
     placed = [np.full(side.shape, np.nan) for side in (matrix.native, matrix.western)]
     kept, counts = [], np.zeros(3)  # pairs, ties and wins of Western entities
@@ -95,8 +96,9 @@ def matched_score(
             alike &= tokens.native[row][:, None] == tokens.western[row][None, :]
         if alike.any():
             won, level = (western[None, :] > native[:, None]) & alike, (western[None, :] == native[:, None]) & alike
-            added = won + 0.5 * level if matrix.ties == HALF else won.astype(np.float64)
-            placed[0][row], placed[1][row] = _placed(added, alike, 1), _placed(added, alike, 0)
+            for side, axis in zip(placed, (1, 0), strict=True):
+                added = won.sum(axis=axis) + tie * level.sum(axis=axis)
+                side[row] = _placed(added, alike.sum(axis=axis))
             counts += alike.sum(), level.sum(), won.sum()
             kept.append(row)
     if not kept:
@@ -116,11 +118,13 @@ def _near(priors: ScoreMatrix, nats: float) -> Pairs:
     return near
 
 
-def _placed(added: Numbers, alike: Pairs, axis: int) -> Numbers:
-    """For each entity of a side what it would make of the score, by its number of pairs; NaN without one."""
-    own, pairs = added.sum(axis=axis), alike.sum(axis=axis)
+def _placed(added: Numbers, pairs: Numbers) -> Numbers:
+    """What each entity of a side would make of the score, by its number of pairs; NaN without one.
+
+    `added` is how many of its pairs the Western entity wins.
+    """
     score, mean = added.sum() / pairs.sum(), pairs.sum() / np.count_nonzero(pairs)
-    return np.where(pairs > 0, score + (own - score * pairs) / mean, np.nan)
+    return np.where(pairs > 0, score + (added - score * pairs) / mean, np.nan)
 
 
 def _of_entities(side: Numbers) -> Numbers:

@@ -17,10 +17,10 @@ from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import CORE, open_store
 from polyculture.instruments.cbs.layout import CBS
-from polyculture.instruments.papers.needed import ALL, Needed, needed
+from polyculture.instruments.papers.needed import ALL, Holdings, Needed
 from polyculture.instruments.papers.paper import Paper, Protocol
 from polyculture.instruments.papers.protocol import ScoredContext, protocol_score
-from polyculture.instruments.papers.scored import Choice, Place, scored_places
+from polyculture.instruments.papers.scored import Choice, Place, places, scored_contexts
 
 COLUMNS = (*Place._fields, "step", "switch", "cbs", "change", "sd_of_draws", "contexts", "columns", "lacking")
 
@@ -64,19 +64,22 @@ def ledger_listing(run: RunFolder, paper: Paper, ours: Protocol, choice: Choice,
     """A row per model, place and step. Raises `StoreError` where there is no run."""
     steps = ledger_steps(paper, ours)
     with open_store(run, compose(CORE, CBS)) as store:
-        places = list(_places(store, choice))
-    return [row for place, readings in places for row in _of_place(place, readings, steps, seed)]
+        return [row for place, readings in _readings(store, choice) for row in _of_place(place, readings, steps, seed)]
 
 
-def _places(store: duckdb.DuckDBPyConnection, choice: Choice) -> Iterator[tuple[Place, Readings]]:
+def _readings(store: duckdb.DuckDBPyConnection, choice: Choice) -> Iterator[tuple[Place, Readings]]:
     """The scores of each place in both readings of the data set, and what each has to score."""
-    found: dict[Place, dict[bool, list[ScoredContext]]] = {}
-    for published in (True, False):
-        for place, contexts in scored_places(store, choice, as_published=published):
-            found.setdefault(place, {})[published] = contexts
-    for place, contexts_of in sorted(found.items()):
-        wanted = {published: needed(store, place, choice, as_published=published) for published in (True, False)}
-        yield place, {published: (contexts_of.get(published, []), wanted[published]) for published in wanted}
+    holdings = Holdings(store, choice)
+    for place in places(store, choice):
+        found = {
+            published: (
+                scored_contexts(store, place, choice, as_published=published),
+                holdings.of(place, as_published=published),
+            )
+            for published in (True, False)
+        }
+        if any(contexts for contexts, _ in found.values()):  # else of what the data set no longer has
+            yield place, found
 
 
 def _of_place(place: Place, readings: Readings, steps: Sequence[LedgerStep], seed: int) -> Iterator[tuple[Any, ...]]:

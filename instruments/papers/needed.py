@@ -77,12 +77,20 @@ class _Count:
         return f"{' and '.join(parts)} not scored" if parts else ""
 
 
-def needed(store: duckdb.DuckDBPyConnection, place: Place, choice: Choice, *, as_published: bool) -> Needed:
-    """What there is to score in a place."""
-    values = {**place._asdict(), "as_published": as_published}
-    where = {name: values[name] for name in ("dataset", "form", "language", "culture", "setting", "as_published")}
-    rows = store.execute(read_sql(QUERIES, "needed_contexts"), {**where, "types": list(choice.types)}).fetchall()
-    return Needed(dict(_kinds(store, place, rows, as_published)), _is_known(store, place.dataset))
+class Holdings:
+    """What a data set has to score, of the types of a choice; read once for all models."""
+
+    def __init__(self, store: duckdb.DuckDBPyConnection, choice: Choice) -> None:
+        self._store, self._choice = store, choice
+        self._known = read_as_published(store, choice.dataset) != {None}
+        self._read: dict[tuple[Place, bool], Needed] = {}
+
+    def of(self, place: Place, *, as_published: bool) -> Needed:
+        """What one reading has in a place."""
+        key = place._replace(model=""), as_published
+        if key not in self._read:
+            self._read[key] = Needed(dict(_kinds(self._store, place, self._choice, as_published)), self._known)
+        return self._read[key]
 
 
 def read_as_published(store: duckdb.DuckDBPyConnection, dataset: str) -> set[bool | None]:
@@ -91,22 +99,15 @@ def read_as_published(store: duckdb.DuckDBPyConnection, dataset: str) -> set[boo
     return {as_published for _, as_published in rows} or {None}
 
 
-def _is_known(store: duckdb.DuckDBPyConnection, dataset: str) -> bool:
-    return read_as_published(store, dataset) != {None}
-
-
 def _kinds(
-    store: duckdb.DuckDBPyConnection,
-    place: Place,
-    rows: Sequence[tuple[str, str, str | None, list[str]]],
-    published: bool,
+    store: duckdb.DuckDBPyConnection, place: Place, choice: Choice, published: bool
 ) -> Iterator[tuple[str, tuple[ScoredContext, tuple[str, ...]]]]:
+    where = {"dataset": place.dataset, "language": place.language, "culture": place.culture, "as_published": published}
+    of_place = {**where, "form": place.form, "setting": place.setting, "types": list(choice.types)}
+    rows = store.execute(read_sql(QUERIES, "needed_contexts"), of_place).fetchall()
     for entity_type, gender, source_language, ids in rows:
-        values = {
-            "dataset": place.dataset, "language": place.language, "culture": place.culture, "as_published": published,
-            "entity_type": entity_type, "gender": gender or None, "source_language": source_language,
-        }  # fmt: skip
-        entities = store.execute(read_sql(QUERIES, "needed_entities"), values).fetchall()
+        of_kind = {**where, "entity_type": entity_type, "gender": gender or None, "source_language": source_language}
+        entities = store.execute(read_sql(QUERIES, "needed_entities"), of_kind).fetchall()
         sides = (_side([row for row in entities if row[0] is native]) for native in (True, False))
         yield ids[0], (ScoredContext(ids[0], place.language, entity_type, gender, *sides), tuple(ids))
 

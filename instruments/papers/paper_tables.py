@@ -15,10 +15,10 @@ from typing import Any
 import duckdb
 
 from polyculture.cache.sql_files import read_sql
-from polyculture.instruments.papers.needed import ALL, UNKNOWN, needed, read_as_published
+from polyculture.instruments.papers.needed import ALL, UNKNOWN, Holdings, read_as_published
 from polyculture.instruments.papers.paper import Paper, Protocol
 from polyculture.instruments.papers.protocol import protocol_score
-from polyculture.instruments.papers.scored import QUERIES, Choice, scored_places
+from polyculture.instruments.papers.scored import QUERIES, Choice, places, scored_contexts
 
 AVERAGE = "average"
 Row = Mapping[str, Any]
@@ -100,16 +100,17 @@ def _score_cells(
     store: duckdb.DuckDBPyConnection, paper: Paper, data: str, ours: Protocol, seed: int
 ) -> Iterator[TableCell]:
     choice = Choice(data)
-    as_read = {published: dict(scored_places(store, choice, as_published=published)) for published in (True, False)}
-    own_contexts = as_read[ours.as_published]
-    for place, contexts in as_read[paper.protocol.as_published].items():
-        theirs, own = (
-            protocol_score(found, protocol, seed)
-            for found, protocol in ((contexts, paper.protocol), (own_contexts.get(place, []), ours))
+    holdings = Holdings(store, choice)
+    for place in places(store, choice):
+        contexts, own_contexts = (
+            scored_contexts(store, place, choice, as_published=protocol.as_published)
+            for protocol in (paper.protocol, ours)
         )
+        theirs = protocol_score(contexts, paper.protocol, seed)
+        own = protocol_score(own_contexts, ours, seed)
         if theirs is None:
             continue
-        wanted = needed(store, place, choice, as_published=paper.protocol.as_published)
+        wanted = holdings.of(place, as_published=paper.protocol.as_published)
         lacking = wanted.lacking(contexts, paper.protocol, seed)
         mine: Mapping[str, float] = {**own.columns, AVERAGE: own.value} if own else {}
         sizes = {**theirs.sizes, AVERAGE: theirs.contexts}

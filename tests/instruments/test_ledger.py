@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from polyculture.cache.identity import content_id
@@ -25,8 +26,8 @@ from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.papers.ledger import COLUMNS, ledger_listing, ledger_steps
 from polyculture.instruments.papers.paper import Protocol, ours, papers
-from polyculture.instruments.papers.protocol import protocol_score
-from polyculture.instruments.papers.scored import Choice, Place, scored_places
+from polyculture.instruments.papers.protocol import ScoredContext, protocol_score
+from polyculture.instruments.papers.scored import Choice, Place, places, scored_contexts
 from tests.instruments.test_cbs_store import ToyEngine
 from tests.steps import score_job
 
@@ -73,6 +74,16 @@ def scored_run(tmp_path_factory: pytest.TempPathFactory, more: tuple[str, ...]) 
     for job in scoring_jobs(dataset, MODEL, Selection()):
         score_job(run, job, ModelSpec(MODEL), engine=ToyEngine(["udon"]))
     return run
+
+
+def placed_contexts(
+    store: duckdb.DuckDBPyConnection, choice: Choice, *, as_published: bool
+) -> list[tuple[Place, list[ScoredContext]]]:
+    """The scored contexts of each place in a reading of the data set."""
+    found = [
+        (place, scored_contexts(store, place, choice, as_published=as_published)) for place in places(store, choice)
+    ]
+    return [(place, contexts) for place, contexts in found if contexts]
 
 
 def _side(number: int) -> str:
@@ -191,7 +202,7 @@ def test_an_average_is_that_of_cbs(mixed: RunFolder, average: str, genders: str)
     with open_store(mixed, compose(CORE, CBS)) as store:
         query = "SELECT estimate, sampled_mean FROM bias_variants WHERE metric = 'cbs' AND rule = 'sum' AND entity_type IS NULL AND ties_count = 'strict' AND language = 'en' AND average = ?"  # fmt: skip  # noqa: E501
         [(estimate, sampled)] = store.execute(query, [average]).fetchall()
-        [(_, contexts)] = scored_places(store, Choice("own"), as_published=False)
+        [(_, contexts)] = placed_contexts(store, Choice("own"), as_published=False)
     whole = protocol_score(contexts, protocol, SEED)
     drawn = protocol_score(contexts, replace(protocol, draws=3, entities=2), SEED)
     assert whole is not None
@@ -201,7 +212,7 @@ def test_an_average_is_that_of_cbs(mixed: RunFolder, average: str, genders: str)
 
 def test_a_mean_of_pairs_counts_each_pair_alike(run: RunFolder) -> None:
     with open_store(run, compose(CORE, CBS)) as store:
-        [(place, contexts)] = scored_places(store, Choice("own", languages=("en",)), as_published=False)
+        [(place, contexts)] = placed_contexts(store, Choice("own", languages=("en",)), as_published=False)
     assert place == Place(MODEL, "own", "any", "en", "Japanese", "neutral")
     found = protocol_score(contexts, replace(HALF, average="pairs"), SEED)
     pairs = [
@@ -218,4 +229,4 @@ def test_a_mean_of_pairs_counts_each_pair_alike(run: RunFolder) -> None:
 
 def _places(run: RunFolder, choice: Choice) -> list[Place]:
     with open_store(run, compose(CORE, CBS)) as store:
-        return [place for place, _ in scored_places(store, choice, as_published=False)]
+        return [place for place, _ in placed_contexts(store, choice, as_published=False)]

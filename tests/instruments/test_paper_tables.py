@@ -24,9 +24,10 @@ from polyculture.instruments.papers.paper import ours, papers
 from polyculture.instruments.papers.paper_files import write_paper
 from polyculture.instruments.papers.paper_tables import PaperTable, TableCell, paper_tables
 from polyculture.instruments.papers.published import read_published
-from polyculture.instruments.papers.scored import Choice, scored_places
+from polyculture.instruments.papers.scored import Choice
 from polyculture.running.layout import store_layout
 from tests.instruments.test_cbs_store import DEMO, ToyEngine
+from tests.instruments.test_ledger import placed_contexts
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.steps import score_job
 
@@ -92,7 +93,7 @@ def test_a_cell_is_the_score_by_the_papers_protocol_and_by_ours(folder: Path) ->
     with open_store(RunFolder(folder / "runs" / "paper"), store_layout()) as store:
         tables = paper_tables(store, papers()["camel"], "own", replace(ours(), ties="half"), 1)
         [contexts] = [
-            c for place, c in scored_places(store, Choice("own"), as_published=False) if place.setting == "neutral"
+            c for place, c in placed_contexts(store, Choice("own"), as_published=False) if place.setting == "neutral"
         ]
     [table] = [table for table in tables if table.setting == "neutral"]
     [food] = [cell for cell in table.cells if cell.column == "food"]

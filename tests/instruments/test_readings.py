@@ -14,6 +14,7 @@ from polyculture.cache.parquet import write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.generate.engines.base import ModelSpec
+from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.cbs.selection import scoring_jobs
 from polyculture.instruments.datasets.english import in_english
 from polyculture.instruments.datasets.load import load
@@ -22,13 +23,14 @@ from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.rows import DATASET_CONTEXTS, DATASET_ENTITIES
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
-from polyculture.instruments.papers.needed import ALL, UNKNOWN, needed
+from polyculture.instruments.papers.needed import ALL, UNKNOWN, Holdings
 from polyculture.instruments.papers.paper import ours, papers
 from polyculture.instruments.papers.protocol import ScoredContext, protocol_score
-from polyculture.instruments.papers.scored import Choice, Place, scored_places
+from polyculture.instruments.papers.scored import Choice, Place
 from polyculture.running.layout import store_layout
 from tests.instruments.test_cbs_command import EXPERIMENT, folder, rows  # noqa: F401
 from tests.instruments.test_cbs_store import ToyEngine
+from tests.instruments.test_ledger import placed_contexts
 from tests.polyculture.test_command_line import polyculture
 from tests.steps import score_job
 
@@ -92,7 +94,7 @@ def hold(run: RunFolder, dataset: DataSet) -> None:
 
 def places(run: RunFolder, *, as_published: bool) -> list[tuple[Place, list[ScoredContext]]]:
     with open_store(run, store_layout()) as store:
-        return list(scored_places(store, Choice("own"), as_published=as_published))
+        return placed_contexts(store, Choice("own"), as_published=as_published)
 
 
 def compared(contexts: list[ScoredContext]) -> dict[str, Any]:
@@ -148,7 +150,7 @@ def test_each_reading_is_made_of_the_scores_of_the_other(tmp_path: Path, files: 
     assert compared(some) == without
     protocol = papers()["camel"].protocol
     with open_store(by_default, store_layout()) as store:
-        wanted = {flag: needed(store, place, Choice("own"), as_published=flag) for flag in (True, False)}
+        wanted = {flag: Holdings(store, Choice("own")).of(place, as_published=flag) for flag in (True, False)}
     lacking = wanted[True].lacking(some, protocol, SEED)
     assert (lacking[ALL], lacking["food"]) == tuple(
         f"1 of {contexts} contexts and 2 of {entities} entities not scored" for contexts, entities in ((7, 15), (4, 7))
@@ -156,7 +158,7 @@ def test_each_reading_is_made_of_the_scores_of_the_other(tmp_path: Path, files: 
     assert lacking["names"] == ""
     assert wanted[False].lacking(own, ours(), SEED) == {ALL: "", "food": "", "names": ""}
     with open_store(published, store_layout()) as store:
-        wanted_there = needed(store, place, Choice("own"), as_published=True)
+        wanted_there = Holdings(store, Choice("own")).of(place, as_published=True)
     assert set(wanted_there.lacking(every, protocol, SEED).values()) == {""}
     assert protocol_score(own, ours(), SEED) != protocol_score(every, replace(ours(), as_published=True), SEED)
 
@@ -188,6 +190,21 @@ def _named(dataset: DataSet, surface: str) -> str:
     return next(entity.entity_id for entity in dataset.entities if entity.surface == surface)
 
 
+def test_a_gender_without_a_column_is_a_line(tmp_path: Path, files: Path) -> None:
+    """Nobody Western is female any more: the female names have no row, and a line says why."""
+    for name in ("entities.csv", "contexts.csv"):
+        kept = [line for line in (files / name).read_text(encoding="utf-8").splitlines()
+                if not ("Western" in line and line.endswith(",female"))]  # fmt: skip
+        (tmp_path / name).write_text("\n".join(kept) + "\n", encoding="utf-8")
+    lines: list[str] = []
+    measure_bias(scored(tmp_path / "run", read(tmp_path, as_published=False)), tell=lines.append)
+    place = f"{MODEL}: own ja Japanese names (causal), neutral"
+    assert lines == [f"{place}: no column 'names, female': no Western entity of that gender"]
+    lines.clear()
+    measure_bias(scored(tmp_path / "whole", read(files, as_published=False)), tell=lines.append)
+    assert not lines
+
+
 def test_a_store_of_an_earlier_version_knows_no_reading(tmp_path: Path, files: Path) -> None:
     """Its tables have fewer columns: all that counts there is in either reading, and what is lacking is not known."""
     import pyarrow.parquet as pq
@@ -204,7 +221,7 @@ def test_a_store_of_an_earlier_version_knows_no_reading(tmp_path: Path, files: P
     [(place, own)], [(_, every)] = (places(run, as_published=flag) for flag in (False, True))
     assert compared(own) == compared(every)
     with open_store(run, store_layout()) as store:
-        wanted = needed(store, place, Choice("own"), as_published=True)
+        wanted = Holdings(store, Choice("own")).of(place, as_published=True)
     assert wanted.lacking(every, ours(), SEED) == {ALL: UNKNOWN}
 
 

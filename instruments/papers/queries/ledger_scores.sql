@@ -1,6 +1,6 @@
--- A row is an entity in a plain context of one reading of the data set, ours or that as published, with its score and the
--- genders that this reading gives. What stands in the files again has the score of the same text, whichever row was asked.
--- In stores of earlier versions, which know no reading, a row is what counts there.
+-- A row is an entity in a plain context of a place, in one reading of the data set: ours, or that as published. It has its score
+-- and the genders that this reading gives. What stands in the files again has the score of the same text, whichever row was
+-- asked. In stores of earlier versions, which know no reading, a row is what counts there.
 WITH contexts AS (
     SELECT *, coalesce(repeats, context_id) AS first_id FROM stored_dataset_contexts
     WHERE dataset = $dataset AND as_published IS NOT NULL
@@ -15,15 +15,13 @@ entities AS (
 asked AS (
     SELECT s.* FROM stored_scores AS s
     SEMI JOIN scoring_models AS m ON s.model = m.model AND s.setup_id IS NOT DISTINCT FROM m.setup_id
-    WHERE s.status = 'ok' AND s.context_prefix IS NULL AND s.phrasing IS NULL AND s.dataset = $dataset
-        AND ($model IS NULL OR s.model = $model)
-        AND (len($cultures) = 0 OR list_contains($cultures, s.culture))
-        AND (len($types) = 0 OR list_contains($types, s.entity_type))
-        AND (len($languages) = 0 OR list_contains($languages, s.language))
+    WHERE s.status = 'ok' AND s.context_prefix IS NULL AND s.phrasing IS NULL
+        AND s.model = $model AND s.dataset = $dataset AND s.form = $form AND s.language = $language AND s.culture = $culture
+        AND s.setting = $setting AND (len($types) = 0 OR list_contains($types, s.entity_type))
 ),
 texts AS (
     SELECT
-        s.model, s.dataset, s.form, s.language, s.culture, s.setting, s.entity_type, s.native,
+        s.entity_type, s.native,
         c.first_id AS context_id, e.first_id AS entity_id,
         -- The score of the first row itself where it was asked.
         arg_min(s.log_probability, (s.context_id <> c.first_id, s.entity_id <> e.first_id, s.score_id)) AS log_probability,
@@ -34,7 +32,7 @@ texts AS (
     GROUP BY ALL
 )
 SELECT
-    t.model, t.dataset, t.form, t.language, t.culture, t.setting, t.entity_type, coalesce(c.gender, '') AS gender,
+    t.entity_type, coalesce(c.gender, '') AS gender,
     c.context_id, e.entity_id, t.native, t.log_probability, t.tokens, coalesce(e.read_gender, '') AS entity_gender
 FROM texts AS t
 INNER JOIN contexts AS c ON t.context_id = c.first_id
@@ -44,7 +42,7 @@ WHERE ($as_published OR NOT (c.left_out OR e.left_out OR (c.starts_with_gap AND 
     AND (c.source_language IS NULL OR list_contains(e.source_languages, c.source_language))
 UNION ALL
 SELECT
-    s.model, s.dataset, s.form, s.language, s.culture, s.setting, s.entity_type, coalesce(c.gender, ''),
+    s.entity_type, coalesce(c.gender, ''),
     s.context_id, s.entity_id, s.native, s.log_probability, s.tokens, coalesce(e.gender, '')
 FROM asked AS s
 SEMI JOIN scores AS now ON s.score_id = now.score_id
