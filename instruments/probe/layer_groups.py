@@ -212,7 +212,7 @@ def _layer_panels(number: int, title: str, rows: Sequence[Row]) -> Iterator[Pane
     for name, value, most in (("items", "items", None), ("echo", "echo_rate", 1.0)):
         columns = {"arm": "arm", "layer": "layer", value: "value", f"{name}_low": "low", f"{name}_high": "high"}
         frame = pd.DataFrame(
-            [{new: row[old] for old, new in columns.items()} for row in rows], columns=columns.values()
+            [{new: row[old] for old, new in columns.items()} for row in rows], columns=list(columns.values())
         )
         if frame["value"].notna().any():
             words = WORDS["by_layer"][name]
