@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,10 +12,13 @@ from polyculture.reports.section import ReportData, ReportTable, Section
 if TYPE_CHECKING:
     import pandas as pd
 
+    from polyculture.instruments.probe.beside_tables import BesideLine, KnowledgeLine
+    from polyculture.instruments.probe.correlations import Beside
     from polyculture.instruments.probe.layer_groups import LayerGroup
 
 _FOLDER = Path(__file__).parent
 _MATRIX, _LAYERS = _FOLDER / "flattening_matrix.sql", _FOLDER / "items_by_layer.sql"
+_KNOWLEDGE = _FOLDER / "knowledge.sql"
 _MOST_ROWS = 8_000  # of a table that the page carries: it stays a file that can be mailed
 
 
@@ -25,16 +29,49 @@ class Layers:
     groups: tuple[LayerGroup, ...]
     more: int  # groups that are not drawn
     controlled: bool  # whether any control was run beside
+    knowledge: tuple[KnowledgeLine, ...]  # a topic of a model in a language: what is said, scored and stored
+    beside: tuple[BesideLine, ...]  # correlations with other numbers
+    fewest: int  # countries for a correlation
+    not_beside: int  # correlations that are refused, but for the table
 
 
 def _build(data: ReportData) -> Layers | None:
-    from polyculture.instruments.probe.layer_groups import arms_of, layer_groups
+    from polyculture.instruments.probe.beside_tables import SHOWN, beside_line, knowledge_line
+    from polyculture.instruments.probe.correlations import FEWEST
+    from polyculture.instruments.probe.layer_groups import arms_of, layer_groups, said
 
     pairs = data.reading.lines(_MATRIX)
     if not pairs:
         return None
     groups, more = layer_groups(pairs, data.reading.lines(_LAYERS), data.names)
-    return Layers(groups, more, len(arms_of(pairs)) > 1)
+    controlled = any(said("arms", arm).startswith("control") for arm in arms_of(pairs))
+    found = list(_correlations(data))
+    compared = tuple(beside_line(one, data.names) for one in found if one.spearman is not None)
+    knowledge = tuple(knowledge_line(row, data.names) for row in data.reading.lines(_KNOWLEDGE))
+    return Layers(groups, more, controlled, knowledge, compared[:SHOWN], FEWEST, len(found) - len(compared))
+
+
+def _correlations(data: ReportData) -> Iterator[Beside]:
+    from polyculture.instruments.probe.correlations import FLATTENING, OTHERS, beside
+
+    return beside(data.reading.rows(FLATTENING), data.reading.rows(OTHERS), data.names.catalog)
+
+
+def _correlation_frame(data: ReportData) -> pd.DataFrame:
+    from dataclasses import astuple, fields
+
+    import pandas as pd
+
+    from polyculture.instruments.probe.correlations import Beside
+
+    rows = [astuple(one) for one in _correlations(data)]
+    return pd.DataFrame(rows, columns=[one.name for one in fields(Beside)])
+
+
+def _correlation_sql() -> str:
+    from polyculture.instruments.probe.correlations import FLATTENING, OTHERS
+
+    return "\n".join(file.read_text(encoding="utf-8") for file in (FLATTENING, OTHERS))
 
 
 def _table(file: Path) -> ReportTable:
@@ -58,7 +95,12 @@ SECTIONS = (
         _build,
         _FOLDER / "section.html.jinja",
         _FOLDER / "section.toml",
-        computed=(_table(_MATRIX), _table(_LAYERS)),
+        sql=(_KNOWLEDGE,),
+        computed=(
+            _table(_MATRIX),
+            _table(_LAYERS),
+            ReportTable("flattening_beside", _correlation_frame, _correlation_sql),
+        ),
         stands_alone=True,
     ),
 )

@@ -143,7 +143,7 @@ def test_a_section_draws_maps_flows_and_layers(tmp_path: Path) -> None:
         else page[page.index('id="layers"') :]
     )
     assert part.count('class="heat still"') == 4  # F, its shares, and those of two controls
-    assert "<summary>Controls, as shares</summary>" in part
+    assert "<summary>Other arms, as shares</summary>" in part
     assert "control: noise of the same length" in part
     assert re.search(r"\d+ of 12 pairs", part)
     (flow, *_) = re.findall(r'href="#(layers-0-\d)" aria-label="([^"]+)"', part)
