@@ -78,6 +78,14 @@ def test_an_oracle_knows_what_is_usual(here: Path, server: StubServer) -> None:
     assert done.returncode == 0, done.stderr
     assert rows(here, SHARES) == [(kind, 1.0, 0.0, 0.0, 0.0, 0.0) for kind in ("region", "resource")]
     assert len(server.bodies) == ASKED
+    written = polyculture("culture-mcq", "exp.toml", "--format", "csv", "-o", "table.csv", cwd=here)
+    assert written.returncode == 0, written.stderr
+    assert (here / "table.csv").read_text(encoding="utf-8").startswith("model,method,reader,prompt,type,of,answers,")
+    assert (here / "table-2.csv").read_text(encoding="utf-8").startswith("model,")
+    assert "table-2.csv: Hypotheses" in written.stderr
+    printed = polyculture("culture-mcq", "exp.toml", "--format", "csv", cwd=here).stdout.splitlines()
+    files = ((here / name).read_text(encoding="utf-8").splitlines() for name in ("table.csv", "table-2.csv"))
+    assert printed == [line for lines in files for line in ("", *lines)][1:]
     message = server.bodies[0]["messages"][0]["content"]
     assert message.endswith("\nAnswer:")
     assert len(options_of(message)) == 4
