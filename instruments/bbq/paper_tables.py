@@ -47,12 +47,12 @@ def result_table(
 ) -> Listing:
     """A row a model: the paper's that are kept here, then the run's. `otherwise` is as in `published_scores`."""
     rows: list[tuple[Any, ...]] = []
-    printed: dict[tuple[str, str], dict[str, str]] = {}
+    cells_of: dict[tuple[str, str], dict[str, str]] = {}
     for cell in read_published():
         if cell.context == context:
-            line = printed.setdefault((cell.paper, cell.model), {})
-            line[cell.measure] = _printed(cell.value, cell.deviation)
-    for (paper, model), cells in printed.items():
+            line = cells_of.setdefault((cell.paper, cell.model), {})
+            line[cell.measure] = printed(cell.value, cell.deviation)
+    for (paper, model), cells in cells_of.items():
         rows.append((model, None, None, *(cells.get(name, "") for name in _MEASURES), paper, ""))
     values = {"dataset": dataset, "models": list(models), "prompts": list(PROMPTS)}
     cursor = store.execute(_RESULTS.read_text(encoding="utf-8"), values)
@@ -62,14 +62,14 @@ def result_table(
     for found in (dict(zip(names, row, strict=True)) for row in cursor.fetchall()):
         if found["context"] == context:
             who = found["model"], found["answer_method"], found["reader"]
-            mine.setdefault(who, {})[found["measure"]] = _printed(found["value"], found["deviation"])
+            mine.setdefault(who, {})[found["measure"]] = printed(found["value"], found["deviation"])
             notes[who] = "; ".join(part for some in differences(found, otherwise) for part in some)
     for who, cells in mine.items():
         rows.append((*who, *(cells.get(name, "") for name in _MEASURES), "this run", notes[who]))
     return Listing(("model", "method", "reader", *_MEASURES, "source", "protocol"), rows)
 
 
-def _printed(value: float | None, deviation: float | None) -> str:
+def printed(value: float | None, deviation: float | None) -> str:
     """As papers print it: '.9650 ± .0245'."""
     if value is None:
         return ""

@@ -69,6 +69,7 @@ class Outcome:
     model_version: str | None = None
     purchase: str | None = None
     note: str | None = None
+    finish_reason: str | None = None  # 'length': a text that was cut off
 
 
 class ChoiceJob(Protocol[A]):

@@ -73,14 +73,18 @@ class GenerationStep(Generic[A]):
             "model_version": said.model_version,
             "purchase": said.purchase,
             "note": said.note,
+            "finish_reason": said.finish_reason,
         }
+        reader = self.reader_of(ask)
         if said.text is None:
             why = said.error or "no answer"
-            return Outcome("failed", self._reader.name, error=why, retryable=said.retryable, **paid)
-        read = self._reader.read(said.text, ask.choices)
-        return Outcome(
-            "ok", self._reader.name, reading=read.reading, ground=read.ground, reader_id=self._reader.reader_id, **paid
-        )
+            return Outcome("failed", reader.name, error=why, retryable=said.retryable, **paid)
+        read = reader.read(said.text, ask.choices)
+        return Outcome("ok", reader.name, reading=read.reading, ground=read.ground, reader_id=reader.reader_id, **paid)
+
+    def reader_of(self, ask: A) -> TextReading:
+        """Who reads the answer to a question: the same for all, unless a kind of step knows better."""
+        return self._reader
 
 
 def _requests(asked: ChoiceJob[A], items: Iterator[A], waiting: dict[str, A]) -> Iterator[Request]:
