@@ -66,11 +66,12 @@ def _cells(study: Study, parts: Parts, studies: Sequence[tuple[Study, Parts]]) -
         if untreated(one.dataset) != untreated(study.dataset)
         and one._replace(dataset=study.dataset, language=study.language) == study
     ]
+    others: Sequence[tuple[Study | None, Parts]] = alike or [(None, {})]
     labels = [part for part in parts if part.part == "label"]
     for part in (*sorted(labels), _ALL):
         for context, measure, metric in _SHOWN:
             own = _ratio(metric, parts[part])
-            for other, theirs in alike or [(None, {})]:
+            for other, theirs in others:
                 unlabelled = part not in theirs and all(one.part != "label" for one in theirs)
                 rows = theirs.get(part) or (theirs.get(_ALL, []) if unlabelled else [])
                 against = _ratio(metric, rows)
