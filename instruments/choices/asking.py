@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from polyculture.cache.run_folder import Job
 from polyculture.generate.engines.base import Decoding
@@ -49,6 +49,12 @@ class Read:
     ground: str  # why it is read so
 
 
+_KEPT = (  # of an outcome, in every answer's row under these names
+    "raw", "reader", "reading", "ground", "status", "error", "retryable", "prompt_tokens", "completion_tokens",
+    "model_version", "purchase", "note", "reader_id",
+)  # fmt: skip
+
+
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What came of asking: the columns of an answer's row that are no part of the question."""
@@ -70,6 +76,11 @@ class Outcome:
     purchase: str | None = None
     note: str | None = None
     finish_reason: str | None = None  # 'length': a text that was cut off
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """The columns that the row of every answer has, however it was asked."""
+        return {name: getattr(self, name) for name in _KEPT}
 
 
 class ChoiceJob(Protocol[A]):
@@ -100,6 +111,11 @@ class ChoiceJob(Protocol[A]):
     def row(self, ask: A, found: Outcome) -> object:
         """The row that an answer becomes."""
         ...
+
+
+def decided(decoding: Decoding | None, seed: int) -> tuple[dict[str, Any] | None, int | None]:
+    """How an answer's tokens are chosen, for ids. A seed decides nothing at temperature 0 and of likelihoods."""
+    return asdict(decoding) if decoding else None, seed if decoding and decoding.temperature else None
 
 
 def works_of(jobs: Sequence[ChoiceJob[A]]) -> Iterator[Work[A]]:

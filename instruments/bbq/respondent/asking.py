@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from polyculture.cache.identity import content_id
 from polyculture.cache.run_folder import Job
@@ -13,7 +13,7 @@ from polyculture.instruments.bbq.respondent.reading import CUT_OFF, cut_off
 from polyculture.instruments.bbq.respondent.rows import SurveyAnswerRow, places_of
 from polyculture.instruments.bbq.respondent.wordings import Wording
 from polyculture.instruments.bbq.rows import OUT_OF_CHOICE
-from polyculture.instruments.choices.asking import Outcome, Scoring
+from polyculture.instruments.choices.asking import Outcome, Scoring, decided
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,24 +89,12 @@ class SurveyJob:
             prompt=ask.wording.name,
             permutation=" ".join(map(str, ask.order)),
             choices=list(ask.choices),
-            raw=found.raw,
             finish_reason=found.finish_reason,
-            reader=found.reader,
-            reading=found.reading,
-            ground=found.ground,
             places=places_of(found.reading, ask.order),
-            status=found.status,
-            error=found.error,
-            retryable=found.retryable,
-            prompt_tokens=found.prompt_tokens,
-            completion_tokens=found.completion_tokens,
-            model_version=found.model_version,
-            purchase=found.purchase,
-            note=found.note,
-            reader_id=found.reader_id,
+            **found.kept,
         )
 
 
 def prompt_id(wording: Wording, decoding: Decoding, seed: int) -> str:
-    """A hash of all that decides an answer but model and question. A seed decides nothing at temperature 0."""
-    return content_id("bbq survey", wording.decides, asdict(decoding), seed if decoding.temperature else None)
+    """A hash of all that decides an answer but model and question."""
+    return content_id("bbq survey", wording.decides, *decided(decoding, seed))

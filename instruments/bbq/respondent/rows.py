@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.layout import Table
+from polyculture.instruments.choices.present import present_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -98,17 +99,11 @@ SURVEY_NUMBERS = Table("bbq_survey_numbers", SurveyNumberRow)
 
 def present_questions(run: RunFolder, questions: Iterable[SurveyQuestion]) -> dict[Table[Any], pa.Table]:
     """The table to write so that these are the survey's questions of the run; none where they are already."""
-    from polyculture.cache.parquet import objects_to_table, read_rows
-
-    rows = [
+    rows = (
         SurveyQuestionRow(one.survey_id, one.category, one.stereotype, one.several, list(one.groups), list(one.votes))
         for one in questions
-    ]
-    now = objects_to_table(SURVEY_QUESTIONS, rows)
-    path = run.table(SURVEY_QUESTIONS.name)
-    if path.exists() and read_rows(path, SURVEY_QUESTIONS).cast(SURVEY_QUESTIONS.schema).equals(now):
-        return {}
-    return {SURVEY_QUESTIONS: now}
+    )
+    return present_rows(run, SURVEY_QUESTIONS, rows)
 
 
 def places_of(reading: str | None, permutation: Iterable[int]) -> list[int] | None:
