@@ -21,6 +21,7 @@ from polyculture.instruments.contract import Listing
 Context = Literal["ambiguous", "disambiguated"]
 _RESULTS = Path(__file__).with_name("beside_published.sql")
 _MEASURES = ("accuracy", "diff-bias", "max diff-bias")
+_MINUS = "\u2212"  # a hyphen would make a cell of a CSV file a formula, and be defused
 _LABELS = {"ST": "simply-transferred", "TM": "target-modified", "NC": "newly-created", "SR": "simply-removed"}
 
 
@@ -77,5 +78,5 @@ def printed(value: float | None, deviation: float | None) -> str:
 
 
 def _digits(value: float) -> str:
-    said = f"{value:.4f}"
+    said = f"{value:.4f}".replace("-", _MINUS)
     return said.replace("0.", ".", 1) if abs(value) < 1 else said

@@ -76,4 +76,5 @@ class GenerationStep(ChoiceStep[A]):
 def _requests(asked: ChoiceJob[A], items: Iterator[A], waiting: dict[str, A]) -> Iterator[Request]:
     for ask in items:
         waiting[ask.answer_id] = ask
-        yield Request(ask.answer_id, (Message("user", ask.text),), asked.decoding or Decoding(), (asked.seed,))
+        decoding = asked.decoding or Decoding()
+        yield Request(ask.answer_id, (Message("user", ask.text),), decoding, (asked.seed,), group=ask.group)

@@ -38,6 +38,10 @@ class McqAsk:
         """The message to the model."""
         return self.prompt.text(self.question.text, self.choices)
 
+    @property
+    def group(self) -> None:
+        """None: every question is asked in one order."""
+
 
 @dataclass(frozen=True)
 class McqJob:

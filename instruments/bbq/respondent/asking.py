@@ -13,7 +13,7 @@ from polyculture.instruments.bbq.respondent.reading import CUT_OFF, cut_off
 from polyculture.instruments.bbq.respondent.rows import SurveyAnswerRow, places_of
 from polyculture.instruments.bbq.respondent.wordings import Wording
 from polyculture.instruments.bbq.rows import OUT_OF_CHOICE
-from polyculture.instruments.choices.asking import Outcome, Scoring, decided
+from polyculture.instruments.choices.asking import Outcome, Scoring, blocks, decided, in_turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,11 @@ class SurveyAsk:
         """The message to the model."""
         return self.wording.text(self.question.stereotype, self.choices, several=self.several)
 
+    @property
+    def group(self) -> str:
+        """The same of all orders of the answers."""
+        return f"{self.prompt_id} {self.question.survey_id}"
+
 
 @dataclass(frozen=True)
 class SurveyJob:
@@ -59,11 +64,11 @@ class SurveyJob:
         return sum(len(one.orders(self.orders)) for one in self.questions) * len(self.wordings)
 
     def asks(self) -> Iterator[SurveyAsk]:
-        """Every question, wording by wording and order by order."""
+        """Every question, wording by wording and and order by order, in blocks."""
         made = [(wording, prompt_id(wording, self.decoding, self.seed)) for wording in self.wordings]
-        for question in self.questions:
+        for some in blocks(self.questions):
             for wording, under in made:
-                for order in question.orders(self.orders):
+                for question, order in in_turn([(one, one.orders(self.orders)) for one in some]):
                     key = content_id(under, self.job.model, self.setup_id, question.survey_id, order)
                     yield SurveyAsk(key, under, question, wording, order)
 
