@@ -30,13 +30,13 @@ class Measured:
 
 def rank_correlation(pairs: Sequence[Numbers]) -> Measured:
     """Spearman's correlation; each of `pairs` is a stereotype's groups, as rows of two shares."""
-    whole = _spearman(pairs)
+    whole = spearman(pairs)
     if whole is None:
         return Measured(None, lacking=CONSTANT)
     size = len(pairs)
     if size < FEWEST or abs(whole) >= 1:
         return Measured(whole, lacking=FEW if size < FEWEST else CONSTANT)
-    without = [_spearman([*pairs[:place], *pairs[place + 1 :]]) for place in range(size)]
+    without = [spearman([*pairs[:place], *pairs[place + 1 :]]) for place in range(size)]
     if any(one is None or abs(one) >= 1 for one in without):
         return Measured(whole, lacking=FEW)
     turned = np.arctanh(np.array(without, np.float64))
@@ -46,8 +46,8 @@ def rank_correlation(pairs: Sequence[Numbers]) -> Measured:
     return Measured(whole, float(low), float(high))
 
 
-def _spearman(pairs: Sequence[Numbers]) -> float | None:
-    """None where one side does not vary, or there is nothing."""
+def spearman(pairs: Sequence[Numbers]) -> float | None:
+    """The correlation alone; None where one side does not vary, or there is nothing."""
     if not pairs:
         return None
     both = np.concatenate(pairs)

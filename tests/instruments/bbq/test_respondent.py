@@ -19,7 +19,7 @@ import pytest
 from scipy import stats
 
 from polyculture.instruments.bbq.published_parser import Ground
-from polyculture.instruments.bbq.respondent.correlation import CONSTANT, FEW, mean, rank_correlation
+from polyculture.instruments.bbq.respondent.correlation import CONSTANT, FEW, mean, rank_correlation, spearman
 from polyculture.instruments.bbq.respondent.questions import SurveyQuestion, some_stereotypes, survey_questions
 from polyculture.instruments.bbq.respondent.reading import SurveyReader
 from polyculture.instruments.bbq.respondent.wordings import FILE as WORDINGS
@@ -312,7 +312,7 @@ def test_one_answer_is_read_as_answers_to_kobbq_are(said: str, reading: str) -> 
     assert found.reading == reading
 
 
-def test_the_correlation_is_spearmans_where_stereotypes_have_as_many_groups() -> None:
+def test_the_correlation_isspearmans_where_stereotypes_have_as_many_groups() -> None:
     drawn = np.random.default_rng(1).normal(size=(30, 2, 2)) + np.random.default_rng(2).normal(size=(30, 2, 1))
     found = rank_correlation(list(drawn))
     assert found.estimate == pytest.approx(stats.spearmanr(*drawn.reshape(-1, 2).T).statistic)
@@ -325,3 +325,22 @@ def test_the_correlation_is_spearmans_where_stereotypes_have_as_many_groups() ->
     assert rank_correlation([np.array([[0.1, 0.0], [0.9, 0.0]])] * 12).lacking == CONSTANT
     assert rank_correlation([]).estimate is None
     assert mean(np.zeros(0), 0.0).estimate is None
+
+
+def world(random: np.random.Generator, stereotypes: int) -> list[np.ndarray[Any, Any]]:
+    """Stereotypes with 2 to 37 groups; a model's shares, of nine votes, follow the people's halfway."""
+    found = []
+    for groups in random.choice([2, 2, 2, 5, 7, 37], stereotypes):
+        people, own = random.dirichlet(np.full(groups + 1, 0.5), 2)[:, :groups]
+        found.append(np.stack([people, np.round((people + own) / 2 * 9) / 9], axis=1))
+    return found
+
+
+def test_intervals_of_the_correlation_cover_it() -> None:
+    random = np.random.default_rng(5)
+    assert rank_correlation(world(random, 9)).lacking == FEW
+    truth = float(np.mean([spearman(world(random, 2000)) for _ in range(3)]))
+    found = [rank_correlation(world(random, 20)) for _ in range(200)]
+    held = [one.low <= truth <= one.high for one in found if one.low is not None and one.high is not None]
+    assert len(held) == 200
+    assert 0.89 <= np.mean(held) <= 0.99  # four standard errors around 95 %
