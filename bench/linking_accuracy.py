@@ -19,7 +19,7 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from bench.linking_forms import Taken, displaced, inflected, invented, misspelt
+from bench.linking_forms import Taken, displaced, in_phrases, inflected, invented, misspelt
 from bench.linking_report import print_causes, print_countries, print_matches, print_nils, print_sets, write_wrong
 from bench.linking_sets import Name, cube, fmlama, hard_cases, held_out, labels
 from polyculture.cache.catalog import Catalog, read_catalog
@@ -88,7 +88,7 @@ def score_sets(snapshot: Snapshot, catalog: Catalog, given: argparse.Namespace) 
     names, taken = labels(snapshot, catalog, given.each, given.language), Taken(snapshot, catalog)
     known = _known(names, catalog, snapshot)
     nils = [invented(names, taken, few), displaced(names, few)]
-    for one in [*inflected(known, taken), misspelt(known, taken), *nils]:
+    for one in [*inflected(known, taken), misspelt(known, taken), *in_phrases(known, taken), *nils]:
         yield one.name, score(judge(one.gold, catalog, snapshot))
     yield "NIL: items the index lacks", _lacking(names, catalog, snapshot)
 

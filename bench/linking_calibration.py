@@ -3,9 +3,9 @@
     python -m bench.linking_calibration [--snapshot FILE] [--data FOLDER] [--each 60] [--passes 5]
                                          [--language en]
 
-Counted are links to real names: FmLAMA, CUBE, our hard cases, aliases held out, and mentions where nothing is meant
-(hard cases, invented names, names of another topic). A half is drawn by the item that is meant, else by the mention,
-so that no item stands in both.
+Counted are links to real names: FmLAMA, CUBE, our hard cases, aliases held out, labels in phrases, and mentions where
+nothing is meant (hard cases, invented names, names of another topic, other things by a name within). A half is drawn
+by the item that is meant, else by the mention, so that no item stands in both.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from polyculture.cli.tables import print_table
 from polyculture.link.audit.verdict import Verdict
 from polyculture.link.calibration import Basis, Competition, bases, key_of
 
-FAMILIES = ("hard", "FmLAMA", "CUBE", "aliases", "NIL")
+FAMILIES = ("hard", "FmLAMA", "CUBE", "aliases", "phrases", "NIL")
 SMALLEST = ("--snapshot", "{snapshot}", "--data", "{data}", "--each", "2", "--passes", "1", "--language", "en")
 BINS = (0.0, 0.6, 0.8, 0.9, 0.95, 0.98, 1.0)
 

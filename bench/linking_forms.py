@@ -12,11 +12,12 @@ from typing import Any
 import duckdb
 
 from bench.linking_sets import GoldSet, Name
-from polyculture.cache.catalog import Catalog
+from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.link.audit.gold import GoldMention
 from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.queries import label_chain
 
+PHRASES = Path(__file__).with_name("phrases.toml")
 INFLECTIONS = Path(__file__).with_name("inflections.toml")
 SEED = 20261121
 MISSPELT_FROM = 6  # letters: in shorter words a typo makes another word
@@ -44,13 +45,15 @@ class Taken:
 def inflected(names: Sequence[Name], taken: Taken) -> list[GoldSet]:
     """The names in the forms of `inflections.toml`, a set a language.
 
-    Left out: a form that is itself a name of some item, for then nobody knows what is meant.
+    Left out: a form that is itself a name of some item, for then nobody knows what is meant; and plurals of persons.
     """
+    persons = _persons()
     rules = tomllib.loads(INFLECTIONS.read_text(encoding="utf-8"))
     gold = [
         _meant(form, name, {"form": rule["form"], "of": name.text})
         for name in names
         for rule in rules.get(name.language, ())
+        if name.kind not in persons or "plural" not in rule["form"]
         for form in _inflect(name.text, rule)
         if (name.language, form) not in taken
     ]
@@ -58,6 +61,31 @@ def inflected(names: Sequence[Name], taken: Taken) -> list[GoldSet]:
         GoldSet(f"inflected {language}", [one for one in gold if one.language == language])
         for language in sorted({one.language for one in gold})
     ]
+
+
+def in_phrases(names: Sequence[Name], taken: Taken) -> list[GoldSet]:
+    """The names in the phrases of `phrases.toml`: where the item is meant, and where another is.
+
+    Each name stands in one phrase of each set, drawn by the name. Left out: persons, and phrases that are some item's
+    name.
+    """
+    phrases = tomllib.loads(PHRASES.read_text(encoding="utf-8"))
+    persons, sorts = _persons(), {"food": "food", "beverage": "food", "clothing": "wear", "transportation": "wear"}
+    gold: dict[str, list[GoldMention]] = {"meant": [], "other": []}
+    for name in names:
+        own = phrases.get(name.language.partition("-")[0])
+        sort = sorts.get(name.topic, "works")
+        if not own or name.kind in persons or (sort == "works" and name.kind not in ("title", "song")):
+            continue
+        chance = random.Random(f"{SEED} {name.language} {name.item} {name.topic}")
+        form = chance.choice(own[sort]).replace("{name}", name.text)
+        if (name.language, form) not in taken:
+            gold["meant"].append(_meant(form, name, {"of": name.text}))
+        if sort == "food":
+            form = chance.choice(own["other"]).replace("{name}", name.text)
+            if (name.language, form) not in taken:
+                gold["other"].append(GoldMention(form, name.language, name.topic, (), name.kind, {"of": name.text}))
+    return [GoldSet("phrases", gold["meant"]), GoldSet("NIL: another thing by a name within", gold["other"])]
 
 
 def misspelt(names: Sequence[Name], taken: Taken) -> GoldSet:
@@ -147,3 +175,9 @@ def _compose(chance: random.Random, pieces: Sequence[str], like: str) -> str:
             made += chance.choice(pieces)
         words.append(made)
     return " ".join(words)
+
+
+def _persons() -> set[str]:
+    """The kinds of the catalogue that are persons."""
+    kinds = [each for topic in read_catalog().topics.values() for each in topic.kinds.items()]
+    return {name for name, kind in kinds if kind.occupations}

@@ -81,8 +81,13 @@ def print_nils(done: Done) -> None:
         matches = Counter(one.match for one in nil if one.match)
         exact = sum(matches[match] for match in EXACT)
         if nil:
-            lines.append([name, len(nil), _share(exact, len(nil)), *(matches[match] for match in MATCHES)])
-    print_table(("set", "n", "by exact rules", *MATCHES), lines, title="NIL mentions that are linked all the same")
+            sure = sum(one.status == "linked" for one in nil)
+            lines.append([name, len(nil), _share(exact, len(nil)), sure, *(matches[match] for match in MATCHES)])
+    print_table(
+        ("set", "n", "by exact rules", "not ambiguous", *MATCHES),
+        lines,
+        title="NIL mentions that are linked all the same",
+    )
 
 
 def print_matches(done: Done) -> None:

@@ -149,6 +149,7 @@ def _arrow_field(name: str, hint: Any) -> pa.Field[Any]:
         bool: pa.bool_(),
         list[str]: pa.list_(pa.string()),
         list[float]: pa.list_(pa.float64()),
+        list[int]: pa.list_(pa.int64()),
         dict[str, str]: pa.map_(pa.string(), pa.string()),
     }
     nullable = isinstance(hint, types.UnionType)

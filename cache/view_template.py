@@ -34,6 +34,7 @@ _SQL_TYPES: dict[pa.DataType, str] = {
     pa.float64(): "DOUBLE",
     pa.bool_(): "BOOLEAN",
     pa.list_(pa.string()): "VARCHAR[]",
+    pa.list_(pa.int64()): "BIGINT[]",
     pa.list_(pa.float64()): "DOUBLE[]",
     pa.map_(pa.string(), pa.string()): "MAP(VARCHAR, VARCHAR)",
 }

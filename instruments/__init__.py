@@ -15,7 +15,13 @@ INSTRUMENTS: tuple[Entry, ...] = (
             "ner": "Whether a model tags the entity in a text.",
         },
     ),
-    Entry("bbq", {"bbq": "Which answers models choose where a stereotype expects one: KoBBQ and its like."}),
+    Entry(
+        "bbq",
+        {
+            "bbq": "Which answers models choose where a stereotype expects one: KoBBQ and its like.",
+            "bbq-survey": "Of whom a model says that a stereotype is held, beside what people said.",
+        },
+    ),
     Entry(
         "culture_mcq",
         {"culture-mcq": "What is usual in a culture, asked with the answers of other cultures as wrong options."},

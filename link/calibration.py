@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import duckdb
 import pyarrow as pa
 
-MATCHES = ("label", "alias", "normalised", "english", "variant", "inflected", "fuzzy")  # strongest first
+MATCHES = ("label", "alias", "normalised", "english", "variant", "inflected", "within", "fuzzy")  # strongest first
 AMBIGUOUS, ANY = "ambiguous", "any"  # stand for any kind of match; `ANY` for kinds without a line of their own
 
 # Which other items have the name: none, lower-ranked ones of the topic, or items outside the topic.

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from rapidfuzz import fuzz, process
 
 from polyculture.link.statements import statement
-from polyculture.link.typos import near_identical, same_words_up_to_typos
+from polyculture.link.typos import near_identical, plainly_a_slip, same_words_up_to_typos
 
 KEPT = 10  # candidates of a query, the most similar ones
 _BITS = np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64))
@@ -67,7 +67,7 @@ def _similar(pairs: pa.Table, threshold: float, plain: float) -> pa.Table:
     for at in np.flatnonzero(similar):
         key, name = str(keys[at]), str(names[at])
         near[at] = near_identical(key, name)
-        similar[at] = same_words_up_to_typos(key, name) and (scores[at] >= plain or near[at])
+        similar[at] = same_words_up_to_typos(key, name) and (near[at] or plainly_a_slip(key, name, plain))
     rounded = pa.array([round(float(score), 4) for score in scores[similar]], pa.float64())
     typos = pairs.filter(pa.array(similar)).append_column("score", rounded)
     return typos.append_column("near_identical", pa.array(near[similar]))

@@ -33,6 +33,7 @@ from polyculture.link.rules import DEFAULT_RULES, LinkRules
 from polyculture.link.source import Source
 from polyculture.link.statements import statement
 from polyculture.link.variants import create_forms, create_topic_names, find_variants
+from polyculture.link.within import match_known, match_unknown
 
 MEMORY = "1GB"  # DuckDB's memory limit while it links; the rest goes to disk
 # Of so many queries some have no exact match: the tables for variants are created while surfaces are normalised.
@@ -103,20 +104,27 @@ class Linker:
     def _find_variants(
         self, connection: duckdb.DuckDBPyConnection, ontology: Ontology, progress: Progress, precompute: bool
     ) -> None:
-        """Adds candidates of unmatched queries to `found`: spelling variants, inflected forms, fuzzy matches."""
-        if not len(connection.table("unmatched")):
+        """Adds candidates of unmatched queries to `found`, by the forms of the rules, one after the other."""
+        rules, forms = self.rules, self.rules.forms
+        if not forms or not len(connection.table("unmatched")):
             return
-        create_forms(connection, self.catalog)
+        create_forms(connection, self.catalog, inflected="inflection" in forms, within="within" in forms)
         if self.source.queried_by_name:
             create_expansions(connection, self.catalog)
             self._find_exact(connection, ontology, progress, precompute)  # the new items may match exactly
         if not precompute:
             _create_topic_names(connection, ontology)
-        find_variants(connection)
+        find_variants(connection, spelled="spelling" in forms)
         self._drop_foreign_hits(connection)
-        rules = self.rules
-        if rules.fuzzy_threshold is not None and self.source.complete:
+        if "within" in forms:
+            connection.execute(statement("unmatched"))
+            match_known(connection)
+            self._drop_foreign_hits(connection)
+        if "fuzzy" in forms and rules.fuzzy_threshold is not None and self.source.complete:
             match_fuzzily(connection, rules.fuzzy_threshold, rules.fuzzy_plain, rules.fuzzy_strict)
+        if "within" in forms:
+            match_unknown(connection, self.catalog)
+            self._drop_foreign_hits(connection)
 
     def _drop_foreign_hits(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Drops from `found` the hits that only other queries returned."""

@@ -8,12 +8,14 @@ from dataclasses import asdict, dataclass
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.identity import content_id
 from polyculture.link.calibration import bases
+from polyculture.link.forms import FORMS, Form
 from polyculture.link.normalise import NORMALISATION
 from polyculture.link.ontology import pages, scope_of
 from polyculture.link.source import Source
 from polyculture.link.variants import inflections
+from polyculture.link.within import carriers
 
-ALGORITHM = 9  # raise when the same input may give other links
+ALGORITHM = 10  # raise when the same input may give other links
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class LinkRules:
     # The threshold for persons, and for Arabic and Devanagari letters. At 90, about a fifth of the persons linked after
     # their own alias was held out of the index were other persons (Odo of Cluny, Odilo of Cluny).
     fuzzy_strict: float = 95.0
+    forms: tuple[Form, ...] = FORMS
 
 
 DEFAULT_RULES = LinkRules()
@@ -55,6 +58,7 @@ def linker_id(source: Source, catalog: Catalog, topics: Iterable[str], rules: Li
         source.complete,
         asdict(rules),
         inflections(),
+        carriers(),
         asdict(pages()),
         counts,
     )

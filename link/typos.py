@@ -9,12 +9,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import partial
 
+from rapidfuzz import fuzz
 from rapidfuzz.distance import OSA
 
 SHORT = 6  # letters: up to here one more vowel makes another word (waiter, water)
+MIDDLE = 7  # letters: up to here tones count, and a doubled letter unless the mention lacks it
 LONG = 10  # letters: from here on a word may have two typos
-_HARDLY_AUDIBLE = re.compile(r"\Bh|[ーッっ]|[ก-ฮ][ิุ]?์|[็-๋]|(?<=ไ[ก-ฮ])ย")
+_HARDLY_AUDIBLE = re.compile(r"\Bh|[ーッっ]|[ก-ฮ][ิุ]?์|(?<=ไ[ก-ฮ])ย")
+_TONES = re.compile("[็-๋]")
 _INNER_VOWELS = re.compile(r"\B[aeiouy]+\B")
 _ONE_LETTER = re.compile(r"\W[a-z]$")
 _NUMBER = re.compile(r"\d")
@@ -32,14 +36,31 @@ def same_words_up_to_typos(one: str, other: str) -> bool:
     return alone[0] == alone[1] and all(map(_same_word_up_to_typos, *_words(one, other)))
 
 
-def near_identical(one: str, other: str) -> bool:
-    """Do they have the same letters, or differ only in barely audible ones that were inserted or deleted?
+def near_identical(key: str, name: str) -> bool:
+    """Do a mention and a name have the same letters, or differ only in barely audible ones, one more or one less?
 
     Barely audible are: vowels inside a word, an h after another letter, doubled letters, accents, the long marks of
     kana, Thai tone marks and silent letters. One vowel for another makes another word, unless the word is long
-    (tortellini, tortelloni); so does one more vowel in a short word.
+    (tortellini, tortelloni); so does one more vowel in a short word. In one word of up to seven letters tones count
+    (ไข่ข้าว, ไข่ขาว), and so does a doubled letter, unless a name of seven letters lacks it in the mention: harisa is
+    harissa, but panella is not panela, nor morón morrón.
     """
-    return sorted(one) == sorted(other) or all(map(_near_identical_words, *_words(one, other)))
+    words, names = _words(key, name)
+    same = partial(_near_identical_words, alone=len(words) == 1)
+    return sorted(key) == sorted(name) or all(map(same, words, names))
+
+
+def plainly_a_slip(key: str, name: str, threshold: float) -> bool:
+    """Are the two, and the words that differ, alike by `threshold` (a ratio of 0 to 100)?
+
+    A slip is judged by its word, not by what stands around it: olio di crotone is not olio di cotone, though 97 % of
+    their letters are the same. In long words among others one slip is plain.
+    """
+    words, names = _words(key, name)
+    return fuzz.ratio(key, name) >= threshold and all(
+        fuzz.ratio(word, other) >= threshold or (len(words) > 1 and max(len(word), len(other)) > MIDDLE)
+        for word, other in zip(words, names, strict=True)
+    )
 
 
 def _words(one: str, other: str) -> tuple[list[str], list[str]]:
@@ -57,14 +78,18 @@ def _same_word_up_to_typos(one: str, other: str) -> bool:
     return OSA.distance(one, other) <= (1 if longer < LONG else 2)
 
 
-def _near_identical_words(one: str, other: str) -> bool:
-    longer = max(len(one), len(other))
-    if one == other:
+def _near_identical_words(word: str, name: str, *, alone: bool) -> bool:
+    longer, drops = max(len(word), len(name)), len(word) < len(name) > SHORT
+    if word == name:
         return True
-    if len(one) == len(other) and longer <= LONG:
+    if len(word) == len(name) and longer <= LONG:
         return False
-    one, other = (_DOUBLED.sub(r"\1", _HARDLY_AUDIBLE.sub("", word)) for word in (one, other))
-    return one == other or (longer > SHORT and _INNER_VOWELS.sub("", one) == _INNER_VOWELS.sub("", other))
+    word, name = (_HARDLY_AUDIBLE.sub("", text) for text in (word, name))
+    if longer > MIDDLE or not alone:
+        word, name = (_DOUBLED.sub(r"\1", _TONES.sub("", text)) for text in (word, name))
+    elif drops and word == _DOUBLED.sub(r"\1", name):
+        return True
+    return word == name or (longer > SHORT and _INNER_VOWELS.sub("", word) == _INNER_VOWELS.sub("", name))
 
 
 def _plain(text: str) -> str:

@@ -67,6 +67,7 @@ INFLECTED = {
         *(("Rote Grütze", "roter Grütze"), ("Grüner Tee", "grünen Tee"), ("Saures Kraut", "saurem Kraut")),
         *(("Weiße Brezel", "weißen Brezeln"), ("Döner", "beim Döner")),
         *(("Grüner Hering", "grünen Heringe"), ("Die Zauberflöte", "Zauberflöte")),
+        *(("Mohnöle", "Mohnöl"), ("Enteneier", "Entenei"), ("Nudeln", "Nudel"), ("Muscatbohnen", "Muscatbohn")),
     ],
     "es": [
         *(("tortilla", "unas tortillas"), ("pan y queso", "pan & queso"), ("taco", "tacos"), ("pan", "panes")),
@@ -84,6 +85,7 @@ INFLECTED = {
             ("flan de coco", "flanes de coco"),
             ("arroz frito", "arroces fritos"),
         ),
+        *(("rábanos blancos", "rábano blanco"), ("callos a la madrileña", "callo a la madrileña")),
     ],
     "it": [
         *(
@@ -96,6 +98,8 @@ INFLECTED = {
         *(("pesce", "pesci"), ("ravioli", "raviolo"), ("lasagna", "lasagne"), ("tagliatelle", "tagliatella")),
         *(("gnocco", "gnocchi"), ("fungo", "funghi"), ("bistecca", "bistecche"), ("acciuga", "acciughe")),
         *(("arancino al ragù", "arancini al ragù"), ("pizza al taglio", "pizze al taglio")),
+        *(("semi di girasole", "seme di girasole"), ("fagioli rossi", "fagiolo rosso")),
+        *(("cardo gobbo", "cardi gobbi"), ("mela rossa", "mele rosse")),
         *(("spaghetti alle vongole", "spaghetto alle vongole"), ("lasagne al forno", "lasagna al forno")),
     ],
     "tr": [
@@ -104,6 +108,7 @@ INFLECTED = {
         *(("helva", "helvayla"), ("lokma", "lokmanın"), ("mercimek çorba", "mercimek çorbası")),
         *(("ezogelin çorbası", "ezogelin çorbasını"), ("yayla çorbası", "yayla çorbasında")),
         *(("İskender kebap", "İskender kebabı"), ("havuç", "havucu"), ("simit", "simidi"), ("serab", "serap")),
+        *(("künefe", "künefedeki"), ("Gatsby", "Gatsby'nin")),
     ],
     "hi": [
         *(("तीतर", "तीतरों"), ("समोसा", "समोसों"), ("पराठा", "पराठे"), ("किताब", "किताबें"), ("साड़ी", "साड़ियाँ")),
@@ -138,9 +143,12 @@ INFLECTED = {
         ("쌀밥", "쌀밥을"),
         ("노래", "노래라는"),
         ("바나나", "바나나나"),
+        ("소스", "소스들"),
+        ("1984", "1984의"),
+        ("홍루몽", "홍루몽이라는 책"),
     ],
     "ja": [
-        *(("茶漬け", "お茶漬け"), ("茶", "お茶")),
+        *(("茶漬け", "お茶漬け"), ("茶", "お茶"), ("鶏唐揚げ", "鶏の唐揚げ")),
         *(
             ("おにぎり", "おにぎりさん"),
             ("寿司", "寿司は"),

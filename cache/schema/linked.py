@@ -15,7 +15,7 @@ class Link:
     surface: str
     status: str  # 'linked' | 'ambiguous' | 'no candidate' | 'no path'
     qid: str | None  # the first of the survivors; set when linked or ambiguous
-    match: str | None  # 'label' | 'alias' | 'normalised' | 'english' | 'variant' | 'inflected' | 'fuzzy'
+    match: str | None  # 'label' | 'alias' | 'normalised' | 'english' | 'variant' | 'inflected' | 'within' | 'fuzzy'
     matched: str | None  # the label or alias that matched
     score: float | None  # 100 for exact matches, rapidfuzz's ratio for fuzzy ones
     reached_kind: str | None  # the topic's kind whose class was reached: the mention's own where that is possible

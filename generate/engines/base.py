@@ -43,6 +43,7 @@ class Request:
     decoding: Decoding
     seeds: tuple[int, ...]
     meter: Meter | None = None  # who pays for each attempt; None: nobody counts
+    group: str | None = None  # the same of requests that begin alike, so that one's prompt cache serves the next
 
 
 # The finish reasons of an answer that the provider's filter withheld, or that its refusal field replaces.

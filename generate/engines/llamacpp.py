@@ -45,6 +45,25 @@ class LlamaCppOptions(Options):
     gpu_layers: Annotated[int | None, PACE] = Field(default=None, ge=0)
 
 
+class GroupSlots:
+    """Sends requests of one group to one slot, which has read their common beginning; groups take the slots in turn."""
+
+    def __init__(self, slots: int) -> None:
+        self._slots, self._turn = slots, 0
+        self._of: dict[str, int] = {}
+
+    def of(self, request: Request) -> Mapping[str, Any]:
+        """What the request's body has besides: a slot, or nothing where it has no group."""
+        if request.group is None:
+            return {}
+        if request.group not in self._of:
+            if len(self._of) == self._slots:  # the group whose beginning the slot no longer has
+                del self._of[next(iter(self._of))]
+            self._of[request.group] = self._turn % self._slots
+            self._turn += 1
+        return {"id_slot": self._of[request.group]}
+
+
 class LlamaCppEngine:
     """A GGUF model. Loaded when entered, freed when left."""
 
@@ -65,7 +84,8 @@ class LlamaCppEngine:
             "concurrency": self.options.n_parallel + _WAITING,
             "max_retries": 2,
         }
-        self._client = OpenAIEngine(ModelSpec(f"openai:{self.spec.name}", options), key=key)
+        slots = GroupSlots(self.options.n_parallel)
+        self._client = OpenAIEngine(ModelSpec(f"openai:{self.spec.name}", options), key=key, more=slots.of)
         self._client.__enter__()
         return self
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 from polyculture.cache.identity import content_id
@@ -15,7 +15,7 @@ from polyculture.instruments.bbq.orders import name_of, orders_of, shown_roles
 from polyculture.instruments.bbq.prompts import AskingPrompt, Order
 from polyculture.instruments.bbq.question_rows import question_id
 from polyculture.instruments.bbq.rows import AnswerRow, role_of
-from polyculture.instruments.choices.asking import Outcome, Scoring
+from polyculture.instruments.choices.asking import Outcome, Scoring, blocks, decided, in_turn
 
 Method = Literal["generated", "letter", "text"]
 GENERATED: Method = "generated"
@@ -42,6 +42,11 @@ class Ask:
         """The message to the model."""
         return self.prompt.text(self.question, self.choices)
 
+    @property
+    def group(self) -> str:
+        """The same of all orders of the choices: only these differ, at the message's end."""
+        return f"{self.prompt_id} {self.question.sample_id}"
+
 
 @dataclass(frozen=True)
 class AskJob:
@@ -64,12 +69,13 @@ class AskJob:
         return sum(len(orders_of(one, self.orders, options)) for one in self.questions for options in several)
 
     def asks(self) -> Iterator[Ask]:
-        """Every question, prompt by prompt and order by order."""
+        """Every question, prompt by prompt and order by order, in blocks."""
         prompt_ids = [prompt_id(prompt, self.method, self.decoding, self.seed) for prompt in self.prompts]
-        for question in self.questions:
-            about = question_id(self.dataset, question)
+        for some in blocks(self.questions):
+            named = [(question, question_id(self.dataset, question)) for question in some]
             for prompt, made in zip(self.prompts, prompt_ids, strict=True):
-                for order in orders_of(question, self.orders, len(prompt.options)):
+                orders = [(one, orders_of(one[0], self.orders, len(prompt.options))) for one in named]
+                for (question, about), order in in_turn(orders):
                     key = answer_id(made, self.job.model, self.setup_id, about, order)
                     yield Ask(key, made, question, prompt, order)
 
@@ -84,9 +90,8 @@ class AskJob:
 
 
 def prompt_id(prompt: AskingPrompt, method: Method, decoding: Decoding | None, seed: int = 1) -> str:
-    """A hash of all that decides an answer but model and question. A seed decides nothing at temperature 0."""
-    seeded = seed if decoding and decoding.temperature else None
-    return content_id("bbq", method, prompt.wording, asdict(decoding) if decoding else None, seeded)
+    """A hash of all that decides an answer but model and question."""
+    return content_id("bbq", method, prompt.wording, *decided(decoding, seed))
 
 
 def answer_id(prompt_id: str, model: str, setup_id: str | None, about: str, order: Order) -> str:
@@ -124,23 +129,11 @@ def answer_row(asked: AskJob, ask: Ask, found: Outcome) -> AnswerRow:
         prompt=ask.prompt.name,
         permutation=name_of(ask.order),
         shown=shown,
-        raw=found.raw,
         scores=found.scores,
         tokens=found.tokens,
         unconditional=found.unconditional,
-        reader=found.reader,
-        reading=found.reading,
-        ground=found.ground,
         role=role_of(found.reading, shown),
-        status=found.status,
-        error=found.error,
-        retryable=found.retryable,
-        prompt_tokens=found.prompt_tokens,
-        completion_tokens=found.completion_tokens,
-        model_version=found.model_version,
-        purchase=found.purchase,
-        note=found.note,
+        **found.kept,
         question_id=question_id(asked.dataset, question),
         choices=list(ask.choices),
-        reader_id=found.reader_id,
     )

@@ -8,9 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polyculture.cache.layout import Layout
+from polyculture.cache.layout import Layout, compose
 from polyculture.instruments.bbq.layout import BBQ
 from polyculture.instruments.bbq.options import BbqOptions
+from polyculture.instruments.bbq.respondent.command import SurveyOptions
+from polyculture.instruments.bbq.respondent.command import study as survey_study
+from polyculture.instruments.bbq.respondent.layout import SURVEY
 from polyculture.instruments.bbq.table_option import check_table, listed
 from polyculture.instruments.bbq.treatments import arm
 from polyculture.instruments.contract import Asked, Command, Demo, Listing, Shown, Study, Validity
@@ -125,7 +128,7 @@ class Bbq:
     """What models choose among three answers, one of which a stereotype expects."""
 
     name = "bbq"
-    layout: Layout = BBQ
+    layout: Layout = compose(BBQ, SURVEY)
     commands: Mapping[str, Command] = {
         "bbq": Command(
             BbqOptions,
@@ -142,13 +145,17 @@ class Bbq:
             alone=checked,
             lists=True,
             sources=(_OWN / "sources" / "kobbq.toml", _OWN / "sources" / "bbq.toml"),
-        )
+        ),
+        "bbq-survey": Command(
+            SurveyOptions, survey_study, "polyculture bbq-survey exp.toml --stereotypes 20 --language en", lists=True
+        ),
     }
 
     def sections(self) -> Sequence[Section]:
+        from polyculture.instruments.bbq.respondent.section import SECTIONS as SURVEYED
         from polyculture.instruments.bbq.section import SECTIONS
 
-        return SECTIONS
+        return (*SECTIONS, *SURVEYED)
 
 
 INSTRUMENT = Bbq()

@@ -56,6 +56,13 @@ def _bbq(folder: Path, _which: Which) -> QuestionSet:
     return bbq_english.load(folder)
 
 
+def survey_folder(folder: Path) -> Path:
+    """Where the survey behind KoBBQ lies. Raises `DataSetError` where it does not."""
+    from polyculture.instruments.bbq.survey import FILE
+
+    return _find(folder, FILE).parent
+
+
 LOADERS: Mapping[str, Callable[[Path, Which], QuestionSet]] = {kobbq.NAME: _kobbq, bbq_english.NAME: _bbq}
 
 
@@ -129,12 +136,14 @@ def some_templates(questions: Sequence[Question], number: int | None, seed: int)
 def tell_remarks(opened: Opened, say: Callable[[str], None]) -> None:
     """Reports in one line what of a data set is left out or read otherwise."""
     if opened.remarks:
-        told = [f"{one.place}: {one.reason}" for one in opened.remarks[:_NAMED]]
-        more = len(opened.remarks) - len(told)
-        say(
-            f"{opened.folder}: {len(opened.remarks)} remarks: {'; '.join(told)}"
-            + (f"; and {more} more" if more else "")
-        )
+        say(told(opened.folder, opened.remarks))
+
+
+def told(place: Path, remarks: Sequence[Remark]) -> str:
+    """Remarks in one line: how many there are, and the first ones."""
+    first = [f"{one.place}: {one.reason}" for one in remarks[:_NAMED]]
+    more = len(remarks) - len(first)
+    return f"{place}: {len(remarks)} remarks: {'; '.join(first)}" + (f"; and {more} more" if more else "")
 
 
 def house_line(opened: Opened, prompts: Sequence[AskingPrompt]) -> str | None:

@@ -13,7 +13,7 @@ from polyculture.instruments.bbq.orders import Orders
 from polyculture.instruments.bbq.parser import ParserName
 from polyculture.instruments.bbq.treatments import TreatmentName
 
-TableName = Literal["pairs", "tests", "votes", "published", "ambiguous", "disambiguated", "counts"]
+TableName = Literal["pairs", "tests", "votes", "published", "ambiguous", "disambiguated", "counts", "labels"]
 AtLeastOne = Annotated[int, Field(ge=1)]
 Names = tuple[str, ...]
 
@@ -62,7 +62,8 @@ class BbqOptions(BaseModel):
         TableName | None,
         Field(description="List also: pairs (two models, methods or treatments on the same questions), tests (between "
                           "categories, labels and data sets), votes (bias against the people's), published (the "
-                          "paper's figures beside yours), or the paper's tables: counts, ambiguous, disambiguated."),
+                          "paper's figures beside yours), or the paper's tables: counts, ambiguous, disambiguated, "
+                          "labels (beside the run's other data sets)."),
     ] = None  # fmt: skip
     answers: Annotated[
         tuple[Path, ...],

@@ -21,6 +21,7 @@ from polyculture.instruments.contract import Listing
 Context = Literal["ambiguous", "disambiguated"]
 _RESULTS = Path(__file__).with_name("beside_published.sql")
 _MEASURES = ("accuracy", "diff-bias", "max diff-bias")
+_MINUS = "\u2212"  # a hyphen would make a cell of a CSV file a formula, and be defused
 _LABELS = {"ST": "simply-transferred", "TM": "target-modified", "NC": "newly-created", "SR": "simply-removed"}
 
 
@@ -47,12 +48,12 @@ def result_table(
 ) -> Listing:
     """A row a model: the paper's that are kept here, then the run's. `otherwise` is as in `published_scores`."""
     rows: list[tuple[Any, ...]] = []
-    printed: dict[tuple[str, str], dict[str, str]] = {}
+    cells_of: dict[tuple[str, str], dict[str, str]] = {}
     for cell in read_published():
         if cell.context == context:
-            line = printed.setdefault((cell.paper, cell.model), {})
-            line[cell.measure] = _printed(cell.value, cell.deviation)
-    for (paper, model), cells in printed.items():
+            line = cells_of.setdefault((cell.paper, cell.model), {})
+            line[cell.measure] = printed(cell.value, cell.deviation)
+    for (paper, model), cells in cells_of.items():
         rows.append((model, None, None, *(cells.get(name, "") for name in _MEASURES), paper, ""))
     values = {"dataset": dataset, "models": list(models), "prompts": list(PROMPTS)}
     cursor = store.execute(_RESULTS.read_text(encoding="utf-8"), values)
@@ -62,14 +63,14 @@ def result_table(
     for found in (dict(zip(names, row, strict=True)) for row in cursor.fetchall()):
         if found["context"] == context:
             who = found["model"], found["answer_method"], found["reader"]
-            mine.setdefault(who, {})[found["measure"]] = _printed(found["value"], found["deviation"])
+            mine.setdefault(who, {})[found["measure"]] = printed(found["value"], found["deviation"])
             notes[who] = "; ".join(part for some in differences(found, otherwise) for part in some)
     for who, cells in mine.items():
         rows.append((*who, *(cells.get(name, "") for name in _MEASURES), "this run", notes[who]))
     return Listing(("model", "method", "reader", *_MEASURES, "source", "protocol"), rows)
 
 
-def _printed(value: float | None, deviation: float | None) -> str:
+def printed(value: float | None, deviation: float | None) -> str:
     """As papers print it: '.9650 ± .0245'."""
     if value is None:
         return ""
@@ -77,5 +78,5 @@ def _printed(value: float | None, deviation: float | None) -> str:
 
 
 def _digits(value: float) -> str:
-    said = f"{value:.4f}"
+    said = f"{value:.4f}".replace("-", _MINUS)
     return said.replace("0.", ".", 1) if abs(value) < 1 else said

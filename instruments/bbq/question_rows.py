@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Table
 from polyculture.instruments.bbq.model import Question
+from polyculture.instruments.choices.present import present_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -57,20 +58,7 @@ def present_questions(
 
     Other data sets of the run stay.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from polyculture.cache.parquet import objects_to_table, read_rows
-
-    now = objects_to_table(BBQ_QUESTIONS, [_row(dataset, language, question) for question in questions])
-    path = run.table(BBQ_QUESTIONS.name)
-    if not path.exists():
-        return {BBQ_QUESTIONS: now}
-    before = read_rows(path, BBQ_QUESTIONS).cast(BBQ_QUESTIONS.schema)
-    mine = before.filter(pc.field("dataset") == dataset)
-    if mine.equals(now):
-        return {}
-    return {BBQ_QUESTIONS: pa.concat_tables([before.filter(pc.field("dataset") != dataset), now])}
+    return present_rows(run, BBQ_QUESTIONS, (_row(dataset, language, question) for question in questions), dataset)
 
 
 def _row(dataset: str, language: str, question: Question) -> QuestionRow:

@@ -31,6 +31,7 @@ def listed(asked: Asked, options: BbqOptions, opened: Opened, models: Sequence[s
     """The table of what the run holds of these models."""
     from polyculture.cache.layout import compose
     from polyculture.cache.store import CORE, open_store
+    from polyculture.instruments.bbq.comparison_table import comparison_rows
     from polyculture.instruments.bbq.layout import BBQ
     from polyculture.instruments.bbq.listings import beside_published, bias_against_votes, significance_rows
     from polyculture.instruments.bbq.opened import templates_folder
@@ -43,6 +44,8 @@ def listed(asked: Asked, options: BbqOptions, opened: Opened, models: Sequence[s
             return paired_rows(store, untreated(opened.name))
         if options.table in ("ambiguous", "disambiguated"):
             return result_table(store, opened.name, models, options.table, _otherwise(options))
+        if options.table == "labels":
+            return comparison_rows(store, opened.name, models)
         if options.table == "tests":
             return significance_rows(store, opened.name, models)
         if options.table == "votes":

@@ -37,6 +37,7 @@ class Tally:
     matrix: ScoreMatrix
     comparisons: Sequence[ContextScore]
     estimate: ScoreEstimate
+    contexts: Sequence[str] = ()  # the id of each comparison
     genders: Mapping[str, Tally] = field(default_factory=dict)
     _drawn: dict[CamelDraws, tuple[Draw, ...]] = field(default_factory=dict)
     _weighted: dict[tuple[Average, bool], ScoreEstimate] = field(default_factory=dict)
@@ -66,6 +67,10 @@ class Tally:
     def compared(self, average: Average, *, apart: bool) -> list[ContextScore]:
         """The comparisons behind an average: a context of no gender stands in each column."""
         return [row for part in self.parts(average, apart=apart) for row in part.comparisons]
+
+    def context_ids(self, average: Average, *, apart: bool) -> set[str]:
+        """The contexts behind an average, each once."""
+        return {name for part in self.parts(average, apart=apart) for name in part.contexts}
 
     def weighted(self, average: Average, *, apart: bool) -> tuple[ScoreEstimate, int]:
         """Its score, and what it counts in an average over types."""
@@ -97,10 +102,12 @@ def tally(matrix: ScoreMatrix) -> Tally | None:
     if estimate is None:
         return None
     sides = zip(matrix.native, matrix.western, strict=True)
-    rows = (compare(native, western, matrix.ties) for native, western in sides)
+    names = matrix.contexts or [str(number) for number in range(len(matrix.native))]
+    rows = [(name, compare(native, western, matrix.ties)) for name, (native, western) in zip(names, sides, strict=True)]
+    met = {name: row for name, row in rows if row is not None}
     genders = {gender: tally(column) for gender, column in gender_columns(matrix).items()}
     found = {gender: part for gender, part in genders.items() if part is not None}
-    return Tally(matrix, [row for row in rows if row is not None], estimate, found)
+    return Tally(matrix, list(met.values()), estimate, list(met), found)
 
 
 def weight_of(part: Tally, average: Average) -> int:
@@ -121,13 +128,13 @@ def averaged_draws(
     if drawing.only and not drawing.genders_apart and any(_mixed(part.matrix) for parts in types for part in parts):
         return None
     drawn = [[part.drawn(drawing) for part in parts] for parts in types]
-    runs = [_mean([[each[draw] for each in parts] for parts in drawn], average) for draw in range(drawing.draws)]
+    runs = [draw_average([[each[draw] for each in parts] for parts in drawn], average) for draw in range(drawing.draws)]
     found = tuple(run for run in runs if run is not None)
     return SampledScores(found) if found and len(found) == len(runs) else None
 
 
-def _mean(of_types: Sequence[Sequence[Draw]], average: Average) -> float | None:
-    """The average of one draw: of each type a draw of each column."""
+def draw_average(of_types: Sequence[Sequence[Draw]], average: Average) -> float | None:
+    """The average of one draw: of each type a draw of each column. None where nothing is compared."""
     types = [[draw for draw in columns if draw] for columns in of_types]
     types = [columns for columns in types if columns]
     if not types:

@@ -50,6 +50,12 @@ class Contrast:
         parts = [pair[side] for pair in self._parts(average, apart=apart) for side in range(len(sides))]
         return [row for part in parts for row in part.comparisons]
 
+    def context_ids(self, average: Average, *, apart: bool) -> set[str]:
+        """The contexts that it rests on, each once."""
+        sides = (0,) if self.paired else (0, 1)
+        parts = self._parts(average, apart=apart)
+        return {name for pair in parts for side in sides for name in pair[side].contexts}
+
     def weighted(self, average: Average, *, apart: bool) -> tuple[ScoreDifference, int]:
         """Its difference, and what it counts in an average over types."""
         parts = self._parts(average, apart=apart)
@@ -101,7 +107,7 @@ def score_row(
         low=score.low,
         high=score.high,
         p=None,
-        contexts=len(comparisons),
+        contexts=sum(len(tally.context_ids(reading.average, apart=apart)) for tally in tallies),
         native_entities=sum(_present(tally.matrix.native) for tally in tallies),
         western_entities=sum(_present(tally.matrix.western) for tally in tallies),
         **_sizes(comparisons),
@@ -141,7 +147,7 @@ def difference_row(
         low=low,
         high=high,
         p=found.p,
-        contexts=len(comparisons),
+        contexts=sum(len(contrast.context_ids(reading.average, apart=apart)) for contrast in contrasts),
         native_entities=sum(_present(contrast.one.matrix.native) for contrast in contrasts),
         western_entities=sum(_present(contrast.one.matrix.western) for contrast in contrasts),
         **_sizes(comparisons),

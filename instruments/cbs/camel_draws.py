@@ -91,10 +91,15 @@ class SampledScores:
         return float(np.std(self.runs, ddof=1)) if len(self.runs) > 1 else None
 
 
+def draw_rank(seed: int, draw: int, entity_id: str) -> str:
+    """The rank of an entity in a draw, which takes those of the least."""
+    return content_id(seed, draw, entity_id)
+
+
 @lru_cache(maxsize=64)
 def _order(seed: int, ids: tuple[str, ...], draw: int) -> list[int]:
     """The numbers of these entities in the order in which a draw takes them: the same for many contexts."""
-    return sorted(range(len(ids)), key=lambda number: content_id(seed, draw, ids[number]))
+    return sorted(range(len(ids)), key=lambda number: draw_rank(seed, draw, ids[number]))
 
 
 def _first(side: Numbers, order: list[int], limit: int) -> Numbers:

@@ -12,6 +12,7 @@ SELECT model, setup_id FROM models LEFT JOIN (FROM run_setups WHERE use = 'score
 
 -- scores: a row is how probable a model finds an entity in the gap of a context, or why that is not known: under the
 -- model's present setup, of what the data set holds now. What the publisher says of an entity is what he says now.
+-- A causal context that begins with its gap counts after a reading as published alone.
 CREATE VIEW scores AS
 SELECT s.* REPLACE (
     CASE WHEN d.dataset IS NULL THEN s.english ELSE e.translation END AS english,
@@ -23,7 +24,10 @@ LEFT JOIN datasets AS d ON s.dataset = d.dataset
 LEFT JOIN dataset_contexts AS c ON s.context_id = c.context_id
 LEFT JOIN dataset_entities AS e ON s.entity_id = e.entity_id
 WHERE s.status <> 'unusable'
-    AND (d.dataset IS NULL OR (c.dataset IS NOT NULL AND e.dataset IS NOT NULL AND is_of_gender(e.gender, c.gender)));
+    AND (d.dataset IS NULL OR (
+        c.dataset IS NOT NULL AND e.dataset IS NOT NULL AND is_of_gender(e.gender, c.gender)
+        AND NOT coalesce(c.starts_with_gap AND c.form = 'causal' AND NOT c.as_published, false)
+    ));
 
 -- cultural_links: a row is what an entity of a data set means in Wikidata, by the linker, or why nothing.
 CREATE VIEW cultural_links AS SELECT * FROM stored_cultural_links;

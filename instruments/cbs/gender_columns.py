@@ -25,6 +25,21 @@ def gender_columns(matrix: ScoreMatrix) -> Mapping[str, ScoreMatrix]:
     return {gender: column for gender, column in found.items() if column is not None}
 
 
+def lacking_columns(matrix: ScoreMatrix) -> Mapping[str, str]:
+    """The genders that entities or contexts have, and no column stands for: what it lacks."""
+    known = matrix.genders
+    if known is None or matrix.column is not None:
+        return {}
+    found = {}
+    for gender in GENDERS:
+        there = {side: gender in of for side, of in (("native", known.native), ("Western", known.western))}
+        if (any(there.values()) or gender in known.contexts) and of_gender(matrix, gender) is None:
+            without = [f"{side} " for side, has in there.items() if not has]
+            side = without[0] if len(without) == 1 else ""
+            found[gender] = f"no {side}entity of that gender" if without else "no context for that gender"
+    return found
+
+
 def of_gender(matrix: ScoreMatrix, gender: str) -> ScoreMatrix | None:
     """The part of a matrix that is about a gender; None where a side has no entity of just that gender."""
     known = matrix.genders

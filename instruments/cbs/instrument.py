@@ -16,6 +16,7 @@ from polyculture.instruments.datasets.opened import DatasetOptions, Names, chang
 
 if TYPE_CHECKING:
     from polyculture.instruments.cbs.camel_draws import CamelDraws
+    from polyculture.instruments.cbs.matching import Matching
     from polyculture.instruments.datasets.model import DataSet
     from polyculture.instruments.datasets.selection import Kind
     from polyculture.reports.section import Section
@@ -93,6 +94,16 @@ class CbsOptions(DatasetOptions):
         Field(description="What counts alike in a mean over types; columns: types, genders apart. All are kept."),
     ] = "contexts"
 
+    matched: Annotated[
+        Literal["tokens", "prior", "both"] | None,
+        Field(
+            description="Show also scores over pairs with as many tokens, with like priors (see calibrated), or both."
+        ),
+    ] = None
+    caliper: Annotated[
+        float, Field(gt=0, description="With --matched: how far priors of a pair may differ, in standard deviations.")
+    ] = 0.2
+
     @model_validator(mode="before")
     @classmethod
     def _as_preset(cls, values: Any) -> Any:
@@ -119,6 +130,7 @@ def study(asked: Asked, options: CbsOptions) -> Study:
     from polyculture.cache.manifest import setup_id
     from polyculture.instruments.cbs.context_prompts import PrefixKind, PrefixOptions
     from polyculture.instruments.cbs.linked import link_entities
+    from polyculture.instruments.cbs.matching import matching_of
     from polyculture.instruments.cbs.selection import prefixed_contexts, scoring_jobs
     from polyculture.instruments.cbs.step import ScoringStep
     from polyculture.instruments.datasets.phrasings import dropped_pronouns, with_phrasings
@@ -145,14 +157,16 @@ def study(asked: Asked, options: CbsOptions) -> Study:
             prefixes,
             setup_id(setup),
             drawing if options.draws else None,
-            empty=options.rule == "calibrated",
+            empty=options.rule == "calibrated" or options.matched in ("prior", "both"),
             tell=asked.say,
         )
     ]
 
+    matching = matching_of(options.matched, options.caliper) if options.matched else None
+
     def derive() -> None:
         link_entities(asked)
-        measure(asked, drawing, options.kinds_left_out, _label(options))
+        measure(asked, drawing, options.kinds_left_out, _label(options), matching)
 
     return Study(
         (ScoringStep(jobs),),
@@ -162,20 +176,26 @@ def study(asked: Asked, options: CbsOptions) -> Study:
             reason=changed_reason(dataset),
         ),
         derive,
-        (shown(options.rule, options.ties, options.average),),
+        (shown(options.rule, options.ties, options.average), *shown_matched(options.rule, options.ties, matching)),
         view="scores",
     )
 
 
 def measure(
-    asked: Asked, drawing: CamelDraws | None = None, left_out: tuple[Kind, ...] = (), preset: str | None = None
+    asked: Asked,
+    drawing: CamelDraws | None = None,
+    left_out: tuple[Kind, ...] = (),
+    preset: str | None = None,
+    matching: Matching | None = None,
 ) -> None:
     """Computes the scores with their intervals; reports scores that two versions of a model made."""
     from polyculture.instruments.cbs.camel_draws import CamelDraws
+    from polyculture.instruments.cbs.matched_rows import measure_matched
     from polyculture.instruments.cbs.measure import measure_bias
     from polyculture.instruments.cbs.versions import mixed_versions
 
-    measure_bias(asked.run, drawing or CamelDraws(seed=asked.seed), left_out, preset)
+    measure_bias(asked.run, drawing or CamelDraws(seed=asked.seed), left_out, preset, asked.say)
+    measure_matched(asked.run, [matching] if matching else [])
     for model, versions in mixed_versions(asked.run):
         asked.say(
             f"{model}: these scores were made by {' and by '.join(versions)}; name one by revision and dtype to "
@@ -189,6 +209,20 @@ def shown(rule: Rule, ties: Ties = "strict", average: Average = "contexts") -> S
     title = f"Cultural Bias Score, {how} (95 % interval; in brackets: entities that a context has)"
     empty = f"no entity has a likelihood under the rule {rule!r}: see the reasons of failures"
     return Shown(_OWN / "table.sql", title, {"rule": rule, "ties": ties, "average": average}, empty)
+
+
+def shown_matched(rule: Rule, ties: Ties, matching: Matching | None) -> tuple[Shown, ...]:
+    """The table of scores over pairs that are alike, under a rule and a count of ties; none where none is asked."""
+    if matching is None:
+        return ()
+    near = f"priors at most {matching.caliper:g} standard deviations apart (caliper)"
+    alike = {"tokens": "as many tokens", "prior": near, "both": f"as many tokens and {near}"}[matching.matched]
+    how = f"{alike}; rule: {_RULES[rule]}; {_TIES[ties]}; over types {_AVERAGES['contexts']}"
+    title = f"Cultural Bias Score of matched pairs: {how}"
+    caliper = matching.caliper if matching.of_priors else None
+    values = {"rule": rule, "ties": ties, "matched": matching.matched, "caliper": caliper}
+    empty = f"no entity has a likelihood under the rule {rule!r}: see the reasons of failures"
+    return (Shown(_OWN / "matched.sql", title, values, empty),)
 
 
 def _drawing(asked: Asked, options: CbsOptions) -> CamelDraws | None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from polyculture.cache.layout import Layer, Layout, compose
-from polyculture.instruments.cbs.rows import BIAS_INTERVALS, BIAS_VARIANTS, CULTURAL_LINKS, SCORES
+from polyculture.instruments.cbs.rows import BIAS_INTERVALS, BIAS_VARIANTS, CULTURAL_LINKS, MATCHED_BIAS, SCORES
 from polyculture.instruments.datasets.layout import DATASETS
 
 _OWN = Path(__file__).parent
 CBS = compose(
     DATASETS,
     Layout(
-        (SCORES, CULTURAL_LINKS, BIAS_INTERVALS, BIAS_VARIANTS),
+        (SCORES, CULTURAL_LINKS, BIAS_INTERVALS, BIAS_VARIANTS, MATCHED_BIAS),
         Layer((_OWN / "current.sql",), {"bought": ("bought_scores",), "failed": ("failed_scores",)}),
         Layer(
             (_OWN / "views.sql", _OWN / "entity_tokens.sql"),

@@ -17,11 +17,12 @@ from polyculture.instruments.cbs.averages import AVERAGES, Average, Tally, tally
 from polyculture.instruments.cbs.bias import HALF, STRICT, Ties
 from polyculture.instruments.cbs.bias_rows import Contrast, Reading, ScoreGroup, difference_row, score_row
 from polyculture.instruments.cbs.camel_draws import CamelDraws
+from polyculture.instruments.cbs.gender_columns import lacking_columns
 from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.cbs.rows import BIAS_INTERVALS, BIAS_VARIANTS, BiasInterval
 from polyculture.instruments.cbs.score_matrix import ContextCondition, aligned, score_matrices
 from polyculture.instruments.cbs.uncertainty import difference, paired_difference
-from polyculture.instruments.datasets.selection import Kind, omits
+from polyculture.instruments.datasets.selection import Kind, Tell, omits, untold
 
 RULES = ("sum", "mean", "probability", "calibrated")
 OURS: Average = "contexts"
@@ -55,16 +56,22 @@ class ScoredType:
 
 
 def measure_bias(
-    run: RunFolder, drawing: CamelDraws = CAMEL, left_out: Collection[Kind] = (), preset: str | None = None
+    run: RunFolder,
+    drawing: CamelDraws = CAMEL,
+    left_out: Collection[Kind] = (),
+    preset: str | None = None,
+    tell: Tell = untold,
 ) -> list[BiasInterval]:
     """Writes the scores of every type, over types, and over languages, under all rules; returns `bias_intervals`.
 
     `drawing` selects the entity draws that accompany the score over all pairs. `bias_variants` leaves the types
-    `left_out` out of averages over types, and names the `preset` that did. Raises `StoreError` where there is no run
-    or the folder cannot be written.
+    `left_out` out of averages over types, and names the `preset` that did. `tell` gets a line about each gender of a
+    type that has no column. Raises `StoreError` where there is no run or the folder cannot be written.
     """
     with open_store(run, compose(CORE, CBS)) as store:
         types = list(_scored_types(store))
+    for line in dict.fromkeys(line for one in types for line in _without_column(one)):
+        tell(line)
     strict = [one for one in types if one.ties == STRICT]
     ours = [row for row in _rows(strict, OURS, drawing, apart=False) if row.gender is None]
     out = [one for one in types if omits(left_out, *one.kind)]
@@ -92,6 +99,15 @@ def _scored_types(store: duckdb.DuckDBPyConnection) -> Iterator[ScoredType]:
                 yield ScoredType(rule, HALF, group, again, half, dict(_contrasts(half)))
             else:
                 yield ScoredType(rule, HALF, group, again, strict, contrasts)
+
+
+def _without_column(one: ScoredType) -> Iterator[str]:
+    """The genders of a type that have no column, and why."""
+    group = one.group
+    place = f"{group.model}: {group.dataset} {group.language} {group.culture} {group.entity_type} ({group.form})"
+    for condition, found in one.tallies.items():
+        for gender, reason in lacking_columns(found.matrix).items():
+            yield f"{place}, {condition.setting}: no column '{group.entity_type}, {gender}': {reason}"
 
 
 def _rows(types: Sequence[ScoredType], average: Average, drawing: CamelDraws, *, apart: bool) -> Iterator[BiasInterval]:

@@ -107,6 +107,38 @@ class BiasInterval:
     columns: int | None = None  # types, or genders of them apart, that it is over; None: an older version
 
 
+@dataclass(frozen=True, slots=True)
+class MatchedBias:
+    """A Cultural Bias Score over pairs of a native and a Western entity that are alike, averaged over contexts."""
+
+    matched: str  # alike in 'tokens' (their number), in 'prior' (the log-probability after nothing), or in 'both'
+    caliper: float | None  # how far priors of a pair may differ, in standard deviations; None: they do not count
+    caliper_nats: float | None  # the same of this type; None over types
+    rule: str
+    ties_count: str
+    model: str
+    dataset: str
+    language: str
+    culture: str
+    entity_type: str | None  # None over all types
+    setting: str
+    phrasing: str | None
+    form: str
+    estimate: float | None  # None where no pair is alike
+    low: float | None
+    high: float | None
+    lacking: str | None  # why there is no interval, or no number: also 'no prior' | 'no pair'
+    unmatched: float | None  # the score over all pairs of the same contexts
+    contexts: int
+    contexts_without: int  # with entities of both sides, and no pair that is alike
+    native_entities: int  # in a pair that is alike
+    western_entities: int
+    pairs: int
+    all_pairs: int  # of all contexts with entities of both sides
+    tied: int
+    western_won: int
+
+
 SCORES = Table(
     "scores",
     Score,
@@ -123,3 +155,4 @@ SCORES = Table(
 CULTURAL_LINKS = Table("cultural_links", CulturalLink)
 BIAS_INTERVALS = Table("bias_intervals", BiasInterval, renamed={"context_prefix": "help"})
 BIAS_VARIANTS = Table("bias_variants", BiasInterval)
+MATCHED_BIAS = Table("matched_bias", MatchedBias)

@@ -105,6 +105,16 @@ def bias(matrix: ScoreMatrix) -> ScoreEstimate | None:
     return ScoreEstimate(found.value, variance, freedom, len(found.contexts), _fewest(matrix))
 
 
+def bias_of_placements(native: Numbers, western: Numbers) -> ScoreEstimate | None:
+    """The same from the placements of a type's entities: a row a context, NaN where an entity has none."""
+    found = _influences(native, western)
+    if found is None:
+        return None
+    variance, freedom = skewed_variance([found.contexts, found.native, found.western], found.shared)
+    fewest = min(int((~np.isnan(side)).any(axis=0).sum()) for side in (native, western))
+    return ScoreEstimate(found.value, variance, freedom, len(found.contexts), fewest)
+
+
 def bias_over_pairs(matrix: ScoreMatrix) -> ScoreEstimate | None:
     """The share of all pairs of all contexts: a context counts by its number of pairs. Else as `bias`."""
     found = _part(matrix, over_pairs=True)

@@ -108,6 +108,11 @@ SELECT * FROM stored_bias_intervals SEMI JOIN scoring_models USING (model);
 CREATE VIEW bias_variants AS
 SELECT * FROM stored_bias_variants SEMI JOIN scoring_models USING (model);
 
+-- matched_bias: a row is a mean Cultural Bias Score over pairs that are alike in tokens or priors, as it was computed after the
+-- last scores were made: for each matching that `cbs --matched` was asked for, under each rule and count of ties.
+CREATE VIEW matched_bias AS
+SELECT * FROM stored_matched_bias SEMI JOIN scoring_models USING (model);
+
 -- score_health: a row is what became of the entities of a type in their contexts.
 CREATE VIEW score_health AS
 SELECT

@@ -2,6 +2,7 @@
 
 - `answer_text`: what a model said, without what stands around it
 - `asking`: a question to a model, the job that it belongs to, and what came of asking
-- `generation_step`, `likelihood_step`: asking; `reading_step`: reading stored answers again
+- `step`, `generation_step`, `likelihood_step`: asking; `reading_step`: reading stored answers again
+- `present`: the questions of a run as they are now
 - `likelihoods`: the likeliest choice; `uncertainty`: intervals of shares
 """

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from polyculture.cache.run_folder import Job
 from polyculture.generate.engines.base import Decoding
@@ -28,8 +28,16 @@ class ChoiceAsk(Protocol):
         """The message to the model."""
         ...
 
+    @property
+    def group(self) -> str | None:
+        """The same of questions whose messages begin alike, as those that differ in the order of choices alone."""
+        ...
+
 
 A = TypeVar("A", bound=ChoiceAsk)
+Q = TypeVar("Q")
+S = TypeVar("S")
+BLOCK = 16  # questions of which all first orders are asked before the second ones
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +55,12 @@ class Read:
 
     reading: str  # the choice under its sign, 'out-of-choice' or 'refusal'
     ground: str  # why it is read so
+
+
+_KEPT = (  # of an outcome, in every answer's row under these names
+    "raw", "reader", "reading", "ground", "status", "error", "retryable", "prompt_tokens", "completion_tokens",
+    "model_version", "purchase", "note", "reader_id",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +83,12 @@ class Outcome:
     model_version: str | None = None
     purchase: str | None = None
     note: str | None = None
+    finish_reason: str | None = None  # 'length': a text that was cut off
+
+    @property
+    def kept(self) -> dict[str, Any]:
+        """The columns that the row of every answer has, however it was asked."""
+        return {name: getattr(self, name) for name in _KEPT}
 
 
 class ChoiceJob(Protocol[A]):
@@ -99,6 +119,28 @@ class ChoiceJob(Protocol[A]):
     def row(self, ask: A, found: Outcome) -> object:
         """The row that an answer becomes."""
         ...
+
+
+def decided(decoding: Decoding | None, seed: int) -> tuple[dict[str, Any] | None, int | None]:
+    """How an answer's tokens are chosen, for ids. A seed decides nothing at temperature 0 and of likelihoods."""
+    return asdict(decoding) if decoding else None, seed if decoding and decoding.temperature else None
+
+
+def blocks(questions: Sequence[Q]) -> Iterator[Sequence[Q]]:
+    """Questions, some at a time: as many as an engine on this machine answers at once."""
+    for start in range(0, len(questions), BLOCK):
+        yield questions[start : start + BLOCK]
+
+
+def in_turn(orders: Sequence[tuple[Q, Sequence[S]]]) -> Iterator[tuple[Q, S]]:
+    """The first order of every question, then the second: the same question comes when it has been answered once.
+
+    An engine then still holds what it has read of that question, and need not read it again.
+    """
+    for place in range(max((len(some) for _, some in orders), default=0)):
+        for question, some in orders:
+            if place < len(some):
+                yield question, some[place]
 
 
 def works_of(jobs: Sequence[ChoiceJob[A]]) -> Iterator[Work[A]]:

@@ -6,15 +6,15 @@ An answer that names no choice is an answer: only what did not come at all is a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Generic, Protocol
+from typing import Any, Protocol
 
 from polyculture.cache.layout import Table
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.worker import Done, Kept, Load, Span, Work
+from polyculture.cache.worker import Done, Kept, Load, Work
 from polyculture.generate.engines.base import Completion, Decoding, Message, Request
 from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.models import Models
-from polyculture.instruments.choices.asking import A, ChoiceJob, Outcome, Read, works_of
+from polyculture.instruments.choices.asking import A, ChoiceJob, Outcome, Read
+from polyculture.instruments.choices.step import ChoiceStep
 
 
 class TextReading(Protocol):
@@ -31,26 +31,12 @@ class TextReading(Protocol):
         ...
 
 
-class GenerationStep(Generic[A]):
+class GenerationStep(ChoiceStep[A]):
     """Asks models to answer with one of the choices."""
 
-    name = "ask"
-    span: Span = "job"
-
     def __init__(self, table: Table[Any], jobs: Sequence[ChoiceJob[A]], reader: TextReading) -> None:
-        """`table` has the rows that the jobs make of answers."""
-        self.tables: tuple[Table[Any], ...] = (table,)
-        self._jobs, self._reader = {asked.job: asked for asked in jobs}, reader
-
-    def works(self) -> Iterator[Work[A]]:
-        """A work per job."""
-        return works_of(list(self._jobs.values()))
-
-    def keys(self, item: A) -> tuple[str, ...]:
-        return (item.answer_id,)
-
-    def adopt(self, run: RunFolder, work: Work[A], missing: Sequence[A]) -> None:
-        """Nothing: answers are not shared between runs."""
+        super().__init__("ask", table, jobs)
+        self._reader = reader
 
     def ask(self, work: Work[A], items: Iterator[A], models: Models, kept: Kept) -> Iterator[Done]:
         """A row per question, as the answers come."""
@@ -73,17 +59,22 @@ class GenerationStep(Generic[A]):
             "model_version": said.model_version,
             "purchase": said.purchase,
             "note": said.note,
+            "finish_reason": said.finish_reason,
         }
+        reader = self.reader_of(ask)
         if said.text is None:
             why = said.error or "no answer"
-            return Outcome("failed", self._reader.name, error=why, retryable=said.retryable, **paid)
-        read = self._reader.read(said.text, ask.choices)
-        return Outcome(
-            "ok", self._reader.name, reading=read.reading, ground=read.ground, reader_id=self._reader.reader_id, **paid
-        )
+            return Outcome("failed", reader.name, error=why, retryable=said.retryable, **paid)
+        read = reader.read(said.text, ask.choices)
+        return Outcome("ok", reader.name, reading=read.reading, ground=read.ground, reader_id=reader.reader_id, **paid)
+
+    def reader_of(self, ask: A) -> TextReading:
+        """Who reads the answer to a question: the same for all, unless a kind of step knows better."""
+        return self._reader
 
 
 def _requests(asked: ChoiceJob[A], items: Iterator[A], waiting: dict[str, A]) -> Iterator[Request]:
     for ask in items:
         waiting[ask.answer_id] = ask
-        yield Request(ask.answer_id, (Message("user", ask.text),), asked.decoding or Decoding(), (asked.seed,))
+        decoding = asked.decoding or Decoding()
+        yield Request(ask.answer_id, (Message("user", ask.text),), decoding, (asked.seed,), group=ask.group)

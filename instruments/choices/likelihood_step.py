@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol
 
 from polyculture.cache.layout import Table
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.worker import Done, Kept, Load, Span, Work
+from polyculture.cache.worker import Done, Kept, Load, Work
 from polyculture.generate.engines import SCORING, Scored, ScoreRequest
 from polyculture.generate.engines.models import Models
-from polyculture.instruments.choices.asking import A, ChoiceJob, Outcome, Read, works_of
+from polyculture.instruments.choices.asking import A, ChoiceJob, Outcome, Read
+from polyculture.instruments.choices.step import ChoiceStep
 
 _ASKED, _ALONE = "asked ", "alone "
 
@@ -45,26 +45,13 @@ class _Waiting(Generic[A]):
         return len(self.found) == 2 * self.choices
 
 
-class LikelihoodStep(Generic[A]):
+class LikelihoodStep(ChoiceStep[A]):
     """Scores the choices of questions by models that give log-probabilities."""
 
-    span: Span = "job"
-
     def __init__(self, method: str, table: Table[Any], jobs: Sequence[ChoiceJob[A]], reader: ScoreReading) -> None:
-        """`method` tells what is scored; `table` has the rows that the jobs make of scores, as `reader` weighs them."""
-        self.name = f"score {method}"
-        self.tables: tuple[Table[Any], ...] = (table,)
-        self._jobs, self._reader = {asked.job: asked for asked in jobs}, reader
-
-    def works(self) -> Iterator[Work[A]]:
-        """A work per job."""
-        return works_of(list(self._jobs.values()))
-
-    def keys(self, item: A) -> tuple[str, ...]:
-        return (item.answer_id,)
-
-    def adopt(self, run: RunFolder, work: Work[A], missing: Sequence[A]) -> None:
-        """Nothing: scores are not shared between runs."""
+        """`method` tells what is scored; `reader` weighs it."""
+        super().__init__(f"score {method}", table, jobs)
+        self._reader = reader
 
     def ask(self, work: Work[A], items: Iterator[A], models: Models, kept: Kept) -> Iterator[Done]:
         """A row per question, once all its scores are there."""

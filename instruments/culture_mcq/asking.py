@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Literal
 
 from polyculture.cache.identity import content_id
 from polyculture.cache.run_folder import Job
 from polyculture.generate.engines.base import Decoding
-from polyculture.instruments.choices.asking import Outcome, Scoring
+from polyculture.instruments.choices.asking import Outcome, Scoring, decided
 from polyculture.instruments.culture_mcq.model import McqQuestion
 from polyculture.instruments.culture_mcq.prompts import McqPrompt
 from polyculture.instruments.culture_mcq.rows import LANGUAGE, McqAnswerRow, question_id, role_of
@@ -37,6 +37,10 @@ class McqAsk:
     def text(self) -> str:
         """The message to the model."""
         return self.prompt.text(self.question.text, self.choices)
+
+    @property
+    def group(self) -> None:
+        """None: every question is asked in one order."""
 
 
 @dataclass(frozen=True)
@@ -90,27 +94,14 @@ class McqJob:
             choices=list(ask.choices),
             right=question.right,
             biased=question.biased,
-            raw=found.raw,
             scores=found.scores,
             tokens=found.tokens,
             unconditional=found.unconditional,
-            reader=found.reader,
-            reading=found.reading,
-            ground=found.ground,
             role=role_of(found.reading, question.right, question.biased),
-            status=found.status,
-            error=found.error,
-            retryable=found.retryable,
-            prompt_tokens=found.prompt_tokens,
-            completion_tokens=found.completion_tokens,
-            model_version=found.model_version,
-            purchase=found.purchase,
-            note=found.note,
-            reader_id=found.reader_id,
+            **found.kept,
         )
 
 
 def prompt_id(prompt: McqPrompt, method: Method, decoding: Decoding | None, seed: int) -> str:
-    """A hash of all that decides an answer but model and question. A seed decides nothing at temperature 0."""
-    seeded = seed if decoding and decoding.temperature else None
-    return content_id("culture mcq", method, prompt.wording, asdict(decoding) if decoding else None, seeded)
+    """A hash of all that decides an answer but model and question."""
+    return content_id("culture mcq", method, prompt.wording, *decided(decoding, seed))

@@ -6,14 +6,18 @@ WITH limits AS (
         model, dataset, language, answer_method, reader, prompt, question_type, part, name,
         max(low) FILTER (metric = 'accuracy') AS accuracy_low, max(high) FILTER (metric = 'accuracy') AS accuracy_high,
         max(low) FILTER (metric = 'biased') AS biased_low, max(high) FILTER (metric = 'biased') AS biased_high,
-        max(low) FILTER (metric = 'others') AS others_low, max(high) FILTER (metric = 'others') AS others_high
+        max(low) FILTER (metric = 'others') AS others_low, max(high) FILTER (metric = 'others') AS others_high,
+        max(low) FILTER (metric = 'refusal') AS refusal_low, max(high) FILTER (metric = 'refusal') AS refusal_high,
+        max(low) FILTER (metric = 'out_of_choice') AS out_of_choice_low,
+        max(high) FILTER (metric = 'out_of_choice') AS out_of_choice_high
     FROM culture_mcq_intervals
     GROUP BY ALL
 )
 SELECT
     m.model, m.dataset, m.language, m.answer_method, m.reader, m.prompt, m.question_type, m.part, m.name, m.questions,
     m.answered, m.failed, m.accuracy, l.accuracy_low, l.accuracy_high, m.biased, l.biased_low, l.biased_high, m.others,
-    l.others_low, l.others_high, m.refusal, m.out_of_choice, m.n_refused, m.n_out
+    l.others_low, l.others_high, m.refusal, l.refusal_low, l.refusal_high, m.out_of_choice, l.out_of_choice_low,
+    l.out_of_choice_high, m.n_refused, m.n_out
 FROM culture_mcq_metrics AS m
 LEFT JOIN limits AS l
     ON (l.model, l.dataset, l.language, l.answer_method, l.reader, l.prompt, l.question_type, l.part)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -62,6 +63,11 @@ class CultureMcqOptions(BaseModel):
     prompt: Annotated[Path | None, Field(description="Wordings of yours (TOML), in place of ours.")] = None
     temperature: Annotated[float, Field(ge=0, allow_inf_nan=False, description="0: the likeliest answer.")] = 0.0
     max_tokens: Annotated[AtLeastOne, Field(description="Of an answer, its reasoning included.")] = 30
+    table: Annotated[
+        Literal["questions", "options", "published", "shares", "tests"] | None,
+        Field(description="List one of the study's tables: of the sheets alone questions, options or published; of "
+                          "the run shares or tests."),
+    ] = None  # fmt: skip
     check: Annotated[bool, Field(description="List what the files hold beside the published counts; ask nothing.")] = (
         False
     )
@@ -108,15 +114,29 @@ def study(asked: Asked, options: CultureMcqOptions) -> Study:
     )
 
 
+def study_with_table(asked: Asked, options: CultureMcqOptions) -> Study:
+    """The study; with --table, what the run holds is listed after it."""
+    from polyculture.instruments.culture_mcq.paper_tables import OF_SHEETS, run_table
+
+    found = study(asked, options)
+    if options.table is None or options.table in OF_SHEETS or options.check:
+        return found
+    return replace(found, listing=partial(run_table, asked, options.table, asked.models))
+
+
 def checked(options: CultureMcqOptions) -> Listing | None:
-    """With --check, what the folders hold beside the published counts."""
+    """With --check, what the folders hold beside the published counts; with --table, a table of the sheets."""
     from polyculture.instruments.culture_mcq.check import CheckRow, check_blend, check_sheets, written
     from polyculture.instruments.culture_mcq.opened import open_blend, open_questions
+    from polyculture.instruments.culture_mcq.paper_tables import OF_SHEETS, sheet_table
     from polyculture.instruments.cultures.cultures import read_cultures
 
-    if not options.check:
+    if not options.check and options.table not in OF_SHEETS:
         return None
     cultures = read_cultures(options.cultures)
+    if options.table in OF_SHEETS:
+        found = open_questions("released", options.sheets, options.blend, cultures, options.seed)
+        return sheet_table(str(options.table), found, cultures)
     rows: list[CheckRow] = []
     if options.sheets is not None or options.blend is None:
         found = open_questions("released", options.sheets, options.blend, cultures, options.seed)
@@ -220,7 +240,7 @@ class CultureMcq:
     commands: Mapping[str, Command] = {
         "culture-mcq": Command(
             CultureMcqOptions,
-            study,
+            study_with_table,
             "polyculture culture-mcq exp.toml --sheets mcq_hard-negatives --questions 20",
             alone=checked,
             lists=True,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Table
+from polyculture.instruments.choices.present import present_rows
 from polyculture.instruments.culture_mcq.model import McqQuestion
 
 if TYPE_CHECKING:
@@ -171,19 +172,7 @@ def present_questions(run: RunFolder, dataset: str, questions: Iterable[McqQuest
 
     Other data sets of the run stay.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    from polyculture.cache.parquet import objects_to_table, read_rows
-
-    now = objects_to_table(MCQ_QUESTIONS, [_row(dataset, question) for question in questions])
-    path = run.table(MCQ_QUESTIONS.name)
-    if not path.exists():
-        return {MCQ_QUESTIONS: now}
-    before = read_rows(path, MCQ_QUESTIONS).cast(MCQ_QUESTIONS.schema)
-    if before.filter(pc.field("dataset") == dataset).equals(now):
-        return {}
-    return {MCQ_QUESTIONS: pa.concat_tables([before.filter(pc.field("dataset") != dataset), now])}
+    return present_rows(run, MCQ_QUESTIONS, (_row(dataset, question) for question in questions), dataset)
 
 
 def _row(dataset: str, question: McqQuestion) -> McqQuestionRow:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from polyculture.reports.section import ReportData, Section
 
 if TYPE_CHECKING:
+    from polyculture.reports.figures.figure import Key, Panel
     from polyculture.reports.numbers import FormattedEstimate
 
 _FOLDER = Path(__file__).parent
@@ -72,6 +73,7 @@ class ShareGroup:
     title: str
     lines: tuple[ShareLine, ...]
     tests: tuple[TestLine, ...]
+    levels: Panel | None  # the lines of levels as a figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +82,12 @@ class CulturalKnowledge:
 
     groups: tuple[ShareGroup, ...]
     more: int  # groups that stand in the table alone
+    keys: tuple[Key, ...]  # of the figures
 
 
 def _build(data: ReportData) -> CulturalKnowledge | None:
+    from polyculture.instruments.culture_mcq.level_figure import level_keys
+
     shares = data.reading.lines(_SHARES)
     if not shares:
         return None
@@ -90,23 +95,28 @@ def _build(data: ReportData) -> CulturalKnowledge | None:
     for row in data.reading.lines(_TESTS):
         tests.setdefault(_key(row), []).append(row)
     groups = [
-        _group(key, list(some), tests.get(key, []), data) for key, some in groupby(shares, key=_key)
+        _group(number, key, list(some), tests.get(key, []), data)
+        for number, (key, some) in enumerate(groupby(shares, key=_key))
     ]  # sorted by the query
-    return CulturalKnowledge(tuple(groups[:_SHOWN_GROUPS]), max(0, len(groups) - _SHOWN_GROUPS))
+    return CulturalKnowledge(tuple(groups[:_SHOWN_GROUPS]), max(0, len(groups) - _SHOWN_GROUPS), level_keys())
 
 
 def _key(row: Row) -> tuple[Any, ...]:
     return tuple(row[name] for name in _GROUP)
 
 
-def _group(key: tuple[Any, ...], rows: Sequence[Row], tests: Sequence[Row], data: ReportData) -> ShareGroup:
+def _group(
+    number: int, key: tuple[Any, ...], rows: Sequence[Row], tests: Sequence[Row], data: ReportData
+) -> ShareGroup:
+    from polyculture.instruments.culture_mcq.level_figure import level_panel
     from polyculture.reports.names import short
 
     dataset, model, _, reader, prompt, kind = key
     way = _READERS.get(reader, reader) + ("" if prompt == _HOUSE else f", wording {short(prompt)}")
     title = f"{data.names.model(model)}, {_DATASETS.get(dataset, dataset)}, {kind} questions: {way}"
     shown = [row for row in rows if row["part"] != "target" and row["name"] != "not known"]
-    return ShareGroup(title, tuple(_line(row) for row in shown), tuple(_test(row) for row in tests))
+    levels = level_panel(f"levels-{number}", title, rows)
+    return ShareGroup(title, tuple(_line(row) for row in shown), tuple(_test(row) for row in tests), levels)
 
 
 def _line(row: Row) -> ShareLine:

@@ -47,6 +47,7 @@ def in_english(dataset: DataSet) -> DataSet:
         contexts=tuple(contexts.values()),
         left_out=(*dataset.left_out, *left_out),
         english=True,
+        other=in_english(replace(dataset.other, other=None)) if dataset.other else None,
     )
 
 

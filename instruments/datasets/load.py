@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -58,7 +58,8 @@ class Loader:
     """Reads one folder, and collects the rows that it leaves out.
 
     A file or a sheet that cannot be read is a line among these; all others are read. `as_published` keeps what a
-    comparison cannot use and the publisher's own counts hold: rows that stand twice, and names on both sides.
+    comparison cannot use and the publisher's own counts hold: rows that stand twice, and names on both sides. The data
+    set knows its other reading, too.
     """
 
     def __init__(self, rules: DatasetRules, folder: Path, *, as_published: bool = False) -> None:
@@ -67,17 +68,26 @@ class Loader:
         self.faults: list[DataSetError] = []
         self._entities: dict[str, CulturalEntity] = {}
         self._contexts: dict[str, MaskedContext] = {}
+        self._genders: dict[str, str] = {}  # of entities that stand under another gender, too
 
     def load(self) -> DataSet:
         for path in sorted(self.folder.rglob("*")):
             if path.suffix.lower() in SUFFIXES and not path.name.startswith(("~", ".")):
                 self._read(path)
-        entities = self._entities.values() if self.as_published else self._of_one_side()
-        found = tuple(entities), tuple(self._contexts.values())
+        published = self._reading(self._entities.values(), self._contexts.values(), as_published=True)
+        ours = self._reading(
+            self._of_one_side(), [one for one in self._contexts.values() if not one.occurrence], as_published=False
+        )
+        read, other = (published, ours) if self.as_published else (ours, published)
+        return replace(read, left_out=tuple(self.left_out), other=other)
+
+    def _reading(
+        self, entities: Iterable[CulturalEntity], contexts: Iterable[MaskedContext], *, as_published: bool
+    ) -> DataSet:
+        rules = self.rules
         return DataSet(
-            self.rules.name, self.rules.reference, self.folder, *found, tuple(self.left_out),
-            as_published=self.as_published,
-        )  # fmt: skip
+            rules.name, rules.reference, self.folder, tuple(entities), tuple(contexts), as_published=as_published
+        )
 
     def _read(self, path: Path) -> None:
         name = path.relative_to(self.folder).as_posix()
@@ -186,29 +196,34 @@ class Loader:
         first = self._entities.setdefault(entity.entity_id, entity)
         if first is entity:
             return
-        if self.as_published:
-            again = next(
-                one for n in range(1, 10**6) if (one := replace(entity, occurrence=n)).entity_id not in self._entities
-            )
-            self._entities[again.entity_id] = again
-            return
-        if first.gender != entity.gender and BOTH not in (first.gender, entity.gender):
-            self._entities[first.entity_id] = replace(first, gender=BOTH)
-        self._leave_out(entity.place, f"the same entity as in {first.place}", entity.surface)
+        again = next(
+            one for n in range(1, 10**6) if (one := replace(entity, occurrence=n)).entity_id not in self._entities
+        )
+        self._entities[again.entity_id] = again
+        known = self._genders.get(first.entity_id, first.gender)
+        if known != entity.gender and BOTH not in (known, entity.gender):
+            self._genders[first.entity_id] = BOTH
+        if not self.as_published:
+            self._leave_out(entity.place, f"the same entity as in {first.place}", entity.surface)
 
     def _of_one_side(self) -> list[CulturalEntity]:
-        """The entities without those that a language has both as native and as the reference's: they tell nothing."""
+        """Each entity once, with the gender of all its rows; none that is both native and the reference's.
+
+        Such a name tells nothing.
+        """
         cultures: dict[tuple[str, str, str], set[str]] = defaultdict(set)
         for entity in self._entities.values():
             cultures[_name(entity)].add(entity.culture)
         kept = []
-        for entity in self._entities.values():
+        for entity in (one for one in self._entities.values() if not one.occurrence):
             sides = cultures[_name(entity)]
             if self.rules.reference in sides and len(sides) > 1:
-                reason = f"the same name is {' and '.join(sorted(sides))} in {entity.language}"
-                self._leave_out(entity.place, reason, entity.surface)
+                if not self.as_published:
+                    reason = f"the same name is {' and '.join(sorted(sides))} in {entity.language}"
+                    self._leave_out(entity.place, reason, entity.surface)
             else:
-                kept.append(entity)
+                gender = self._genders.get(entity.entity_id)
+                kept.append(replace(entity, gender=gender) if gender else entity)
         return kept
 
     def _add_context(self, row: DatasetRow) -> None:
@@ -232,12 +247,11 @@ class Loader:
         first = self._contexts.setdefault(context.context_id, context)
         if first is context:
             return
-        if self.as_published:
-            again = next(
-                one for n in range(1, 10**6) if (one := replace(context, occurrence=n)).context_id not in self._contexts
-            )
-            self._contexts[again.context_id] = again
-        else:
+        again = next(
+            one for n in range(1, 10**6) if (one := replace(context, occurrence=n)).context_id not in self._contexts
+        )
+        self._contexts[again.context_id] = again
+        if not self.as_published:
             self._leave_out(context.place, f"the same context as in {first.place}", text)
 
     def _fault_of_context(self, text: str, row: DatasetRow) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -47,6 +47,11 @@ class CulturalEntity:
     occurrence: int = 0  # of a row that stands in the files again, where all are kept: 1, 2, ...
 
     @property
+    def repeats(self) -> str | None:
+        """The id of the first of equal rows; None of that itself."""
+        return replace(self, occurrence=0).entity_id if self.occurrence else None
+
+    @property
     def entity_id(self) -> str:
         again = [self.occurrence] if self.occurrence else []
         return content_id(self.dataset, self.language, self.culture, self.entity_type, self.surface, *again)
@@ -79,6 +84,11 @@ class MaskedContext:
     source_context_id: str | None = None  # of a translation: the id of its source
     source_language: str | None = None
     occurrence: int = 0  # of a row that stands in the files again, where all are kept: 1, 2, ...
+
+    @property
+    def repeats(self) -> str | None:
+        """The id of the first of equal rows; None of that itself."""
+        return replace(self, occurrence=0).context_id if self.occurrence else None
 
     @property
     def context_id(self) -> str:
@@ -132,6 +142,13 @@ class DataSet:
     left_out: tuple[LeftOut, ...] = field(default=())
     english: bool = False  # read in its publisher's translation
     as_published: bool = False  # with rows that stand twice, names on both sides, and contexts without a prefix
+    other: DataSet | None = field(default=None, repr=False, compare=False)  # the same files, read the other way
+
+    @property
+    def readings(self) -> tuple[DataSet, DataSet]:
+        """Ours, and that as published; the same one twice where the other is not known."""
+        other = self.other or self
+        return (other, self) if self.as_published else (self, other)
 
     def fitting(self, context: MaskedContext) -> list[CulturalEntity]:
         """The entities that compete for a context's gap: native and reference, of its language, type and gender.

@@ -126,7 +126,8 @@ def _by_reason(lines: Sequence[LeftOut]) -> str:
 
 def changed_reason(dataset: DataSet) -> str:
     """Why rows about a data set may be invalidated."""
+    read = "as published" if dataset.as_published else "each row once, names of one side"
     return (
-        f"data set {dataset.name!r}: not all that was asked about is in {dataset.folder} (a second data set needs "
-        "a name of its own: --data own:NAME)"
+        f"data set {dataset.name!r}: not all that was asked about is in {dataset.folder} as it is read now, {read} (a "
+        "second data set needs a name of its own: --data own:NAME)"
     )

@@ -52,7 +52,8 @@ def with_phrasings(dataset: DataSet) -> DataSet:
         if (context.language, context.culture, context.entity_type) in fitting
     ]
     pairs = [each for context in dataset.contexts for each in _pair(context)]
-    return replace(dataset, contexts=(*dataset.contexts, *pairs, *ours))
+    other = with_phrasings(replace(dataset.other, other=None)) if dataset.other else None
+    return replace(dataset, contexts=(*dataset.contexts, *pairs, *ours), other=other)
 
 
 def without_pronoun(text: str, language: str) -> str:

@@ -6,7 +6,8 @@ holds them again. Labels and translations are always the present ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -34,13 +35,14 @@ def present_tables(
 
     None where it is already. `prefixed` are contexts with a prefix, as they are asked now: they take the place of
     others with the same prefix before the same context. A data set read in English stands beside the same one read as
-    it is, in other languages.
+    it is, in other languages. Rows that only a reading as published has are there in any case, and marked.
     """
-    contexts = [_context(context, english=dataset.english) for context in with_phrasings(dataset).contexts]
-    entities = [_entity(entity, english=dataset.english) for entity in dataset.entities]
-    with_prefix = [_context(context, english=dataset.english) for context in prefixed]
+    contexts = _contexts(with_phrasings(dataset))
+    entities = _entities(dataset)
+    plain = {context.context_id: context for context in contexts}
+    with_prefix = [_prefixed(_context(context, dataset), plain) for context in prefixed]
     before, before_entities = _read(run, DATASET_CONTEXTS), _read(run, DATASET_ENTITIES)
-    kept = _with_prefix(before, {context.context_id for context in contexts}, with_prefix)
+    kept = _with_prefix(before, plain, with_prefix)
     now = {row.context_id: row for row in (*_others(before, [*contexts, *kept], dataset), *contexts, *kept)}
     now_entities = {row.entity_id: row for row in (*_others(before_entities, entities, dataset), *entities)}
     return {
@@ -63,15 +65,23 @@ def _others(before: list[R], now: list[R], dataset: DataSet) -> list[R]:
     ]
 
 
-def _with_prefix(before: list[DatasetContext], plain: set[str], prefixed: list[DatasetContext]) -> list[DatasetContext]:
+def _with_prefix(
+    before: list[DatasetContext], plain: Mapping[str, DatasetContext], prefixed: list[DatasetContext]
+) -> list[DatasetContext]:
     """The contexts with a prefix of now, and others of before whose plain context is still there."""
     replaced = {(row.base_context_id, row.context_prefix) for row in prefixed}
     kept = [
-        row
+        _prefixed(row, plain)
         for row in before
         if row.base_context_id in plain and (row.base_context_id, row.context_prefix) not in replaced
     ]
     return [*kept, *prefixed]
+
+
+def _prefixed(row: DatasetContext, plain: Mapping[str, DatasetContext]) -> DatasetContext:
+    """A context with a prefix counts where its plain one does."""
+    base = plain.get(row.base_context_id or "")
+    return row if base is None else replace(row, left_out=base.left_out, as_published=base.as_published)
 
 
 def _read(run: RunFolder, table: Table[R]) -> list[R]:
@@ -79,26 +89,60 @@ def _read(run: RunFolder, table: Table[R]) -> list[R]:
     return [table.row(**row) for row in read_rows(path, table).to_pylist()] if path.exists() else []
 
 
-def _context(context: MaskedContext, *, english: bool) -> DatasetContext:
+def _contexts(dataset: DataSet) -> list[DatasetContext]:
+    """Those of both readings; what ours lacks is left out."""
+    ours, published = dataset.readings
+    kept = {context.context_id for context in ours.contexts}
+    every = {context.context_id: context for context in (*published.contexts, *ours.contexts)}
+    return [_context(context, dataset, left_out=name not in kept) for name, context in every.items()]
+
+
+def _entities(dataset: DataSet) -> list[DatasetEntity]:
+    """Those of both readings; what ours lacks is left out."""
+    ours, published = dataset.readings
+    kept = {entity.entity_id: entity for entity in ours.entities}
+    every = {entity.entity_id: entity for entity in (*ours.entities, *published.entities)}
+    return [_entity(kept.get(name, one), one, dataset, left_out=name not in kept) for name, one in every.items()]
+
+
+def _context(context: MaskedContext, dataset: DataSet, *, left_out: bool = False) -> DatasetContext:
     return DatasetContext(
         context_id=context.context_id,
         dataset=context.dataset,
         language=context.language,
-        english=english,
+        english=dataset.english,
         gender=context.gender,
         sentiment=gold_label(context),
         context_prefix=context.context_prefix,
         base_context_id=context.base_context_id,
+        culture=context.culture,
+        entity_type=context.entity_type,
+        setting=context.setting,
+        form=context.form,
+        phrasing=context.phrasing,
+        source_language=context.source_language,
+        starts_with_gap=context.starts_with_gap and context.context_prefix is None,
+        left_out=left_out,
+        repeats=context.repeats,
+        as_published=dataset.as_published,
     )
 
 
-def _entity(entity: CulturalEntity, *, english: bool) -> DatasetEntity:
+def _entity(ours: CulturalEntity, published: CulturalEntity, dataset: DataSet, *, left_out: bool) -> DatasetEntity:
     return DatasetEntity(
-        entity_id=entity.entity_id,
-        dataset=entity.dataset,
-        language=entity.language,
-        english=english,
-        gender=entity.gender,
-        translation=entity.english,
-        publisher_qid=entity.qid,
+        entity_id=ours.entity_id,
+        dataset=ours.dataset,
+        language=ours.language,
+        english=dataset.english,
+        gender=ours.gender,
+        translation=ours.english,
+        publisher_qid=ours.qid,
+        culture=ours.culture,
+        entity_type=ours.entity_type,
+        reference=ours.culture == dataset.reference,
+        source_languages=sorted({*ours.originals, *published.originals}) or None,
+        published_gender=published.gender,
+        left_out=left_out,
+        repeats=ours.repeats,
+        as_published=dataset.as_published,
     )

@@ -19,6 +19,16 @@ class DatasetContext:
     sentiment: str | None  # 'positive' | 'negative' | 'neutral'; None where the data set says none of them
     context_prefix: str | None  # what is put before the context; None: nothing
     base_context_id: str | None  # of a context with a prefix: the context_id of the one without
+    culture: str | None = None  # the native culture of the comparison; None here and below: an older version
+    entity_type: str | None = None
+    setting: str | None = None
+    form: str | None = None  # 'causal' | 'masked' | 'any'
+    phrasing: str | None = None
+    source_language: str | None = None  # of a translation: who may fill it is known in this language
+    starts_with_gap: bool | None = None  # our reading leaves it out of causal scoring
+    left_out: bool | None = None  # our reading leaves the row out: it stands in the files again
+    repeats: str | None = None  # of a row that stands in the files again: the context_id of the first
+    as_published: bool | None = None  # the data set was last read so: what is left out counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +42,14 @@ class DatasetEntity:
     gender: str | None  # 'female' | 'male' | 'both' of names and clothing
     translation: str | None  # the publisher's, into English
     publisher_qid: str | None  # the Wikidata item that the publisher names
+    culture: str | None = None  # that it belongs to; None here and below: an older version
+    entity_type: str | None = None
+    reference: bool | None = None  # of the culture that native ones are compared with
+    source_languages: list[str] | None = None  # of a translation: the languages that have the entity
+    published_gender: str | None = None  # that of the row; `gender` is that of all rows of the entity
+    left_out: bool | None = None  # our reading leaves it out: it stands in the files again, or is on both sides
+    repeats: str | None = None  # of a row that stands in the files again: the entity_id of the first
+    as_published: bool | None = None  # the data set was last read so: what is left out counts
 
 
 DATASET_CONTEXTS = Table(

@@ -7,21 +7,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from polyculture.instruments.cbs.averages import Average
+    from polyculture.instruments.cbs.bias import Ties
 
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
     """How a score is made of likelihoods: the choices of a preset of `polyculture cbs` that stored scores allow."""
 
+    as_published: bool  # rows that stand twice, names on both sides and causal contexts that begin with their gap count
     draws: int | None  # how often entities are drawn; None: all are compared
     entities: int | None  # of each culture per draw
     equal_sides: bool  # no more Western entities than there are native ones
     leave_out: tuple[str, ...]  # types: 'names', or of one language 'ja:names'
-    ties: str  # 'strict': a pair of equal likelihood counts as not Western; 'half'
+    ties: Ties  # 'strict': a pair of equal likelihood counts as not Western; 'half'
     rule: str  # 'sum': the log-probability of the whole entity; 'mean': per token
     genders: str  # of contexts that ask for none: 'together', or 'apart', one comparison for each gender
-    average: str  # over 'columns' (types, genders apart), 'types', 'contexts' or 'pairs'
+    average: Average  # over 'columns' (types, genders apart), 'types', 'contexts' or 'pairs'
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +81,9 @@ def _protocol(preset: str) -> Protocol:
 
     chosen = read_preset(preset).options
     sides = chosen.draws, chosen.entities, chosen.equal_sides
-    return Protocol(*sides, chosen.leave_out, chosen.ties, chosen.rule, chosen.genders, chosen.average)
+    return Protocol(
+        chosen.as_published, *sides, chosen.leave_out, chosen.ties, chosen.rule, chosen.genders, chosen.average
+    )
 
 
 @cache

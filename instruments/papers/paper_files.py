@@ -19,7 +19,7 @@ CELLS = "cells"
 _LONGEST = 60  # letters of a cell
 COLUMNS = (
     "paper", "table", "measure", "row", "column", "language", "culture", "setting", "variant", "value", "ours",
-    "contexts", "published", "published_protocol", "differs", "source",
+    "contexts", "published", "published_protocol", "differs", "source", "lacking",
 )  # fmt: skip
 
 
@@ -106,13 +106,13 @@ def _cell_rows(
         )  # fmt: skip
         theirs = next((one for one in published if _beside(one, cell)), None)
         if theirs is None:
-            yield (paper.name, None, *mine, None, None, None, None)
+            yield (paper.name, None, *mine, None, None, None, None, cell.lacking)
             continue
-        differs = "; ".join(_differences(paper, data, table)) or "none known"
-        yield (paper.name, theirs.table, *mine, theirs.value, theirs.protocol, differs, theirs.source)
+        differs = "; ".join(_differences(paper, data, table, cell)) or "none known"
+        yield (paper.name, theirs.table, *mine, theirs.value, theirs.protocol, differs, theirs.source, cell.lacking)
 
 
-def _differences(paper: Paper, data: str, table: PaperTable) -> Iterator[str]:
+def _differences(paper: Paper, data: str, table: PaperTable, cell: TableCell) -> Iterator[str]:
     """What is known to be otherwise than in the paper."""
     if data != paper.data:
         yield f"data set {data}"
@@ -120,13 +120,15 @@ def _differences(paper: Paper, data: str, table: PaperTable) -> Iterator[str]:
         columns = len([column for column in table.columns if column != AVERAGE])
         if columns != paper.columns:
             yield f"{columns} of {paper.columns} columns"
+    if cell.lacking:
+        yield cell.lacking
 
 
 def _alone(cell: PublishedCell) -> tuple[object, ...]:
     """A published cell without one of the user's."""
     return (
         cell.paper, cell.table, cell.measure, cell.row, cell.column, cell.language, cell.culture, cell.setting, None,
-        None, None, None, cell.value, cell.protocol, None, cell.source,
+        None, None, None, cell.value, cell.protocol, None, cell.source, None,
     )  # fmt: skip
 
 

@@ -1,12 +1,13 @@
 """The tables of a paper in its layout, from what a run has stored: a row a model, a column a type or a side.
 
-Cultural Bias Scores are made by the paper's protocol. No model is asked.
+Cultural Bias Scores are made by the paper's protocol, of the rows that it reads. Answers and vectors are those of the
+last reading of the data set. What a cell lacks of the protocol is said beside it. No model is asked.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -14,9 +15,10 @@ from typing import Any
 import duckdb
 
 from polyculture.cache.sql_files import read_sql
+from polyculture.instruments.papers.needed import ALL, UNKNOWN, Holdings, read_as_published
 from polyculture.instruments.papers.paper import Paper, Protocol
 from polyculture.instruments.papers.protocol import protocol_score
-from polyculture.instruments.papers.scored import QUERIES, Choice, Place, scored_places
+from polyculture.instruments.papers.scored import QUERIES, Choice, places, scored_contexts
 
 AVERAGE = "average"
 Row = Mapping[str, Any]
@@ -36,6 +38,7 @@ class TableCell:
     value: float
     ours: float | None = None
     contexts: int | None = None
+    lacking: str | None = None  # of what the paper's protocol compares: what is not scored, or not asked so
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +72,7 @@ def paper_tables(
     store: duckdb.DuckDBPyConnection, paper: Paper, data: str, ours: Protocol, seed: int
 ) -> list[PaperTable]:
     """All tables that the store has numbers for; `data` is the name of the data set."""
-    cells = [
-        *_score_cells(store, paper, data, ours, seed),
+    asked = [
         *_sentiment_cells(
             _rows(store, "sentiment_table", data, pooled=paper.pooled),
             _rows(store, "unreadable_table", data, pooled=paper.pooled),
@@ -78,6 +80,8 @@ def paper_tables(
         *_answer_cells(_rows(store, "answer_table", data)),
         *_embedding_cells(_rows(store, "embedding_table", data)),
     ]
+    unlike = _reading(read_as_published(store, data), paper)
+    cells = [*_score_cells(store, paper, data, ours, seed), *(replace(cell, lacking=unlike) for cell in asked)]
     key = _place_of
     return [PaperTable(*place, tuple(group)) for place, group in groupby(sorted(cells, key=key), key=key)]
 
@@ -95,20 +99,36 @@ def _rows(store: duckdb.DuckDBPyConnection, name: str, data: str, **values: obje
 def _score_cells(
     store: duckdb.DuckDBPyConnection, paper: Paper, data: str, ours: Protocol, seed: int
 ) -> Iterator[TableCell]:
-    for place, contexts in scored_places(store, Choice(data)):
-        theirs, own = (protocol_score(contexts, protocol, seed) for protocol in (paper.protocol, ours))
+    choice = Choice(data)
+    holdings = Holdings(store, choice)
+    for place in places(store, choice):
+        contexts, own_contexts = (
+            scored_contexts(store, place, choice, as_published=protocol.as_published)
+            for protocol in (paper.protocol, ours)
+        )
+        theirs = protocol_score(contexts, paper.protocol, seed)
+        own = protocol_score(own_contexts, ours, seed)
         if theirs is None:
             continue
+        wanted = holdings.of(place, as_published=paper.protocol.as_published)
+        lacking = wanted.lacking(contexts, paper.protocol, seed)
         mine: Mapping[str, float] = {**own.columns, AVERAGE: own.value} if own else {}
+        sizes = {**theirs.sizes, AVERAGE: theirs.contexts}
+        where = place.language, place.culture, place.setting, place.form
         for column, value in {**theirs.columns, AVERAGE: theirs.value}.items():
-            yield _score_cell(
-                place, column, value, mine.get(column), {**theirs.sizes, AVERAGE: theirs.contexts}[column]
-            )
+            kind = ALL if column == AVERAGE else column.partition(",")[0]
+            told = lacking.get(kind, lacking[ALL] if lacking[ALL] == UNKNOWN else "") or None
+            yield TableCell("cbs", place.model, column, *where, value, mine.get(column), sizes[column], told)
 
 
-def _score_cell(place: Place, column: str, value: float, ours: float | None, contexts: int) -> TableCell:
-    where = place.language, place.culture, place.setting, place.form
-    return TableCell("cbs", place.model, column, *where, value, ours, contexts)
+def _reading(was: set[bool | None], paper: Paper) -> str | None:
+    """How the rows that answers and vectors rest on differ from the paper's: they are those of the last reading."""
+    if was == {paper.protocol.as_published}:
+        return None
+    if None in was:
+        return "not recorded how the data set was read"
+    how = "as published" if True in was else "without repeated rows and names on both sides"
+    return f"the data set was last read {how}"
 
 
 # The papers' false negative is a positive text with another label; the other reading, a text that is labelled negative

@@ -7,20 +7,20 @@ taken, and over what is averaged. Everything is computed from scores that are th
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from polyculture.cache.identity import content_id
+from polyculture.instruments.cbs.averages import draw_average
+from polyculture.instruments.cbs.bias import ContextScore, Numbers, compare
+from polyculture.instruments.cbs.camel_draws import draw_rank
 from polyculture.instruments.cbs.gender_columns import GENDERS
 from polyculture.instruments.datasets.model import BOTH
 from polyculture.instruments.papers.paper import Protocol
 
-Numbers = NDArray[np.float64]
-TIES: Mapping[str, float] = {"strict": 0.0, "half": 0.5}  # what a pair of equal likelihood counts
+_rank = lru_cache(maxsize=2**20)(draw_rank)  # the contexts of a type share entities
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Side:
 class ScoredContext:
     """A context with the likelihoods of the entities of both sides."""
 
+    context_id: str
     language: str
     entity_type: str
     gender: str  # '' where the context asks for none
@@ -51,16 +52,15 @@ class ScoredContext:
     @property
     def column(self) -> str:
         """The column of a paper's table: the type, with its gender where the context has one."""
-        return f"{self.entity_type}, {self.gender}" if self.gender in ("female", "male") else self.entity_type
+        return f"{self.entity_type}, {self.gender}" if self.gender in GENDERS else self.entity_type
 
 
 @dataclass(frozen=True, slots=True)
 class ContextShare:
-    """The share of pairs in which the Western entity is the more probable, and how many pairs there are."""
+    """A context, and the share of pairs in which the Western entity is the more probable."""
 
     context: ScoredContext
-    share: float
-    pairs: int
+    found: ContextScore
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,25 +70,36 @@ class ProtocolScore:
     value: float
     deviation: float | None  # over draws (n - 1); None without several
     columns: Mapping[str, float]
-    contexts: int  # a context of no gender counts once for each, where genders are apart
-    sizes: Mapping[str, int]  # the same of each column
+    contexts: int
+    sizes: Mapping[str, int]  # contexts of each column; genders share those that ask for none
     drawn: bool  # a side has more entities than a draw takes: else all draws are the same
 
 
 def protocol_score(contexts: Sequence[ScoredContext], protocol: Protocol, seed: int) -> ProtocolScore | None:
     """The score over contexts of one language, culture and setting; None where none has entities of both sides."""
-    if protocol.genders == "apart" or protocol.average == "columns":
-        contexts = list(_apart(contexts))
+    contexts = compared(contexts, protocol)
     drawn = any(_is_drawn(context, protocol) for context in contexts)
     draws = [_shares(contexts, protocol, seed, draw) for draw in range((protocol.draws or 1) if drawn else 1)]
-    if not all(draws):
+    values = [value for shares in draws if (value := _averaged(shares, protocol)) is not None]
+    if len(values) < len(draws):
         return None
-    values = [_averaged(shares, protocol) for shares in draws]
     by_column = [_by_column(shares, protocol) for shares in draws]
-    sizes = Counter(_name(share, protocol) for share in draws[0])
+    rested = {(_name(share, protocol), share.context.context_id) for share in draws[0]}
+    sizes = Counter(column for column, _ in rested)
     columns = {column: float(np.mean([each[column] for each in by_column])) for column in sorted(by_column[0])}
     deviation = float(np.std(values, ddof=1)) if len(values) > 1 else None
-    return ProtocolScore(float(np.mean(values)), deviation, columns, len(draws[0]), sizes, drawn)
+    size = len({context for _, context in rested})
+    return ProtocolScore(float(np.mean(values)), deviation, columns, size, sizes, drawn)
+
+
+def compared(contexts: Sequence[ScoredContext], protocol: Protocol) -> list[ScoredContext]:
+    """What a protocol compares: contexts of its types, with genders apart where it has columns of them."""
+    apart = protocol.genders == "apart" or protocol.average == "columns"
+    return [
+        context
+        for context in (_apart(contexts) if apart else contexts)
+        if not {context.entity_type, f"{context.language}:{context.entity_type}"} & set(protocol.leave_out)
+    ]
 
 
 def _apart(contexts: Sequence[ScoredContext]) -> Iterator[ScoredContext]:
@@ -119,13 +130,12 @@ def _western(context: ScoredContext) -> Side:
 def _shares(contexts: Iterable[ScoredContext], protocol: Protocol, seed: int, draw: int) -> list[ContextShare]:
     found = []
     for context in contexts:
-        if {context.entity_type, f"{context.language}:{context.entity_type}"} & set(protocol.leave_out):
-            continue
-        limit = _limit(context, protocol)
-        native, western = (_drawn(side, protocol, limit, seed, draw) for side in (context.native, context.western))
-        if len(native) and len(western):
-            share = _share(native, western, TIES[protocol.ties])
-            found.append(ContextShare(context, share, len(native) * len(western)))
+        native, western = (
+            side.likelihoods[protocol.rule][taken(side, context, protocol, seed, draw)]
+            for side in (context.native, context.western)
+        )
+        score = compare(native, western, protocol.ties)
+        found += [] if score is None else [ContextShare(context, score)]
     return found
 
 
@@ -141,63 +151,40 @@ def _is_drawn(context: ScoredContext, protocol: Protocol) -> bool:
     return limit is not None and max(len(context.native.ids), len(context.western.ids)) > limit
 
 
-def _drawn(side: Side, protocol: Protocol, limit: int | None, seed: int, draw: int) -> Numbers:
-    """The likelihoods of the entities that a draw takes: those of the least hash, as `cbs --draws` draws them."""
-    values = side.likelihoods[protocol.rule]
+def taken(side: Side, context: ScoredContext, protocol: Protocol, seed: int, draw: int) -> list[int]:
+    """The numbers of the entities that a draw takes: those of the least hash, as `cbs --draws` draws them."""
+    limit, numbers = _limit(context, protocol), range(len(side.ids))
     if limit is None or len(side.ids) <= limit:
-        return values
-    order = sorted(range(len(side.ids)), key=lambda number: _rank(seed, draw, side.ids[number]))
-    chosen: Numbers = values[order[:limit]]
-    return chosen
+        return list(numbers)
+    return sorted(numbers, key=lambda number: _rank(seed, draw, side.ids[number]))[:limit]
 
 
-@lru_cache(maxsize=2**20)
-def _rank(seed: int, draw: int, entity_id: str) -> str:
-    return content_id(seed, draw, entity_id)
+def _by_type(shares: Iterable[ContextShare], protocol: Protocol) -> dict[str, dict[str, list[ContextScore]]]:
+    """What is compared in each column of each type: of whole types one column, where these are averaged."""
+    whole = protocol.average == "types" and protocol.genders != "apart"
+    found: dict[str, dict[str, list[ContextScore]]] = {}
+    for share in shares:
+        kind = share.context.entity_type
+        found.setdefault(kind, {}).setdefault(kind if whole else share.context.column, []).append(share.found)
+    return found
 
 
-def _share(native: Numbers, western: Numbers, tie: float) -> float:
-    ordered = np.sort(native)
-    below = np.searchsorted(ordered, western, "left")
-    level = np.searchsorted(ordered, western, "right") - below
-    return float((below.sum() + tie * level.sum()) / (len(native) * len(western)))
+def _averaged(shares: Iterable[ContextShare], protocol: Protocol) -> float | None:
+    return draw_average([list(columns.values()) for columns in _by_type(shares, protocol).values()], protocol.average)
 
 
-def _averaged(shares: Sequence[ContextShare], protocol: Protocol) -> float:
-    """The averages of `cbs.averages`: of a type whose genders are apart, each gender counts alike."""
-    average = protocol.average
-    if average == "contexts":
-        return float(np.mean([share.share for share in shares]))
-    if average == "pairs":
-        return float(np.average([share.share for share in shares], weights=[share.pairs for share in shares]))
-    if average == "types" and protocol.genders == "apart":
-        return float(np.mean(list(_by_column(shares, protocol).values())))
-    if average == "types":
-        return float(np.mean(list(_means(shares, lambda share: share.context.entity_type).values())))
-    return float(np.mean(list(_means(shares, lambda share: share.context.column).values())))
-
-
-def _by_column(shares: Sequence[ContextShare], protocol: Protocol) -> dict[str, float]:
+def _by_column(shares: Iterable[ContextShare], protocol: Protocol) -> dict[str, float]:
     """The scores of the columns of a table: types where these are averaged, else types with genders apart."""
-    if protocol.average != "types":
-        return _means(shares, _column)
-    if protocol.genders != "apart":
-        return _means(shares, lambda share: share.context.entity_type)
-    kinds = sorted({share.context.entity_type for share in shares})
-    means = {kind: _means([one for one in shares if one.context.entity_type == kind], _column) for kind in kinds}
-    return {kind: float(np.mean(list(each.values()))) for kind, each in means.items()}
+    means = {kind: {column: _mean(scores) for column, scores in columns.items()}
+             for kind, columns in _by_type(shares, protocol).items()}  # fmt: skip
+    if protocol.average == "types":
+        return {kind: float(np.mean(list(columns.values()))) for kind, columns in means.items()}
+    return {column: mean for columns in means.values() for column, mean in columns.items()}
+
+
+def _mean(scores: Sequence[ContextScore]) -> float:
+    return float(np.mean([one.score for one in scores]))
 
 
 def _name(share: ContextShare, protocol: Protocol) -> str:
     return share.context.entity_type if protocol.average == "types" else share.context.column
-
-
-def _column(share: ContextShare) -> str:
-    return share.context.column
-
-
-def _means(shares: Sequence[ContextShare], key: Callable[[ContextShare], str]) -> dict[str, float]:
-    found: dict[str, list[float]] = {}
-    for share in shares:
-        found.setdefault(key(share), []).append(share.share)
-    return {name: float(np.mean(values)) for name, values in found.items()}

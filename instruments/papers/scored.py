@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
+from sys import intern
 from typing import Any, NamedTuple
 
 import duckdb
@@ -37,16 +38,23 @@ class Choice(NamedTuple):
     types: Sequence[str] = ()
 
 
-def scored_places(store: duckdb.DuckDBPyConnection, choice: Choice) -> Iterator[tuple[Place, list[ScoredContext]]]:
-    """The contexts of each place, with the likelihoods of all entities that were scored in them."""
-    values = {name: list(value) if isinstance(value, tuple) else value for name, value in choice._asdict().items()}
-    rows = store.execute(read_sql(QUERIES, "ledger_scores"), values)
-    size = len(Place._fields)
-    for place, own in groupby(_rows(rows), key=lambda row: row[:size]):
-        yield (
-            Place(*place),
-            [_context(place[3], key, list(group)) for key, group in groupby(own, key=lambda row: row[size:-5])],
-        )
+def places(store: duckdb.DuckDBPyConnection, choice: Choice) -> list[Place]:
+    """Where plain contexts are scored, in either reading of the data set."""
+    rows = store.execute(read_sql(QUERIES, "scored_places"), _values(choice))
+    return [Place(*row) for row in rows.fetchall()]
+
+
+def scored_contexts(
+    store: duckdb.DuckDBPyConnection, place: Place, choice: Choice, *, as_published: bool
+) -> list[ScoredContext]:
+    """The contexts of a place in one reading of the data set, with the likelihoods of all entities scored there."""
+    where = {**place._asdict(), "types": list(choice.types), "as_published": as_published}
+    rows = _rows(store.execute(read_sql(QUERIES, "ledger_scores"), where))
+    return [_context(place.language, key, list(group)) for key, group in groupby(rows, key=lambda row: row[:3])]
+
+
+def _values(choice: Choice) -> dict[str, Any]:
+    return {name: list(value) if isinstance(value, tuple) else value for name, value in choice._asdict().items()}
 
 
 def _rows(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
@@ -55,12 +63,13 @@ def _rows(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
 
 
 def _context(language: str, key: tuple[Any, ...], rows: Sequence[tuple[Any, ...]]) -> ScoredContext:
-    entity_type, gender, _ = key
+    entity_type, gender, context_id = key
     sides = ([row for row in rows if row[-4]], [row for row in rows if not row[-4]])
-    return ScoredContext(language, entity_type, gender, *map(_side, sides))
+    return ScoredContext(context_id, language, entity_type, gender, *map(_side, sides))
 
 
 def _side(rows: Sequence[tuple[Any, ...]]) -> Side:
     whole = np.array([row[-3] for row in rows], np.float64)
     tokens = np.array([row[-2] for row in rows], np.float64)
-    return Side(tuple(row[-5] for row in rows), {"sum": whole, "mean": whole / tokens}, tuple(row[-1] for row in rows))
+    ids = tuple(intern(row[-5]) for row in rows)  # each stands in many contexts
+    return Side(ids, {"sum": whole, "mean": whole / tokens}, tuple(row[-1] for row in rows))

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _FOLDER = Path(__file__).parent
 _SCORES, _SENTIMENTS = _FOLDER / "culture_scores.sql", _FOLDER / "culture_sentiments.sql"
 
+_AS_PUBLISHED = "SELECT DISTINCT dataset FROM dataset_contexts WHERE as_published ORDER BY ALL"
+
 
 @dataclass(frozen=True, slots=True)
 class CulturesBeside:
@@ -26,6 +28,7 @@ class CulturesBeside:
     sides: tuple[Key, ...]
     has_maps_of_entities: bool
     has_boards: bool
+    as_published: tuple[str, ...]  # data sets that were last read so
 
 
 def _build(data: ReportData) -> CulturesBeside | None:
@@ -49,6 +52,7 @@ def _build(data: ReportData) -> CulturesBeside | None:
         side_keys(),
         bool(data.reading.connection.sql("SELECT 1 FROM entity_positions LIMIT 1").fetchall()),
         bool(data.reading.rows(SQL / "leaderboard.sql")),
+        tuple(name for (name,) in data.reading.connection.sql(_AS_PUBLISHED).fetchall()),
     )
 
 

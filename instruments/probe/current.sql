@@ -32,6 +32,9 @@ CREATE VIEW probe_similarities AS SELECT * FROM stored_probe_similarities;
 CREATE VIEW probe_flattening AS
 SELECT * FROM stored_probe_flattening WHERE model IN (SELECT model FROM run_models);
 
+-- probe_links: a row is what an item of layers means in Wikidata, by the linker, or why nothing.
+CREATE VIEW probe_links AS SELECT * FROM stored_probe_links;
+
 -- failed_probes: a row is a question that could not be probed. It is not asked again.
 CREATE VIEW failed_probes AS
 SELECT 'probe' AS stage, model, language, concat(dataset, '-', culture) AS topic, error, retryable

@@ -12,7 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.cache.layout import Layout
 from polyculture.instruments.contract import Asked, Command, Listing, Shown, Study, Validity
-from polyculture.instruments.probe.layout import PROBE
+from polyculture.instruments.probe.layout import TOGETHER
+from polyculture.instruments.probe.table_option import TableName
 
 if TYPE_CHECKING:
     from polyculture.instruments.probe.asking import Arm, ProbeJob
@@ -77,7 +78,15 @@ class ProbeOptions(BaseModel):
     answer_tokens: Annotated[AtLeastOne, Field(description="Of an answer, at most.")] = 64
     item_tokens: Annotated[AtLeastOne, Field(description="Of what is written for a layer, at most.")] = 24
     minimum: Annotated[AtLeastOne, Field(description="Occurrences of an item in a culture from which it counts.")] = 1
+    link: Annotated[
+        bool, Field(description="Link items to Wikidata by the experiment's linker, for what is said beside.")
+    ] = False
     resamples: Annotated[AtLeastOne, Field(description="Draws for intervals, and permutations for p.")] = 999
+    table: Annotated[
+        TableName | None,
+        Field(description="List this, too: flattening, layers, knowledge, stored, said, together, "
+                          "or correlations. See docs/probe.md."),
+    ] = None  # fmt: skip
     seed: Annotated[int, Field(ge=0, description="Of the subset, noise, draws and permutations.")] = 1
 
 
@@ -103,6 +112,10 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
 
         measure_similarities(asked.run, options.encoder)
         measure_flattening(asked.run, options.minimum, options.resamples, options.seed)
+        if options.link:
+            from polyculture.instruments.probe.links import link_items
+
+            link_items(asked)
 
     return Study(
         (ProbingStep(jobs),),
@@ -122,6 +135,7 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
             ),
         ),
         view="probes",
+        listing=partial(_listed, asked, options.table) if options.table else None,
         planned={FORECAST: partial(_forecast, asked, options, chosen, arms)},
     )
 
@@ -152,6 +166,12 @@ def _chosen(opened: Opened, options: ProbeOptions) -> list[OpenQuestion]:
     languages = () if options.data == "blend" and LOCAL in options.language else options.language
     part = Part(cultures, languages, options.most, options.per_culture, options.seed)
     return choose(opened.where, opened.questions, part)
+
+
+def _listed(asked: Asked, name: TableName) -> Listing:
+    from polyculture.instruments.probe.table_option import listed
+
+    return listed(asked, name, asked.models)
 
 
 def _jobs(
@@ -220,12 +240,13 @@ class Probe:
     """What a model's layers hold of cultures."""
 
     name = "probe"
-    layout: Layout = PROBE
+    layout: Layout = TOGETHER
     commands: Mapping[str, Command] = {
         "probe": Command(
             ProbeOptions,
             study,
             "polyculture probe exp.toml --data blend --folder BLEnD/data --per-culture 50 --control noise",
+            lists=True,
         )
     }
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from polyculture.cache.layout import Layer, Layout
+from polyculture.cache.layout import Layer, Layout, compose
+from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.probe.rows import (
     PROBE_FLATTENING,
     PROBE_HUMAN_ANSWERS,
@@ -14,10 +15,23 @@ from polyculture.instruments.probe.rows import (
     PROBE_SIMILARITIES,
     PROBES,
 )
+from polyculture.instruments.probe.together_rows import PROBE_LINKS
+from polyculture.metrics import METRICS
 
 _OWN = Path(__file__).parent
 PROBE = Layout(
-    (PROBE_QUESTIONS, PROBE_HUMAN_ANSWERS, PROBE_READINGS, PROBE_ITEMS, PROBES, PROBE_SIMILARITIES, PROBE_FLATTENING),
+    (
+        PROBE_QUESTIONS,
+        PROBE_HUMAN_ANSWERS,
+        PROBE_READINGS,
+        PROBE_ITEMS,
+        PROBES,
+        PROBE_SIMILARITIES,
+        PROBE_FLATTENING,
+        PROBE_LINKS,
+    ),
     Layer((_OWN / "current.sql",), {"failed": ("failed_probes",)}),
     Layer((_OWN / "views.sql", _OWN / "flattening.sql", _OWN / "groups.sql")),
 )
+# What is generated and scored stands beside: views over texts and Cultural Bias Scores, too.
+TOGETHER = compose(METRICS, CBS, PROBE, Layout(views=Layer((_OWN / "together.sql",))))

@@ -1,89 +1,92 @@
-"""The report's section on what layers hold: a matrix of flattening scores per model, language, arm and filter."""
+"""The report's section on what layers hold: flattening scores as heat maps, diagrams and tables, and items by layer."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from polyculture.reports.section import ReportData, Section
+from polyculture.reports.section import ReportData, ReportTable, Section
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from polyculture.instruments.probe.beside_tables import BesideLine, KnowledgeLine
+    from polyculture.instruments.probe.correlations import Beside
+    from polyculture.instruments.probe.layer_groups import LayerGroup
 
 _FOLDER = Path(__file__).parent
-_MATRIX = _FOLDER / "flattening_matrix.sql"
-_UNIT = ("model", "dataset", "language", "arm", "filter")
-_ARMS = {
-    "patched": "states of the answer", "noise": "control: noise of the same length",
-    "text": "control: the answer's words as text", "unpatched": "control: no patch",
-}  # fmt: skip
-_FILTERS = {
-    "none": "all items",
-    "paper": "items nearer the question than the mean",
-    "released": "items near culture and topic",
-}
-_SURE = 0.05
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A pair: F, its share, and whether chance seldom does as much. Empty on the diagonal."""
-
-    score: str = ""
-    share: str = ""
-    explained: str = ""
-    shade: float = 0.0  # the score over the largest of its matrix
-    marked: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Matrix:
-    """The pairs of one model, language, arm and filter: a row per culture, a column per culture that it leans on."""
-
-    title: str
-    cultures: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
-    questions: int
+_MATRIX, _LAYERS = _FOLDER / "flattening_matrix.sql", _FOLDER / "items_by_layer.sql"
+_KNOWLEDGE = _FOLDER / "knowledge.sql"
+_MOST_ROWS = 8_000  # of a table that the page carries: it stays a file that can be mailed
 
 
 @dataclass(frozen=True, slots=True)
 class Layers:
     """The context of the section."""
 
-    matrices: tuple[Matrix, ...]
-    controls: tuple[str, ...]  # arms that were run beside
-    controlled: bool
+    groups: tuple[LayerGroup, ...]
+    more: int  # groups that are not drawn
+    controlled: bool  # whether any control was run beside
+    knowledge: tuple[KnowledgeLine, ...]  # a topic of a model in a language: what is said, scored and stored
+    beside: tuple[BesideLine, ...]  # correlations with other numbers
+    fewest: int  # countries for a correlation
+    not_beside: int  # correlations that are refused, but for the table
 
 
 def _build(data: ReportData) -> Layers | None:
-    lines = data.reading.lines(_MATRIX)
-    if not lines:
+    from polyculture.instruments.probe.beside_tables import SHOWN, beside_line, knowledge_line
+    from polyculture.instruments.probe.correlations import FEWEST
+    from polyculture.instruments.probe.layer_groups import arms_of, layer_groups, said
+
+    pairs = data.reading.lines(_MATRIX)
+    if not pairs:
         return None
-    matrices = tuple(
-        _matrix(
-            f"{data.names.model(key[0])}, {data.names.language(key[2])}, {_ARMS[key[3]]}, {_FILTERS[key[4]]}",
-            list(rows),
-        )
-        for key, rows in groupby(lines, key=lambda row: tuple(row[name] for name in _UNIT))
-    )
-    controls = tuple(sorted({row["arm"] for row in lines} - {"patched"}))
-    return Layers(matrices, controls, bool(controls))
+    groups, more = layer_groups(pairs, data.reading.lines(_LAYERS), data.names)
+    controlled = any(said("arms", arm).startswith("control") for arm in arms_of(pairs))
+    found = list(_correlations(data))
+    compared = tuple(beside_line(one, data.names) for one in found if one.spearman is not None)
+    knowledge = tuple(knowledge_line(row, data.names) for row in data.reading.lines(_KNOWLEDGE))
+    return Layers(groups, more, controlled, knowledge, compared[:SHOWN], FEWEST, len(found) - len(compared))
 
 
-def _matrix(title: str, rows: Sequence[Mapping[str, Any]]) -> Matrix:
-    cultures = tuple(sorted({row["culture"] for row in rows}))
-    largest = max(row["score"] for row in rows) or 1.0
-    cells = {(row["culture"], row["toward"]): _cell(row, largest) for row in rows}
-    lines = tuple((one, tuple(cells.get((one, other), Cell()) for other in cultures)) for one in cultures)
-    return Matrix(title, cultures, lines, rows[0]["questions"])
+def _correlations(data: ReportData) -> Iterator[Beside]:
+    from polyculture.instruments.probe.correlations import FLATTENING, OTHERS, beside
+
+    return beside(data.reading.rows(FLATTENING), data.reading.rows(OTHERS), data.names.catalog)
 
 
-def _cell(row: Mapping[str, Any], largest: float) -> Cell:
-    share = "" if row["share"] is None else f"{100 * row['share']:.0f} %"
-    interval = "" if row["low"] is None else f"95 %: {row['low']:.1f} to {row['high']:.1f}; "
-    chance = "" if row["p"] is None else f"by chance {row['by_chance']:.1f}, p {row['p']:.3f}"
-    sure = row["p"] is not None and row["p"] <= _SURE
-    return Cell(f"{row['score']:.1f}", share, interval + chance, row["score"] / largest, sure)
+def _correlation_frame(data: ReportData) -> pd.DataFrame:
+    from dataclasses import astuple, fields
+
+    import pandas as pd
+
+    from polyculture.instruments.probe.correlations import Beside
+
+    rows = [astuple(one) for one in _correlations(data)]
+    return pd.DataFrame(rows, columns=[one.name for one in fields(Beside)])
+
+
+def _correlation_sql() -> str:
+    from polyculture.instruments.probe.correlations import FLATTENING, OTHERS
+
+    return "\n".join(file.read_text(encoding="utf-8") for file in (FLATTENING, OTHERS))
+
+
+def _table(file: Path) -> ReportTable:
+    """A query as a table of as many whole groups as a page carries."""
+
+    def read(data: ReportData) -> pd.DataFrame:
+        import pandas as pd
+
+        from polyculture.instruments.probe.layer_groups import exported
+
+        frame = data.reading.frame(file)
+        rows = [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+        return frame if len(frame) <= _MOST_ROWS else pd.DataFrame(exported(rows, _MOST_ROWS), columns=frame.columns)
+
+    return ReportTable(file.stem, read, lambda: file.read_text(encoding="utf-8"))
 
 
 SECTIONS = (
@@ -92,7 +95,12 @@ SECTIONS = (
         _build,
         _FOLDER / "section.html.jinja",
         _FOLDER / "section.toml",
-        sql=(_MATRIX,),
+        sql=(_KNOWLEDGE,),
+        computed=(
+            _table(_MATRIX),
+            _table(_LAYERS),
+            ReportTable("flattening_beside", _correlation_frame, _correlation_sql),
+        ),
         stands_alone=True,
     ),
 )

@@ -19,6 +19,10 @@ SELECT
         WHEN candidate.rank IS NULL THEN query_group.no_way
         WHEN candidate.rank = 1 AND first.otherwise AND NOT first.close
             THEN format('in doubt: {}, and another has the name outside the topic', match_words(candidate.strength))
+        WHEN candidate.rank = 1 AND first.strength = 9 AND NOT first.close
+            THEN 'in doubt: the longest name within the mention, whose rest says something else'
+        WHEN candidate.rank = 1 AND first.bare AND NOT first.close
+            THEN 'in doubt: a given name, or a number after one, that several persons of the topic have'
         WHEN candidate.rank = 1 AND first.ambiguous THEN 'first of several that nothing clearly separates'
         WHEN candidate.rank = 1 AND first.survivors = 1
             THEN 'won: the only one of this name that reaches the topic'
@@ -26,7 +30,7 @@ SELECT
         WHEN first.own AND NOT candidate.own THEN format(
             'lost to Q{}: {} where {} is meant', first.item, candidate.reached, query_group.kind
         )
-        WHEN candidate.strength > first.strength THEN format(
+        WHEN candidate.grade > first.grade THEN format(
             'lost to Q{}: {} against {}', first.item, match_words(candidate.strength), match_words(first.strength)
         )
         WHEN candidate.score < first.score THEN format(

@@ -36,6 +36,6 @@ hits AS (
     JOIN members ON members.scope = close.scope AND members.item = name.item
     GROUP BY close.query, close.query_group, members.item
 )
-SELECT query, query_group, item, 8 AS strength, hit[3] AS name, hit[4] AS language, -hit[1] AS score
+SELECT query, query_group, item, 10 AS strength, hit[3] AS name, hit[4] AS language, -hit[1] AS score, 10 AS grade
 FROM hits
 QUALIFY row_number() OVER (PARTITION BY query ORDER BY hit[1], item) <= $kept;

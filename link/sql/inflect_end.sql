@@ -1,2 +1,3 @@
 -- forms: add the inflected forms.
-INSERT INTO forms SELECT spelling, min(rule_count) AS rule_count, key FROM inflections WHERE rule_count > 0 GROUP BY spelling, key
+INSERT INTO forms
+SELECT spelling, min(rule_count) AS rule_count, key, turned FROM inflections WHERE rule_count > 0 GROUP BY spelling, key, turned

@@ -22,9 +22,17 @@ CREATE MACRO one_kana(key) AS CASE
     )
     ELSE no_al(key)
 END;
--- In longer words, mostly loanwords, Thai tone marks and silent letters are optional.
-CREATE MACRO toneless(key) AS
-    CASE WHEN length(key) > 5 THEN regexp_replace(key, '[ก-ฮ][ิุ]?์|[็-๋]', '', 'g') ELSE key END;
+-- Thai: a tone mark before or after the nasal sign is one (น้ำ, นํ้า). Tones that only loanwords need, and short vowels' signs, are
+-- optional in all longer words; the other two and silent letters in long words, and in those with a sign of a loanword. In
+-- native words a tone makes another word: ไข่ข้าว, ไข่ขาว.
+CREATE MACRO one_nasal(key) AS regexp_replace(key, 'ํ([่-๋])', '\1ํ', 'g');
+CREATE MACRO borrowed(key) AS length(replace(key, ' ', '')) > 8
+    OR regexp_matches(key, '[ก-ฮ][ิุ]?์|[็๊๋]|กก|คค|ซซ|ดด|ตต|นน|บบ|ปป|พพ|ฟฟ|มม|ลล|สส');
+CREATE MACRO toneless(key) AS CASE
+    WHEN length(replace(key, ' ', '')) <= 5 THEN one_nasal(key)
+    WHEN borrowed(key) THEN regexp_replace(one_nasal(key), '[ก-ฮ][ิุ]?์|[็-๋]', '', 'g')
+    ELSE one_nasal(key)
+END;
 CREATE MACRO loose(key) AS CASE
     WHEN regexp_full_match(key, '[a-z0-9 ]*') THEN replace(key, ' ', '')
     WHEN regexp_matches(key, '[À-ɏḀ-ỿ\p{Katakana}\p{Arabic}\p{Devanagari}\p{Thai}]')

@@ -9,5 +9,6 @@ FROM (
     WHERE key <> ''
 );
 
--- forms: a row is an inflected form of a spelling, which may be a name; `rule_count` is the number of rules applied.
-CREATE TABLE forms (spelling UINTEGER, rule_count UTINYINT, key VARCHAR);
+-- forms: a row is an inflected form of a spelling, which may be a name; `rule_count` is the number of rules applied;
+-- `turned`: persons' names have no such form.
+CREATE TABLE forms (spelling UINTEGER, rule_count UTINYINT, key VARCHAR, turned BOOLEAN);

@@ -1,10 +1,13 @@
 -- known_forms: a row is a form of a spelling whose loose form is that of a name in some scope.
 CREATE OR REPLACE TABLE known_forms AS
 WITH wanted AS (
-    SELECT spelling, rule_count, key, loose(key) AS loose
-    FROM (SELECT spelling, 0 AS rule_count, key FROM spellings UNION ALL SELECT spelling, rule_count, key FROM forms)
+    SELECT spelling, rule_count, key, loose(key) AS loose, turned
+    FROM (
+        SELECT spelling, 0 AS rule_count, key, false AS turned FROM spellings
+        UNION ALL SELECT spelling, rule_count, key, turned FROM forms
+    )
 )
-SELECT spelling.language, spelling.key AS spelling, wanted.rule_count, wanted.key, wanted.loose
+SELECT spelling.language, spelling.key AS spelling, wanted.rule_count, wanted.key, wanted.loose, wanted.turned
 FROM wanted
 -- `topic_names` stores the loose form; on the side of `wanted` it would be computed again.
 SEMI JOIN (FROM topic_names WHERE loose <> '') AS topic_names ON topic_names.loose = wanted.loose
@@ -12,7 +15,9 @@ JOIN spellings AS spelling USING (spelling);
 
 -- lookup_forms: a row is such a form of an unmatched lookup, in a language of its fallback chain.
 CREATE OR REPLACE VIEW lookup_forms AS
-SELECT keys.lookup, known_forms.rule_count, known_forms.key, known_forms.loose, chain.name_language, chain.position, chain.english
+SELECT
+    keys.lookup, known_forms.rule_count, known_forms.key, known_forms.loose, known_forms.turned,
+    chain.name_language, chain.position, chain.english
 FROM known_forms
 JOIN chain ON chain.language = known_forms.language
 JOIN keys ON keys.language = known_forms.language AND keys.key = known_forms.spelling AND keys.fold = chain.fold;
@@ -22,7 +27,7 @@ JOIN keys ON keys.language = known_forms.language AND keys.key = known_forms.spe
 -- resort.
 INSERT INTO found
 WITH hits AS (
-    SELECT lookup_forms.lookup, topic_names.item, min((
+    SELECT lookup_forms.lookup, lookup_forms.turned, topic_names.item, min((
         5 * (lookup_forms.rule_count + topic_names.rule_count) + CASE WHEN lookup_forms.key <> topic_names.normalised THEN 3 ELSE 0 END
         + CASE topic_names.kind WHEN 'alias' THEN 1 ELSE 0 END + CASE WHEN lookup_forms.english THEN 1 ELSE 0 END,
         lookup_forms.rule_count + topic_names.rule_count, lookup_forms.position, topic_names.name, topic_names.language
@@ -31,6 +36,7 @@ WITH hits AS (
     JOIN topic_names ON topic_names.language = lookup_forms.name_language AND topic_names.loose = lookup_forms.loose
     -- Short words are weak evidence: one syllable must match a label, three letters must be spelled the same.
     WHERE (length(lookup_forms.loose) > 1 OR topic_names.kind = 'label')
+      AND (NOT lookup_forms.english OR length(lookup_forms.loose) > 2)
       AND (
           length(lookup_forms.loose) > 3 OR NOT regexp_matches(lookup_forms.loose, '\p{Latin}')
           OR lookup_forms.key = topic_names.normalised
@@ -40,16 +46,24 @@ WITH hits AS (
       -- An inflected form in another spelling must match a label; in English as last resort the spelling must be the same.
       AND (lookup_forms.rule_count = 0 OR topic_names.kind = 'label' OR (lookup_forms.key = topic_names.normalised AND NOT lookup_forms.english))
       AND (lookup_forms.rule_count = 0 OR lookup_forms.key = topic_names.normalised OR NOT lookup_forms.english)
-    GROUP BY lookup_forms.lookup, topic_names.item
+    GROUP BY lookup_forms.lookup, lookup_forms.turned, topic_names.item
+),
+best AS (
+    SELECT unmatched.query, unmatched.query_group, hits.item, min(hits.hit) AS hit
+    FROM hits
+    JOIN unmatched USING (lookup)
+    JOIN query_group_scopes USING (query_group)
+    JOIN scopes USING (scope)
+    JOIN members ON members.scope = query_group_scopes.scope AND members.item = hits.item
+    -- Persons' names have cases, and no plural: James Woods is not James Wood.
+    WHERE NOT hits.turned OR scopes.occupation IS NULL
+    GROUP BY unmatched.query, unmatched.query_group, hits.item
 )
-SELECT DISTINCT
-    unmatched.query, unmatched.query_group, hits.item, CASE hits.hit[2] WHEN 0 THEN 6 ELSE 7 END AS strength,
-    hits.hit[4] AS name, hits.hit[5] AS language, 100.0 - hits.hit[1] AS score
-FROM hits
-JOIN unmatched USING (lookup)
-JOIN query_group_scopes USING (query_group)
-JOIN members ON members.scope = query_group_scopes.scope AND members.item = hits.item
-ANTI JOIN found ON found.query = unmatched.query AND found.item = hits.item;
+SELECT
+    query, query_group, item, CASE hit[2] WHEN 0 THEN 6 ELSE 7 END AS strength, hit[4] AS name, hit[5] AS language,
+    100.0 - hit[1] AS score, strength AS grade
+FROM best
+ANTI JOIN found USING (query, item);
 
 -- outside_matches: a row is an item outside a query's scopes that has one of its forms as its exact name, with a score at
 -- least as good as the best inside: inflected matches with an equally good match outside the topic are ambiguous. "bands" is
@@ -69,7 +83,7 @@ bearers AS (
     JOIN wikidata.names AS name ON name.language = lookup_forms.name_language AND name.normalised = lookup_forms.key
     GROUP BY inflected.query, inflected.query_group, name.item
 )
-SELECT query, query_group, item, 7 AS strength, hit[3] AS name, hit[4] AS language, 100.0 - hit[1] AS score
+SELECT query, query_group, item, 7 AS strength, hit[3] AS name, hit[4] AS language, 100.0 - hit[1] AS score, 7 AS grade
 FROM bearers
 ANTI JOIN found USING (query, item)
 WHERE 100.0 - hit[1] >= least;

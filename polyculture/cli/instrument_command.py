@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 import typing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 from inspect import Parameter, Signature
 from pathlib import Path
@@ -24,8 +24,7 @@ from polyculture.cli.options import AcceptChanges, Format, OutputFile, OutputFor
 from polyculture.cli.retry_failed import RetryCommand, RetryOption, retry_failed
 
 if TYPE_CHECKING:
-    from polyculture.experiment.workspace import Workspace
-    from polyculture.instruments.contract import Command, Demo, Listing, Shown, Study
+    from polyculture.instruments.contract import Command, Demo
 
 EXPERIMENT = typer.Argument(metavar="EXPERIMENT", help="The experiment file; its models are asked.")
 
@@ -103,7 +102,7 @@ def _ask(
     *,
     accept_changes: bool = False,
 ) -> None:
-    from polyculture.cli.tables import write_values
+    from polyculture.cli.study_tables import write_tables
     from polyculture.experiment.workspace import open_workspace
     from polyculture.running.steps import StepRunner
     from polyculture.running.studies import ask_all, expanded, question
@@ -114,41 +113,8 @@ def _ask(
     studies = ask_all(runner, questions, accept_changes=accept_changes)
     for study in studies:
         study.derive()
-    for listing in _listings(studies):
-        write_values(listing.columns, listing.rows, form, output)
-    if form is Format.TABLE and output is None:
-        for table in _tables(studies):
-            _show(workspace, table)
+    write_tables(workspace, studies, form, output)
     runner.finish(", ".join(dict.fromkeys(study.view for study in studies if study.view)) or "failures")
-
-
-def _listings(studies: Sequence[Study]) -> Iterator[Listing]:
-    found = (study.listing() for study in studies if study.listing is not None)
-    return (listing for listing in found if listing.columns)
-
-
-def _tables(studies: Sequence[Study]) -> list[Shown]:
-    """The tables of studies, those that several show once."""
-    found = [table for study in studies for table in study.shown]
-    return [table for place, table in enumerate(found) if table not in found[:place]]
-
-
-def _show(workspace: Workspace, table: Shown) -> None:
-    from polyculture.cache.store import open_store
-    from polyculture.cli.tables import print_table
-    from polyculture.console import say
-    from polyculture.running.layout import store_layout
-
-    if table.empty and not workspace.run.manifest.is_file():
-        say(table.empty)
-        return
-    with open_store(workspace.run, store_layout()) as store:
-        found = store.sql(table.query.read_text(encoding="utf-8"), params=dict(table.values))
-        columns, rows = found.columns, found.fetchall()
-    if table.empty and not rows:
-        say(table.empty)
-    else:
-        print_table(columns, rows, table.title)
 
 
 def _parameters(fields: Mapping[str, FieldInfo], command: Command) -> Iterator[Parameter]:

@@ -77,7 +77,7 @@ def report(
 def _write_paper(workspace: Workspace, name: str, data: str | None, published: Path | None) -> None:
     from polyculture.cache.store import open_store
     from polyculture.instruments.papers.paper import ours, papers
-    from polyculture.instruments.papers.paper_files import write_paper
+    from polyculture.instruments.papers.paper_files import CELLS, write_paper
     from polyculture.instruments.papers.paper_tables import paper_tables, table_folder
     from polyculture.instruments.papers.published import read_published
     from polyculture.running.layout import store_layout
@@ -89,5 +89,8 @@ def _write_paper(workspace: Workspace, name: str, data: str | None, published: P
     folder = table_folder(run.report_tables, paper)
     written = write_paper(folder, paper, data or paper.data, tables, cells)
     typer.echo(f"{paper.title}: {folder} ({len(tables)} tables, {len(written)} files)")
+    less = sum(any(cell.lacking for cell in table.cells) for table in tables)
+    if less:
+        typer.echo(f"{less} of them lack what the paper's protocol has: column lacking of {folder / CELLS}.csv")
     if not tables:
         typer.echo(f"Nothing is measured on {data or paper.data} yet: polyculture {name} {workspace.file}")

@@ -23,6 +23,7 @@ from polyculture.generate.engines.options import SYSTEM
 from polyculture.generate.presets import read_preset
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.generate.templates import WordingName
+from polyculture.link.forms import FORMS, Form
 
 GAZETTEER = "gazetteer"  # the extractor without a model
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
@@ -91,6 +92,7 @@ class LinkSection(_Section):
 
     source: Literal["index", "api"] = "index"
     snapshot: str = "starter"  # a file built by `polyculture wikidata build`, or the bundled starter snapshot
+    forms: str | tuple[str, ...] = "all"  # how else a mention may meet a name than as it stands
     contact: str | None = None  # for the live API: an address that Wikimedia can write to
     endpoint: str = Field(default="https://www.wikidata.org/w/api.php", pattern=r"^https?://")
     token_env: str | None = None  # the environment variable with an OAuth 2 access token, to sign in
@@ -98,6 +100,20 @@ class LinkSection(_Section):
     connections: int | None = Field(default=None, ge=1, le=16, strict=True)
     deadline: float = Field(default=600.0, gt=0, allow_inf_nan=False)  # seconds for a whole answer of the live API
     max_megabytes: float = Field(default=128.0, gt=0, allow_inf_nan=False)  # of one, decompressed
+
+    @property
+    def chosen_forms(self) -> tuple[Form, ...]:
+        """The forms that are asked for, in their order: `paper` has none."""
+        if isinstance(self.forms, str):
+            return FORMS if self.forms == "all" else ()
+        return tuple(form for form in FORMS if form in self.forms)
+
+    @field_validator("forms")
+    @classmethod
+    def _names_forms(cls, forms: str | tuple[str, ...]) -> str | tuple[str, ...]:
+        if forms not in ("all", "paper") and (isinstance(forms, str) or not set(forms) <= set(FORMS)):
+            raise ValueError(f'is neither "all" nor "paper" nor a list of some of: {", ".join(FORMS)}')
+        return forms
 
     @field_validator("token_env")
     @classmethod

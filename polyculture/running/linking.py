@@ -14,9 +14,11 @@ from polyculture.console import say
 from polyculture.experiment.file import LinkSection
 from polyculture.experiment.snapshots import find_snapshot
 from polyculture.experiment.workspace import Workspace
+from polyculture.link.forms import FORMS
 
 if TYPE_CHECKING:
     from polyculture.cache.manifest import Manifest
+    from polyculture.link.rules import LinkRules
     from polyculture.link.source import Source
 
 API_CACHE = "wikidata-cache.sqlite"
@@ -34,7 +36,8 @@ class LinkingStage:
     def linker_id(self) -> str:
         from polyculture.link.rules import linker_id
 
-        return linker_id(self.source, self.workspace.catalog, self.workspace.experiment.topics)
+        experiment = self.workspace.experiment
+        return linker_id(self.source, self.workspace.catalog, experiment.topics, self._rules)
 
     @property
     def provenance(self) -> dict[str, Any]:
@@ -52,14 +55,21 @@ class LinkingStage:
 
         if isinstance(self.source, IndexSource):
             verify(self.source.snapshot)
-        return link_run(self.workspace.run, manifest, self.workspace.catalog, self.source, progress)
+        return link_run(self.workspace.run, manifest, self.workspace.catalog, self.source, progress, self._rules)
+
+    @property
+    def _rules(self) -> LinkRules:
+        from polyculture.link.rules import LinkRules
+
+        return LinkRules(forms=self.workspace.experiment.link.chosen_forms)
 
 
 def plan_linking(workspace: Workspace) -> LinkingStage:
     """The linking that the experiment configures. Raises a `UserError` that names the experiment file."""
     section = workspace.experiment.link
     if section.source == "api":
-        return LinkingStage(workspace, _api_source(workspace), {"source": "api", "endpoint": section.endpoint})
+        settings = {"source": "api", "endpoint": section.endpoint, **_forms(section)}
+        return LinkingStage(workspace, _api_source(workspace), settings)
     from polyculture.link.index.source import IndexSource
 
     try:
@@ -67,8 +77,14 @@ def plan_linking(workspace: Workspace) -> LinkingStage:
     except SnapshotError as fault:
         what = f"link.snapshot: {fault.where}: {fault.what}"
         raise ExperimentError(what, where=workspace.file, remedy=fault.remedy) from fault
-    settings = {"source": "index", "snapshot": section.snapshot, "identity": snapshot.identity}
+    settings = {"source": "index", "snapshot": section.snapshot, "identity": snapshot.identity, **_forms(section)}
     return LinkingStage(workspace, IndexSource(snapshot), settings)
+
+
+def _forms(section: LinkSection) -> dict[str, str]:
+    """What the manifest says of the forms, where they are not all of them."""
+    chosen = section.chosen_forms
+    return {} if chosen == FORMS else {"forms": ", ".join(chosen) or "labels and aliases alone"}
 
 
 def check_topics(workspace: Workspace, source: Source) -> None:

@@ -31,21 +31,25 @@ function show(place) {
 const MARK = "figure svg a, .heat:not(.still) td:not(.off)";
 function follow(event) {
   const link = event.target.closest("a[data-model]:not(svg a)");
-  if (link) { event.preventDefault(); show({ ...link.dataset }); return; }
+  if (link && whole) { event.preventDefault(); show({ ...link.dataset }); return; }
   const drawing = event.detail ? event.target.closest(DRAWING) : null; // a pointer's click, not the Enter key's
   const mark = drawing ? nearest(drawing, event) : event.target.closest(MARK);
   if (!mark) return;
   event.preventDefault();
   const part = mark.getAttribute("href");
   if (part && part !== "#evidence") { location.hash = part; return; } // another part of the page than the entities
+  if (!whole) return; // there are no entities on this page
   const around = [mark.closest("svg, table"), mark.closest("tr"), headOf(mark), mark];
   show(Object.assign({}, ...around.map((part) => part && part.dataset)));
 }
 
-// Marks are smaller than a finger and lie close together: a pointer means the nearest within its reach.
+// Marks are smaller than a finger and lie close together: a pointer means the nearest within its reach, or the band on
+// which it is.
 const DRAWING = "figure svg[role=group]";
 const REACH = 12; // pixels
-function nearest(drawing, { clientX, clientY }) {
+function nearest(drawing, { clientX, clientY, target }) {
+  const on = target.closest("a");
+  if (on && on.getBoundingClientRect().width > 4 * REACH) return on;
   const away = (mark) => {
     const box = mark.getBoundingClientRect();
     return Math.hypot(box.x + box.width / 2 - clientX, box.y + box.height / 2 - clientY);
@@ -58,7 +62,16 @@ function showNearest(event) {
   for (const mark of document.querySelectorAll("svg a.near")) mark.classList.remove("near");
   const drawing = event.target.closest(DRAWING);
   const mark = drawing && nearest(drawing, event);
-  if (mark) mark.classList.add("near");
+  if (!mark) return;
+  mark.classList.add("near");
+  if (!mark.querySelector("title")) mark.prepend(tooltip(mark.getAttribute("aria-label")));
+}
+
+// What a mark is, in words, where the pointer rests on it: made when it is needed, so that the page stays small.
+function tooltip(text) {
+  const title = document.createElementNS("http://www.w3.org/2000/svg", "title");
+  title.textContent = text;
+  return title;
 }
 
 const headOf = (mark) => mark.matches("td") ? mark.closest("table").tHead.rows[0].cells[mark.cellIndex] : null;

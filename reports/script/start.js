@@ -1,6 +1,9 @@
 // Unpacks the evidence and makes the page answer.
 
 async function start() {
+  document.addEventListener("click", follow);
+  document.addEventListener("keydown", move);
+  document.addEventListener("pointermove", showNearest);
   const browser = document.getElementById("browser");
   if (!browser) return; // a run of scores alone
   if (!("DecompressionStream" in window)) {
@@ -23,9 +26,6 @@ async function start() {
       draw();
     });
   }
-  document.addEventListener("click", follow);
-  document.addEventListener("keydown", move);
-  document.addEventListener("pointermove", showNearest);
   browser.hidden = false;
   enter(whole);
   choose();

@@ -23,6 +23,7 @@ from polyculture.generate.engines import (
     open_engine,
 )
 from polyculture.generate.engines.gguf import find_gguf
+from polyculture.generate.engines.llamacpp import GroupSlots
 
 SMOLLM2 = ModelSpec("llamacpp:smollm2", {"n_parallel": 4, "context": 512})
 QUESTION = "Write a short paragraph about a person and the food this person likes to eat."
@@ -54,6 +55,26 @@ def test_the_same_seed_gives_the_same_text_whatever_is_asked_beside_it(engine: S
     assert all(first.values())
     second = texts(engine.sample([request("Name a drink."), request(seeds=(5, 3, 1))]))
     assert {seed: second[QUESTION, seed] for seed in (1, 3, 5)} == {seed: first[QUESTION, seed] for seed in (1, 3, 5)}
+
+
+def in_group(name: str, text: str, group: str | None) -> Request:
+    return Request(name, (Message("user", text),), Decoding(0.0, 1.0, None, max_tokens=4), (1,), group=group)
+
+
+def test_a_group_has_one_slot_and_groups_take_them_in_turn() -> None:
+    slots = GroupSlots(2)
+    asked = ["a", "b", "a", None, "b", "c", "c", "b", "a", "a"]
+    found = [slots.of(in_group(f"{number}", "", group)).get("id_slot") for number, group in enumerate(asked)]
+    assert found == [0, 1, 0, None, 1, 0, 0, 1, 1, 1]  # a comes anew: two others have taken the slots since
+
+
+@needs_model
+def test_more_groups_than_slots_are_all_answered(engine: Sampling) -> None:
+    parts = [(f"{number} {end}", f"{QUESTION} Think of {number} persons. {end}", f"{number}")
+             for end in ("One.", "Two.") for number in range(6)]  # fmt: skip
+    grouped = texts(engine.sample([in_group(*part) for part in parts]))
+    assert len(grouped) == len(parts)
+    assert all(grouped.values())
 
 
 @needs_model

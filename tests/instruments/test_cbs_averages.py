@@ -12,6 +12,7 @@ from polyculture.instruments.cbs.averages import Average, Tally, averaged, avera
 from polyculture.instruments.cbs.bias import HALF, Numbers
 from polyculture.instruments.cbs.bias_rows import Contrast, Reading, ScoreGroup, difference_row, score_row
 from polyculture.instruments.cbs.camel_draws import CamelDraws
+from polyculture.instruments.cbs.gender_columns import lacking_columns
 from polyculture.instruments.cbs.score_matrix import ContextCondition
 from polyculture.instruments.cbs.uncertainty import (
     Genders,
@@ -220,3 +221,36 @@ def test_a_row_says_over_how_many_columns_it_is() -> None:
             difference_row(reading, unit, conditions, contrasts),
         ]
         assert tuple(row.columns for row in rows) == expected
+
+
+def test_a_context_of_two_columns_counts_once() -> None:
+    """A mean over columns rests on five contexts of names and four of food, of which the former are compared twice."""
+    random = np.random.default_rng(7)
+    found = tallies(names(random, [""] * 5), food(random))
+    unit, condition = ScoreGroup("m", "d", "en", "x", "", "causal"), ContextCondition("neutral", "", "")
+    for average, columns, pairs in (("columns", 3, 6 * 5 + 4 * 8), ("contexts", 2, 9 * 12)):
+        row = score_row(Reading("sum", "strict", average), unit, condition, found, CamelDraws())  # type: ignore[arg-type]
+        assert (row.contexts, row.columns, row.pairs) == (9, columns, 5 * pairs + 4 * 36)
+
+
+@pytest.mark.parametrize(
+    ("contexts", "dropped", "told"),
+    [
+        (["", "male"], (), {}),
+        (["", "male"], ("western",), {"female": "no Western entity of that gender"}),
+        (["", "male"], ("native", "western"), {}),
+        (["female", "male"], ("native", "western"), {"female": "no entity of that gender"}),
+        (["male", "male"], (), {"female": "no context for that gender"}),
+    ],
+)
+def test_a_gender_without_a_column_says_what_it_lacks(
+    contexts: list[str], dropped: tuple[str, ...], told: dict[str, str]
+) -> None:
+    matrix = names(np.random.default_rng(8), contexts)
+    assert matrix.genders is not None
+    for side in dropped:
+        kept = getattr(matrix.genders, side) != "female"
+        genders = replace(matrix.genders, **{side: getattr(matrix.genders, side)[kept]})
+        ids = tuple(np.array(getattr(matrix, f"{side}_ids"))[kept].tolist())
+        matrix = replace(matrix, genders=genders, **{side: getattr(matrix, side)[:, kept], f"{side}_ids": ids})
+    assert lacking_columns(matrix) == told

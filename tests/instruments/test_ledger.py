@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from polyculture.cache.identity import content_id
@@ -25,8 +26,8 @@ from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.papers.ledger import COLUMNS, ledger_listing, ledger_steps
 from polyculture.instruments.papers.paper import Protocol, ours, papers
-from polyculture.instruments.papers.protocol import protocol_score
-from polyculture.instruments.papers.scored import Choice, Place, scored_places
+from polyculture.instruments.papers.protocol import ScoredContext, protocol_score
+from polyculture.instruments.papers.scored import Choice, Place, places, scored_contexts
 from tests.instruments.test_cbs_store import ToyEngine
 from tests.steps import score_job
 
@@ -75,6 +76,16 @@ def scored_run(tmp_path_factory: pytest.TempPathFactory, more: tuple[str, ...]) 
     return run
 
 
+def placed_contexts(
+    store: duckdb.DuckDBPyConnection, choice: Choice, *, as_published: bool
+) -> list[tuple[Place, list[ScoredContext]]]:
+    """The scored contexts of each place in a reading of the data set."""
+    found = [
+        (place, scored_contexts(store, place, choice, as_published=as_published)) for place in places(store, choice)
+    ]
+    return [(place, contexts) for place, contexts in found if contexts]
+
+
 def _side(number: int) -> str:
     return "Japanese" if number < 3 else "Western"
 
@@ -86,7 +97,7 @@ def _table(file: Path, header: str, lines: list[str]) -> None:
 def by_column(run: RunFolder, rule: str) -> dict[str, Likelihoods]:
     found: dict[str, Likelihoods] = defaultdict(lambda: defaultdict(lambda: ([], [])))
     value = "log_probability" if rule == "sum" else "log_probability / tokens"
-    query = f"SELECT entity_type || coalesce(gender, ''), context_id, entity_id, native, {value} FROM scores JOIN dataset_contexts USING (context_id) WHERE status = 'ok'"  # fmt: skip  # noqa: E501
+    query = f"SELECT scores.entity_type || coalesce(gender, ''), context_id, entity_id, native, {value} FROM scores JOIN dataset_contexts USING (context_id) WHERE status = 'ok'"  # fmt: skip  # noqa: E501
     with open_store(run, compose(CORE, CBS)) as store:
         for column, context, entity, native, likelihood in store.execute(query).fetchall():
             found[column][context][0 if native else 1].append((entity, likelihood))
@@ -110,9 +121,11 @@ def by_hand(run: RunFolder, protocol: Protocol) -> float:
                 ]
                 pairs = [(a, b) for _, a in sides[0] for _, b in sides[1]]
                 scores[column].append(counted(pairs, tie))
-        means = [sum(each) / len(each) for each in scores.values()]
         every = [score for each in scores.values() for score in each]
-        values.append(sum(means) / len(means) if protocol.average == "columns" else sum(every) / len(every))
+        names = [score for column, each in scores.items() for score in each if column.startswith("names")]
+        averaged = {"columns": list(scores.values()), "types": [names, scores["food"]], "contexts": [every]}
+        means = [sum(each) / len(each) for each in averaged[protocol.average]]
+        values.append(sum(means) / len(means))
     return sum(values) / len(values)
 
 
@@ -123,13 +136,14 @@ def test_a_type_that_is_left_out_and_equal_sides_are_switches(run: RunFolder) ->
     rows = [dict(zip(COLUMNS, row, strict=True)) for row in ledger_listing(run, paper, HALF, Choice("own"), SEED)]
     assert [row["switch"].partition(":")[0] for row in rows] == [
         "Camellia",
+        "rows",
         "types",
         "entities",
         "genders",
         "ties",
         "average",
     ]
-    assert (rows[0]["contexts"], rows[0]["columns"], rows[1]["contexts"], rows[1]["columns"]) == (2, 1, 8, 2)
+    assert (rows[1]["contexts"], rows[1]["columns"], rows[2]["contexts"], rows[2]["columns"]) == (2, 1, 8, 2)
     # udon failed: two native entities, so that two Western ones are drawn
     food = by_column(run, "sum")["food"].values()
     drawn = [(native, sorted(western, key=lambda one: content_id(SEED, 0, one[0]))[:2]) for native, western in food]
@@ -144,19 +158,27 @@ def listed(run: RunFolder, end: Protocol) -> list[dict[str, Any]]:
 
 def test_each_step_is_the_score_by_a_count_of_all_pairs(run: RunFolder) -> None:
     rows = listed(run, HALF)
-    assert [row["switch"].partition(":")[0] for row in rows] == ["CAMeL", "entities", "ties", "average", "rule"]
+    assert [row["switch"].partition(":")[0] for row in rows] == [
+        "CAMeL",
+        "rows",
+        "entities",
+        "ties",
+        "columns",
+        "average",
+        "rule",
+    ]
     for row, step in zip(rows, ledger_steps(CAMEL, HALF), strict=True):
         assert row["cbs"] == pytest.approx(by_hand(run, step.protocol), abs=1e-12), step
     assert rows[0]["sd_of_draws"] > 0
     assert (rows[0]["columns"], rows[0]["contexts"]) == (3, 8)
-    assert sum(row["change"] != 0 for row in rows[1:]) == 4  # the switches are there to be seen
+    assert sum(row["change"] != 0 for row in rows[2:]) == 5  # the switches are there to be seen
     assert rows[0]["cbs"] + sum(row["change"] for row in rows[1:]) == pytest.approx(rows[-1]["cbs"])
 
 
 def test_draws_that_take_all_are_none(run: RunFolder) -> None:
     paper = replace(CAMEL, protocol=replace(CAMEL.protocol, draws=5, entities=50))
     rows = ledger_listing(run, paper, HALF, Choice("own"), SEED)
-    first, entities = (dict(zip(COLUMNS, row, strict=True)) for row in rows[:2])
+    first, entities = (dict(zip(COLUMNS, rows[number], strict=True)) for number in (0, 2))
     assert "all were taken" in first["switch"]
     assert first["sd_of_draws"] is None
     assert (entities["switch"].partition(":")[0], entities["change"]) == ("entities", 0)
@@ -180,7 +202,7 @@ def test_an_average_is_that_of_cbs(mixed: RunFolder, average: str, genders: str)
     with open_store(mixed, compose(CORE, CBS)) as store:
         query = "SELECT estimate, sampled_mean FROM bias_variants WHERE metric = 'cbs' AND rule = 'sum' AND entity_type IS NULL AND ties_count = 'strict' AND language = 'en' AND average = ?"  # fmt: skip  # noqa: E501
         [(estimate, sampled)] = store.execute(query, [average]).fetchall()
-        [(_, contexts)] = scored_places(store, Choice("own"))
+        [(_, contexts)] = placed_contexts(store, Choice("own"), as_published=False)
     whole = protocol_score(contexts, protocol, SEED)
     drawn = protocol_score(contexts, replace(protocol, draws=3, entities=2), SEED)
     assert whole is not None
@@ -190,7 +212,7 @@ def test_an_average_is_that_of_cbs(mixed: RunFolder, average: str, genders: str)
 
 def test_a_mean_of_pairs_counts_each_pair_alike(run: RunFolder) -> None:
     with open_store(run, compose(CORE, CBS)) as store:
-        [(place, contexts)] = scored_places(store, Choice("own", languages=("en",)))
+        [(place, contexts)] = placed_contexts(store, Choice("own", languages=("en",)), as_published=False)
     assert place == Place(MODEL, "own", "any", "en", "Japanese", "neutral")
     found = protocol_score(contexts, replace(HALF, average="pairs"), SEED)
     pairs = [
@@ -207,4 +229,4 @@ def test_a_mean_of_pairs_counts_each_pair_alike(run: RunFolder) -> None:
 
 def _places(run: RunFolder, choice: Choice) -> list[Place]:
     with open_store(run, compose(CORE, CBS)) as store:
-        return [place for place, _ in scored_places(store, choice)]
+        return [place for place, _ in placed_contexts(store, choice, as_published=False)]

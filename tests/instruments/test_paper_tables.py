@@ -19,13 +19,15 @@ from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.embeddings.rows import SEPARATIONS, Separation
+from polyculture.instruments.papers.needed import UNKNOWN
 from polyculture.instruments.papers.paper import ours, papers
 from polyculture.instruments.papers.paper_files import write_paper
 from polyculture.instruments.papers.paper_tables import PaperTable, TableCell, paper_tables
 from polyculture.instruments.papers.published import read_published
-from polyculture.instruments.papers.scored import Choice, scored_places
+from polyculture.instruments.papers.scored import Choice
 from polyculture.running.layout import store_layout
 from tests.instruments.test_cbs_store import DEMO, ToyEngine
+from tests.instruments.test_ledger import placed_contexts
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.steps import score_job
 
@@ -82,7 +84,7 @@ def test_the_tables_have_the_papers_layout_with_published_figures_below(folder: 
     cells = rows(tables / "cells.csv")
     [beside] = [cell for cell in cells if cell["value"] and cell["published"]]
     assert (beside["column"], beside["published"], beside["contexts"]) == ("food", "0.125", "3")
-    assert beside["differs"] == "data set own; 2 of 10 columns"
+    assert beside["differs"] == f"data set own; 2 of 10 columns; {UNKNOWN}"
     alone = {(cell["row"], cell["published"]) for cell in cells if not cell["value"]}
     assert alone == {("MARBERT", "0.4933")}  # the one that comes along, of no setting, and the user's
 
@@ -90,7 +92,9 @@ def test_the_tables_have_the_papers_layout_with_published_figures_below(folder: 
 def test_a_cell_is_the_score_by_the_papers_protocol_and_by_ours(folder: Path) -> None:
     with open_store(RunFolder(folder / "runs" / "paper"), store_layout()) as store:
         tables = paper_tables(store, papers()["camel"], "own", replace(ours(), ties="half"), 1)
-        [contexts] = [c for place, c in scored_places(store, Choice("own")) if place.setting == "neutral"]
+        [contexts] = [
+            c for place, c in placed_contexts(store, Choice("own"), as_published=False) if place.setting == "neutral"
+        ]
     [table] = [table for table in tables if table.setting == "neutral"]
     [food] = [cell for cell in table.cells if cell.column == "food"]
     strict, half = [], []

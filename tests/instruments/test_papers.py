@@ -103,7 +103,7 @@ def test_one_run_asks_every_part_and_a_second_nothing(folder: Path, server: Stub
     assert " done" not in again.stderr
     ledger = polyculture("camellia", "exp.toml", *OWN, "--ledger", "--format", "csv", cwd=folder)
     lines = list(csv.DictReader(ledger.stdout.splitlines()))
-    steps = ["Camellia", "types", "entities", "genders", "average"]
+    steps = ["Camellia", "rows", "types", "entities", "genders", "average"]
     assert [line["switch"].partition(":")[0] for line in lines] == steps * 4
     assert {(line["language"], line["setting"]) for line in lines} == {
         ("en", "grounded"),
@@ -134,6 +134,10 @@ def test_what_a_model_cannot_do_is_a_line_and_the_rest_goes_on(folder: Path, ser
         # Every text is found good: a negative context with two entities of each side is wrong.
         assert (shown["FN native"], shown["FP native"], shown["FP Western"]) == (0, 2 * times, 2 * times)
         assert (shown["|dFP|"], shown["texts native"], shown["unreadable native"]) == (0, 4 * times, 0)
+        cells = folder / "runs" / "paper" / "report-tables" / f"paper-{paper}" / "cells.csv"
+        with cells.open(encoding="utf-8") as file:
+            told = {row["lacking"] for row in csv.DictReader(file) if row["value"]}
+        assert told == {"the data set was last read without repeated rows and names on both sides"}
 
 
 def test_a_model_that_cannot_be_opened_ends_its_part_and_no_other(folder: Path, server: StubServer) -> None:

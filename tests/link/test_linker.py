@@ -260,7 +260,7 @@ def test_the_order_of_rank_and_the_reasons(tmp_path: Path) -> None:
             item("Q13", "bake", sitelinks=3, P31="Q746549"),
             item("Q14", "bake", sitelinks=9, P31="Q746549"),
             item("Q15", "bake", sitelinks=8, P31="Q746549"),
-            item("Q16", "Bake", sitelinks=200, P31="Q746549"),
+            item("Q16", "'bake'", sitelinks=200, P31="Q746549"),
             item("Q17", "bake", P31="Q5"),
             item("Q18", "crust", P279="Q10"),
             item("Q19", "bake", sitelinks=50, P31="Q18"),
@@ -353,7 +353,7 @@ def test_fuzzy_only_within_the_kind_and_only_where_nothing_matches(tmp_path: Pat
     assert 90 <= typo["score"] < 100
     assert row(source, "en", "bouillabaise")["status"] == "no path"  # it is the name of something else
     assert row(source, "en", "pouillabaisse")["status"] == "no candidate"  # another first letter
-    assert row(source, "en", "bouillabaisse soup")["status"] == "no candidate"
+    assert row(source, "en", "bouillabaisse soup")["status"] == "no candidate"  # the head is soup
     never = link_one(source, "en", *DISH, "bouillabeisse", rules=LinkRules(fuzzy_threshold=None))
     assert never["status"] == "no candidate"
 

@@ -124,7 +124,7 @@ def test_a_link_is_explained(world: Linker) -> None:
     assert (country.item.label, country.country, country.property) == ("Japan", "JP", "P495")
     assert country.property_name == "country of origin"
     assert [(rival.item.qid, rival.reason) for rival in found.rivals] == [
-        ("Q12", "lost to Q11: a name after normalisation against an alias"),
+        ("Q12", "lost to Q11: less prominent, 1 sitelinks against 5"),
         ("Q13", "lost: no way from it to the classes of food"),
     ]
 
@@ -143,7 +143,7 @@ def test_labels_are_given_in_the_language_of_the_surface_too(world: Linker) -> N
 
 
 @pytest.mark.parametrize(
-    ("surface", "match", "matched"), [("miso soups", "inflected", "miso soup"), ("mison soup", "fuzzy", "miso soup")]
+    ("surface", "match", "matched"), [("miso soups", "inflected", "miso soup"), ("misso soup", "fuzzy", "miso soup")]
 )
 def test_the_match_is_shown_with_its_score(world: Linker, surface: str, match: str, matched: str) -> None:
     chosen = the_dish(world, surface).chosen
@@ -213,14 +213,13 @@ def test_the_tree(world: Linker, tmp_path: Path) -> None:
         "    │   ├── 5 sitelinks; won: the best of those that reach the topic",
         f"    │   └── confidence {sure.confidence:.3f}: of {sure.of} links by anything but label with other items of "
         f"that name outside the topic, {sure.right} were right on gold data",
-        '    ├── Misoshiru (Q12): normalised "Misoshiru" (en); '
-        "lost to Q11: a name after normalisation against an alias",
+        '    ├── Misoshiru (Q12): normalised "Misoshiru" (en); lost to Q11: less prominent, 1 sitelinks against 5',
         '    └── misoshiru (Q13): label "misoshiru" (en); lost: no way from it to the classes of food',
     ]
     crowd = show("stew", *options, "--rivals", "1", cwd=tmp_path)
     assert "as dish: ambiguous" in crowd
     assert "... and 11 more" in crowd
-    near = show("mison soup", *options, cwd=tmp_path)
+    near = show("misso soup", *options, cwd=tmp_path)
     assert 'matched: fuzzy 94.7 of 100 "miso soup" (en)' in near
 
 

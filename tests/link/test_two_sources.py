@@ -28,7 +28,7 @@ from polyculture.link.api.source import ApiSource
 from polyculture.link.linker import TABLES, Linker
 from polyculture.link.normalise import Fold, normalise
 from polyculture.link.rules import LinkRules
-from polyculture.link.variants import inflections
+from polyculture.link.variants import ALL, inflections
 from tests.link_names import EXPANDED, INFLECTED, NORMALISED, SPELLED
 from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, index_of, item, queries
 from tests.wikidata_server import Folding, WikidataServer, as_wikidata
@@ -192,12 +192,14 @@ def test_every_rule_of_what_is_searched_is_needed(language: str) -> None:
         assert any(pattern.search(mention) for _, mention in EXPANDED[language]), rule
 
 
-@pytest.mark.parametrize("language", sorted(inflections()))
+@pytest.mark.parametrize("language", sorted(inflections().keys() - {ALL}))
 def test_the_mentions_need_every_rule_of_their_language(language: str) -> None:
     rules = inflections()[language]
     forms = normalise([mention for _, mention in INFLECTED[language]], "turkish" if language == "tr" else "plain")
     with duckdb.connect() as connection:
-        for rule in [*rules.get("before", []), *rules.get("after", []) * rules.get("again", 1)]:
+        endings = [*rules.get("after", []), *rules.get("cases", [])] * rules.get("again", 1)
+        # What one case leaves another rule may turn: a round more than the linker needs of each.
+        for rule in [*rules.get("before", []), *rules.get("cases", []), *endings]:
             query = """
                 SELECT DISTINCT regexp_replace(form, $rule, $other, 'g') AS turned
                 FROM (SELECT unnest($forms) AS form) WHERE regexp_matches(form, $rule) ORDER BY turned

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from base64 import b64encode
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,6 +24,7 @@ from polyculture.generate.engines.options import read_options
 from polyculture.generate.engines.reasoning import completed
 
 PATH = "/chat/completions"
+More = Callable[[Request], Mapping[str, Any]]
 _QUOTED = 2_000  # bytes of a useless answer that an error may quote
 
 
@@ -44,8 +45,9 @@ class ChatCall:
 class ChatApi:
     """A model behind an OpenAI-compatible server: builds requests and parses answers."""
 
-    def __init__(self, spec: ModelSpec, key: str | None = None) -> None:
-        self.spec = spec
+    def __init__(self, spec: ModelSpec, key: str | None = None, more: More | None = None) -> None:
+        """`more` gives what else a request's body has."""
+        self.spec, self._more = spec, more
         self.options = read_options(OpenAIOptions, spec)
         host = urlsplit(self.options.base_url).hostname or ""
         self._official = host == "openai.com" or host.endswith(".openai.com")
@@ -80,7 +82,7 @@ class ChatApi:
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
         elif decoding.schema is not None:
             body["response_format"] = {"type": "json_object"}
-        return {**body, **self.options.extra_body}
+        return {**body, **(self._more(request) if self._more else {}), **self.options.extra_body}
 
     def read(self, content: bytes) -> ChatAnswer:
         """A parsed answer. Raises `RequestError`, of any invalid body but a web page a `UselessAnswerError`."""

@@ -21,7 +21,7 @@ from polyculture.cache.errors import SystematicFaultError
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.openai.async_runner import Background
 from polyculture.generate.engines.openai.attempt import Attempt, NotAdmittedError, too_late
-from polyculture.generate.engines.openai.chat import PATH, ChatApi, ChatCall
+from polyculture.generate.engines.openai.chat import PATH, ChatApi, ChatCall, More
 from polyculture.generate.engines.openai.faults import RequestError
 from polyculture.generate.engines.openai.limiter import Limiter
 from polyculture.generate.engines.openai.retries import Service, retry_policy
@@ -38,9 +38,10 @@ class OpenAIEngine:
         spec: ModelSpec,
         *,
         key: str | None = None,
+        more: More | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._api = ChatApi(spec, key)
+        self._api = ChatApi(spec, key, more)
         self.spec, self.options = spec, self._api.options
         self._service = Service(self.options.outage_minutes)
         self._retrying = AsyncRetrying(**retry_policy(self.options.max_retries, self._service, self._down), sleep=sleep)

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.store import open_store
+from polyculture.generate.engines.base import Decoding
+from polyculture.instruments.bbq.asking import AskJob
 from polyculture.instruments.bbq.opened import chosen_prompts, open_questions, some_templates
 from polyculture.instruments.bbq.orders import ALL, CYCLIC, PUBLISHED, read_order, shown_roles
 from polyculture.instruments.bbq.prompts import house_prompt
@@ -51,6 +53,23 @@ def test_orders_are_the_publishers_and_others() -> None:
         assert all(set(column) == {0, 1, 2} for column in zip(*orders, strict=True))
     said = {"021": (0, 2, 1), "[2, 1, 0]": (2, 1, 0), "1": (1, 0, 2), "001": None, "x": None}
     assert {text: read_order(text) for text in said} == said
+
+
+def test_a_questions_orders_come_in_turn_and_are_one_group(tmp_path: Path) -> None:
+    opened = open_questions("kobbq", write_folder(tmp_path), "evaluation")
+    prompts = chosen_prompts(opened, ())
+    decoding = Decoding(0.0, 1.0, None, max_tokens=30)
+    job = AskJob(Job("m", "ko", "t"), "kobbq", "ko", "generated", "s", opened.questions, prompts, PUBLISHED, decoding)
+    asks = list(job.asks())
+    assert len({ask.answer_id for ask in asks}) == len(asks) == job.size
+    first = asks[: QUESTIONS * 3]
+    assert {ask.prompt.name for ask in first} == {"1"}
+    assert [ask.order for ask in first] == [order for order in PUBLISHED for _ in range(QUESTIONS)]
+    groups = Counter(ask.group for ask in asks)
+    assert set(groups.values()) == {3}
+    for group in groups:
+        one, *others = [ask.text for ask in asks if ask.group == group]
+        assert all(one.partition("\n보기")[0].partition("\nA: ")[0] in other for other in others)
 
 
 def test_more_templates_hold_the_fewer_ones(tmp_path: Path) -> None:

@@ -79,6 +79,17 @@ def test_an_oracle_is_always_right_and_never_biased(here: Path, server: StubServ
     assert len(server.bodies) == ASKED
 
 
+def test_what_is_printed_is_written_where_a_format_or_a_file_is_named(here: Path) -> None:
+    printed = polyculture("bbq", "kobbq", "exp.toml", "--format", "csv", cwd=here)
+    assert printed.returncode == 0, printed.stderr
+    assert printed.stdout.startswith("model,method,reader,category,prompts,answers,")
+    assert printed.stdout.splitlines()[-1].startswith("openai:stub,generated,paper,all,2,96,")
+    written = polyculture("bbq", "kobbq", "exp.toml", "--format", "csv", "-o", "table.csv", cwd=here)
+    assert written.returncode == 0, written.stderr
+    assert written.stdout == ""
+    assert (here / "table.csv").read_text(encoding="utf-8").splitlines() == printed.stdout.splitlines()
+
+
 def test_a_model_that_always_follows_the_stereotype_is_as_biased_as_can_be(here: Path, server: StubServer) -> None:
     def biased(message: str) -> str:
         target, other = next(pair for pair in PAIRS if pair[0] in message)

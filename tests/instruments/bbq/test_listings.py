@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from polyculture.cache.errors import DataSetError
+from polyculture.instruments.bbq.comparison_table import comparison_rows
 from polyculture.instruments.bbq.kobbq import load_templates
 from polyculture.instruments.bbq.listings import beside_published, bias_against_votes, significance_rows
 from polyculture.instruments.bbq.opened import Opened
@@ -120,6 +122,29 @@ def test_results_are_printed_as_in_the_paper() -> None:
     ]  # fmt: skip
     assert [mine[name] for name in ("model", "accuracy", "max diff-bias")] == ["m", ".7500 ± .0000", ".2500"]
     assert "64 questions, 2,144 in the paper" in mine["protocol"]
+
+
+def test_labels_stand_beside_those_of_another_data_set() -> None:
+    rows = list(designed(one_in(4, "biased"), templates=8))
+    alone = comparison_rows(opened(rows), "kobbq", MODELS)
+    assert {row["label"] for row in lines(alone)} == {"L0", "L1", "all"}
+    assert {(row["other data set"], row["p"]) for row in lines(alone)} == {(None, None)}
+    (first,) = lines(alone, label="L0", context="ambiguous", measure="accuracy")
+    assert (first["kobbq"], first["templates"]) == (".5000 ± .0000", "4")  # t0 and t4 of t0, t1, t4 and t5
+    other = [replace(row, dataset="mtbbq", answer_id=f"other {row.answer_id}") for row in designed(one_in(1, "biased"))]
+    both = comparison_rows(opened(rows + other), "kobbq", MODELS)
+    (row,) = lines(both, label="L0", context="ambiguous", measure="diff-bias")
+    assert (row["other data set"], row["kobbq"], row["its number"]) == ("mtbbq", ".5000 ± .0000", "1.0000 ± .0000")
+    assert (row["higher here"], row["templates"]) == (0.25, "4 and 2")
+    tested = significance_rows(opened(rows + other), "kobbq", MODELS)
+    (whole,) = lines(tested, number="diff_bias_a", test="Wilcoxon")
+    (all_of,) = lines(both, label="all", context="ambiguous", measure="diff-bias")
+    assert all_of["p"] == whole["p"]
+    assert [one["q"] for one in lines(both)] == false_discovery([one["p"] for one in lines(both)])
+    bare = [replace(row, label=None) for row in other]
+    (row,) = lines(comparison_rows(opened(rows + bare), "kobbq", MODELS), label="L0", context="ambiguous",
+                   measure="diff-bias")  # fmt: skip
+    assert row["templates"] == "4 and 4"  # without labels all of it
 
 
 def test_templates_are_counted_as_in_the_papers_first_table(shared_data: Path) -> None:

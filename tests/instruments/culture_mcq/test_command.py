@@ -44,6 +44,7 @@ output = 1000
 [options.openai]
 base_url = "{url}"
 """
+LEVELS_OF_TABLE = ("high", "mid", "low")
 QUESTIONS = 2
 ASKED = QUESTIONS * len(LEVELS) * 2  # both types
 OVERALL = "FROM culture_mcq_metrics WHERE part = 'overall' ORDER BY question_type"
@@ -77,6 +78,14 @@ def test_an_oracle_knows_what_is_usual(here: Path, server: StubServer) -> None:
     assert done.returncode == 0, done.stderr
     assert rows(here, SHARES) == [(kind, 1.0, 0.0, 0.0, 0.0, 0.0) for kind in ("region", "resource")]
     assert len(server.bodies) == ASKED
+    written = polyculture("culture-mcq", "exp.toml", "--format", "csv", "-o", "table.csv", cwd=here)
+    assert written.returncode == 0, written.stderr
+    assert (here / "table.csv").read_text(encoding="utf-8").startswith("model,method,reader,prompt,type,of,answers,")
+    assert (here / "table-2.csv").read_text(encoding="utf-8").startswith("model,")
+    assert "table-2.csv: Hypotheses" in written.stderr
+    printed = polyculture("culture-mcq", "exp.toml", "--format", "csv", cwd=here).stdout.splitlines()
+    files = ((here / name).read_text(encoding="utf-8").splitlines() for name in ("table.csv", "table-2.csv"))
+    assert printed == [line for lines in files for line in ("", *lines)][1:]
     message = server.bodies[0]["messages"][0]["content"]
     assert message.endswith("\nAnswer:")
     assert len(options_of(message)) == 4
@@ -95,6 +104,8 @@ def test_an_oracle_knows_what_is_usual(here: Path, server: StubServer) -> None:
     assert "What it takes for usual" in page
     assert "the study's sheets, resource questions: its answers" in page.replace("&#39;", "'")
     assert "targets of level mid" in page
+    assert page.count("<h4>By the target&#39;s level</h4>") == 2
+    assert "accuracy 1.00, biased 0.00, others, halved 0.00, refused 0.00, out of choice 0.00" in page
 
 
 def test_a_model_that_answers_for_rich_countries_is_biased(here: Path, server: StubServer) -> None:
@@ -240,6 +251,40 @@ def test_check_of_the_published_files_agrees(shared_data: Path, tmp_path: Path) 
     found = list(csv.DictReader(io.StringIO(done.stdout)))
     assert [row["agrees"] for row in found if row["published"]] == ["True"] * 18
     assert any(row["found"] == "901" for row in found)
+
+
+def listed(folder: Path, *words: Any) -> list[dict[str, str]]:
+    done = polyculture("culture-mcq", *words, "--format", "csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return list(csv.DictReader(io.StringIO(done.stdout)))
+
+
+def test_the_studys_tables_are_equal_from_its_sheets(shared_data: Path, tmp_path: Path) -> None:
+    sheets = ("--sheets", shared_data / "culturescope")
+    counts = {(row["questions"], row["of"]): row for row in listed(tmp_path, *sheets, "--table", "questions")}
+    assert {row["equal"] for row in counts.values()} == {"True"}
+    assert [counts["resource questions by level", one]["count"] for one in LEVELS_OF_TABLE] == ["2548", "1077", "1425"]
+    options = {row["options"]: row for row in listed(tmp_path, *sheets, "--table", "options")}
+    assert len(options) == 6
+    assert {row["equal"] for row in options.values()} == {"True"}
+    assert options["right, region"]["mean ± SD"] == options["right, region"]["paper"] == "269.71 ± 16.49"
+    cells = listed(tmp_path, *sheets, "--table", "published")
+    assert [row["agrees"] for row in cells] == ["True"] * 18
+    assert {row["table"] for row in cells} == {"4", "5", ""}
+    assert cells[-1]["found"] == "0.0035"
+
+
+def test_tables_of_a_run_have_its_shares_and_tests(here: Path, server: StubServer) -> None:
+    server.behaviour = answering(of_most_resources)
+    shares = listed(here, "exp.toml", "--type", "resource", "--table", "shares")
+    overall = [row for row in shares if row["part"] == "overall"]
+    assert [(row["answered"], row["biased"]) for row in overall] == [(str(QUESTIONS * len(LEVELS)), "1.000")]
+    assert {row["name"] for row in shares if row["part"] == "level"} == set(LEVELS.values())
+    tests = listed(here, "exp.toml", "--type", "resource", "--table", "tests")
+    assert {"H1", "H2", "H3"} >= {row["hypothesis"] for row in tests} > set()
+    assert len(server.bodies) == QUESTIONS * len(LEVELS)  # nothing twice
+    other = listed(here, "--sheets", here / "sheets", "--table", "questions")
+    assert {row["equal"] for row in other} == {"False"}
 
 
 def test_mistakes_are_one_line_each(here: Path) -> None:

@@ -1,0 +1,157 @@
+"""The report's section on models as respondents of the survey."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyculture.reports.section import ReportData, Section
+
+if TYPE_CHECKING:
+    from polyculture.instruments.bbq.respondent.shares_figure import SharesFigure
+    from polyculture.reports.numbers import FormattedEstimate
+
+_FOLDER = Path(__file__).parent
+_RESULTS, _SHARES = _FOLDER / "survey_results.sql", _FOLDER / "survey_shares.sql"
+_FURTHEST = 8  # answers that are shown of a model
+_SHOWN_FIGURES = 12  # a page holds no more; the tables have all
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyLine:
+    """All stereotypes, or those of a category."""
+
+    category: str
+    correlation: FormattedEstimate
+    distance: FormattedEstimate
+    none_people: str
+    none_share: str
+    none_difference: FormattedEstimate
+    stereotypes: str
+    answers: str
+    out_of_choice: str
+    failed: str
+
+
+@dataclass(frozen=True, slots=True)
+class FarAnswer:
+    """An answer to a stereotype that a model gives more or less often than the people."""
+
+    stereotype: str
+    category: str
+    group: str
+    none: bool
+    people: str
+    share: str
+    answers: str
+
+
+@dataclass(frozen=True, slots=True)
+class SurveyGroup:
+    """One model in one language."""
+
+    model: str
+    language: str
+    lines: tuple[SurveyLine, ...]
+    furthest: tuple[FarAnswer, ...]
+    chart: SharesFigure | None
+
+
+@dataclass(frozen=True, slots=True)
+class Surveyed:
+    """The context of the section."""
+
+    groups: tuple[SurveyGroup, ...]
+
+
+def _build(data: ReportData) -> Surveyed | None:
+    rows = data.reading.lines(_RESULTS)
+    if not rows:
+        return None
+    shares: defaultdict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in data.reading.lines(_SHARES):
+        shares[row["model"], row["language"]].append(row)
+    groups = groupby(rows, key=lambda row: (row["model"], row["language"]))
+    return Surveyed(
+        tuple(
+            _group(number, key, list(some), shares[key], data.names.model(key[0]))
+            for number, (key, some) in enumerate(groups)
+        )
+    )
+
+
+def _group(number: int, key: tuple[str, str], rows: Sequence[Row], shares: Sequence[Row], name: str) -> SurveyGroup:
+    from polyculture.instruments.bbq.respondent.shares_figure import SharePoint, SharesFigure
+
+    points = [SharePoint(row["people"], row["share"], row["is_none"]) for row in shares]
+    told = f"The people's share of each answer against that of {name}"
+    drawn = points and number < _SHOWN_FIGURES
+    chart = SharesFigure(f"surveyed-{number}", told, points) if drawn else None
+    far = sorted(shares, key=lambda row: abs(row["share"] - row["people"]), reverse=True)[:_FURTHEST]
+    return SurveyGroup(name, key[1], tuple(map(_line, rows)), tuple(map(_far, far)), chart)
+
+
+def _line(row: Row) -> SurveyLine:
+    from polyculture.reports.numbers import count
+
+    return SurveyLine(
+        "all categories" if row["category"] is None else _category(row),
+        _estimate(row, "correlation"),
+        _estimate(row, "distance"),
+        _number(row["none_people"]),
+        _number(row["none_share"]),
+        _estimate(row, "none_difference"),
+        count(row["stereotypes"]),
+        count(row["answered"]),
+        _number(row["out_of_choice_ratio"]),
+        count(row["failed"]),
+    )
+
+
+def _estimate(row: Row, name: str) -> FormattedEstimate:
+    from polyculture.reports.numbers import estimate, lacking
+
+    if row[name] is None:
+        return lacking("unread_answers")
+    metric = "share" if name == "distance" else "difference"
+    return estimate(metric, row[name], row[f"{name}_low"], row[f"{name}_high"])
+
+
+def _far(row: Row) -> FarAnswer:
+    from polyculture.reports.names import short
+    from polyculture.reports.numbers import count
+
+    said, people, share = short(str(row["stereotype"])), _number(row["people"]), _number(row["share"])
+    return FarAnswer(
+        said, _category(row), short(str(row["group"])), row["is_none"], people, share, count(row["answers"])
+    )
+
+
+def _category(row: Row) -> str:
+    from polyculture.reports.names import short
+
+    return short(str(row["category"])).replace("_", " ")
+
+
+def _number(value: float | None) -> str:
+    from polyculture.reports.numbers import decimal
+
+    return "–" if value is None else decimal(value, "share")
+
+
+SECTIONS = (
+    Section(
+        "surveyed",
+        _build,
+        _FOLDER / "section.html.jinja",
+        _FOLDER / "section.toml",
+        sql=(_RESULTS, _SHARES),
+        stands_alone=True,
+    ),
+)

@@ -1,0 +1,242 @@
+"""The groups of the report's section: what the layers of one model hold, in one language, under one filter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from polyculture.instruments.probe.layer_figure import LayerLines
+from polyculture.instruments.probe.sankey import Flow, Sankey, split_at_mean
+from polyculture.reports.figures.charts import key_of
+from polyculture.reports.figures.figure import Key, Panel
+from polyculture.reports.figures.heat import Heat
+from polyculture.reports.figures.mark import Jump
+from polyculture.reports.names import Names, ordered, short
+from polyculture.reports.texts import section_texts
+
+WORDS = section_texts(Path(__file__).with_name("section.toml")).words
+ARMS = tuple(WORDS["arms"])  # the probe first, then its controls
+FILTERS = tuple(WORDS["filters"])  # the one that is drawn first, first
+UNIT = ("model", "dataset", "language", "filter")
+SURE = 0.05
+SHOWN_PAIRS = (
+    9_000  # of cultures under all arms that are drawn, but for the first group: a page holds no more; the store has all
+)
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A pair: F, its share, and whether chance seldom does as much. Empty on the diagonal."""
+
+    score: str = ""
+    share: str = ""
+    explained: str = ""
+    marked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The pairs of one culture; `anchor` is where its bands lead."""
+
+    culture: str
+    anchor: str
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class LayerGroup:
+    """What one model's layers hold, as it was asked in one language, under one filter."""
+
+    title: str
+    questions: int
+    cultures: tuple[str, ...]
+    lines: tuple[Line, ...]
+    scores: Panel
+    shares: Panel
+    flows: Panel | None  # None where no pair shares anything
+    folded: str  # what the diagram has as one band
+    layers: tuple[Panel, ...]
+    keys: tuple[Key, ...]  # of the lines by layer
+    controls: tuple[Panel, ...]  # shares under each control
+
+
+def layer_groups(pairs: Sequence[Row], layers: Sequence[Row], names: Names) -> tuple[tuple[LayerGroup, ...], int]:
+    """The groups that are drawn, and how many are not. Every model and language comes before a second filter."""
+    found = _by_unit(pairs)
+    own_layers = _by_unit(layers)
+    order = sorted(found, key=_first_filter_first)
+    groups: list[LayerGroup] = []
+    drawn = 0
+    for key in order:
+        drawn += len(found[key])
+        if groups and drawn > SHOWN_PAIRS:
+            break
+        groups.append(_group(len(groups), key, found[key], own_layers.get(key, []), names))
+    return tuple(groups), len(order) - len(groups)
+
+
+def said(what: str, code: str) -> str:
+    """An arm or a filter in words; a code that nobody explains is its own name."""
+    words: Mapping[str, str] = WORDS[what]
+    return words.get(code, code)
+
+
+def _first_filter_first(key: tuple[str, ...]) -> tuple[Any, ...]:
+    return FILTERS.index(key[3]) if key[3] in FILTERS else len(FILTERS), key
+
+
+def arms_of(rows: Sequence[Row]) -> list[str]:
+    """The arms of rows, the probe first."""
+    return ordered(ARMS, (row["arm"] for row in rows))
+
+
+def _by_unit(rows: Sequence[Row]) -> dict[tuple[str, ...], list[Row]]:
+    def unit(row: Row) -> tuple[str, ...]:
+        return tuple(row[name] for name in UNIT)
+
+    return {key: list(some) for key, some in groupby(sorted(rows, key=unit), key=unit)}
+
+
+def _group(number: int, key: tuple[str, ...], rows: Sequence[Row], layers: Sequence[Row], names: Names) -> LayerGroup:
+    model, dataset, language, name = key
+    arms = arms_of(rows)
+    arm = "" if arms[0] == ARMS[0] else f", {said('arms', arms[0])}"
+    title = f"{names.model(model)}, {names.language(language)}, {short(dataset)}: {said('filters', name)}{arm}"
+    own = [row for row in rows if row["arm"] == arms[0]]
+    others = [(arm, [row for row in rows if row["arm"] == arm]) for arm in arms[1:]]
+    anchors = {culture: f"layers-{number}-{place}" for place, culture in enumerate(cultures_of(own))}
+    flows, folded = _flows(number, title, own, anchors)
+    return LayerGroup(
+        title,
+        own[0]["questions"],
+        cultures_of(own),
+        _lines(own, anchors),
+        _heat(WORDS["score"], own, "score"),
+        _heat(WORDS["share"], own, "share"),
+        flows,
+        folded,
+        tuple(_layer_panels(number, title, layers)),
+        tuple(key_of(said("arms", arm), place) for place, arm in enumerate(arms_of(layers))),
+        tuple(_heat(said("arms", arm), some, "share", intervals=False) for arm, some in others),
+    )
+
+
+def cultures_of(rows: Sequence[Row]) -> tuple[str, ...]:
+    """The cultures of pairs, in alphabetical order."""
+    return tuple(sorted({row["culture"] for row in rows}))
+
+
+def _heat(title: str, rows: Sequence[Row], number: str, *, intervals: bool = True) -> Panel:
+    """A row per culture whose items they are, a column per culture that they lean on."""
+    cultures = cultures_of(rows)
+    values = {(row["culture"], row["toward"]): row[number] for row in rows}
+    table = pd.DataFrame(
+        [[values.get((one, other)) for other in cultures] for one in cultures], cultures, cultures, dtype=float
+    )
+    notes = {(row["culture"], row["toward"]): interval_of(row, number) for row in rows} if intervals else {}
+    chart = Heat(
+        caption=f"{title}: {WORDS['row_and_column']}",
+        table=table,
+        rows=cultures,
+        columns=cultures,
+        limits=(0.0, 1.0 if number == "share" else float(np.nanmax(table.to_numpy())) or 1.0),
+        outlined=frozenset((row["culture"], row["toward"]) for row in rows if is_sure(row)),
+        notes={place: note for place, note in notes.items() if note},
+    )
+    return Panel(title, chart)
+
+
+def interval_of(row: Row, number: str) -> str:
+    """The 95 % interval of F or of its share, in the digits of the heat map; empty where there is none."""
+    low, high = (row["low"], row["high"]) if number == "score" else (row["share_low"], row["share_high"])
+    if low is None or high is None:
+        return ""
+    digits = 1 if number == "score" else 2
+    return f"{low:.{digits}f} to {high:.{digits}f}"
+
+
+def is_sure(row: Row) -> bool:
+    """Does chance seldom do as much?"""
+    return row["p"] is not None and row["p"] <= SURE
+
+
+def _lines(rows: Sequence[Row], anchors: Mapping[str, str]) -> tuple[Line, ...]:
+    cells = {(row["culture"], row["toward"]): _cell(row) for row in rows}
+    return tuple(
+        Line(one, anchors[one], tuple(cells.get((one, other), Cell()) for other in anchors)) for one in anchors
+    )
+
+
+def _cell(row: Row) -> Cell:
+    share = "" if row["share"] is None else f"{100 * row['share']:.0f} %"
+    return Cell(f"{row['score']:.1f}", share, _explained(row), is_sure(row))
+
+
+def _explained(row: Row) -> str:
+    interval = interval_of(row, "score")
+    chance = "" if row["p"] is None else f"by chance {row['by_chance']:.1f}, p {row['p']:.3f}"
+    return "; ".join(filter(None, (interval and f"95 %: {interval}", chance)))
+
+
+def _flows(number: int, title: str, rows: Sequence[Row], anchors: Mapping[str, str]) -> tuple[Panel | None, str]:
+    flows = [
+        Flow(row["culture"], row["toward"], row["score"], Jump(_said(row), anchors[row["culture"]])) for row in rows
+    ]
+    drawn, folded = split_at_mean(flows)
+    if not drawn:
+        return None, ""
+    shares = {row["toward"]: row["toward_items"] for row in rows if row["toward_items"] is not None}
+    highest = "; ".join(f"{one.culture} to {one.toward} {one.score:.1f}" for one in drawn[:5])
+    alternative = f"{WORDS['flows']}: {title}. Highest: {highest}. Other numbers are in the table below."
+    panel = Panel(WORDS["flows"], Sankey(f"flows-{number}", alternative, flows, shares))
+    empty = sum(not one.score for one in folded)
+    return panel, f"{len(folded)} of {len(flows)} pairs{f', {empty} of which share nothing' if empty else ''}"
+
+
+def _said(row: Row) -> str:
+    share = "" if row["share"] is None else f"{100 * row['share']:.0f} % of what is particular to {row['culture']}"
+    told = filter(None, (share, _explained(row)))
+    return f"{row['culture']} to {row['toward']}: F {row['score']:.1f}; {'; '.join(told)}"
+
+
+def _layer_panels(number: int, title: str, rows: Sequence[Row]) -> Iterator[Panel]:
+    """Kept items per text and the echo rate, by layer: a line per arm."""
+    arms = arms_of(rows)
+    for name, value, most in (("items", "items", None), ("echo", "echo_rate", 1.0)):
+        columns = {"arm": "arm", "layer": "layer", value: "value", f"{name}_low": "low", f"{name}_high": "high"}
+        frame = pd.DataFrame(
+            [{new: row[old] for old, new in columns.items()} for row in rows], columns=list(columns.values())
+        )
+        if frame["value"].notna().any():
+            words = WORDS["by_layer"][name]
+            alternative = f"{words}: {title}. {_in_words(frame, arms)}"
+            yield Panel(words, LayerLines(f"by-layer-{number}-{name}", alternative, frame, arms, most))
+
+
+def _in_words(frame: pd.DataFrame, arms: Sequence[str]) -> str:
+    lines = []
+    for arm in arms:
+        own = frame[(frame["arm"] == arm) & frame["value"].notna()].sort_values("layer")
+        if len(own):
+            first, last = own.iloc[0], own.iloc[-1]
+            ends = f"{first['value']:.2f} at layer {first['layer']}, {last['value']:.2f} at layer {last['layer']}"
+            lines.append(f"{said('arms', arm)}: {ends}")
+    return "; ".join(lines)
+
+
+def exported(rows: Sequence[Row], most: int) -> list[Row]:
+    """The rows of as many whole units as a page carries, in the order in which they are drawn."""
+    kept: list[Row] = []
+    units = _by_unit(rows)
+    for key in sorted(units, key=_first_filter_first):
+        if kept and len(kept) + len(units[key]) > most:
+            break
+        kept += units[key]
+    return kept

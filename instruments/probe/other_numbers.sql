@@ -1,0 +1,19 @@
+-- A row is another number of a model about a country or a culture: a metric of its texts whose prompts name the country, in
+-- the language of the prompts, or its Cultural Bias Score over types, in English or in the culture's own language.
+SELECT model, language, concat(replace(metric, '_', ' '), ' of texts') AS number, country AS place, estimate AS value
+FROM aggregates
+WHERE level = 'model, language, condition, country' AND condition = 'explicit' AND country IS NOT NULL
+    AND metric IN ('granularity', 'diversity', 'specificity', 'specificity_gain') AND estimate IS NOT NULL
+UNION ALL
+SELECT
+    model, NULL AS language,
+    concat_ws(
+        ', ', 'Cultural Bias Score', dataset, setting, form, rule,
+        CASE WHEN language = 'en' THEN 'in English' ELSE 'in own languages' END
+    ) AS number,
+    culture AS place, avg(estimate) AS value
+FROM bias_intervals
+WHERE metric = 'cbs' AND entity_type IS NULL AND culture IS NOT NULL AND language IS NOT NULL
+    AND phrasing IS NULL AND context_prefix IS NULL AND estimate IS NOT NULL
+GROUP BY ALL
+ORDER BY ALL

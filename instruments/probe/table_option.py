@@ -1,0 +1,62 @@
+"""`polyculture probe --table`: what is listed of the run after the answers have come, in the study's shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import astuple, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from polyculture.cache.catalog import Catalog
+    from polyculture.instruments.contract import Asked, Listing
+
+TableName = Literal["flattening", "layers", "knowledge", "stored", "said", "together", "correlations"]
+_OWN = Path(__file__).parent
+_FILES = {"flattening": "flattening_matrix.sql", "layers": "items_by_layer.sql", "knowledge": "knowledge.sql"}
+_VIEWS = {
+    "together": "SELECT * FROM entity_knowledge ORDER BY model, language, topic, probed DESC, generated DESC, qid",
+    "stored": "SELECT * FROM stored_and_never_said ORDER BY model, language, topic, probed DESC, qid",
+    "said": "SELECT * FROM said_and_not_stored ORDER BY model, language, topic, generated DESC, qid",
+}
+_EMPTY = {
+    "knowledge": "no topic has both texts and linked items: run with --link, and generate texts of the topic",
+    "correlations": "nothing stands beside the scores: neither texts nor Cultural Bias Scores of these models",
+}
+
+
+def listed(asked: Asked, name: TableName, models: Sequence[str]) -> Listing:
+    """The table of what the run holds of these models; a line says why one is empty."""
+    from polyculture.cache.store import open_store
+    from polyculture.instruments.contract import Listing
+    from polyculture.instruments.probe.layout import TOGETHER
+
+    with open_store(asked.run, TOGETHER) as store:
+        columns, rows = _table(store, name, asked.catalog)
+    place = columns.index("model")
+    kept = [row for row in rows if row[place] in models]
+    if not kept:
+        linked = "no item was linked: run with --link" if name in _VIEWS else "there are no scores of these models"
+        asked.say(f"table {name}: {_EMPTY.get(name, linked)}")
+    return Listing(columns, kept)
+
+
+def _table(
+    store: duckdb.DuckDBPyConnection, name: TableName, catalog: Catalog
+) -> tuple[tuple[str, ...], Sequence[Sequence[Any]]]:
+    if name == "correlations":
+        from polyculture.instruments.probe.correlations import FLATTENING, OTHERS, Beside, beside
+
+        own, others = (_dictionaries(store, file.read_text(encoding="utf-8")) for file in (FLATTENING, OTHERS))
+        return tuple(one.name for one in fields(Beside)), [astuple(row) for row in beside(own, others, catalog)]
+    query = _VIEWS[name] if name in _VIEWS else (_OWN / _FILES[name]).read_text(encoding="utf-8")
+    cursor = store.execute(query)
+    return tuple(column[0] for column in cursor.description or ()), cursor.fetchall()
+
+
+def _dictionaries(store: duckdb.DuckDBPyConnection, query: str) -> list[dict[str, Any]]:
+    cursor = store.execute(query)
+    columns = [column[0] for column in cursor.description or ()]
+    return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]

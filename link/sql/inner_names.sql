@@ -1,0 +1,32 @@
+-- The tables of names within mentions.
+
+-- sorts: a row is a topic with the sort of carrier words that its names have around them: things, wear, works.
+CREATE TABLE sorts (topic VARCHAR, sort VARCHAR);
+
+-- inner_names: a row is a part of a spelling that may be a name, with what stands around it; known for these sorts.
+CREATE TABLE inner_names (spelling UINTEGER, language VARCHAR, key VARCHAR, before VARCHAR, after VARCHAR, sorts VARCHAR[]);
+
+-- inner_parts: a row is a name of a topic within a spelling that led nowhere, with what stands around it, and for which sorts
+-- each side consists of carrier words alone. `creator_before`, `creator_after`: a side without the words that join a creator
+-- to a title. `head_last`: the last word of a name says what the thing is. `spaced`: spaces set words apart.
+CREATE TABLE inner_parts (
+    language VARCHAR, whole VARCHAR, spaced BOOLEAN, head_last BOOLEAN, key VARCHAR, before VARCHAR, after VARCHAR,
+    sorts_before VARCHAR[], sorts_after VARCHAR[], creator_before VARCHAR, creator_after VARCHAR
+);
+
+-- boundaries: the places in a text where a name may begin or end, as numbers of letters before them: without $spaced any
+-- place that is not before a combining mark.
+CREATE MACRO boundaries(text, spaced) AS CASE
+    WHEN spaced THEN list_filter(range(0, length(text) + 1), lambda place: place IN (0, length(text)) OR text[place + 1] = ' ')
+    ELSE list_filter(range(0, length(text) + 1), lambda place: NOT regexp_matches(text[place + 1], '^\p{M}'))
+END;
+
+-- known_sorts: the sorts for which a text consists of carrier words alone; all for the empty one.
+CREATE MACRO known_sorts(text, things, wear, works) AS CASE
+    WHEN text = '' THEN ['things', 'wear', 'works']
+    ELSE list_filter([
+        CASE WHEN regexp_full_match(text, things) THEN 'things' END,
+        CASE WHEN regexp_full_match(text, wear) THEN 'wear' END,
+        CASE WHEN regexp_full_match(text, works) THEN 'works' END
+    ], lambda sort: sort IS NOT NULL)
+END;

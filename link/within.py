@@ -1,0 +1,183 @@
+"""Names within a mention: "a plate of fish and chips" is fish and chips.
+
+A mention that leads nowhere is asked again without its carrier words (`carriers.toml`): measures, containers,
+adjectives of preparation, a creator before a title, title marks. The longest name inside that is an item of the topic
+is a candidate, in the mention's own language, never for persons. It is linked where the rest is known: carrier words, a
+class of the item (tom yum is a soup, so tom yum soup is tom yum) or its creator. Otherwise it is ambiguous, and only
+where spaces set words apart and the name is the mention's head, with at least half of its letters: lemon cheesecake may
+be something else.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import duckdb
+import pyarrow as pa
+
+from polyculture.cache.catalog import Catalog, Language
+from polyculture.link.normalise import fold_of, normalise
+from polyculture.link.statements import statement
+
+Sort: TypeAlias = Literal["things", "wear", "works"]
+SORTS: tuple[Sort, ...] = ("things", "wear", "works")
+SIDES = ("before", "after")
+ONLY_UNKNOWN = ("head_last", "creator_before", "creator_after")
+NEVER = r"[^\x00-\x{10FFFF}]"  # a pattern that nothing matches
+_ROUND = " \t\n,;:.–—-"  # around a title and its marks
+LONGEST = 80  # letters of a title between marks
+_MARKS = (
+    ("《", "》"),
+    ("〈", "〉"),
+    ("「", "」"),
+    ("『", "』"),
+    ("“", "”"),
+    ("„", "“"),
+    ("«", "»"),
+    ("»", "«"),
+    ('"', '"'),
+)
+_MARKED = re.compile("|".join(f"{re.escape(a)}([^{re.escape(a + b)}]{{1,{LONGEST}}}){re.escape(b)}" for a, b in _MARKS))
+
+
+@cache
+def carriers() -> Mapping[str, Any]:
+    """The carrier words of `carriers.toml`, as they stand there: by language, and the sort of each topic."""
+    return tomllib.loads(Path(__file__).with_name("carriers.toml").read_text(encoding="utf-8"))
+
+
+def sort_of(topic: str) -> Sort:
+    """The carrier words that apply to a topic's names."""
+    sorts: Mapping[Sort, Sequence[str]] = carriers()["topics"]
+    return next((sort for sort, topics in sorts.items() if topic in topics), "things")
+
+
+def create_inner_names(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
+    """Creates the tables of `sql/inner_names.sql`, and adds the names between known words to `spellings`."""
+    connection.execute(statement("inner_names"))
+    topics = connection.execute("SELECT DISTINCT topic FROM query_groups ORDER BY topic").fetchall()
+    connection.executemany("INSERT INTO sorts VALUES (?, ?)", [(topic, sort_of(topic)) for (topic,) in topics])
+    marked: dict[str, list[tuple[int, str]]] = {}
+    for code, spelling, surface in connection.execute(statement("marked_mentions")).fetchall():
+        marked.setdefault(code, []).append((spelling, surface))
+    for language, own in _languages(connection, catalog):
+        patterns = _patterns(language, own)
+        chosen = {name: pattern for name, pattern in patterns.items() if name not in ONLY_UNKNOWN}
+        connection.execute(statement("inner_known"), chosen | _edges(language, own))
+        _insert_marked(connection, marked.get(language.code, []), language, own)
+    connection.execute(statement("inner_spellings"))
+
+
+def match_known(connection: duckdb.DuckDBPyConnection) -> None:
+    """Adds to `found` the longest name inside each query of `unmatched`, where the rest is known."""
+    connection.execute(statement("inner_matches"))
+
+
+def match_unknown(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
+    """Adds to `found` the longest name inside each query without any candidate: by what the rest says of its item."""
+    connection.execute(statement("inner_texts"))
+    for language, own in _languages(connection, catalog):
+        connection.execute(statement("inner_parts"), _patterns(language, own))
+    if len(connection.table("inner_parts")):
+        connection.execute(statement("inner_doubts"))
+
+
+def _languages(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> list[tuple[Language, Mapping[str, Any]]]:
+    """The languages of the queries in `unmatched`, with their carrier words."""
+    codes = connection.execute("SELECT DISTINCT language FROM unmatched ORDER BY language").fetchall()
+    languages = [catalog.language(code) for (code,) in codes]
+    return [(language, own) for language in languages if (own := _carriers_of(language))]
+
+
+def _carriers_of(language: Language) -> Mapping[str, Any]:
+    """The carrier words of a language, or of the first label language it falls back on: those of zh for zh-tw."""
+    found = carriers().get(language.code) or carriers().get(language.label_languages[0].partition("-")[0])
+    return found or {}
+
+
+def _patterns(language: Language, own: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters of the statements: for each sort and side a pattern of texts of carrier words alone."""
+    spaced = own.get("spaced", True)
+    params: dict[str, Any] = {"language": language.code, "spaced": spaced, "head_last": own["head"] == "last"}
+    for side in SIDES:
+        words = {sort: list(own[sort][side]) for sort in SORTS}
+        words["wear"] += words["things"]
+        for sort in SORTS:
+            params[f"{sort}_{side}"] = _pattern(words[sort], language, own)
+    joints = own["creator"]
+    params["creator_before"] = _ending(joints["before"], language)
+    params["creator_after"] = _beginning(joints["after"], language)
+    return params
+
+
+def _edges(language: Language, own: Mapping[str, Any]) -> dict[str, str]:
+    """Patterns of texts that begin or end with a carrier word: few do, and only these are looked at closely."""
+    counts = [*own.get("numbers", ()), *own.get("measures", ())]
+    first, last = (
+        _any_of([*counts, *(word for sort in SORTS for word in own[sort][side])], language) for side in SIDES
+    )
+    joint = "[ ,;:.]" if own.get("spaced", True) else ""
+    return {"first": f"^{first}{joint}", "last": f"{joint}{last}$"}
+
+
+def _pattern(words: Iterable[str], language: Language, own: Mapping[str, Any]) -> str:
+    """A pattern for texts of these words alone, in any order, and of numbers with a measure."""
+    parts = [_any_of(words, language)] if words else []
+    if "numbers" in own:
+        parts.append(f"{_any_of(own['numbers'], language)} ?{_any_of(own['measures'], language)}")
+    if not parts:
+        return NEVER
+    one = f"(?:{'|'.join(parts)})"
+    return rf"{one}(?:[,;:]? {one})*[,;:]?" if own.get("spaced", True) else rf"(?:{one} ?)+"
+
+
+def _any_of(words: Iterable[str], language: Language) -> str:
+    """A pattern for one of the words, the longest first."""
+    forms = set(normalise(list(words), fold_of(language.label_languages[0])))
+    return f"(?:{'|'.join(map(re.escape, sorted(forms, key=lambda form: (-len(form), form))))})"
+
+
+def _ending(joints: Sequence[str], language: Language) -> str:
+    """A pattern for a creator before a title, whose group is the creator: the longest joint first."""
+    forms = sorted(normalise([joint for joint in joints if joint], fold_of(language.label_languages[0])), key=len)[::-1]
+    return rf"^(.+?)(?: ?(?:{'|'.join(map(re.escape, forms))}))?$" if forms else "^(.+)$"
+
+
+def _beginning(joints: Sequence[str], language: Language) -> str:
+    """A pattern for a creator after a title, whose group is the creator."""
+    forms = sorted(normalise([joint for joint in joints if joint], fold_of(language.label_languages[0])), key=len)[::-1]
+    return rf"^(?:{'|'.join(map(re.escape, forms))}) ?(.+)$" if forms else NEVER
+
+
+def _insert_marked(
+    connection: duckdb.DuckDBPyConnection,
+    rows: Iterable[tuple[int, str]],
+    language: Language,
+    own: Mapping[str, Any],
+) -> None:
+    """Adds to `inner_names` what stands between title marks, where nothing but known words follows.
+
+    A row is the number of a spelling, and the mention as it is written.
+    """
+    fold = fold_of(language.label_languages[0])
+    found: list[tuple[int, str, str, str]] = []
+    for spelling, surface in rows:
+        inside = list(_MARKED.finditer(surface))
+        if len(inside) == 1:
+            title = next(group for group in inside[0].groups() if group is not None)
+            found.append((spelling, title, surface[: inside[0].start()], surface[inside[0].end() :]))
+    if not found:
+        return
+    spellings = pa.array([spelling for spelling, *_ in found], pa.uint32())
+    texts = {
+        name: normalise([str(row[place]).strip(_ROUND) for row in found], fold)
+        for place, name in enumerate(("key", "before", "after"), 1)
+    }
+    connection.register("marked", pa.table({"spelling": spellings, **texts}))
+    after = _pattern(own["works"]["after"], language, own)
+    connection.execute(statement("inner_marked"), {"after": after})

@@ -1,0 +1,87 @@
+"""The tables of a command of an instrument: on the terminal, or written as `--format` and `--output` say.
+
+Printed: what a study lists, then the tables that it shows. Written: what it lists, and where it lists nothing the
+tables that it shows. Several have a file each (`FILE`, `FILE-2`), or stand one below the other on standard output.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyculture.cli.options import Format
+from polyculture.console import say
+
+if TYPE_CHECKING:
+    from polyculture.experiment.workspace import Workspace
+    from polyculture.instruments.contract import Listing, Shown, Study
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """A table to write."""
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[Any]]
+
+
+def write_tables(workspace: Workspace, studies: Sequence[Study], form: Format, output: Path | None) -> None:
+    """Writes the tables of studies. Without a format and a file they are printed on the terminal."""
+    from polyculture.cli.tables import print_table, write_values
+
+    listings = list(_listings(studies))
+    if form is Format.TABLE and output is None:
+        for listing in listings:
+            write_values(listing.columns, listing.rows, form, output)
+        for table in _tables(studies):
+            found = _read(workspace, table)
+            if found is not None:
+                print_table(found.columns, found.rows, table.title)
+        return
+    listed = [_Rows("", listing.columns, listing.rows) for listing in reversed(listings)]  # a command's own is its last
+    read = (_read(workspace, table) for table in ([] if listed else _tables(studies)))
+    _write([*listed, *(found for found in read if found is not None)], form, output)
+
+
+def _write(tables: Sequence[_Rows], form: Format, output: Path | None) -> None:
+    from polyculture.cli.tables import write_values
+
+    for number, table in enumerate(tables, start=1):
+        file = output if output is None or number == 1 else output.with_stem(f"{output.stem}-{number}")
+        if output is None and number > 1:
+            sys.stdout.write("\n")
+        write_values(table.columns, table.rows, form, file)
+        if file is not None and len(tables) > 1:
+            say(f"{file}: {table.title or f'table {number}'}")
+
+
+def _listings(studies: Sequence[Study]) -> Iterator[Listing]:
+    found = (study.listing() for study in studies if study.listing is not None)
+    return (listing for listing in found if listing.columns)
+
+
+def _tables(studies: Sequence[Study]) -> list[Shown]:
+    """The tables of studies, those that several show once."""
+    found = [table for study in studies for table in study.shown]
+    return [table for place, table in enumerate(found) if table not in found[:place]]
+
+
+def _read(workspace: Workspace, table: Shown) -> _Rows | None:
+    """The rows of a table; None, and a line, where it has something to say of there being none."""
+    from polyculture.cache.store import open_store
+    from polyculture.running.layout import store_layout
+
+    if table.empty and not workspace.run.manifest.is_file():
+        say(table.empty)
+        return None
+    with open_store(workspace.run, store_layout()) as store:
+        found = store.sql(table.query.read_text(encoding="utf-8"), params=dict(table.values))
+        columns, rows = found.columns, found.fetchall()
+    if table.empty and not rows:
+        say(table.empty)
+        return None
+    return _Rows(table.title, columns, rows)

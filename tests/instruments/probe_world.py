@@ -1,0 +1,69 @@
+"""Probes in a run, made up and written as the step writes them: no model is loaded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+from typing import Any
+
+from polyculture.cache.manifest import read_manifest, write_manifest
+from polyculture.cache.parquet import rows_to_table, write_parquet
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.shards import JobShards
+from polyculture.instruments.probe.rows import PROBE_ITEMS, PROBE_QUESTIONS, PROBE_READINGS, PROBES
+from polyculture.instruments.probe.words import fold
+from tests.store_builder import blank
+
+CULTURES = (
+    "Algeria", "Assam", "Azerbaijan", "China", "Ethiopia", "Greece", "Indonesia", "Iran", "Mexico", "Northern Nigeria",
+    "South Korea", "Spain", "UK", "US",
+)  # fmt: skip
+NO_LAYER = ("text", "unpatched")
+Said = Callable[[str, str, int, int], Sequence[str]]  # arm, culture, question, layer -> items
+
+
+def write_probes(
+    run: RunFolder,
+    said: Said,
+    models: Sequence[str] = ("m",),
+    languages: Sequence[str] = ("en",),
+    arms: Sequence[str] = ("patched",),
+    cultures: Sequence[str] = CULTURES,
+    questions: int = 6,
+    layers: int = 4,
+    topic: str = "food",
+) -> None:
+    """Probes of every model, in every language and arm; the run has a manifest already. An item 'water' is an echo."""
+    asked = [
+        blank("probe_questions", question_key=f"{language} {culture} {n}", dataset="open", language=language,
+              culture=culture, question_id=f"q{n}", topic=topic, question=f"What is {n} in {culture}?")
+        for language, culture, n in product(languages, cultures, range(questions))
+    ]  # fmt: skip
+    write_parquet(rows_to_table(PROBE_QUESTIONS, asked), run.table("probe_questions"))
+    for model, language, culture in product(models, languages, cultures):
+        found: dict[str, list[dict[str, Any]]] = {"probe_readings": [], "probe_items": [], "probes": []}
+        for arm, n in product(arms, range(questions)):
+            key = f"{model} {language} {culture} {arm} {n}"
+            found["probes"].append(blank(
+                "probes", probe_id=key, asked_id=f"{arm} {language}", setup_id=None, model=model, dataset="open",
+                language=language, culture=culture, question_id=f"q{n}", question_key=f"{language} {culture} {n}",
+                arm=arm, status="ok", error=None, answer="an answer", layers=layers,
+            ))  # fmt: skip
+            for layer in (0,) if arm in NO_LAYER else range(1, layers + 1):
+                items = said(arm, culture, n, layer)
+                found["probe_readings"].append(
+                    blank("probe_readings", probe_id=key, layer=layer, text=", ".join(items), tokens=9,
+                          finish_reason="line")
+                )  # fmt: skip
+                found["probe_items"] += [
+                    blank("probe_items", probe_id=key, layer=layer, place=place, item=item, item_key=fold(item),
+                          rejected=None, echo="prompt" if item == "water" else None)
+                    for place, item in enumerate(items)
+                ]  # fmt: skip
+        tables = [PROBE_READINGS, PROBE_ITEMS, PROBES]
+        with JobShards(run, Job(model, language, f"open-{culture}"), tables) as shards:
+            shards.append_part({table.name: rows_to_table(table, found[table.name]) for table in tables})
+    manifest = read_manifest(run.manifest)
+    assert manifest is not None
+    ids = {f"open {arm} {language}": f"{arm} {language}" for arm in arms for language in languages}
+    write_manifest(manifest.model_copy(update={"asked": {**manifest.asked, "probe": ids}}), run.manifest)

@@ -1,0 +1,225 @@
+"""The section on what layers hold: what is drawn, counted, folded and left out, and the page as a reader uses it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from itertools import permutations, product
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from polyculture.cache.catalog import read_catalog
+from polyculture.cache.parquet import objects_to_table, write_parquet
+from polyculture.cache.run_folder import RunFolder
+from polyculture.instruments.probe import section
+from polyculture.instruments.probe.layer_groups import exported, layer_groups
+from polyculture.instruments.probe.measure import measure_flattening
+from polyculture.instruments.probe.rows import PROBE_FLATTENING, FlatteningRow
+from polyculture.instruments.probe.sankey import Flow, Sankey, split_at_mean
+from polyculture.reports.figures.mark import Jump
+from polyculture.reports.names import Names
+from polyculture.reports.reading import read_store
+from polyculture.reports.report import write_report
+from polyculture.running.layout import store_layout
+from tests.browsers import NoBrowserError, opened_browser, wait_until
+from tests.instruments.probe_world import CULTURES, write_probes
+from tests.store_builder import StoreBuilder
+
+BY_LAYER = Path(section.__file__).with_name("items_by_layer.sql")
+NAMES = Names(read_catalog())
+
+
+def words_of(seed: int, many: int = 40) -> Callable[[str, str, int, int], Sequence[str]]:
+    """Items of a culture, of all, and some of the next culture; 'water' repeats the prompt."""
+    chance = np.random.default_rng(seed)
+
+    def said(arm: str, culture: str, question: int, layer: int) -> list[str]:
+        own = CULTURES.index(culture)
+        found = [f"dish {own} {chance.integers(many)}", f"thing {chance.integers(10 * many)}"]
+        if arm == "patched" and chance.random() < 0.5:
+            found.append(f"dish {(own + 1) % 4} {chance.integers(many)}")
+        return [*found, "water"] if chance.random() < 0.2 else found
+
+    return said
+
+
+def page_of(run: RunFolder) -> str:
+    """The page with this section alone."""
+    return write_report(run, layout=store_layout(), sections=section.SECTIONS).read_text(encoding="utf-8")
+
+
+scores = st.dictionaries(
+    st.sampled_from(list(permutations("abcd", 2))), st.floats(0, 1e6, allow_nan=False), min_size=1, max_size=12
+)
+
+
+@settings(max_examples=40, deadline=None)
+@given(scores)
+def test_a_diagram_folds_what_is_below_the_mean_and_loses_nothing(found: dict[tuple[str, str], float]) -> None:
+    flows = [Flow(*ends, score, Jump(" to ".join(ends), "row")) for ends, score in found.items()]
+    drawn, folded = split_at_mean(flows)
+    assert {*drawn, *folded} == set(flows)
+    assert len(drawn) + len(folded) == len(flows)
+    mean = fmean(found.values())
+    assert all(one.score >= mean > 0 for one in drawn)
+    assert not any(one.score >= mean > 0 for one in folded)
+    if drawn:
+        svg = ElementTree.fromstring(Sankey("s", "words", flows, {"a": 0.25}).draw())
+        assert {one.get("aria-label") for one in svg.iter("a")} == {" to ".join(one.ends) for one in drawn}
+        texts = ["".join(one.itertext()) for one in svg.iter("text")]
+        others = f"{len(folded)} other pairs"
+        assert (others in texts) == any(one.score for one in folded)
+
+
+def test_layers_are_counted_as_a_loop_does(tmp_path: Path) -> None:
+    run = StoreBuilder(tmp_path).write()
+    kept: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    words = words_of(1)
+
+    def said(arm: str, culture: str, question: int, layer: int) -> Sequence[str]:
+        found = words(arm, culture, question, layer)
+        kept.setdefault((arm, layer), []).append((len(found), found.count("water")))
+        return found
+
+    write_probes(run, said, arms=("patched", "text"), cultures=CULTURES[:4], questions=9, layers=3)
+    with read_store(run, store_layout()) as reading:
+        rows = reading.rows(BY_LAYER)
+    assert (
+        {(row["arm"], row["layer"]) for row in rows} == set(kept) == {*(("patched", n) for n in (1, 2, 3)), ("text", 0)}
+    )
+    for row in rows:
+        counts = kept[row["arm"], row["layer"]]
+        assert (row["texts"], row["questions"]) == (36, 9)
+        assert row["kept_items"] == sum(one for one, _ in counts)
+        assert row["items"] == pytest.approx(fmean(one for one, _ in counts))
+        assert row["echo_rate"] == pytest.approx(sum(echo for _, echo in counts) / row["kept_items"])
+        assert row["items_low"] < row["items"] < row["items_high"]
+        assert 0 <= row["echo_low"] < row["echo_rate"] < row["echo_high"] <= 1
+
+
+def test_intervals_by_layer_hold_the_truth(tmp_path: Path) -> None:
+    """The rate of echoes in 200 worlds, each a layer: questions differ, so their items are no independent witnesses."""
+    chance = np.random.default_rng(3)
+    rates = chance.beta(2, 6, (200, 30))
+
+    def said(arm: str, culture: str, question: int, layer: int) -> list[str]:
+        return ["water" if chance.random() < rates[layer - 1, question] else f"item {n}" for n in range(5)]
+
+    run = StoreBuilder(tmp_path).write()
+    write_probes(run, said, cultures=CULTURES[:3], questions=30, layers=200)
+    with read_store(run, store_layout()) as reading:
+        rows = reading.rows(BY_LAYER)
+    held = sum(row["echo_low"] <= 0.25 <= row["echo_high"] for row in rows)
+    assert 180 <= held <= 198
+
+
+def test_no_interval_where_all_are_alike_or_questions_are_few(tmp_path: Path) -> None:
+    for questions in (4, 6):
+        run = StoreBuilder(tmp_path / str(questions)).write()
+        write_probes(run, lambda *_: ["rice", "tea"], cultures=CULTURES[:3], questions=questions, layers=1)
+        with read_store(run, store_layout()) as reading:
+            (row,) = reading.rows(BY_LAYER)
+        assert (row["items"], row["echo_rate"]) == (2.0, 0.0)
+        assert [row[name] for name in ("items_low", "items_high", "echo_low", "echo_high")] == [None] * 4
+
+
+def test_a_section_draws_maps_flows_and_layers(tmp_path: Path) -> None:
+    run = StoreBuilder(tmp_path).write()
+    write_probes(run, words_of(1), arms=("patched", "noise", "text"), cultures=CULTURES[:4], questions=8)
+    measure_flattening(run, 1, 49, 1)
+    page = page_of(run)
+    part = (
+        page[page.index('<section id="layers"') :]
+        if '<section id="layers"' in page
+        else page[page.index('id="layers"') :]
+    )
+    assert part.count('class="heat still"') == 4  # F, its shares, and those of two controls
+    assert "<summary>Other arms, as shares</summary>" in part
+    assert "control: noise of the same length" in part
+    assert re.search(r"\d+ of 12 pairs", part)
+    (flow, *_) = re.findall(r'href="#(layers-0-\d)" aria-label="([^"]+)"', part)
+    assert f'<tr id="{flow[0]}">' in part
+    assert re.search(r"Algeria to Assam: F \d+\.\d; \d+ % of what is particular to Algeria; 95 %: ", part)
+    assert "Algeria, 25 %" in part or "Algeria, 26 %" in part or "Algeria, 24 %" in part
+    assert "items kept per text: " in part
+    assert "No control was run beside it" not in part
+
+
+def test_a_page_of_many_models_and_cultures_stays_a_file_to_mail(tmp_path: Path) -> None:
+    """14 cultures, 5 models, 2 languages, 4 arms: what is not drawn is counted."""
+    builder = StoreBuilder(tmp_path, models=[f"maker:model-{n}" for n in range(5)])
+    run = builder.write()
+    languages, arms = ("en", "zh"), ("patched", "noise", "text", "unpatched")
+    write_probes(run, words_of(2), builder.models, languages, questions=1, layers=32)
+    chance = np.random.default_rng(1)
+    pairs = list(permutations(CULTURES, 2))
+    rows = [
+        FlatteningRow(
+            model, "open", language, arm, "none", *pair, 1, score := chance.exponential(300), score / 2, score * 2,
+            chance.random(), chance.random(), chance.random(), score / 3, chance.random(), 500, ", ".join(CULTURES),
+        )
+        for model, language, arm, pair in product(builder.models, languages, arms, pairs)
+    ]  # fmt: skip
+    write_parquet(objects_to_table(PROBE_FLATTENING, rows), run.table(PROBE_FLATTENING.name))
+    page = page_of(run)
+    assert len(page) < 5_000_000
+    drawn = len(set(re.findall(r'id="layers-(\d+)-0"', page)))
+    assert drawn == 10
+    told = [vars_of(row) for row in rows]
+    some = exported(told, 3 * 4 * len(pairs) + 5)
+    assert len(some) == 3 * 4 * len(pairs)  # whole groups alone
+    assert len({(row["model"], row["language"]) for row in some}) == 3
+    groups, more = layer_groups([*told, *({**row, "filter": "paper"} for row in told)], [], NAMES)
+    assert len(groups) + more == 20
+    assert more > 0
+    assert [group.title.endswith("than the mean") for group in groups[:10]] == [True] * 10  # one filter of all first
+
+
+def vars_of(row: FlatteningRow) -> dict[str, Any]:
+    return {**{one.name: getattr(row, one.name) for one in fields(row)}, "culture_items": 0.1, "toward_items": 0.1}
+
+
+def test_bands_are_reached_by_pointer_and_keys_where_no_text_was_written(tmp_path: Path) -> None:
+    """The page's script once went to sleep where there were no entities, and with it arrow keys on every figure."""
+    run = StoreBuilder(tmp_path).write()
+    write_probes(run, words_of(1), arms=("patched", "text"), cultures=CULTURES[:4], questions=8)
+    measure_flattening(run, 1, 9, 1)
+    page_of(run)
+    try:
+        with opened_browser() as browser:
+            page = browser.new_page(viewport={"width": 1440, "height": 1000})
+            complaints: list[str] = []
+            page.on("console", lambda message: complaints.append(message.text))
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            page.goto(run.report.as_uri())
+            bands = page.locator("#layers figure svg[role=group] a")
+            first = bands.first
+            first.scroll_into_view_if_needed()
+            place = first.locator("path").evaluate(
+                "path => { const at = path.getPointAtLength(1).matrixTransform(path.getScreenCTM());"
+                " return [at.x + 4, at.y + 2]; }"
+            )  # on a band at its upper left corner
+            page.mouse.move(*place)
+            under = page.evaluate("([x, y]) => document.elementFromPoint(x, y).closest('a').ariaLabel", place)
+            assert page.locator("svg a.near title").inner_html() == under
+            first.focus()
+            page.keyboard.press("ArrowRight")
+            label = page.evaluate("document.activeElement.getAttribute('aria-label')")
+            assert label == bands.nth(1).get_attribute("aria-label") != first.get_attribute("aria-label")
+            page.keyboard.press("Enter")
+            wait_until(page, "location.hash.startsWith('#layers-0-')")
+            for width in (1440, 390):
+                page.set_viewport_size({"width": width, "height": 900})
+                assert page.evaluate("document.documentElement.scrollWidth") <= width
+            assert complaints == []
+    except NoBrowserError as error:
+        pytest.fail(str(error)) if os.environ.get("CI") else pytest.skip(str(error))

@@ -1,0 +1,268 @@
+"""Both readings of a data set, ours and that as published: what a paper's tables and the ledger choose of scores."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polyculture.cache.manifest import Manifest, write_manifest
+from polyculture.cache.parquet import write_parquet
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
+from polyculture.generate.engines.base import ModelSpec
+from polyculture.instruments.cbs.measure import measure_bias
+from polyculture.instruments.cbs.selection import scoring_jobs
+from polyculture.instruments.datasets.english import in_english
+from polyculture.instruments.datasets.load import load
+from polyculture.instruments.datasets.model import DataSet
+from polyculture.instruments.datasets.present import present_tables
+from polyculture.instruments.datasets.rows import DATASET_CONTEXTS, DATASET_ENTITIES
+from polyculture.instruments.datasets.rules import rules_of
+from polyculture.instruments.datasets.selection import Selection
+from polyculture.instruments.papers.needed import ALL, UNKNOWN, Holdings
+from polyculture.instruments.papers.paper import ours, papers
+from polyculture.instruments.papers.protocol import ScoredContext, protocol_score
+from polyculture.instruments.papers.scored import Choice, Place
+from polyculture.running.layout import store_layout
+from tests.instruments.test_cbs_command import EXPERIMENT, folder, rows  # noqa: F401
+from tests.instruments.test_cbs_store import ToyEngine
+from tests.instruments.test_ledger import placed_contexts
+from tests.polyculture.test_command_line import polyculture
+from tests.steps import score_job
+
+MODEL, SEED = "openai:toy", 1
+ENTITIES = """language,culture,type,entity,english,gender
+ja,Japanese,food,ramen,ramen noodles,
+ja,Japanese,food,sushi,sushi rolls,
+ja,Japanese,food,ramen,ramen noodles,
+ja,Japanese,food,curry,curry rice,
+ja,Western,food,pizza,pizza pie,
+ja,Western,food,pasta,some pasta,
+ja,Western,food,curry,a curry,
+ja,Japanese,names,Yu,Yuu,female
+ja,Japanese,names,Yu,Yuu,male
+ja,Japanese,names,Ken,Kenn,male
+ja,Japanese,names,Hana,Hannah,female
+ja,Western,names,Jo,Joe,female
+ja,Western,names,Jo,Joe,male
+ja,Western,names,Tom,Tomm,male
+ja,Western,names,Anna,Anne,female
+"""
+CONTEXTS = """language,culture,type,setting,form,context,english,gender
+ja,Japanese,food,neutral,causal,A ate [MASK],I ate [MASK],
+ja,Japanese,food,neutral,causal,B ate [MASK],You ate [MASK],
+ja,Japanese,food,neutral,causal,A ate [MASK],I ate [MASK],
+ja,Japanese,food,neutral,causal,[MASK] is good,[MASK] was good,
+ja,Japanese,names,neutral,causal,A met [MASK],I met [MASK],female
+ja,Japanese,names,neutral,causal,B met [MASK],You met [MASK],male
+ja,Japanese,names,neutral,causal,All met [MASK],We met [MASK],
+"""
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("own")
+    (place / "entities.csv").write_text(ENTITIES, encoding="utf-8")
+    (place / "contexts.csv").write_text(CONTEXTS, encoding="utf-8")
+    return place
+
+
+def read(files: Path, *, as_published: bool, english: bool = False) -> DataSet:
+    dataset = load(rules_of("own"), files, as_published=as_published)
+    return in_english(dataset) if english else dataset
+
+
+def scored(root: Path, dataset: DataSet) -> RunFolder:
+    """A run in which all that a reading asks is scored."""
+    run = RunFolder(root)
+    root.mkdir(exist_ok=True)
+    write_manifest(Manifest(experiment="x", polyculture="0", models=[MODEL]), run.manifest)
+    hold(run, dataset)
+    for job in scoring_jobs(dataset, MODEL, Selection()):
+        score_job(run, job, ModelSpec(MODEL), engine=ToyEngine())
+    return run
+
+
+def hold(run: RunFolder, dataset: DataSet) -> None:
+    for table, found in present_tables(run, dataset).items():
+        write_parquet(found, run.table(table.name))
+
+
+def places(run: RunFolder, *, as_published: bool) -> list[tuple[Place, list[ScoredContext]]]:
+    with open_store(run, store_layout()) as store:
+        return placed_contexts(store, Choice("own"), as_published=as_published)
+
+
+def compared(contexts: list[ScoredContext]) -> dict[str, Any]:
+    """All that is compared, by context: entity, gender and both likelihoods."""
+    return {
+        one.context_id: (
+            one.entity_type,
+            one.gender,
+            [
+                sorted(
+                    zip(
+                        side.ids,
+                        side.genders,
+                        *(side.likelihoods[rule].tolist() for rule in ("sum", "mean")),
+                        strict=True,
+                    )
+                )
+                for side in (one.native, one.western)
+            ],
+        )
+        for one in contexts
+    }
+
+
+@pytest.mark.parametrize("english", [False, True])
+def test_each_reading_is_made_of_the_scores_of_the_other(tmp_path: Path, files: Path, english: bool) -> None:
+    """Rows that stand in the files again have the scores of the same text; a name of two genders those of both rows."""
+    mine, whole = (read(files, as_published=published, english=english) for published in (False, True))
+    assert whole.other is not None
+    assert [one.context_id for one in whole.other.contexts] == [one.context_id for one in mine.contexts]
+    by_default, published = scored(tmp_path / "ours", mine), scored(tmp_path / "published", whole)
+    [(place, own)] = places(by_default, as_published=False)
+    [(_, from_published)] = places(published, as_published=False)
+    assert compared(own) == compared(from_published)
+    assert {one.context_id: {*one.native.ids, *one.western.ids} for one in own} == {
+        context.context_id: {entity.entity_id for entity in mine.fitting(context)}
+        for context in mine.contexts
+        if not context.starts_with_gap
+    }
+    [(_, every)] = places(published, as_published=True)
+    assert {one.context_id: {*one.native.ids, *one.western.ids} for one in every} == {
+        context.context_id: {entity.entity_id for entity in whole.fitting(context)} for context in whole.contexts
+    }
+    [(_, some)] = places(by_default, as_published=True)
+    both = {entity.entity_id for entity in whole.entities if entity.surface in ("curry", "curry rice", "a curry")}
+    assert len(both) == 2
+    starting = {context.context_id for context in whole.contexts if context.starts_with_gap}
+    without = {
+        name: (kind, gender, [[one for one in side if one[0] not in both] for side in sides])
+        for name, (kind, gender, sides) in compared(every).items()
+        if name not in starting
+    }
+    assert compared(some) == without
+    protocol = papers()["camel"].protocol
+    with open_store(by_default, store_layout()) as store:
+        wanted = {flag: Holdings(store, Choice("own")).of(place, as_published=flag) for flag in (True, False)}
+    lacking = wanted[True].lacking(some, protocol, SEED)
+    assert (lacking[ALL], lacking["food"]) == tuple(
+        f"1 of {contexts} contexts and 2 of {entities} entities not scored" for contexts, entities in ((7, 15), (4, 7))
+    )
+    assert lacking["names"] == ""
+    assert wanted[False].lacking(own, ours(), SEED) == {ALL: "", "food": "", "names": ""}
+    with open_store(published, store_layout()) as store:
+        wanted_there = Holdings(store, Choice("own")).of(place, as_published=True)
+    assert set(wanted_there.lacking(every, protocol, SEED).values()) == {""}
+    assert protocol_score(own, ours(), SEED) != protocol_score(every, replace(ours(), as_published=True), SEED)
+
+
+def test_the_views_hold_what_the_last_reading_asks(tmp_path: Path, files: Path) -> None:
+    mine, whole = (read(files, as_published=published) for published in (False, True))
+    run = scored(tmp_path / "run", whole)
+    number = "SELECT count(*) FROM scores"
+    gender = f"SELECT gender FROM dataset_entities WHERE entity_id = '{_named(whole, 'Yu')}'"
+
+    def told(query: str) -> list[tuple[Any, ...]]:
+        with open_store(run, store_layout()) as store:
+            return store.sql(query).fetchall()
+
+    asked = sum(job.size for job in scoring_jobs(whole, MODEL, Selection()))
+    assert (told(number), told(gender)) == ([(asked,)], [("female",)])
+    hold(run, mine)
+    assert told(gender) == [("both",)]
+    assert told("SELECT context FROM scores WHERE context LIKE '[MASK]%'") == []
+    assert told("SELECT count(*) FROM scores AS s SEMI JOIN stored_dataset_entities AS e ON s.entity_id = e.entity_id AND e.left_out") == [(0,)]  # fmt: skip  # noqa: E501
+    for job in scoring_jobs(mine, MODEL, Selection()):
+        score_job(run, job, ModelSpec(MODEL), engine=ToyEngine())
+    assert told(number) == [(sum(job.size for job in scoring_jobs(mine, MODEL, Selection())),)]
+    hold(run, whole)
+    assert told(number) == [(asked,)]
+
+
+def _named(dataset: DataSet, surface: str) -> str:
+    return next(entity.entity_id for entity in dataset.entities if entity.surface == surface)
+
+
+def test_a_gender_without_a_column_is_a_line(tmp_path: Path, files: Path) -> None:
+    """Nobody Western is female any more: the female names have no row, and a line says why."""
+    for name in ("entities.csv", "contexts.csv"):
+        kept = [line for line in (files / name).read_text(encoding="utf-8").splitlines()
+                if not ("Western" in line and line.endswith(",female"))]  # fmt: skip
+        (tmp_path / name).write_text("\n".join(kept) + "\n", encoding="utf-8")
+    lines: list[str] = []
+    measure_bias(scored(tmp_path / "run", read(tmp_path, as_published=False)), tell=lines.append)
+    place = f"{MODEL}: own ja Japanese names (causal), neutral"
+    assert lines == [f"{place}: no column 'names, female': no Western entity of that gender"]
+    lines.clear()
+    measure_bias(scored(tmp_path / "whole", read(files, as_published=False)), tell=lines.append)
+    assert not lines
+
+
+def test_a_store_of_an_earlier_version_knows_no_reading(tmp_path: Path, files: Path) -> None:
+    """Its tables have fewer columns: all that counts there is in either reading, and what is lacking is not known."""
+    import pyarrow.parquet as pq
+
+    run = scored(tmp_path / "run", read(files, as_published=True))
+    with open_store(run, store_layout()) as store:
+        before = store.sql("SELECT count(*) FROM scores").fetchall()
+    for table, last in ((DATASET_CONTEXTS, "base_context_id"), (DATASET_ENTITIES, "publisher_qid")):
+        stored = pq.read_table(run.table(table.name))
+        names = stored.column_names
+        pq.write_table(stored.select(names[: names.index(last) + 1]), run.table(table.name))
+    with open_store(run, store_layout()) as store:
+        assert store.sql("SELECT count(*) FROM scores").fetchall() == before
+    [(place, own)], [(_, every)] = (places(run, as_published=flag) for flag in (False, True))
+    assert compared(own) == compared(every)
+    with open_store(run, store_layout()) as store:
+        wanted = Holdings(store, Choice("own")).of(place, as_published=True)
+    assert wanted.lacking(every, ours(), SEED) == {ALL: UNKNOWN}
+
+
+def test_the_commands_choose_the_papers_rows_and_say_what_is_lacking(folder: Path, files: Path) -> None:  # noqa: F811
+    own = ("--data", "own", "--folder", files)
+    text = EXPERIMENT.format(model=f"transformers:{folder / 'gpt2'}")  # with a token before what begins with its gap
+    (folder / "exp.toml").write_text(f"{text}\n[options.transformers]\nbos = true\n", encoding="utf-8")
+    asked = polyculture("cbs", "exp.toml", *own, cwd=folder)
+    assert asked.returncode == 0, asked.stderr
+    ledger = polyculture("camel", "exp.toml", *own, "--ledger", "--format", "csv", cwd=folder)
+    assert ledger.returncode == 0, ledger.stderr
+    assert "Loading weights" not in ledger.stderr
+    lines = list(csv.DictReader(ledger.stdout.splitlines()))
+    assert [line["switch"].partition(":")[0] for line in lines[:3]] == ["CAMeL", "rows", "entities"]
+    assert "rows: rows as published -> each row once, names of one side" in lines[1]["switch"]
+    assert [line["lacking"] for line in lines[:2]] == ["1 of 7 contexts and 2 of 15 entities not scored", ""]
+    [(whole,)] = rows(folder, "SELECT estimate FROM bias_intervals WHERE rule = 'sum' AND metric = 'cbs' AND entity_type IS NULL AND language = 'ja'")  # fmt: skip  # noqa: E501
+    assert float(lines[-1]["cbs"]) == pytest.approx(float(whole), abs=1e-6)
+    report = polyculture("report", "exp.toml", "--paper", "camel", "--data", "own", cwd=folder)
+    assert report.returncode == 0, report.stderr
+    assert "1 of them lack what the paper's protocol has" in report.stdout
+    cells = folder / "runs" / "likely" / "report-tables" / "paper-camel" / "cells.csv"
+
+    def lacking() -> dict[str, str]:
+        with cells.open(encoding="utf-8") as text:
+            return {
+                row["column"]: row["lacking"]
+                for row in csv.DictReader(text)
+                if row["measure"] == "cbs" and row["value"]
+            }
+
+    assert lacking() == {
+        "average": "1 of 7 contexts and 2 of 15 entities not scored",
+        "food": "1 of 4 contexts and 2 of 7 entities not scored",
+        "names, female": "",
+        "names, male": "",
+    }
+    again = polyculture("cbs", "exp.toml", *own, "--as-published", cwd=folder)
+    assert again.returncode == 0, again.stderr
+    report = polyculture("report", "exp.toml", "--paper", "camel", "--data", "own", cwd=folder)
+    assert "lack what" not in report.stdout
+    assert not any(lacking().values())
+    page = (folder / "runs" / "likely" / "report.html").read_text(encoding="utf-8")
+    assert "own was last read as published" in " ".join(page.split())

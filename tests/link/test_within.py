@@ -1,0 +1,270 @@
+"""Names within a mention, and the other forms that running text has: turned names, capitals, brackets, bare names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from polyculture.link.forms import FORMS
+from polyculture.link.index.source import IndexSource
+from polyculture.link.linker import Linker
+from polyculture.link.normalise import normalise
+from polyculture.link.rules import LinkRules
+from polyculture.link.within import SORTS, carriers, sort_of
+from tests.link_world import CATALOG, index_of, item, link_all, link_one, queries
+
+DISH, DRINK, GARMENT = ("food", "dish"), ("beverage", "drink"), ("clothing", "garment")
+TITLE, AUTHOR, SONG = ("book", "title"), ("book", "author"), ("music", "song")
+DISHES = {
+    "en": "fish and chips", "de": "Weißwurst", "es": "gallo pinto", "it": "ribollita", "tr": "mantı", "ko": "냉면",
+    "ar": "كشري", "fa": "قورمه سبزی", "hi": "समोसा", "th": "ต้มยำ", "ja": "お好み焼き", "zh": "热干面",
+}  # fmt: skip
+DREAM = {"en": "Dream of the Red Chamber", "zh": "红楼梦", "es": "Sueño en el pabellón rojo"}
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> IndexSource:
+    """A dish with a name in each language, a soup, drinks, a shirt, books with their authors, a genre."""
+    entities = [
+        item("Q10", "soup", P279="Q746549", P31="Q746549"),
+        item("Q11", DISHES, P31="Q10"),
+        item("Q12", {"en": "mate", "es": "mate", "tr": "çay", "ko": "아메리카노"}, P31="Q40050"),
+        item("Q13", {"en": "shirt", "de": "Hemd"}, P279="Q11460"),
+        item("Q14", DREAM, P31="Q7725634", P50="Q20"),
+        item("Q15", {"en": "1984", "ko": "1984"}, P31="Q7725634"),
+        item("Q20", {"en": "Cao Xueqin", "zh": "曹雪芹", "es": "Cao Xueqin"}, P31="Q5", P106="Q36180"),
+        item("Q21", {"en": "George Orwell", "ko": "조지 오웰"}, {"en": ["Orwell"]}, P31="Q5", P106="Q36180"),
+        item("Q22", {"en": "soup", "th": "ซุป"}, P31="Q19361238"),
+        item("Q23", {"en": "tea"}, P31="Q40050"),
+    ]  # fmt: skip
+    return index_of(tmp_path_factory.mktemp("within"), entities)
+
+
+def found(
+    source: IndexSource, language: str, kind: tuple[str, str], surface: str
+) -> tuple[str | None, str, str | None]:
+    row = link_one(source, language, *kind, surface)
+    return row["qid"], row["status"], row["match"]
+
+
+@pytest.mark.parametrize(
+    ("language", "kind", "surface", "qid"),
+    [
+        ("en", DISH, "a plate of fish and chips", "Q11"),
+        ("en", DISH, "some freshly fried Fish and Chips", "Q11"),
+        ("de", DISH, "zwei frische Weißwürste", "Q11"),
+        ("es", DISH, "un plato de gallo pinto caliente", "Q11"),
+        ("es", DRINK, "un mate bien cebado", "Q12"),
+        ("it", DISH, "una ciotola di ribollita fumante", "Q11"),
+        ("tr", DISH, "bir tabak sıcak mantı", "Q11"),
+        ("tr", DRINK, "bir bardak demli çay", "Q12"),
+        ("ko", DRINK, "아이스 아메리카노", "Q12"),
+        ("ko", DISH, "시원한 냉면 한 그릇", "Q11"),
+        ("ar", DISH, "طبق من الكشري الساخن", "Q11"),
+        ("fa", DISH, "یک بشقاب قورمه سبزی داغ", "Q11"),
+        ("hi", DISH, "गरमागरम समोसा", "Q11"),
+        ("hi", DISH, "एक प्लेट समोसे", "Q11"),
+        ("th", DISH, "ต้มยำร้อนๆ", "Q11"),
+        ("ja", DISH, "焼きたてのお好み焼き", "Q11"),
+        ("zh", DISH, "一碗热干面", "Q11"),
+        ("zh-tw", DISH, "一碗熱乾麵", "Q11"),
+        ("en", GARMENT, "a white cotton shirt", "Q13"),
+        ("zh", TITLE, "曹雪芹的《红楼梦》", "Q14"),
+        ("zh", TITLE, "长篇小说《红楼梦》", "Q14"),
+        ("es", TITLE, "la novela «Sueño en el pabellón rojo»", "Q14"),
+        ("en", TITLE, "Cao Xueqin's Dream of the Red Chamber", "Q14"),
+        ("en", TITLE, "Dream of the Red Chamber by Cao Xueqin", "Q14"),
+        ("en", TITLE, "Orwell's 1984", "Q15"),  # Wikidata does not say who wrote it: a writer of the topic
+        ("ko", TITLE, "조지 오웰의 1984", "Q15"),
+    ],
+)
+def test_a_name_among_known_words_is_linked(
+    world: IndexSource, language: str, kind: tuple[str, str], surface: str, qid: str
+) -> None:
+    assert found(world, language, kind, surface) == (qid, "linked", "within")
+
+
+def test_the_rest_may_be_a_class_of_the_item(world: IndexSource) -> None:
+    assert found(world, "en", DISH, "fish and chips soup") == ("Q11", "linked", "within")  # the world's soup
+    assert found(world, "en", DISH, "soup fish and chips") == ("Q11", "linked", "within")
+
+
+@pytest.mark.parametrize(
+    ("language", "kind", "surface"),
+    [
+        ("en", DISH, "cardboard fish and chips"),  # what cardboard says is not known
+    ],
+)
+def test_a_name_among_unknown_words_is_in_doubt(
+    world: IndexSource, language: str, kind: tuple[str, str], surface: str
+) -> None:
+    assert found(world, language, kind, surface) == ("Q11", "ambiguous", "within")
+    reasons = [row["reason"] for row in link_all(world, (language, *kind, surface))["candidates"].to_pylist()]
+    assert reasons == ["in doubt: the longest name within the mention, whose rest says something else"]
+
+
+@pytest.mark.parametrize(
+    ("language", "kind", "surface"),
+    [
+        ("en", DISH, "fish and chips shop owner"),  # the head is another thing
+        ("zh", DISH, "塑料热干面"),  # no spaces: where a name ends is not known
+        ("en", DRINK, "white tea"),  # a colour makes another drink
+        ("en", AUTHOR, "the famous George Orwell"),  # never persons
+        ("en", DISH, "a plate of"),
+        ("en", DISH, "plate"),
+    ],
+)
+def test_what_is_no_name_with_words_around_it_stays_without_a_link(
+    world: IndexSource, language: str, kind: tuple[str, str], surface: str
+) -> None:
+    qid, status, _ = found(world, language, kind, surface)
+    assert (qid, status) in {(None, "no candidate"), ("Q23", "ambiguous")}
+    assert status != "linked"
+
+
+def test_the_longest_name_counts_and_twins_are_ambiguous(tmp_path: Path) -> None:
+    chips = item("Q1", "chips", P31="Q746549")
+    whole = item("Q2", "fish and chips", P31="Q746549")
+    twins = [item(qid, "kota", P31="Q746549") for qid in ("Q3", "Q4")]
+    source = index_of(tmp_path, [chips, whole, *twins])
+    assert found(source, "en", DISH, "a bowl of fish and chips") == ("Q2", "linked", "within")
+    assert found(source, "en", DISH, "a bowl of chips") == ("Q1", "linked", "within")
+    assert found(source, "en", DISH, "a bowl of kota") == ("Q3", "ambiguous", "within")
+
+
+def test_a_link_within_does_not_depend_on_the_other_queries(world: IndexSource) -> None:
+    asked = [("en", *TITLE, "Orwell's 1984"), ("en", *DISH, "a plate of fish and chips"), ("de", *TITLE, "1984")]
+    together = link_all(world, *asked, ("en", *AUTHOR, "George Orwell"))["links"].to_pylist()
+    for one in asked:
+        (alone,) = link_all(world, one)["links"].to_pylist()
+        assert alone in together
+
+
+def test_each_form_can_be_left_out(tmp_path: Path) -> None:
+    dishes = [item("Q1", {"en": "jambalaya", "es": "Jalapeño"}, P31="Q746549"), item("Q2", "taco", P31="Q746549")]
+    source = index_of(tmp_path, dishes)
+    asked = {
+        "spelling": ("es", *DISH, "jalapeno"),
+        "inflection": ("en", *DISH, "tacos"),
+        "within": ("en", *DISH, "a bowl of jambalaya"),
+        "fuzzy": ("en", *DISH, "jambalayya"),
+    }
+    assert set(asked) == set(FORMS)
+
+    def linked(rules: LinkRules) -> set[str]:
+        links = Linker(CATALOG, source, rules).link(queries(*asked.values()))["links"].to_pylist()
+        surfaces = {row["surface"] for row in links if row["qid"]}
+        return {form for form, ask in asked.items() if ask[-1] in surfaces}
+
+    assert linked(LinkRules()) == set(FORMS)
+    assert linked(LinkRules(forms=())) == set()
+    for form in FORMS:
+        assert linked(LinkRules(forms=(form,))) == {form}
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "surface"),
+    [
+        ("es", "La guerra de los mundos (novela)", "La guerra de los mundos"),
+        ("ja", "鶏の唐揚げ", "鶏唐揚げ"),
+        ("ja", "鶏唐揚げ", "鶏の唐揚げ"),
+        ("de", "Enteneier", "Entenei"),
+        ("de", "Mohnöle", "Mohnöl"),
+        ("es", "Rábanos blancos", "rábano blanco"),
+        ("it", "Semi di girasole", "seme di girasole"),
+        ("ko", "1984", "1984의"),
+        ("tr", "Kapadokya", "Kapadokya'daki"),
+        ("tr", "Gatsby", "Gatsby'nin"),
+        ("th", "น้ำแร่แดง", "นํ้าแร่แดง"),
+    ],
+)
+def test_names_are_turned_too(tmp_path: Path, language: str, name: str, surface: str) -> None:
+    source = index_of(tmp_path, [item("Q1", {language: name}, P31="Q746549")])
+    assert found(source, language, DISH, surface)[:2] == ("Q1", "linked")
+
+
+@pytest.mark.parametrize(
+    ("language", "name", "surface"),
+    [
+        ("es", "panela", "Panella"),
+        ("es", "turrón", "Turon"),
+        ("es", "morrón", "Morón"),
+        ("it", "olio di cotone", "Olio di Crotone"),
+        ("th", "ไข่ขาว", "ไข่ข้าว"),
+    ],
+)
+def test_another_word_is_no_slip(tmp_path: Path, language: str, name: str, surface: str) -> None:
+    source = index_of(tmp_path, [item("Q1", {language: name}, P31="Q746549")])
+    assert found(source, language, DISH, surface)[0] is None
+
+
+def test_capitals_alone_decide_nothing(tmp_path: Path) -> None:
+    source = index_of(
+        tmp_path,
+        [
+            item("Q1", "bake", P31="Q746549"),
+            item("Q2", "Bake", P31="Q746549"),
+            item("Q3", "flip", sitelinks=1, P31="Q746549"),
+            item("Q4", "Flip", sitelinks=30, P31="Q746549"),
+            item("Q5", "fool", P31="Q746549"),
+            item("Q6", "something", {"en": ["Fool"]}, P31="Q746549"),
+        ],
+    )
+    assert found(source, "en", DISH, "bake") == ("Q1", "ambiguous", "label")
+    assert found(source, "en", DISH, "Bake") == ("Q2", "ambiguous", "label")
+    assert found(source, "en", DISH, "flip") == ("Q4", "linked", "normalised")  # prominence decides
+    assert found(source, "en", DISH, "fool") == ("Q5", "linked", "label")  # not capitals alone: a label, an alias
+
+
+def test_one_or_two_letters_have_no_english_name(tmp_path: Path) -> None:
+    source = index_of(tmp_path, [item("Q1", {"en": "M"}, {"en": ["ms", "abc"]}, P31="Q746549")])
+    assert [found(source, "ja", DISH, surface)[0] for surface in ("M", "ms", "abc")] == [None, None, "Q1"]
+    assert found(source, "en", DISH, "M")[0] == "Q1"
+
+
+def test_persons_have_cases_and_no_plural(tmp_path: Path) -> None:
+    wood = item(
+        "Q1", {"en": "James Wood", "de": "James Wood", "ko": "제임스 우드", "tr": "James Wood"}, P31="Q5", P106="Q36180"
+    )
+    source = index_of(tmp_path, [wood])
+    assert found(source, "en", AUTHOR, "James Woods")[0] is None
+    assert found(source, "en", AUTHOR, "James Wood's") == ("Q1", "linked", "inflected")
+    assert found(source, "ko", AUTHOR, "제임스 우드의") == ("Q1", "linked", "inflected")
+    assert found(source, "tr", AUTHOR, "James Wood'un") == ("Q1", "linked", "inflected")
+    assert found(source, "tr", AUTHOR, "James Woodlar")[0] is None
+
+
+def test_a_bare_given_name_is_ambiguous_unless_the_topic_leaves_one(tmp_path: Path) -> None:
+    def person(qid: str, label: str, sitelinks: int, *aliases: str) -> dict[str, Any]:
+        return item(qid, label, {"en": list(aliases)}, sitelinks, P31="Q5", P106="Q36180")
+
+    source = index_of(
+        tmp_path,
+        [
+            person("Q1", "Heinrich III., Holy Roman Emperor", 90, "Heinrich III."),
+            person("Q2", "Heinrich III of Nassau", 2, "Heinrich III."),
+            person("Q3", "Wolfgang Amadeus Mozart", 90, "Mozart", "Wolfgang"),
+            person("Q4", "Leopold Mozart", 9, "Mozart"),
+            person("Q5", "Wolfgang Hildesheimer", 9, "Wolfgang"),
+            person("Q6", "Dante Alighieri", 90, "Dante"),
+        ],
+    )
+    assert found(source, "en", AUTHOR, "Heinrich III.")[:2] == ("Q1", "ambiguous")
+    assert found(source, "en", AUTHOR, "Wolfgang")[:2] == ("Q3", "ambiguous")
+    assert found(source, "en", AUTHOR, "Mozart")[:2] == ("Q3", "linked")  # a family name: prominence decides
+    assert found(source, "en", AUTHOR, "Dante")[:2] == ("Q6", "linked")  # the topic leaves one
+
+
+def test_the_carrier_words_are_whole() -> None:
+    """Every language of the catalogue has both sides of each sort, in one normal form each, and each topic one sort."""
+    for language in CATALOG.languages.values():
+        own = carriers().get(language.code) or carriers()[language.label_languages[0].partition("-")[0]]
+        assert own["head"] in ("first", "last")
+        for sort in SORTS:
+            for side in ("before", "after"):
+                words = own[sort][side]
+                assert all(normalise(words, "plain")), (language.code, sort)
+                assert len(set(words)) == len(words), (language.code, sort, side)
+    assert {sort_of(topic) for topic in CATALOG.topics} == set(SORTS)
