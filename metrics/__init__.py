@@ -17,7 +17,7 @@ KEPT = (
     *("country_shares", "specificity", "consensus", "cell_values", "aggregates"),
 )
 # The same for the queries of texts alone.
-KEPT_OF_TEXTS = ("item_origins", "item_regions", "text_regions")
+KEPT_OF_TEXTS = ("item_origins", "item_regions")
 
 
 _OWN = Path(__file__).parent

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from polyculture.cache.errors import CatalogError
 from polyculture.cache.store import open_store
 from polyculture.collect.mining.kappa import fleiss_kappa
 from polyculture.metrics.text_regions import RegionShare, region_shares
+from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
 from tests.metrics.test_views import rows_of
 from tests.polyculture.test_command_line import one_line, polyculture
@@ -241,6 +243,40 @@ def test_the_preset_asks_four_prompts_of_25_texts_and_labels_them(texts: Path) -
     shown = polyculture("texts", texts, cwd=texts.parent).stdout
     assert "none: at a limit" in shown
     assert "What became of the texts" in shown
+
+
+def test_the_report_has_a_section_where_a_run_has_regions_of_its_own(texts: Path) -> None:
+    page = (texts.parent / "runs/camel-texts/report.html").read_text(encoding="utf-8")
+    section = page.partition('id="text_regions"')[2].partition("</section>")[0]
+    words = re.sub(r"\s+", " ", re.sub("<[^>]*>", " ", section))
+    assert "Arab countries Western countries Mixed Neutral" in words
+    assert "85 of 100 15 empty" in words
+    assert "0.19" in words  # 3/4 of 1/4
+    done = polyculture("report", texts, "--format", "csv", cwd=texts.parent)
+    assert done.returncode == 0, done.stderr
+    file = texts.parent / "runs/camel-texts/report-tables/text_regions.csv"
+    rows = {row["label"]: row for row in csv.DictReader(file.read_text(encoding="utf-8-sig").splitlines())}
+    assert [rows[label]["texts"] for label in ("arab", "western", "mixed", "neutral")] == ["15", "15", "15", "40"]
+    done = polyculture("report", texts, "--paper", "camel", cwd=texts.parent)
+    assert done.returncode == 0, done.stderr
+    file = texts.parent / "runs/camel-texts/report-tables/paper-camel/texts-ar-neutral.csv"
+    (row,) = csv.DictReader(file.read_text(encoding="utf-8-sig").splitlines())
+    assert row["model"] == "mock:a"
+    assert [float(row[f"food, {label}"]) for label in ("arab", "western", "mixed")] == [18.75, 18.75, 18.75]
+
+
+def test_a_report_with_the_regions_of_m49_has_no_such_section(tmp_path: Path) -> None:
+    built = StoreBuilder(tmp_path / "run")
+    prompt = built.ask("en", "food", "JP")
+    for _ in range(12):
+        built.answer(prompt, ["sushi"])
+    built.link("sushi", "Q1")
+    built.entity("Q1", "sushi", JP="P495")
+    built.know()
+    run = built.write()
+    page = write_report(run).read_text(encoding="utf-8")
+    assert 'id="text_regions"' not in page
+    assert 'id="dominance"' in page
 
 
 def labelled(texts: Path, judge: str, labels: list[str]) -> Path:
