@@ -263,6 +263,10 @@ def test_the_report_has_a_section_where_a_run_has_regions_of_its_own(texts: Path
     (row,) = csv.DictReader(file.read_text(encoding="utf-8-sig").splitlines())
     assert row["model"] == "mock:a"
     assert [float(row[f"food, {label}"]) for label in ("arab", "western", "mixed")] == [18.75, 18.75, 18.75]
+    cells = list(csv.DictReader((file.parent / "cells.csv").read_text(encoding="utf-8-sig").splitlines()))
+    assert {cell["lacking"] for cell in cells if cell["measure"] == "texts"} == {
+        "prompts and labels are ours, not the paper's"
+    }
 
 
 def test_a_report_with_the_regions_of_m49_has_no_such_section(tmp_path: Path) -> None:
