@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import Generic, Protocol, Self, TypeVar
 
 from polyculture.generate.engines.base import Completion, Represented, Request, Scored, ScoreRequest
-from polyculture.generate.engines.patching import AnswerStates, Continuation, Inspection, Patch, StatesRequest
+from polyculture.generate.engines.patching import AnswerStates, Continuation, Inspection, Patch, StatesRequest, Vector
 
 
 class Engine(Protocol):
@@ -72,6 +72,20 @@ class Patching(Sampling, Protocol):
         """Yields the states of each answer, some at a time. `requests` is consumed lazily.
 
         What the model cannot read whole is a row with an `error`. Raises `EngineError` as `depth` does.
+        """
+        ...
+
+    def continue_texts(self, texts: Iterable[tuple[str, str]], max_tokens: int) -> Iterator[Continuation]:
+        """Yields what the model writes behind each text, given with an id, in order, up to its line's end: greedily.
+
+        A text without room in the model's window has the finish reason 'window'.
+        """
+        ...
+
+    def placeholder_states(self, inspection: Inspection) -> Vector:
+        """The placeholder's own state at each layer, where nothing is patched: [depth, width].
+
+        Raises `EngineError` as `continue_patched` does.
         """
         ...
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from polyculture.cache.layout import Layer, Layout, compose
 from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.probe.rows import (
+    PROBE_ARMS,
     PROBE_FLATTENING,
     PROBE_ITEMS,
     PROBE_QUESTIONS,
@@ -19,7 +20,16 @@ from polyculture.metrics import METRICS
 
 _OWN = Path(__file__).parent
 PROBE = Layout(
-    (PROBE_QUESTIONS, PROBE_READINGS, PROBE_ITEMS, PROBES, PROBE_SIMILARITIES, PROBE_FLATTENING, PROBE_LINKS),
+    (
+        PROBE_QUESTIONS,
+        PROBE_READINGS,
+        PROBE_ITEMS,
+        PROBES,
+        PROBE_SIMILARITIES,
+        PROBE_FLATTENING,
+        PROBE_LINKS,
+        PROBE_ARMS,
+    ),
     Layer((_OWN / "current.sql",), {"failed": ("failed_probes",)}),
     Layer((_OWN / "views.sql", _OWN / "flattening.sql")),
 )

@@ -28,7 +28,7 @@ from polyculture.generate.engines.base import (
     TokenScore,
 )
 from polyculture.generate.engines.options import read_options
-from polyculture.generate.engines.patching import AnswerStates, Continuation, Inspection, Patch, StatesRequest
+from polyculture.generate.engines.patching import AnswerStates, Continuation, Inspection, Patch, StatesRequest, Vector
 from polyculture.generate.engines.token_boundary import split_pairs
 from polyculture.generate.engines.transformers.loading import check_installed, load
 from polyculture.generate.engines.transformers.options import TransformersOptions
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from polyculture.generate.engines.transformers.causal import CausalScorer
     from polyculture.generate.engines.transformers.masked import MaskedScorer
+    from polyculture.generate.engines.transformers.patched import PatchedWriter
     from polyculture.generate.engines.transformers.sampling import Sampler
     from polyculture.generate.engines.transformers.tree import ScoredText
 
@@ -113,11 +114,28 @@ class TransformersEngine:
 
     def continue_patched(self, inspection: Inspection, patches: Iterable[Patch]) -> Iterator[Continuation]:
         """Yields what the model writes behind the placeholder for each patch, in order."""
+        with self._within_memory("batch_patches"):
+            yield from self._writer(inspection).write(patches, self.options.batch_patches)
+
+    def continue_texts(self, texts: Iterable[tuple[str, str]], max_tokens: int) -> Iterator[Continuation]:
+        """Yields what the model writes behind each text, given with an id, up to its line's end."""
+        from polyculture.generate.engines.transformers.patched import line_breaks, stop_tokens, tokens_of
+        from polyculture.generate.engines.transformers.texts import TextWriter
+
+        self._check_causal()
+        writer = TextWriter(self._loaded, stop_tokens(self._loaded), line_breaks(self._loaded))
+        read = ((name, tokens_of(self._loaded, text, bos=self.options.bos)[0]) for name, text in texts)
+        with self._within_memory("batch_patches"):
+            yield from writer.write(read, max_tokens, self.options.batch_patches)
+
+    def placeholder_states(self, inspection: Inspection) -> Vector:
+        """The placeholder's own state at each layer, where nothing is patched: [depth, width]."""
+        return self._writer(inspection).placeholder_states()
+
+    def _writer(self, inspection: Inspection) -> PatchedWriter:
         from polyculture.generate.engines.transformers.patched import PatchedWriter
 
-        writer = PatchedWriter(self._loaded, self._blocks(), inspection, self.spec.model, bos=self.options.bos)
-        with self._within_memory("batch_patches"):
-            yield from writer.write(patches, self.options.batch_patches)
+        return PatchedWriter(self._loaded, self._blocks(), inspection, self.spec.model, bos=self.options.bos)
 
     def _sampler(self) -> Sampler:
         from polyculture.generate.engines.transformers.sampling import Sampler
