@@ -122,7 +122,7 @@ class ArmRow:
     filter: str
     arm: str
     minimum: int
-    questions: int
+    questions: int  # ids that the scores rest on
     cultures: str
     not_compared: str | None = None  # why there is no number
     score: float | None = None
