@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Generic, Protocol, Self, TypeVar
 
+from polyculture.generate.engines.attending import Attention, AttentionRequest
 from polyculture.generate.engines.base import Completion, Represented, Request, Scored, ScoreRequest
 from polyculture.generate.engines.patching import AnswerStates, Continuation, Inspection, Patch, StatesRequest, Vector
 
@@ -98,6 +99,18 @@ class Patching(Sampling, Protocol):
         ...
 
 
+class Attending(Engine, Protocol):
+    """A model whose attention can be read."""
+
+    def attend(self, requests: Iterable[AttentionRequest]) -> Iterator[Attention]:
+        """Yields the attention of each prompt's last token, some at a time. `requests` is consumed lazily.
+
+        What the model cannot read whole is a row with an `error`. Raises `EngineError` where the model gives no
+        attention, or not the norms that are asked for.
+        """
+        ...
+
+
 class Tokenizing(Engine, Protocol):
     """A model's tokenizer, opened without the model."""
 
@@ -126,4 +139,5 @@ SAMPLING: Capability[Sampling] = Capability("sample", "writes no texts")
 SCORING: Capability[Scoring] = Capability("score", "gives no log-probabilities of a given text")
 REPRESENTING: Capability[Representing] = Capability("represent", "gives no hidden states")
 PATCHING: Capability[Patching] = Capability("patch", "keeps its layers to itself")
+ATTENDING: Capability[Attending] = Capability("attend", "keeps its attention to itself")
 TOKENIZING: Capability[Tokenizing] = Capability("tokenize", "does not publish its tokenizer")

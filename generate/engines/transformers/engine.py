@@ -13,11 +13,13 @@ import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from polyculture.cache.errors import EngineError
+from polyculture.generate.engines.attending import Attention, AttentionRequest
 from polyculture.generate.engines.base import (
     Completion,
     ModelSpec,
@@ -136,6 +138,23 @@ class TransformersEngine:
         from polyculture.generate.engines.transformers.patched import PatchedWriter
 
         return PatchedWriter(self._loaded, self._blocks(), inspection, self.spec.model, bos=self.options.bos)
+
+    def attend(self, requests: Iterable[AttentionRequest]) -> Iterator[Attention]:
+        """Yields the attention of each prompt's last token; what the model cannot read is a row with its reason."""
+        from polyculture.generate.engines.transformers.attention import AttentionReader
+
+        self._check_causal()
+        reader = AttentionReader(
+            self._loaded, self.spec.model, self.options.batch_tokens or _PADDED, bos=self.options.bos
+        )
+        sampler = cache(self._sampler)  # which a model without a chat template has none of
+
+        def render(request: AttentionRequest) -> tuple[str, bool]:
+            bare = request.messages[-1].content, True
+            return bare if request.bare else sampler().prompt_text(request.messages)
+
+        with self._within_memory("batch_tokens"):
+            yield from reader.read(requests, render)
 
     def _sampler(self) -> Sampler:
         from polyculture.generate.engines.transformers.sampling import Sampler
