@@ -53,7 +53,7 @@ class McqAttentionTestRow:
     prompt: str  # the name of the wording
     question_type: str
     answers: str  # of which answers: 'right' | 'wrong'
-    comparison: str  # as 'chosen > not chosen'
+    comparison: str  # as 'chosen against the rest'
     kind: str  # 'paper' | 'sound'
     test: str  # how: 't, independent' of options; 't, paired over questions'
     first: float  # mean z of the first options
@@ -64,9 +64,7 @@ class McqAttentionTestRow:
     high: float | None
     statistic: float | None  # t; None where nothing varies
     p: float | None  # two-sided; None where nothing varies
-    q: (
-        float | None
-    )  # false discovery rate over all tests of this kind, measure, model, data set, method, reader, wording
+    q: float | None  # false discovery rate over all tests of this kind and measure, as of `culture_mcq_tests`
     note: str | None  # why there is no p, or what is wrong with the test
 
 

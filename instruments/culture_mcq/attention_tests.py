@@ -74,10 +74,10 @@ class _Contrast:
 
 
 _CONTRASTS = (
-    _Contrast("chosen > not chosen", lambda one: one.chosen, lambda one: not one.chosen),
+    _Contrast("chosen against the rest", lambda one: one.chosen, lambda one: not one.chosen),
     # In right answers the right option is the chosen one.
-    _Contrast("right > wrong options", lambda one: one.role == RIGHT, lambda one: one.role != RIGHT, ("wrong",)),
-    _Contrast("biased > others", lambda one: one.role == BIASED, lambda one: one.role == OTHER),
+    _Contrast("right against wrong options", lambda one: one.role == RIGHT, lambda one: one.role != RIGHT, ("wrong",)),
+    _Contrast("biased against others", lambda one: one.role == BIASED, lambda one: one.role == OTHER),
 )
 
 

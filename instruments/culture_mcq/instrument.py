@@ -269,9 +269,10 @@ class CultureMcq:
     }
 
     def sections(self) -> Sequence[Section]:
+        from polyculture.instruments.culture_mcq.attention_section import SECTION as ATTENTION
         from polyculture.instruments.culture_mcq.section import SECTIONS
 
-        return SECTIONS
+        return (*SECTIONS, ATTENTION)
 
 
 INSTRUMENT = CultureMcq()

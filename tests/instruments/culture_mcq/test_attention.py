@@ -86,6 +86,13 @@ def test_a_model_is_asked_and_its_attention_read(tmp_path: Path, model: str) -> 
     _check_weights(tmp_path, model)
     _check_z(tmp_path)
     _check_map(tmp_path)
+    report = polyculture("report", "exp.toml", cwd=tmp_path)
+    assert report.returncode == 0, report.stderr
+    page = (tmp_path / "runs" / "usual" / "report.html").read_text(encoding="utf-8").replace("&#39;", "'")
+    assert "What it attends to" in page
+    assert "the study's sheets, resource questions: likelihood of the option: norms of weighted values" in page
+    assert "Mean z of attention. Wrong answers: all options." in page
+    assert "paired over questions" in page
 
 
 def _check_weights(folder: Path, model: str) -> None:
@@ -211,18 +218,20 @@ def test_tests_by_hand() -> None:
         *_question("d", "x", (0.9, -1.5, 0.9, -0.3), 2),
     ]
     found = {(one.answers, one.comparison, one.kind): one for one in comparisons(data)}
-    assert {key[:2] for key in found} == {
-        ("right", "chosen > not chosen"), ("wrong", "chosen > not chosen"), ("wrong", "right > wrong options"),
-        ("right", "biased > others"), ("wrong", "biased > others"),
-    }  # fmt: skip
-    paper = found["right", "chosen > not chosen", "paper"]
+    both = {
+        (answers, name)
+        for answers in ("right", "wrong")
+        for name in ("chosen against the rest", "biased against others")
+    }
+    assert {key[:2] for key in found} == {*both, ("wrong", "right against wrong options")}
+    paper = found["right", "chosen against the rest", "paper"]
     chosen, rest = [1.5, 1.1, 0.2], [-0.5, -0.4, -0.6, -1.1, 0.7, -0.7, 1.3, -0.5, -1.0]
     pooled = (np.var(chosen, ddof=1) * 2 + np.var(rest, ddof=1) * 8) / 10
     t = (np.mean(chosen) - np.mean(rest)) / np.sqrt(pooled * (1 / 3 + 1 / 9))
     assert paper.statistic == pytest.approx(t)
     assert paper.p == pytest.approx(2 * stats.t.sf(t, 10))
     assert (paper.first_size, paper.second_size) == (3, 9)
-    sound = found["right", "chosen > not chosen", "sound"]
+    sound = found["right", "chosen against the rest", "sound"]
     apart = [(1.5 + 0.5 + 1.1 + 1.1 / 3) / 2, 0.2 + 0.2 / 3]  # question a has two targets, and counts once
     error = np.std(apart, ddof=1) / np.sqrt(2)
     assert sound.first - sound.second == pytest.approx(np.mean(apart))
@@ -230,7 +239,7 @@ def test_tests_by_hand() -> None:
     assert sound.p == pytest.approx(2 * stats.t.sf(np.mean(apart) / error, 1))
     assert sound.low == pytest.approx(np.mean(apart) - stats.t.ppf(0.975, 1) * error)
     assert (sound.first_size, sound.second_size) == (2, None)
-    biased = found["wrong", "biased > others", "sound"]
+    biased = found["wrong", "biased against others", "sound"]
     assert biased.first - biased.second == pytest.approx(((1.6 + 0.3) + (-1.5 - 0.3)) / 2)
 
 
@@ -258,7 +267,7 @@ def test_under_the_null_the_paired_test_rejects_five_percent() -> None:
             z = stats.zscore(rng.normal(size=4)).tolist()
             data += [one for target in range(5) for one in _question(str(source), str(target), z, 0)]
         for found in comparisons(data):
-            if found.comparison == "biased > others":
+            if found.comparison == "biased against others":
                 rejected[found.kind] += found.p is not None and found.p < 0.05
     assert 2 <= rejected["sound"] <= 19  # 10 expected, within three deviations
     assert rejected["paper"] > 40
