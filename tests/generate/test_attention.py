@@ -267,6 +267,19 @@ def _meter() -> Any:
 _Meter = _meter
 
 
+@pytest.mark.parametrize("kind", ["llama", "gpt2"])
+def test_half_precision_gives_much_the_same(tmp_path: Path, kind: str) -> None:
+    spec = _save(kind, tmp_path)
+    found = []
+    for dtype in ("float32", "bfloat16"):
+        with open_engine(ModelSpec(spec.model, {**spec.options, "dtype": dtype}), ATTENDING) as engine:
+            assert isinstance(engine, TransformersEngine)
+            found.append(_one(engine, _request(norms=True)))
+    for one, other in zip(found[0].norms or (), found[1].norms or (), strict=True):
+        np.testing.assert_allclose(other, one, rtol=0.2, atol=0.1 * one.max())
+    assert found[1].norms is not None
+
+
 def test_what_the_model_cannot_read_is_a_row(tmp_path: Path) -> None:
     with open_engine(_save("gpt2", tmp_path), ATTENDING) as engine:
         long, outside, short, good = (

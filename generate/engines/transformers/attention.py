@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from itertools import groupby, islice
+from math import inf
 from typing import Any
 
 import torch
@@ -55,6 +56,7 @@ class AttentionReader:
     def __init__(self, loaded: Loaded, name: str, most: int, *, bos: bool = False) -> None:
         self._loaded, self._name, self._most = loaded, name, most
         self._bos = loaded.tokenizer.bos_token_id if bos else None
+        self._projections = _Projections(loaded.model)
 
     def read(self, requests: Iterable[AttentionRequest], render: Render) -> Iterator[Attention]:
         """The attention of each prompt. `render` makes the text that the model reads of a request's messages.
@@ -99,23 +101,22 @@ class AttentionReader:
     def _attention(self, batch: Sequence[_Prompt]) -> Iterator[Attention]:
         norms, length = batch[0].request.norms, len(batch[0].ids)
         fed = torch.tensor([prompt.ids for prompt in batch], device=self._loaded.model.device)
-        projections = _Projections(self._loaded.model) if norms else None
-        layers = self._last_rows(fed, projections)
+        layers = self._last_rows(fed, norms)
         for row, prompt in enumerate(batch):
             flat = sorted({place for span in prompt.places for place in span})
             at = {place: number for number, place in enumerate(flat)}
             parts = [[at[place] for place in span] for span in prompt.places]
             weights = torch.stack([_at_places(layer.weights[row].float().mean(0), flat, length) for layer in layers])
             lengths = None
-            if projections is not None:
-                found = [self._norms(projections, layer, row, flat, length) for layer in layers]
+            if norms:
+                found = [self._norms(number, layer, row, flat, length) for number, layer in enumerate(layers)]
                 lengths = _split(torch.stack(found), parts)
             yield Attention(
                 prompt.request.request_id, _split(weights, parts), lengths, length, None, self._loaded.version
             )
 
-    def _last_rows(self, fed: torch.Tensor, projections: _Projections | None) -> list[_Layer]:
-        """The attention of each prompt's last token, layer by layer. `projections` sees what that token passes."""
+    def _last_rows(self, fed: torch.Tensor, norms: bool) -> list[_Layer]:
+        """The attention of each prompt's last token, layer by layer; with `norms`, the values that it weighs, too."""
         body: Any = self._loaded.model.base_model
         kept = getattr(body(input_ids=fed[:, :-1], use_cache=True), "past_key_values", None)
         if kept is None:
@@ -123,8 +124,8 @@ class AttentionReader:
         before = _values(kept)
         with ExitStack() as stack:
             stack.enter_context(_plainly(self._loaded.model))
-            if projections is not None:
-                stack.enter_context(projections)
+            if norms:
+                stack.enter_context(self._projections)
             found = body(
                 input_ids=fed[:, -1:], attention_mask=torch.ones_like(fed), past_key_values=kept, use_cache=True,
                 output_attentions=True,
@@ -133,7 +134,7 @@ class AttentionReader:
         rows = [one[:, :, -1] for one in given if one is not None]
         if not rows:
             raise EngineError("gives no attention weights", where=self._name, remedy=_REMEDY)
-        if projections is None:
+        if not norms:
             return [_Layer(row, None) for row in rows]
         after = _values(kept)
         if not len(before) == len(after) == len(rows):
@@ -141,16 +142,14 @@ class AttentionReader:
         values = [torch.cat([old, new[:, :, -1:]], dim=2) for old, new in zip(before, after, strict=True)]
         return [_Layer(row, value) for row, value in zip(rows, values, strict=True)]
 
-    def _norms(
-        self, projections: _Projections, layer: _Layer, row: int, places: Sequence[int], length: int
-    ) -> torch.Tensor:
-        """The lengths of what the tokens at `places` add to the last one's state: [places]."""
+    def _norms(self, number: int, layer: _Layer, row: int, places: Sequence[int], length: int) -> torch.Tensor:
+        """The lengths of what the tokens at `places` add to the last one's state in a layer: [places]."""
         weights, values = layer.weights[row], layer.values
         if values is None or values.shape[2] != weights.shape[1] or len(weights) % values.shape[1]:
             raise EngineError("keeps values that do not fit its weights", where=self._name, remedy=_NO_NORM)
         own = values[row].repeat_interleave(len(weights) // values.shape[1], dim=0)  # [heads, keys, width]
         whole = torch.einsum("hk,hkw->hw", weights.to(own.dtype), own).flatten()
-        project = projections.of(row, whole)
+        project = self._projections.of(number, row, whole)
         if project is None:
             what = "has no linear output projection that reads what its heads give"
             raise EngineError(what, where=self._name, remedy=_NO_NORM)
@@ -167,22 +166,31 @@ class _Projections:
     def __init__(self, model: PreTrainedModel) -> None:
         self._linear = [one for one in model.base_model.modules() if getattr(_weight(one), "ndim", 0) == 2]
         self._read: dict[torch.nn.Module, torch.Tensor] = {}
+        self._known: dict[int, torch.nn.Module] = {}  # layer -> the part that was found for another prompt
         self._tolerance = _TOLERANCE if model.dtype == torch.float32 else _HALF_TOLERANCE
 
     def __enter__(self) -> None:
+        self._read.clear()
         self._hooks = [one.register_forward_pre_hook(self._see) for one in self._linear]
 
     def __exit__(self, *_: object) -> None:
         for hook in self._hooks:
             hook.remove()
 
-    def of(self, row: int, read: torch.Tensor) -> torch.nn.Module | None:
+    def of(self, layer: int, row: int, read: torch.Tensor) -> torch.nn.Module | None:
         """The part that reads `read` [heads x width] of a prompt's last token; None where none does."""
         most = self._tolerance * float(read.float().norm())
-        for module, seen in self._read.items():
-            if seen.shape[-1] == len(read) and float((seen[row] - read).float().norm()) <= most:
-                return module
-        return None
+        if (known := self._known.get(layer)) is not None and self._away(known, row, read) <= most:
+            return known
+        nearest = min(self._read, key=lambda one: self._away(one, row, read), default=None)
+        if nearest is None or self._away(nearest, row, read) > most:
+            return None
+        self._known[layer] = nearest
+        return nearest
+
+    def _away(self, module: torch.nn.Module, row: int, read: torch.Tensor) -> float:
+        seen = self._read.get(module)
+        return inf if seen is None or seen.shape[-1] != len(read) else float((seen[row] - read).float().norm())
 
     def _see(self, module: torch.nn.Module, given: tuple[Any, ...]) -> None:
         if given and isinstance(given[0], torch.Tensor) and given[0].ndim == 3:
