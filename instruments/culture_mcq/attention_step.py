@@ -13,6 +13,7 @@ from polyculture.cache.worker import Done, Kept, Load, Span, Work
 from polyculture.generate.engines import ATTENDING, Message
 from polyculture.generate.engines.attending import Attention, AttentionRequest
 from polyculture.generate.engines.models import MODEL, Models
+from polyculture.generate.engines.token_boundary import SPACES
 from polyculture.instruments.culture_mcq.asking import GENERATED, Method
 from polyculture.instruments.culture_mcq.attention_rows import MCQ_ATTENTION, McqAttentionRow, Measure
 from polyculture.instruments.culture_mcq.model import McqQuestion
@@ -72,10 +73,11 @@ class AttentionJob:
 
     def request(self, ask: AttentionAsk) -> AttentionRequest:
         """What is read: the message as the method asks it, and where the options stand in it."""
-        message = Message("user", ask.prompt.text(ask.question.text, ask.choices))
+        text, bare = ask.prompt.text(ask.question.text, ask.choices), self.method != GENERATED
+        if bare:  # blanks at the end of a context are scored with the option behind it
+            text = text.rstrip(SPACES)
         spans = ask.prompt.spans(ask.question.text, ask.choices)
-        bare = self.method != GENERATED
-        return AttentionRequest(ask.attention_ids[0], (message,), spans, bare, "norm" in self.measures)
+        return AttentionRequest(ask.attention_ids[0], (Message("user", text),), spans, bare, "norm" in self.measures)
 
     def rows(self, ask: AttentionAsk, found: Attention) -> Iterator[McqAttentionRow]:
         """A row per measure and option."""
