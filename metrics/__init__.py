@@ -16,6 +16,8 @@ KEPT = (
     *("incidence_counts", "counted", "diversity_companions"),
     *("country_shares", "specificity", "consensus", "cell_values", "aggregates"),
 )
+# The same for the queries of texts alone.
+KEPT_OF_TEXTS = ("item_origins", "item_regions")
 
 
 _OWN = Path(__file__).parent

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from polyculture.reports.leaderboard import Leaderboards
     from polyculture.reports.method import Method
     from polyculture.reports.names import Names
+    from polyculture.reports.text_labels import TextLabels
     from polyculture.reports.texts import Metric
 
     Draw = Callable[[pd.DataFrame, Manifest, Names], Figure]
@@ -163,6 +164,28 @@ def _dominance(data: ReportData) -> Dominance | None:
     return dominance(rows, texts().metrics["dominance"], data.manifest, data.names)
 
 
+def regions_table() -> ReportTable:
+    """The table of texts by region: its intervals are computed."""
+
+    def read(data: ReportData) -> pd.DataFrame:
+        from polyculture.reports.text_labels import shares_frame, shown_shares
+
+        return shares_frame(shown_shares(data.reading.connection))
+
+    return ReportTable("text_regions", read, lambda: (_SQL / "text_regions.sql").read_text(encoding="utf-8"))
+
+
+def _text_regions(data: ReportData) -> TextLabels | None:
+    from polyculture.reports.text_labels import region_names, text_labels
+    from polyculture.reports.texts import section_texts
+
+    shares = data.frame(regions_table())
+    if not data.about_texts or shares.empty:
+        return None
+    words = section_texts(_TEMPLATES / "text_regions.toml")
+    return text_labels(shares, region_names(data.reading.connection), words, data.manifest, data.names)
+
+
 def _components(data: ReportData) -> ComponentsFigure | None:
     from polyculture.reports.components import components
     from polyculture.reports.texts import section_texts
@@ -223,6 +246,7 @@ TEXT_SECTIONS = (
     *map(_figure, ("granularity", "diversity", "saturation")),
     _section("dominance", _dominance, ("dominance",)),
     *map(_figure, ("specificity", "origins", "consensus")),
+    _section("text_regions", _text_regions, computed=(regions_table(),)),
     _section("components", _components, ("components",)),
 )
 CLOSING_SECTIONS = (

@@ -24,6 +24,7 @@ ScriptCode = Annotated[str, Field(pattern=r"^[A-Z][a-z]{3}$")]
 
 # The wording that a user's own topic file brings along: condition -> template, or wording -> condition -> template.
 Templates = Mapping[str, object]
+NO_REGION = ("mixed", "neutral")  # labels of texts that are of several regions, or of none
 
 
 class _Data(BaseModel):
@@ -122,6 +123,12 @@ class Region(_Data):
     m49: str | None = Field(default=None, pattern="^[0-9]{3}$")  # the United Nations' code
     part_of: str | None = None  # the name of a larger region
     countries: tuple[CountryCode, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _no_label_of_texts(self) -> Region:
+        if self.code in NO_REGION:
+            raise ValueError(f"no region can be called {self.code!r}: texts of several regions, or of none, are")
+        return self
 
 
 class Catalog(_Data):

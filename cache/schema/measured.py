@@ -88,6 +88,7 @@ class Judgement:
     adjudicator: bool | None = None  # does the judge decide what others differ on?
     existence: str | None = None  # of the thing: 'item' | 'no item' (real, and Wikidata lacks it) | 'invented'
     on_topic: str | None = None  # of the whole response, 'yes' | 'no': is it about its topic?
+    region: str | None = None  # of the whole response: the region that it is of, 'mixed' | 'neutral'
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import orjson
@@ -19,6 +19,7 @@ import orjson
 from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id
+from polyculture.cache.prices import DIRECT, Price
 from polyculture.collect.mining.sheet import COUNT_COLUMNS, KEPT_COLUMNS
 from polyculture.extract.folding import fold_name
 from polyculture.generate.engines.base import Completion, Decoding, Message, Request
@@ -50,6 +51,8 @@ class WindowAnswer:
     answer: str | None  # as it came
     prompt_tokens: int | None
     completion_tokens: int | None
+    model: str | None = None  # that was asked; None in older journals
+    purchase: str | None = None  # 'direct' | 'batch'; the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +79,10 @@ class Reader:
         messages = [asdict(message) for message in self.messages(window)]
         return content_id(self.model, self.setup_id, messages, asdict(DECODING))
 
+    def request(self, window: Window) -> Request:
+        """What the model is sent."""
+        return Request(self.key(window), self.messages(window), DECODING, (1,))
+
 
 DECODING = Decoding(temperature=0.0, top_p=1.0, top_k=None, max_tokens=MAX_TOKENS, schema=SCHEMA)
 
@@ -87,26 +94,38 @@ def read_windows(
     asked = {reader.key(window): window for window in windows}
     missing = {key: window for key, window in asked.items() if key not in known}
 
-    def requests() -> Iterator[Request]:
-        for key, window in missing.items():
-            yield Request(key, reader.messages(window), DECODING, (1,))
-
-    for completion in engine.sample(requests()):
-        yield _read(completion, missing[completion.request_id]["entity"])
+    requests = (reader.request(window) for window in missing.values())
+    for completion in engine.sample(requests):
+        read = _read(completion, missing[completion.request_id]["entity"])
+        yield replace(read, model=reader.model, purchase=completion.purchase)
 
 
 def kept_answers(journal: Path) -> dict[str, WindowAnswer]:
-    """The answers of a journal, but for failures that may pass; a line that was cut off is none."""
-    found: dict[str, WindowAnswer] = {}
+    """The answers of a journal, but for failures that may pass."""
+    found = {answer.key: answer for answer in bought_answers(journal)}
+    return {key: answer for key, answer in found.items() if not answer.retryable}
+
+
+def bought_answers(journal: Path) -> Iterator[WindowAnswer]:
+    """All answers of a journal, also those that were asked again; a line that was cut off is none."""
     if not journal.exists():
-        return found
+        return
     with store_faults(journal):
         lines = journal.read_bytes().splitlines()
     for line in lines:
         with suppress(orjson.JSONDecodeError, TypeError):
-            answer = WindowAnswer(**orjson.loads(line))
-            found[answer.key] = answer
-    return {key: answer for key, answer in found.items() if not answer.retryable}
+            yield WindowAnswer(**orjson.loads(line))
+
+
+def cost(answers: Iterable[WindowAnswer], model: str, price_of: Callable[[str], Price | None]) -> float | None:
+    """What answers have cost; those of older journals at the price of `model`. None where one has no price."""
+    total = 0.0
+    for answer in answers:
+        price = price_of(answer.model or model)
+        if price is None:
+            return None
+        total += price.cost(answer.prompt_tokens or 0, answer.completion_tokens or 0, answer.purchase or DIRECT)
+    return total
 
 
 def keep(journal: Path, answers: Iterable[WindowAnswer]) -> Iterator[WindowAnswer]:

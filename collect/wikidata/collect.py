@@ -31,6 +31,7 @@ from polyculture.link.statements import statement
 
 Membership = Literal["any", "instances", "classes"]
 TOPIC = "collection"  # the code of a collection as a topic
+MUL = "mul"  # Wikidata's language of labels that are the same in all
 MAX_DISTANCE = 12  # edges from an item to the class; the default of topics' files
 
 
@@ -52,6 +53,7 @@ class Collection:
     also: Sequence[str] = ()  # more languages of the catalogue, for a set that serves several
     at_least: int = 0  # only items with a label in so many of all languages named
     most: int | None = None  # at most so many, the best known
+    kind: Kind | None = None  # whose rule holds: its classes, stops, occupations, of which the snapshot may lack some
 
     @property
     def languages(self) -> tuple[str, ...]:
@@ -70,7 +72,8 @@ def collected(snapshot: Snapshot, catalog: Catalog, wanted: Collection) -> Itera
         if wanted.at_least > len(wanted.languages):
             what = f"labels in {wanted.at_least} languages are asked for, and {len(wanted.languages)} are named"
             raise SnapshotError(what, remedy="Name more languages with --also.")
-        _create_name_chains(connection, snapshot, catalog, wanted.languages)
+        _check_names(snapshot, catalog, wanted)
+        _create_name_chains(connection, catalog, wanted.languages)
         _create_wanted_countries(connection, catalog, snapshot, wanted.countries)
         ontology = Ontology(connection, as_catalog(catalog, _resolved(connection, snapshot, wanted)), [TOPIC])
         ontology.expand_classes()
@@ -94,7 +97,7 @@ def as_catalog(catalog: Catalog, wanted: Collection) -> Catalog:
     Raises `SnapshotError` for an invalid QID, `CatalogError` for an unknown language.
     """
     roots, stops = (tuple(f"Q{_number(qid)}" for qid in qids) for qids in (wanted.classes, wanted.stops))
-    kind = Kind(granularity=1, description="", roots=roots, stops=stops, members=wanted.members)
+    kind = wanted.kind or Kind(granularity=1, description="", roots=roots, stops=stops, members=wanted.members)
     topic = Topic(code=TOPIC, name=TOPIC, max_distance=wanted.max_distance, kinds={TOPIC: kind})
     languages = {code: catalog.language(code) for code in wanted.languages}
     return catalog.model_copy(update={"topics": {TOPIC: topic}, "languages": languages})
@@ -103,7 +106,8 @@ def as_catalog(catalog: Catalog, wanted: Collection) -> Catalog:
 def _resolved(connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, wanted: Collection) -> Collection:
     """The collection with redirects of classes and stops resolved; `SnapshotError` for a class without items."""
     classes, stops = ([_item(connection, qid) for qid in qids] for qids in (wanted.classes, wanted.stops))
-    if unknown := unknown_classes(connection, classes):
+    unknown = unknown_classes(connection, classes)
+    if unknown and (wanted.kind is None or len(unknown) == len(set(classes))):
         what = f"no item is an instance or a subclass of {unknown[0]}"
         raise SnapshotError(what, where=snapshot.name, remedy=REMEDY)
     return replace(wanted, classes=classes, stops=stops)
@@ -148,24 +152,38 @@ def _is_country(connection: duckdb.DuckDBPyConnection, qid: str) -> bool:
     return bool(connection.execute(query, {"item": number(qid)}).fetchall())
 
 
-def _create_name_chains(
-    connection: duckdb.DuckDBPyConnection, snapshot: Snapshot, catalog: Catalog, languages: Sequence[str]
-) -> None:
-    """Creates `name_chains` and, of the first language, `name_chain`: a row is a Wikidata language in a fallback chain.
+def without_names(snapshot: Snapshot, catalog: Catalog, wanted: Collection) -> list[str]:
+    """The languages of a set in which the snapshot keeps no names: they count for no item of it."""
+    return [asked for asked in wanted.languages if snapshot.languages.isdisjoint(_own_codes(catalog, asked) - {MUL})]
 
-    Raises `SnapshotError` for a language in which the snapshot has no names.
-    """
+
+def _own_codes(catalog: Catalog, language: str) -> set[str]:
+    """Wikidata's languages in a fallback chain, without English as the last resort."""
+    return {code for _, code, _, english, _ in label_chain(catalog.language(language)) if not english}
+
+
+def _check_names(snapshot: Snapshot, catalog: Catalog, wanted: Collection) -> None:
+    """Raises `SnapshotError` for a language in which the snapshot has no names; of a set, where too few are left."""
+    if wanted.at_least:
+        lacking = without_names(snapshot, catalog, wanted)
+        if len(wanted.languages) - len(lacking) >= wanted.at_least:
+            return
+        what = f"has no names in {', '.join(lacking)}, and labels in {wanted.at_least} languages are asked for"
+    else:
+        codes = (label_chain(catalog.language(asked)) for asked in wanted.languages)
+        own = [[code for _, code, _, english, _ in chain if not english] for chain in codes]
+        lacking = [" or ".join(one) for one in own if snapshot.languages.isdisjoint(one)]
+        what = f"the snapshot has no names in {', '.join(lacking)}"
+    if lacking:
+        remedy = "Build it again: polyculture wikidata build keeps the languages of the catalogue, and those of --also."
+        raise SnapshotError(what, where=snapshot.name, remedy=remedy)
+
+
+def _create_name_chains(connection: duckdb.DuckDBPyConnection, catalog: Catalog, languages: Sequence[str]) -> None:
+    """Creates `name_chains` and, of the first one, `name_chain`: a row is a Wikidata language in a fallback chain."""
     columns: dict[str, list[Any]] = {"of": [], "language": [], "position": [], "english": []}
     for asked in languages:
-        steps = label_chain(catalog.language(asked))
-        own = [code for _, code, _, english, _ in steps if not english]
-        if snapshot.languages.isdisjoint(own):
-            raise SnapshotError(
-                f"the snapshot has no names in {' or '.join(own)}",
-                where=snapshot.name,
-                remedy="Build it again: polyculture wikidata build keeps the languages of the catalogue.",
-            )
-        for _, code, position, english, _ in steps:
+        for _, code, position, english, _ in label_chain(catalog.language(asked)):
             for column, value in zip(columns, (asked, code, position, english), strict=True):
                 columns[column].append(value)
     connection.from_arrow(pa.table(columns)).create("name_chains")

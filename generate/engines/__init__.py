@@ -19,11 +19,13 @@ from polyculture.generate.engines.base import (
     TokenScore,
 )
 from polyculture.generate.engines.capabilities import (
+    ATTENDING,
     PATCHING,
     REPRESENTING,
     SAMPLING,
     SCORING,
     TOKENIZING,
+    Attending,
     Capability,
     E_co,
     Engine,
@@ -37,12 +39,14 @@ from polyculture.generate.engines.kind import EngineKind, Offer
 from polyculture.generate.engines.options import read_options
 
 __all__ = [
+    "ATTENDING",
     "ENGINES",
     "PATCHING",
     "REPRESENTING",
     "SAMPLING",
     "SCORING",
     "TOKENIZING",
+    "Attending",
     "Capability",
     "Completion",
     "Decoding",

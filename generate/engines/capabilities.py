@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Generic, Protocol, Self, TypeVar
 
+from polyculture.generate.engines.attending import Attention, AttentionRequest
 from polyculture.generate.engines.base import Completion, Represented, Request, Scored, ScoreRequest
-from polyculture.generate.engines.patching import AnswerStates, Continuation, Inspection, Patch, StatesRequest
+from polyculture.generate.engines.patching import AnswerStates, Continuation, Inspection, Patch, StatesRequest, Vector
 
 
 class Engine(Protocol):
@@ -75,11 +76,37 @@ class Patching(Sampling, Protocol):
         """
         ...
 
+    def continue_texts(self, texts: Iterable[tuple[str, str]], max_tokens: int) -> Iterator[Continuation]:
+        """Yields what the model writes behind each text, given with an id, in order, up to its line's end: greedily.
+
+        A text without room in the model's window has the finish reason 'window'.
+        """
+        ...
+
+    def placeholder_states(self, inspection: Inspection) -> Vector:
+        """The placeholder's own state at each layer, where nothing is patched: [depth, width].
+
+        Raises `EngineError` as `continue_patched` does.
+        """
+        ...
+
     def continue_patched(self, inspection: Inspection, patches: Iterable[Patch]) -> Iterator[Continuation]:
         """Yields what the model writes behind the inspection's placeholder for each patch, in order.
 
         `patches` is consumed lazily. Raises `EngineError` as `depth` does, for a layer that the model does not have,
         and where the placeholder is not one token at the end of the prompt.
+        """
+        ...
+
+
+class Attending(Engine, Protocol):
+    """A model whose attention can be read."""
+
+    def attend(self, requests: Iterable[AttentionRequest]) -> Iterator[Attention]:
+        """Yields the attention of each prompt's last token, some at a time. `requests` is consumed lazily.
+
+        What the model cannot read whole is a row with an `error`. Raises `EngineError` where the model gives no
+        attention, or not the norms that are asked for.
         """
         ...
 
@@ -112,4 +139,5 @@ SAMPLING: Capability[Sampling] = Capability("sample", "writes no texts")
 SCORING: Capability[Scoring] = Capability("score", "gives no log-probabilities of a given text")
 REPRESENTING: Capability[Representing] = Capability("represent", "gives no hidden states")
 PATCHING: Capability[Patching] = Capability("patch", "keeps its layers to itself")
+ATTENDING: Capability[Attending] = Capability("attend", "keeps its attention to itself")
 TOKENIZING: Capability[Tokenizing] = Capability("tokenize", "does not publish its tokenizer")

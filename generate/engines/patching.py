@@ -75,5 +75,5 @@ class Continuation:
     patch_id: str
     text: str
     tokens: int
-    finish_reason: str  # 'line' | 'stop' | 'length'
+    finish_reason: str  # 'line' | 'stop' | 'length' | 'window': the text has no room in it
     model_version: str

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from polyculture.cache.layout import Layout
 from polyculture.instruments.contract import Asked, Command, Listing, Setup, Shown, Study, Validity
 from polyculture.instruments.culture_mcq.asking import GENERATED, Method
+from polyculture.instruments.culture_mcq.attention_rows import Measure
 from polyculture.instruments.culture_mcq.layout import CULTURE_MCQ
 
 if TYPE_CHECKING:
@@ -68,6 +69,11 @@ class CultureMcqOptions(BaseModel):
         Field(description="List one of the study's tables: of the sheets alone questions, options or published; of "
                           "the run shares or tests."),
     ] = None  # fmt: skip
+    attention: Annotated[
+        tuple[Measure, ...],
+        Field(description="Read how much the last token attends to each option, too: its weight, or the norm of the "
+                          "weighted value. Of models whose attention can be read."),
+    ] = ()  # fmt: skip
     check: Annotated[bool, Field(description="List what the files hold beside the published counts; ask nothing.")] = (
         False
     )
@@ -75,6 +81,7 @@ class CultureMcqOptions(BaseModel):
 
 def study(asked: Asked, options: CultureMcqOptions) -> Study:
     """Asks the questions and reads the answers. Raises `DataSetError` without any question."""
+    from polyculture.instruments.culture_mcq.attention_study import attending
     from polyculture.instruments.culture_mcq.opened import open_questions, some_questions, tell_left_out
     from polyculture.instruments.culture_mcq.prompts import read_prompts
     from polyculture.instruments.culture_mcq.rows import present_questions
@@ -86,21 +93,24 @@ def study(asked: Asked, options: CultureMcqOptions) -> Study:
     found = open_questions(options.mode, options.sheets, options.blend, cultures, options.seed)
     prompts = read_prompts(options.prompt)
     questions = some_questions(found, options.type, options.questions, options.seed)
+    steps, setups, ids, jobs = _asking(asked, options, found.name, questions, prompts)
+    reading_attention, own_setups, own_ids = attending(asked, options.attention, jobs)
     tell_left_out(found, asked.say)
-    steps, setups, ids = _asking(asked, options, found.name, questions, prompts)
     readers = _readers()
 
     def derive() -> None:
+        from polyculture.instruments.culture_mcq.attention_tests import measure_attention
         from polyculture.instruments.culture_mcq.numbers import measure_culture_mcq
 
         measure_culture_mcq(asked.run, cultures.levels)
+        measure_attention(asked.run)
 
     values = {"dataset": found.name, "models": list(asked.models)}
     return Study(
-        [*steps, _reading_step(asked, readers)],
+        [*steps, _reading_step(asked, readers), *reading_attention],
         Validity(
-            setups,
-            ids,
+            setups | own_setups,
+            ids | own_ids,
             partial(present_questions, asked.run, found.name, found.questions),
             f"data set {found.name!r}: not all that was asked is among its questions now",
             {reader.name: reader.reader_id for reader in readers},
@@ -109,8 +119,9 @@ def study(asked: Asked, options: CultureMcqOptions) -> Study:
         (
             Shown(_OWN / "table.sql", "Cultural knowledge by multiple choice, as shares of the answers", values),
             Shown(_OWN / "tests.sql", "Hypotheses: the study's tests, and sound ones beside", values),
+            *_shown_attention(options, values),
         ),
-        view="culture_mcq_answers",
+        view="culture_mcq_answers, culture_mcq_attention" if options.attention else "culture_mcq_answers",
     )
 
 
@@ -148,7 +159,7 @@ def checked(options: CultureMcqOptions) -> Listing | None:
     return Listing(columns, values)
 
 
-Parts = tuple[list["Step[Any, Models]"], dict[str, Setup], dict[str, str]]
+Parts = tuple[list["Step[Any, Models]"], dict[str, Setup], dict[str, str], list["McqJob"]]
 
 
 def _asking(
@@ -158,7 +169,7 @@ def _asking(
     questions: Sequence[McqQuestion],
     prompts: Sequence[McqPrompt],
 ) -> Parts:
-    """The steps that ask models, with the setups and wordings that are valid."""
+    """The steps that ask models, with the setups and wordings that are valid, and the steps' jobs."""
     from polyculture.instruments.choices.generation_step import GenerationStep
     from polyculture.instruments.choices.likelihood_step import LikelihoodStep
     from polyculture.instruments.culture_mcq.asking import prompt_id
@@ -168,11 +179,14 @@ def _asking(
     steps: list[Step[Any, Models]] = []
     setups: dict[str, Setup] = {}
     ids: dict[str, str] = {}
+    all_jobs: list[McqJob] = []
     for method in dict.fromkeys(options.method):
-        use, jobs = "answer" if method == GENERATED else "score", []
+        use = "answer" if method == GENERATED else "score"
+        jobs: list[McqJob] = []
         for model in asked.models:
             setups[f"{use} {model}"] = setup = asked.setup(model, use)
             jobs += _jobs(asked, options, dataset, questions, prompts, method, model, setup)
+        all_jobs += jobs
         decoding = jobs[0].decoding
         ids |= {
             f"{dataset} {method} {prompt.name}": prompt_id(prompt, method, decoding, asked.seed) for prompt in prompts
@@ -181,7 +195,14 @@ def _asking(
             steps.append(GenerationStep(MCQ_ANSWERS, jobs, WordReader()))
         else:
             steps.append(LikelihoodStep(method, MCQ_ANSWERS, jobs, ScoreReader("sum")))
-    return steps, setups, ids
+    return steps, setups, ids, all_jobs
+
+
+def _shown_attention(options: CultureMcqOptions, values: Mapping[str, Any]) -> tuple[Shown, ...]:
+    if not options.attention:
+        return ()
+    none = "No answer names an option of a question whose attention was read."
+    return (Shown(_OWN / "attention_tests.sql", "Attention to options, as z scores", values, none),)
 
 
 def _jobs(
@@ -248,9 +269,10 @@ class CultureMcq:
     }
 
     def sections(self) -> Sequence[Section]:
+        from polyculture.instruments.culture_mcq.attention_section import SECTION as ATTENTION
         from polyculture.instruments.culture_mcq.section import SECTIONS
 
-        return SECTIONS
+        return (*SECTIONS, ATTENTION)
 
 
 INSTRUMENT = CultureMcq()

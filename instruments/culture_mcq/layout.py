@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from polyculture.cache.layout import Layer, Layout
+from polyculture.instruments.culture_mcq.attention_rows import MCQ_ATTENTION, MCQ_ATTENTION_TESTS
 from polyculture.instruments.culture_mcq.rows import (
     MCQ_ANSWERS,
     MCQ_INTERVALS,
@@ -15,10 +16,13 @@ from polyculture.instruments.culture_mcq.rows import (
 
 _OWN = Path(__file__).parent
 CULTURE_MCQ = Layout(
-    (MCQ_QUESTIONS, MCQ_ANSWERS, MCQ_READINGS, MCQ_INTERVALS, MCQ_TESTS),
+    (MCQ_QUESTIONS, MCQ_ANSWERS, MCQ_READINGS, MCQ_INTERVALS, MCQ_TESTS, MCQ_ATTENTION, MCQ_ATTENTION_TESTS),
     Layer(
-        (_OWN / "current.sql",),
-        {"bought": ("bought_culture_mcq_answers",), "failed": ("failed_culture_mcq_answers",)},
+        (_OWN / "current.sql", _OWN / "attention_current.sql"),
+        {
+            "bought": ("bought_culture_mcq_answers",),
+            "failed": ("failed_culture_mcq_answers", "failed_culture_mcq_attention"),
+        },
     ),
-    Layer((_OWN / "views.sql",)),
+    Layer((_OWN / "views.sql", _OWN / "attention_views.sql")),
 )

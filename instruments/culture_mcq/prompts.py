@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import accumulate
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
@@ -42,6 +43,12 @@ class McqPrompt:
         lines = [f"{self.question}{question}", self.options, *(f"{self.option}{one}" for one in choices)]
         before = [self.instruction, ""] if self.instruction else []
         return "\n".join([*before, *lines, self.answer])
+
+    def spans(self, question: str, choices: Sequence[str]) -> tuple[tuple[int, int], ...]:
+        """Where each option stands in the message: its first character, and the one behind its last."""
+        ends = accumulate(len(self.option) + len(one) + 1 for one in choices)
+        first = len(self.text(question, ())) - len(self.answer) - 1  # the line break before the first option
+        return tuple((first + end - len(one), first + end) for one, end in zip(choices, ends, strict=True))
 
     @property
     def wording(self) -> Mapping[str, str]:

@@ -105,15 +105,21 @@ def _key(row: Row) -> tuple[Any, ...]:
     return tuple(row[name] for name in _GROUP)
 
 
-def _group(
-    number: int, key: tuple[Any, ...], rows: Sequence[Row], tests: Sequence[Row], data: ReportData
-) -> ShareGroup:
-    from polyculture.instruments.culture_mcq.level_figure import level_panel
+def study_title(key: Sequence[Any], data: ReportData) -> str:
+    """The name of what is counted together: by data set, model, method, reader, wording and type of questions."""
     from polyculture.reports.names import short
 
     dataset, model, _, reader, prompt, kind = key
     way = _READERS.get(reader, reader) + ("" if prompt == _HOUSE else f", wording {short(prompt)}")
-    title = f"{data.names.model(model)}, {_DATASETS.get(dataset, dataset)}, {kind} questions: {way}"
+    return f"{data.names.model(model)}, {_DATASETS.get(dataset, dataset)}, {kind} questions: {way}"
+
+
+def _group(
+    number: int, key: tuple[Any, ...], rows: Sequence[Row], tests: Sequence[Row], data: ReportData
+) -> ShareGroup:
+    from polyculture.instruments.culture_mcq.level_figure import level_panel
+
+    title = study_title(key, data)
     shown = [row for row in rows if row["part"] != "target" and row["name"] != "not known"]
     levels = level_panel(f"levels-{number}", title, rows)
     return ShareGroup(title, tuple(_line(row) for row in shown), tuple(_test(row) for row in tests), levels)

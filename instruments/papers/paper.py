@@ -39,6 +39,7 @@ class Paper:
     data: str
     parts: tuple[str, ...]
     columns: int  # of its tables of Cultural Bias Scores, without the average
+    texts: bool  # it labels generated texts by their culture
     pooled: bool  # its counts of wrong sentiments are over grounded and neutral contexts together
     switches: tuple[str, ...]  # of the ledger, in order
     protocol: Protocol
@@ -73,7 +74,8 @@ def capability_names() -> Mapping[str, str]:
 def _paper(name: str, entry: Mapping[str, Any]) -> Paper:
     parts, switches = tuple(entry["parts"]), tuple(entry["switches"])
     title, citation, data = entry["title"], entry["citation"], entry["data"]
-    return Paper(name, title, citation, data, parts, entry["columns"], entry["pooled"], switches, _protocol(name))
+    measured = entry["columns"], entry["texts"], entry["pooled"]
+    return Paper(name, title, citation, data, parts, *measured, switches, _protocol(name))
 
 
 def _protocol(preset: str) -> Protocol:

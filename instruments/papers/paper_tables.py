@@ -19,8 +19,10 @@ from polyculture.instruments.papers.needed import ALL, UNKNOWN, Holdings, read_a
 from polyculture.instruments.papers.paper import Paper, Protocol
 from polyculture.instruments.papers.protocol import protocol_score
 from polyculture.instruments.papers.scored import QUERIES, Choice, places, scored_contexts
+from polyculture.reports.text_labels import shown_shares
 
 AVERAGE = "average"
+OWN_TEXTS = "prompts and labels are ours, not the paper's"
 Row = Mapping[str, Any]
 
 
@@ -28,7 +30,7 @@ Row = Mapping[str, Any]
 class TableCell:
     """A number of a paper's table, by the paper's protocol, and by ours where that is another."""
 
-    measure: str  # 'cbs' | 'sentiment' | 'qa' | 'ner' | 'embeddings'
+    measure: str  # 'cbs' | 'sentiment' | 'qa' | 'ner' | 'embeddings' | 'texts'
     model: str
     column: str
     language: str
@@ -81,7 +83,11 @@ def paper_tables(
         *_embedding_cells(_rows(store, "embedding_table", data)),
     ]
     unlike = _reading(read_as_published(store, data), paper)
-    cells = [*_score_cells(store, paper, data, ours, seed), *(replace(cell, lacking=unlike) for cell in asked)]
+    cells = [
+        *_score_cells(store, paper, data, ours, seed),
+        *(replace(cell, lacking=unlike) for cell in asked),
+        *(_text_cells(store) if paper.texts else ()),
+    ]
     key = _place_of
     return [PaperTable(*place, tuple(group)) for place, group in groupby(sorted(cells, key=key), key=key)]
 
@@ -181,6 +187,14 @@ def _embedding_cells(rows: Sequence[Row]) -> Iterator[TableCell]:
         column = ", ".join(filter(None, (row["entity_type"] or AVERAGE, row["gender"])))
         where = row["language"], row["culture"], row["setting"], row["form"]
         yield TableCell("embeddings", row["model"], column, *where, row["estimate"], contexts=row["contexts"])
+
+
+def _text_cells(store: duckdb.DuckDBPyConnection) -> Iterator[TableCell]:
+    """The shares of texts of each culture, of runs with regions of their own; `contexts` are the prompts behind one."""
+    for one in shown_shares(store):
+        if one.share is not None:
+            place = f"{one.topic or 'all'}, {one.label}", one.language, "", one.condition, ""
+            yield TableCell("texts", one.model, *place, one.share, contexts=one.prompts, lacking=OWN_TEXTS)
 
 
 def table_folder(report_tables: Path, paper: Paper) -> Path:

@@ -5,20 +5,25 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
-from typing import Literal
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
 from polyculture.cache.run_folder import Job
 from polyculture.generate.engines.base import Decoding
 from polyculture.generate.engines.patching import Inspection
+from polyculture.instruments.probe.arms import LENT, PATCHED, SEEDED, SETTINGS, Arm
+from polyculture.instruments.probe.lenders import Lenders
 from polyculture.instruments.probe.questions import OpenQuestion, question_key
 from polyculture.instruments.probe.words import RULE, function_words, word_rule
 
-Arm = Literal["patched", "noise", "text", "unpatched"]
-PATCHED: Arm = "patched"
 HOUSE = Path(__file__).with_name("inspection.toml")
+OTHERS: dict[Arm, Path] = {
+    "inspection-2": Path(__file__).with_name("inspection_2.toml"),
+    "inspection-3": Path(__file__).with_name("inspection_3.toml"),
+}
+_WINDOWED = frozenset[Arm]({PATCHED, *LENT, *SETTINGS})
 _SPLITTING = 1  # the rule of `splitting`: another number asks anew
 
 
@@ -29,7 +34,7 @@ class ProbeRules:
     inspection: Inspection
     answering: Decoding
     window: int = 1  # layers around one whose states are replaced together
-    seed: int = 1  # of noise
+    seed: int = 1  # of noise, and of which question lends another its vector
     taggers: Mapping[str, str] = field(
         default_factory=dict
     )  # language -> tagger; the rule for those that are not there
@@ -38,15 +43,22 @@ class ProbeRules:
         """What tells content words of a language."""
         return self.taggers.get(language, RULE)
 
-    def asked_id(self, arm: Arm, language: str) -> str:
-        """A hash of the rules as they hold for one arm and language."""
-        words = (
-            word_rule(language, self.tagger_of(language)),
-            sorted(function_words(language)),
-            sorted(function_words("en")),
-        )
-        told = asdict(self.inspection), asdict(self.answering), self.window if arm == PATCHED else None
-        return content_id("probe", arm, *told, self.seed if arm == "noise" else None, *words, _SPLITTING)
+    def inspection_of(self, arm: Arm) -> Inspection:
+        """The text that the model continues under an arm."""
+        return _another(arm, self.inspection.max_tokens) if arm in OTHERS else self.inspection
+
+    def window_of(self, arm: Arm) -> int:
+        """The layers that are replaced together under an arm; noise replaces one."""
+        return self.window if arm in _WINDOWED else 1
+
+    def asked_id(self, arm: Arm, language: str, lenders: Lenders | None = None) -> str:
+        """A hash of the rules as they hold for one arm and language; `lenders` where the arm lends vectors."""
+        rule = word_rule(language, self.tagger_of(language))
+        words = rule, sorted(function_words(language)), sorted(function_words("en"))
+        window = self.window if arm in _WINDOWED else None
+        told = asdict(self.inspection_of(arm)), asdict(self.answering), window
+        lent = (lenders.lenders_id,) if arm in LENT and lenders else ()
+        return content_id("probe", arm, *told, self.seed if arm in SEEDED else None, *words, _SPLITTING, *lent)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +69,7 @@ class Asked:
     asked_id: str
     question: OpenQuestion
     arm: Arm
+    source: OpenQuestion | None  # whose answer's vectors are put in place; None: no question can lend it any
 
 
 @dataclass(frozen=True)
@@ -69,6 +82,7 @@ class ProbeJob:
     questions: Sequence[OpenQuestion]
     arms: Sequence[Arm]
     rules: ProbeRules
+    lenders: Lenders | None = None  # for the arms that lend vectors
 
     @property
     def size(self) -> int:
@@ -79,8 +93,15 @@ class ProbeJob:
         for question in self.questions:
             key = question_key(self.dataset, question)
             for arm in self.arms:
-                asked = self.rules.asked_id(arm, question.language)
-                yield Asked(content_id(asked, self.job.model, self.setup_id, key), asked, question, arm)
+                asked = self.rules.asked_id(arm, question.language, self.lenders)
+                probe_id = content_id(asked, self.job.model, self.setup_id, key)
+                source = self.lenders.lender(arm, question) if arm in LENT and self.lenders else question
+                yield Asked(probe_id, asked, question, arm, source)
+
+
+@cache
+def _another(arm: Arm, max_tokens: int) -> Inspection:
+    return read_inspection(OTHERS[arm], max_tokens)
 
 
 def read_inspection(file: Path, max_tokens: int) -> Inspection:

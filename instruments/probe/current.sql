@@ -35,6 +35,11 @@ SELECT * FROM stored_probe_flattening WHERE model IN (SELECT model FROM run_mode
 -- probe_links: a row is what an item of layers means in Wikidata, by the linker, or why nothing.
 CREATE VIEW probe_links AS SELECT * FROM stored_probe_links;
 
+-- probe_arms: a row is an arm beside the probe itself, under one filter, as it was computed after the last answers: how
+-- much higher the probe's scores are, and whether the pairs of cultures keep their ranks.
+CREATE VIEW probe_arms AS
+SELECT * FROM stored_probe_arms WHERE model IN (SELECT model FROM run_models);
+
 -- failed_probes: a row is a question that could not be probed. It is not asked again.
 CREATE VIEW failed_probes AS
 SELECT 'probe' AS stage, model, language, concat(dataset, '-', culture) AS topic, error, retryable

@@ -96,8 +96,8 @@ def judge(data: Occurrences, minimum: int = 1, resamples: int = RESAMPLES, seed:
     above = (permuted >= found.score * (1 - 1e-12)).sum(0)
     return Judged(
         found,
-        _interval(found.score, [one.score for one in drawn], np.inf),
-        _interval(found.share, [one.share for one in drawn], 1.0),
+        moved_interval(found.score, [one.score for one in drawn], 0.0, np.inf),
+        moved_interval(found.share, [one.share for one in drawn], 0.0, 1.0),
         permuted.mean(0),
         np.where(np.isnan(found.score), np.nan, (1 + above) / (1 + resamples)),
     )
@@ -128,11 +128,11 @@ def _permuted(data: Occurrences, times: int, chance: np.random.Generator) -> Ite
         yield data.counted(culture=shuffled[which])
 
 
-def _interval(found: Numbers, drawn: Sequence[Numbers], most: float) -> tuple[Numbers, Numbers]:
+def moved_interval(found: Numbers, drawn: Sequence[Numbers], least: float, most: float) -> tuple[Numbers, Numbers]:
     """Percentiles of draws, moved so that their mean is what was found; nan without draws, or where one has none."""
     if not drawn:
         return np.full_like(found, np.nan), np.full_like(found, np.nan)
     stacked = np.stack(drawn)
     moved = found - stacked.mean(0)
     low, high = np.percentile(stacked, [2.5, 97.5], axis=0) + moved
-    return np.clip(low, 0.0, most), np.clip(high, 0.0, most)
+    return np.clip(low, least, most), np.clip(high, least, most)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -12,11 +12,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.cache.layout import Layout
 from polyculture.instruments.contract import Asked, Command, Listing, Shown, Study, Validity
+from polyculture.instruments.probe.arms import Control, Setting
 from polyculture.instruments.probe.layout import TOGETHER
 from polyculture.instruments.probe.table_option import TableName
 
 if TYPE_CHECKING:
-    from polyculture.instruments.probe.asking import Arm, ProbeJob
+    from polyculture.instruments.probe.arms import Arm
+    from polyculture.instruments.probe.asking import ProbeJob
+    from polyculture.instruments.probe.lenders import Lenders
     from polyculture.instruments.probe.published import Opened
     from polyculture.instruments.probe.questions import OpenQuestion
     from polyculture.reports.section import Section
@@ -25,7 +28,6 @@ _OWN = Path(__file__).parent
 AtLeastOne = Annotated[int, Field(ge=1)]
 Names = tuple[str, ...]
 FORECAST = "The whole probe on paper, tokens and hours at most; hours are of one GPU of 80 GB (docs/probe.md)"
-Control = Literal["noise", "text", "unpatched"]
 
 
 class ProbeOptions(BaseModel):
@@ -63,7 +65,17 @@ class ProbeOptions(BaseModel):
     ] = None
     control: Annotated[
         tuple[Control, ...],
-        Field(description="Arms beside: noise of the same length, the answer's words as text, or no patch."),
+        Field(
+            description="Arms beside: noise of the same length; the answer's words as text; no patch; the vector of a "
+            "question of the same topic about another culture, or of another topic about the same culture."
+        ),
+    ] = ()
+    setting: Annotated[
+        tuple[Setting, ...],
+        Field(
+            description="The same under another choice, for how stable the pairs' ranks are: the mean of the states, "
+            "the sum as long as the placeholder's own state, or our second or third text to continue."
+        ),
     ] = ()
     tagger: Annotated[
         Names,
@@ -92,26 +104,31 @@ class ProbeOptions(BaseModel):
 
 def study(asked: Asked, options: ProbeOptions) -> Study:
     """Probes, filters, measures. Raises `DataSetError` without questions about three cultures."""
-    from polyculture.instruments.probe.asking import PATCHED
+    from polyculture.instruments.probe.arms import PATCHED
     from polyculture.instruments.probe.questions import present_questions
     from polyculture.instruments.probe.step import ProbingStep
 
     opened = _opened(options)
     dataset, chosen = opened.dataset, _chosen(opened, options)
     _tell_few(asked, chosen)
-    arms: tuple[Arm, ...] = (PATCHED, *dict.fromkeys(options.control))
-    jobs = [job for model in asked.models for job in _jobs(asked, options, dataset, chosen, arms, model)]
-    rules = jobs[0].rules
+    arms: tuple[Arm, ...] = (PATCHED, *dict.fromkeys(options.control), *dict.fromkeys(options.setting))
     languages = sorted({one.language for one in chosen})
+    lenders = _lenders(dataset, opened.questions, chosen, options.seed)
+    _check_topics(opened.where, chosen, arms)
+    jobs = [job for model in asked.models for job in _jobs(asked, options, dataset, chosen, arms, lenders, model)]
+    rules = jobs[0].rules
     for line in opened.told:
         asked.say(line)
     _tell_taggers(asked, rules.taggers)
 
     def derive() -> None:
         from polyculture.instruments.probe.measure import measure_flattening, measure_similarities
+        from polyculture.instruments.probe.measure_arms import measure_arms, measured_arms
 
         measure_similarities(asked.run, options.encoder)
         measure_flattening(asked.run, options.minimum, options.resamples, options.seed)
+        measure_arms(asked.run, options.minimum, options.resamples, options.seed)
+        _tell_controls(asked, measured_arms(asked.run))
         if options.link:
             from polyculture.instruments.probe.links import link_items
 
@@ -121,7 +138,11 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
         (ProbingStep(jobs),),
         Validity(
             {f"patch {model}": asked.setup(model, "patch") for model in asked.models},
-            {f"{dataset} {arm} {language}": rules.asked_id(arm, language) for arm in arms for language in languages},
+            {
+                f"{dataset} {arm} {language}": rules.asked_id(arm, language, lenders[language])
+                for arm in arms
+                for language in languages
+            },
             partial(present_questions, asked.run, dataset, opened.questions),
             f"questions {dataset!r}: not all that was asked is in {opened.where}",
         ),
@@ -132,6 +153,11 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
                 "Cultural flattening: how far what is particular to a culture is shared with another",
                 {"dataset": dataset, "models": list(asked.models)},
                 "No language has items of three cultures: there is no flattening score.",
+            ),
+            Shown(
+                _OWN / "arms_table.sql",
+                "What the arms say of the scores: controls put something else in place, settings choose otherwise",
+                {"dataset": dataset, "models": list(asked.models)},
             ),
         ),
         view="probes",
@@ -180,6 +206,7 @@ def _jobs(
     dataset: str,
     questions: Sequence[OpenQuestion],
     arms: Sequence[Arm],
+    lenders: Mapping[str, Lenders],
     model: str,
 ) -> list[ProbeJob]:
     """A job per language and culture."""
@@ -196,7 +223,9 @@ def _jobs(
     setup = setup_id(asked.setup(model, "patch"))
     ordered = sorted(questions, key=_place)
     return [
-        ProbeJob(Job(model, language, f"{dataset}-{culture}"), dataset, setup, list(some), arms, rules)
+        ProbeJob(
+            Job(model, language, f"{dataset}-{culture}"), dataset, setup, list(some), arms, rules, lenders[language]
+        )
         for (language, culture), some in groupby(ordered, key=_place)
     ]
 
@@ -234,6 +263,39 @@ def _tell_taggers(asked: Asked, taggers: Mapping[str, str]) -> None:
     if missing := without_tagger(taggers):
         what = f"{', '.join(missing)} not installed: content words by the rule"
         asked.say(f"{what}. Install them with: pip install 'polyculture[taggers]'")
+
+
+def _lenders(
+    dataset: str, everything: Sequence[OpenQuestion], chosen: Sequence[OpenQuestion], seed: int
+) -> dict[str, Lenders]:
+    """Per language, all questions about the chosen cultures: whatever --most is, the same vectors are lent."""
+    from polyculture.instruments.probe.lenders import Lenders
+
+    cultures = {one.culture for one in chosen}
+    able: dict[str, list[OpenQuestion]] = {one.language: [] for one in chosen}
+    for one in everything:
+        if one.language in able and one.culture in cultures:
+            able[one.language].append(one)
+    return {language: Lenders(dataset, some, seed) for language, some in able.items()}
+
+
+def _check_topics(file: Path, questions: Sequence[OpenQuestion], arms: Sequence[Arm]) -> None:
+    """Raises `DataSetError` where vectors are to be lent by topic and no question has one."""
+    from polyculture.cache.errors import DataSetError
+    from polyculture.instruments.probe.arms import LENT
+
+    if LENT.intersection(arms) and not any(one.topic for one in questions):
+        what = f"has no topics, by which {' and '.join(sorted(LENT.intersection(arms)))} choose vectors"
+        raise DataSetError(what, where=file, remedy="Give the table a column topic, or leave these controls out.")
+
+
+def _tell_controls(asked: Asked, arms: Collection[str]) -> None:
+    """A line for controls without which scores say little."""
+    from polyculture.instruments.probe.arms import CONTROLS, missing_controls
+
+    if missing := missing_controls(arms):
+        what = "no control was run" if len(missing) == len(CONTROLS) else f"not run: {', '.join(missing)}"
+        asked.say(f"probe controls: {what}. The items may be the model's own words, not what a layer holds (--control)")
 
 
 class Probe:

@@ -7,6 +7,7 @@ from pathlib import Path
 from polyculture.cache.layout import Layer, Layout, compose
 from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.probe.rows import (
+    PROBE_ARMS,
     PROBE_FLATTENING,
     PROBE_HUMAN_ANSWERS,
     PROBE_ITEMS,
@@ -29,6 +30,7 @@ PROBE = Layout(
         PROBE_SIMILARITIES,
         PROBE_FLATTENING,
         PROBE_LINKS,
+        PROBE_ARMS,
     ),
     Layer((_OWN / "current.sql",), {"failed": ("failed_probes",)}),
     Layer((_OWN / "views.sql", _OWN / "flattening.sql", _OWN / "groups.sql")),

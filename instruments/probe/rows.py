@@ -47,17 +47,18 @@ class ProbeRow:
     culture: str
     question_id: str
     question_key: str  # of the question in `probe_questions`
-    arm: str  # 'patched' | 'noise': vectors of the same length | 'text': the answer's words | 'unpatched'
+    arm: str  # what stands in the placeholder's place, and in which text: see `arms`
     status: str  # 'ok' | 'failed'
     error: str | None
     retryable: bool | None
-    answer: str | None  # what the model answered
+    answer: str | None  # what the model answered, to `vector_of` where that is another question
     words: list[str] | None  # content words of the answer, whose states are summed
     word_rule: str | None  # how they were told apart
     tokens: int | None  # whose states are summed
     last_token: bool | None  # no content word was found: the states are those of the answer's last token
     layers: int | None  # that the model has
     model_version: str | None  # what the engine says it ran
+    vector_of: str | None = None  # the question_key of the question that lent its vector; None: the question itself
     word_kinds: list[str] | None = None  # of `words`: 'noun' | 'verb' | 'proper noun'; NULL: not told apart
 
 
@@ -123,6 +124,37 @@ class FlatteningRow:
     cultures: str  # the whole set, which the score depends on
 
 
+@dataclass(frozen=True, slots=True)
+class ArmRow:
+    """An arm beside the probe itself: F(patched) less F(arm), and whether the pairs of cultures keep their ranks.
+
+    Scores and shares are means over the ordered pairs; intervals draw questions jointly for both.
+    """
+
+    model: str
+    dataset: str
+    language: str
+    filter: str
+    arm: str
+    minimum: int
+    questions: int  # ids that the scores rest on
+    cultures: str
+    not_compared: str | None = None  # why there is no number
+    score: float | None = None
+    patched_score: float | None = None
+    difference: float | None = None
+    difference_low: float | None = None
+    difference_high: float | None = None
+    share: float | None = None
+    patched_share: float | None = None
+    share_difference: float | None = None
+    share_difference_low: float | None = None
+    share_difference_high: float | None = None
+    spearman: float | None = None
+    spearman_low: float | None = None
+    spearman_high: float | None = None
+
+
 PROBE_QUESTIONS = Table("probe_questions", QuestionRow)
 PROBE_HUMAN_ANSWERS = Table("probe_human_answers", HumanAnswerRow)
 PROBE_READINGS = Table("probe_readings", ReadingRow, commit="probes")
@@ -130,3 +162,4 @@ PROBE_ITEMS = Table("probe_items", ItemRow, commit="probes")
 PROBES = Table("probes", ProbeRow, key="probe_id", unit="probes")
 PROBE_SIMILARITIES = Table("probe_similarities", SimilarityRow)
 PROBE_FLATTENING = Table("probe_flattening", FlatteningRow)
+PROBE_ARMS = Table("probe_arms", ArmRow)

@@ -12,8 +12,6 @@ from functools import partial
 from itertools import islice
 from typing import Any
 
-import numpy as np
-
 from polyculture.cache.errors import EngineError
 from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import RunFolder
@@ -22,13 +20,15 @@ from polyculture.generate.engines.base import Completion, Message, Request
 from polyculture.generate.engines.capabilities import PATCHING, Patching
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.generate.engines.patching import AnswerStates, Continuation, Patch, StatesRequest, Vector
+from polyculture.instruments.probe.arms import WITHOUT_LAYERS
 from polyculture.instruments.probe.asking import Asked, ProbeJob, ProbeRules
 from polyculture.instruments.probe.questions import OpenQuestion, question_key
 from polyculture.instruments.probe.rows import PROBE_ITEMS, PROBE_READINGS, PROBES, ItemRow, ProbeRow, ReadingRow
 from polyculture.instruments.probe.splitting import echo_of, split_items
+from polyculture.instruments.probe.vectors import vectors
 from polyculture.instruments.probe.words import content_words, fold, word_rule
 
-PART = 8  # questions that are answered, and whose layers are read, together
+PART = 16  # questions that are answered, and whose layers are read, together
 
 
 @dataclass(frozen=True)
@@ -74,14 +74,21 @@ class ProbingStep:
         engine = models.open(PATCHING)
         engine.depth()  # before anything is answered
         while some := list(islice(items, PART * len(probing.arms))):
-            questions = list(dict.fromkeys(one.question for one in some))
-            answered = {one.question: one for one in _answers(engine, probing.rules, questions)}
+            sources = list(dict.fromkeys(one.source for one in some if one.source))
+            answered = {one.question: one for one in _answers(engine, probing.rules, sources)}
             written = _written(engine, probing.rules, some, answered)
             for one in some:
-                said, told = answered[one.question], written.get(one.probe_id, {})
+                said, told = _said(one, answered), written.get(one.probe_id, {})
                 if isinstance(told, EngineError):
                     said, told = replace(said, error=f"the answer's words cannot be continued: {told.what}"), {}
                 yield Done(_rows(probing, one, said, told, engine.depth()))
+
+
+def _said(one: Asked, answered: Mapping[OpenQuestion, _Answered]) -> _Answered:
+    """The answer whose vectors an arm puts in place."""
+    if one.source is None:
+        return _Answered(one.question, None, error=f"{one.arm}: no question of the table can lend it a vector")
+    return answered[one.source]
 
 
 def _answers(engine: Patching, rules: ProbeRules, questions: Sequence[OpenQuestion]) -> Iterator[_Answered]:
@@ -116,47 +123,47 @@ def _written(
     engine: Patching, rules: ProbeRules, some: Sequence[Asked], answered: Mapping[OpenQuestion, _Answered]
 ) -> dict[str, Layers | EngineError]:
     """What the model writes for each layer of each question, in one batch over both; by probe_id."""
-    patched: dict[str, Layers] = {}
-    whole = [one for one in some if answered[one.question].error is None]
-    patches = [patch for one in whole for patch in _patches(rules, one, answered[one.question])]
-    for written in engine.continue_patched(rules.inspection, patches):
-        probe_id, _, layer = written.patch_id.rpartition(" ")
-        patched.setdefault(probe_id, {})[int(layer)] = written
-    found: dict[str, Layers | EngineError] = {**patched}
-    for one in whole:
-        if one.arm == "text":
-            words = " ".join(answered[one.question].words) or str(answered[one.question].answer)
-            inspection = replace(
-                rules.inspection,
-                prompt=rules.inspection.prompt.removesuffix(rules.inspection.placeholder) + " ".join(words.split()),
-                placeholder="",
-            )
-            try:
-                found[one.probe_id] = dict(enumerate(engine.continue_patched(inspection, [Patch(one.probe_id)])))
-            except EngineError as fault:  # with the answer's words, the text is longer than the model reads
-                found[one.probe_id] = fault
+    found: dict[str, Layers | EngineError] = {}
+    whole = [one for one in some if _said(one, answered).error is None]
+    for inspection in dict.fromkeys(rules.inspection_of(one.arm) for one in whole):
+        alike = [one for one in whole if rules.inspection_of(one.arm) == inspection]
+        own = engine.placeholder_states(inspection) if any(one.arm == "rescaled" for one in alike) else None
+        patches = [patch for one in alike for patch in _patches(rules, one, _said(one, answered), own)]
+        patched: dict[str, Layers] = {}
+        for written in engine.continue_patched(inspection, patches):
+            probe_id, _, layer = written.patch_id.rpartition(" ")
+            patched.setdefault(probe_id, {})[int(layer)] = written
+        found |= patched
+    return found | _of_text(engine, rules, [one for one in whole if one.arm == "text"], answered)
+
+
+def _of_text(
+    engine: Patching, rules: ProbeRules, some: Sequence[Asked], answered: Mapping[OpenQuestion, _Answered]
+) -> dict[str, Layers | EngineError]:
+    """What the model writes behind the answers' words as text; with them it may be longer than the model reads."""
+    inspection, texts = rules.inspection, []
+    for one in some:
+        said = _said(one, answered)
+        words = " ".join(said.words) or str(said.answer)
+        texts.append((one.probe_id, inspection.prompt.removesuffix(inspection.placeholder) + " ".join(words.split())))
+    found: dict[str, Layers | EngineError] = {}
+    for written in engine.continue_texts(texts, inspection.max_tokens):
+        too_long = written.finish_reason == "window"
+        found[written.patch_id] = EngineError("with them the text exceeds its window") if too_long else {0: written}
     return found
 
 
-def _patches(rules: ProbeRules, one: Asked, answered: _Answered) -> Iterator[Patch]:
-    states = answered.found.states if answered.found else None
+def _patches(rules: ProbeRules, one: Asked, said: _Answered, placeholder: Vector | None) -> Iterator[Patch]:
+    """A patch per layer; one without layers where nothing is patched; none where the arm is text."""
     if one.arm == "unpatched":
         yield Patch(f"{one.probe_id} 0")
-    if states is None or one.arm not in ("patched", "noise"):
+    if said.found is None or one.arm in WITHOUT_LAYERS:
         return
-    used = states if one.arm == "patched" else _noise(states, one.probe_id, rules.seed)
-    reach = rules.window // 2 if one.arm == "patched" else 0
+    used = vectors(one.arm, said.found, one.probe_id, rules.seed, placeholder)
+    reach = rules.window_of(one.arm) // 2
     for layer in range(1, len(used) + 1):
         near = range(max(1, layer - reach), min(len(used), layer + reach) + 1)
         yield Patch(f"{one.probe_id} {layer}", {number: used[number - 1] for number in near})
-
-
-def _noise(states: Vector, probe_id: str, seed: int) -> Vector:
-    """Gaussian vectors as long as the states, the same in every run."""
-    drawn = np.random.default_rng([seed, int(probe_id[:12], 16)]).standard_normal(states.shape)
-    scaled = drawn * (np.linalg.norm(states, axis=1) / np.linalg.norm(drawn, axis=1))[:, None]
-    noise: Vector = scaled.astype(np.float32)
-    return noise
 
 
 def _rows(
@@ -172,9 +179,10 @@ def _rows(
         answer=answered.answer, words=list(answered.words) or None, word_rule=rule,
         tokens=found.tokens if found else None, last_token=found.last_token if found else None, layers=depth,
         model_version=found.model_version if found else None, word_kinds=list(answered.kinds) or None,
+        vector_of=question_key(probing.dataset, one.source) if one.source and one.source != question else None,
     )  # fmt: skip
     sources = (
-        ("prompt", fold(probing.rules.inspection.prompt)), ("culture", fold(question.culture)),
+        ("prompt", fold(probing.rules.inspection_of(one.arm).prompt)), ("culture", fold(question.culture)),
         ("question", fold(question.question)), ("answer", fold(answered.answer or "")),
     )  # fmt: skip
     readings = [

@@ -53,3 +53,13 @@ SELECT
     count(*) FILTER (WHERE kept AND echo IS NOT NULL) / nullif(count(*) FILTER (WHERE kept), 0) AS echo_rate
 FROM probe_judged
 GROUP BY ALL;
+
+-- probe_similarity_of_arms: a row is an arm: how similar its items are to their questions, before any filter. Irrelevant
+-- patching is the arm 'noise'.
+CREATE VIEW probe_similarity_of_arms AS
+SELECT
+    model, dataset, language, arm, count(similarity) AS compared,
+    avg(similarity) AS mean_similarity, stddev_samp(similarity) AS sd_similarity
+FROM probe_judged
+WHERE filter = 'none' AND kept
+GROUP BY ALL;

@@ -1,6 +1,7 @@
 -- A row is a collected item: names, description, countries with the properties that gave them, sitelinks, and the path to
 -- the class. `label` is in the language or its fallback chain, never English as a last resort; `description` may be English.
--- `labels` are those in all languages that were named, each in its chain. Items with the most sitelinks come first.
+-- `labels` are those in all languages that were named, each in its chain; `in_languages` does not count those of Wikidata's
+-- language `mul`, which may be in another script. Items with the most sitelinks come first.
 WITH collected AS (
     SELECT reached.item, reached.distance, reached.path
     FROM reached
@@ -15,7 +16,7 @@ named AS (
     JOIN name_chain AS chain ON chain.language = name.language AND NOT chain.english
 ),
 in_each AS (
-    SELECT name.item, chain.of, min((chain.position, name.name)) AS first
+    SELECT name.item, chain.of, min((chain.position, name.name, name.language)) AS first
     FROM collected
     JOIN wikidata.names AS name USING (item)
     JOIN name_chains AS chain ON chain.language = name.language AND NOT chain.english
@@ -23,7 +24,7 @@ in_each AS (
     GROUP BY ALL
 ),
 all_labels AS (
-    SELECT item, count(*) AS in_languages, map_from_entries(list((of, first[2]) ORDER BY of)) AS labels
+    SELECT item, count(*) FILTER (first[3] <> 'mul') AS in_languages, map_from_entries(list((of, first[2]) ORDER BY of)) AS labels
     FROM in_each
     GROUP BY item
 ),

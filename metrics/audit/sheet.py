@@ -1,6 +1,6 @@
 """The sheet of an audit: exported for a judge, and imported from a spreadsheet.
 
-A row is a mention of a sampled response. After its mentions, the response itself has a row. The judge fills in six
+A row is a mention of a sampled response. After its mentions, the response itself has a row. The judge fills in seven
 columns:
 
 - `mention`: right or wrong: is this a thing of that kind that the text names?
@@ -10,8 +10,9 @@ columns:
 - `existence`: item, no item (it is real, and Wikidata lacks it), or invented: there is no such thing
 - `missed`: in the response's own row, how many things of the topic the text names that have no row
 - `on_topic`: in the response's own row, yes or no: is the text about its topic?
+- `region`: in the response's own row, of which region, or culture, the text is: a region's code, mixed, or neutral
 
-Sheets of earlier versions have no `existence` and `on_topic`.
+Sheets of earlier versions have no `existence`, `on_topic` and `region`.
 """
 
 from __future__ import annotations
@@ -23,15 +24,16 @@ from typing import Any
 
 import duckdb
 
+from polyculture.cache.catalog.model import NO_REGION
 from polyculture.cache.errors import StoreError
 from polyculture.cache.schema import Judgement
 from polyculture.cache.spreadsheet import read_sheet_rows
 from polyculture.cache.sql_files import read_sql
 
-_SQL = Path(__file__).with_name("sql")
+SQL = Path(__file__).with_name("sql")
 REQUIRED = ("mention", "specific", "link", "missed")
-JUDGED = ("mention", "specific", "link", "existence", "missed", "on_topic")
-_OF_RESPONSES = ("missed", "on_topic")
+JUDGED = ("mention", "specific", "link", "existence", "missed", "on_topic", "region")
+_OF_RESPONSES = ("missed", "on_topic", "region")
 SHOWN = ("model", "language", "topic", "condition", "country", "prompt", "response", "surface", "kind", "granularity")
 LINKED = ("status", "qid", "label", "description")
 COLUMNS = ("id", *JUDGED, "note", *SHOWN, *LINKED)
@@ -55,7 +57,7 @@ class AuditSample:
 
 def sample(store: duckdb.DuckDBPyConnection, per: int, seed: int) -> AuditSample:
     """The rows of `per` responses of every language and topic, the same for the same store and seed."""
-    found = store.execute(read_sql(_SQL, "sample"), {"per": per, "seed": seed})
+    found = store.execute(read_sql(SQL, "sample"), {"per": per, "seed": seed})
     names = [column[0] for column in found.description or ()]
     rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
     return AuditSample([_sheet_row(row) for row in rows], sum(row["ordinal"] is None for row in rows))
@@ -69,6 +71,7 @@ def read_judgements(store: duckdb.DuckDBPyConnection, path: Path) -> list[Judgem
     """
     rows = [dict.fromkeys(JUDGED, "") | row for row in read_sheet_rows(path, ("id", *REQUIRED), _REMEDY)]
     known = _known(store, [row["id"] for row in rows])
+    words = {**WORDS, "region": _region_words(store)}
     found = dict[str, Judgement]()
     for row in rows:
         where = f"{path}, row {row['id']}"
@@ -77,17 +80,23 @@ def read_judgements(store: duckdb.DuckDBPyConnection, path: Path) -> list[Judgem
         if row["id"] not in known:
             remedy = "Export the sheet again: the mentions were extracted again since, or it belongs to another run."
             raise StoreError("is no mention of this run", where=where, remedy=remedy)
-        found[row["id"]] = _judgement(path.stem, row, known[row["id"]], where)
+        found[row["id"]] = _judgement(path.stem, row, known[row["id"]], words, where)
     return [one for one in found.values() if any(getattr(one, name) is not None for name in JUDGED)]
 
 
 def _known(store: duckdb.DuckDBPyConnection, ids: list[str]) -> dict[str, dict[str, Any]]:
     """The store's rows with these ids."""
     extractions = sorted({one.split(":")[1] for one in ids if one.count(":") == 2})
-    found = store.execute(read_sql(_SQL, "known"), {"extractions": extractions})
+    found = store.execute(read_sql(SQL, "known"), {"extractions": extractions})
     names = [column[0] for column in found.description or ()]
     rows = [dict(zip(names, row, strict=True)) for row in found.fetchall()]
     return {row_id(row["extraction_id"], row["ordinal"]): row for row in rows}
+
+
+def _region_words(store: duckdb.DuckDBPyConnection) -> tuple[str, ...]:
+    """What may stand in `region`: the regions that the run's links know, and what texts of no single one are called."""
+    query = "SELECT region FROM known_countries WHERE region IS NOT NULL GROUP BY region ORDER BY min(place)"
+    return *(region for (region,) in store.sql(query).fetchall()), *NO_REGION
 
 
 def row_id(extraction_id: str, ordinal: int | None) -> str:
@@ -121,11 +130,13 @@ def _check_existence(qid: str | None, said: Mapping[str, str | None], where: str
         raise StoreError(what, where=where, remedy="Correct one of the two, or leave it empty.")
 
 
-def _judgement(judge: str, row: Mapping[str, str], known: Mapping[str, Any], where: str) -> Judgement:
+def _judgement(
+    judge: str, row: Mapping[str, str], known: Mapping[str, Any], words: Mapping[str, tuple[str, ...]], where: str
+) -> Judgement:
     said = {name: row[name].strip().casefold() or None for name in JUDGED}
-    for name, words in WORDS.items():
-        if said[name] is not None and said[name] not in words:
-            remedy = f"Write {' or '.join(words)}, or leave it empty."
+    for name, allowed in words.items():
+        if said[name] is not None and said[name] not in allowed:
+            remedy = f"Write {' or '.join(allowed)}, or leave it empty."
             raise StoreError(f"{name} is {row[name]!r}", where=where, remedy=remedy)
     _check_place(row, known["ordinal"], said, where)
     _check_existence(known["qid"], said, where)
@@ -145,4 +156,5 @@ def _judgement(judge: str, row: Mapping[str, str], known: Mapping[str, Any], whe
         missed=None if missed is None else int(missed),
         existence=said["existence"],
         on_topic=said["on_topic"],
+        region=said["region"],
     )

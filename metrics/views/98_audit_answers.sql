@@ -1,6 +1,6 @@
 -- audit_answers: a row is what judges said of a mention's thing (`question` is 'existence': does it exist, and has it an
--- item?) or of a response ('on_topic': is the text about its topic?). What may be so (`answers`) is what an adjudicator
--- said, else each different thing that the judges said; where several are left, `answer` is NULL and the row `disputed`.
+-- item?) or of a response ('on_topic': is the text about its topic? 'region': of which is it?). What may be so (`answers`)
+-- is what an adjudicator said, else each different thing that the judges said; where several are left, `answer` is NULL and the row `disputed`.
 -- No correction of a metric rests on these.
 CREATE VIEW audit_answers AS
 WITH asked AS (
@@ -11,6 +11,10 @@ WITH asked AS (
     SELECT extraction_id, NULL, 'on_topic', on_topic, coalesce(adjudicator, false)
     FROM judgements
     WHERE ordinal IS NULL AND on_topic IS NOT NULL
+    UNION ALL
+    SELECT extraction_id, NULL, 'region', region, coalesce(adjudicator, false)
+    FROM judgements
+    WHERE ordinal IS NULL AND region IS NOT NULL
 ),
 words AS (
     SELECT

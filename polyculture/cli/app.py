@@ -28,6 +28,7 @@ from polyculture.cli import (
     run,
     sql,
     status,
+    texts,
     view,
     wikidata,
 )
@@ -90,4 +91,5 @@ wikidata.app.command(epilog="polyculture wikidata collect --class Q746549 --coun
 app.add_typer(wikidata.app, name="wikidata")
 app.add_typer(mine.app, name="mine")
 app.add_typer(data.app, name="data")
+app.command(epilog="polyculture texts exp.toml; polyculture texts exp.toml --format csv -o texts.csv")(texts.texts)
 app.command(epilog="polyculture leaderboard exp.toml --language ja --format csv -o board.csv")(leaderboard.leaderboard)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -41,8 +42,10 @@ class Members(StrEnum):
 
 
 def collect(
-    classes: Annotated[list[str], typer.Option("--class", metavar="QID", help="A Wikidata class; may be repeated.")],
-    language: Annotated[str, typer.Option(help="The language of the labels, e.g. ja.")],
+    classes: Annotated[
+        list[str] | None, typer.Option("--class", metavar="QID", help="A Wikidata class; may be repeated.")
+    ] = None,
+    language: Annotated[str | None, typer.Option(help="The language of the labels, e.g. ja.")] = None,
     country: Annotated[
         list[str] | None, typer.Option(metavar="CODE", help="Only this country: JP or Q17; may be repeated.")
     ] = None,
@@ -54,8 +57,20 @@ def collect(
         list[str] | None,
         typer.Option(metavar="CODE", help="One set for more languages: another one of the labels; may be repeated."),
     ] = None,
-    at_least: Annotated[int, typer.Option(min=0, help="Only items with a label in so many of all languages.")] = 0,
+    at_least: Annotated[
+        int | None, typer.Option(min=0, help="Only items with a label in so many of all languages.")
+    ] = None,
     most: Annotated[int | None, typer.Option(min=1, help="At most so many items, the best known.")] = None,
+    preset: Annotated[
+        str | None,
+        typer.Option(help="camellia: what a paper collected; with --type and --culture."),
+    ] = None,
+    type: Annotated[
+        str | None, typer.Option(help="Of the preset: authors, beverage, food, locations, sports, cricket.")
+    ] = None,
+    culture: Annotated[
+        str | None, typer.Option(help="Of the preset: Western (one set for nine languages), Japanese, Korean, ...")
+    ] = None,
     labelled: Annotated[bool, typer.Option("--labelled", help="Only items with a label in the language.")] = False,
     snapshot: Annotated[str, typer.Option(help="A snapshot's file, or starter.")] = "starter",
     endpoint: Annotated[
@@ -77,15 +92,52 @@ def collect(
     from polyculture.collect.wikidata.collect import Collection, collected
     from polyculture.console import say
 
-    wanted = Collection(
-        classes, language, country or (), stop or (), members.value,
-        labelled=labelled, also=tuple(also or ()), at_least=at_least, most=most,
-    )  # fmt: skip
     known = read_catalog(catalog)
+    if preset is None:
+        if not classes or language is None or type or culture:
+            raise typer.BadParameter("give --class and --language, or --preset with --type and --culture")
+        wanted = Collection(classes, language, country or (), stop or (), members.value, also=tuple(also or ()))
+    else:
+        if classes or stop or not type or not culture:
+            raise typer.BadParameter("--preset takes --type and --culture, and no --class or --stop")
+        known, wanted = _preset(preset, type, culture, known)
+        wanted = replace(
+            wanted,
+            language=language or wanted.language,
+            countries=country or wanted.countries,
+            also=tuple(also) if also else wanted.also,
+        )
+    wanted = replace(
+        wanted,
+        labelled=labelled,
+        at_least=wanted.at_least if at_least is None else at_least,
+        most=wanted.most if most is None else most,
+    )
     source = _snapshot(snapshot) if endpoint is None else _pulled(known, wanted, endpoint, contact)
     with collected(source, known, wanted) as rows:
         write_rows(_as_wanted(rows, format, output), format, output)
         say(f"{len(rows)} items")
+        _tell_limits(source, known, wanted, len(rows))
+
+
+def _preset(name: str, type: str, culture: str, catalog: Catalog) -> tuple[Catalog, Collection]:
+    """The catalogue with the languages of a preset, and its collection."""
+    from polyculture.collect.wikidata.presets import find_preset
+
+    found = find_preset(name)
+    known = found.with_languages(catalog)
+    return known, found.collection(type, culture, known)
+
+
+def _tell_limits(source: Snapshot, catalog: Catalog, wanted: Collection, found: int) -> None:
+    """Says what bounded a set: its limit, and languages without names."""
+    from polyculture.collect.wikidata.collect import without_names
+    from polyculture.console import say
+
+    if wanted.most is not None:
+        say(f"at most {wanted.most} were asked for" + ("; there may be more" if found == wanted.most else ""))
+    if wanted.at_least and (lacking := without_names(source, catalog, wanted)):
+        say(f"{source.name} keeps no names in {', '.join(lacking)}: no label counts in them")
 
 
 def _snapshot(name: str) -> Snapshot:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from itertools import combinations
 from pathlib import Path
@@ -15,16 +15,18 @@ from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import JUDGEMENTS, Judgement
 from polyculture.cache.spreadsheet import require_csv
+from polyculture.cache.sql_files import read_sql
 from polyculture.cache.store import open_store
 from polyculture.cli.options import Format
 from polyculture.cli.tables import print_table, write_rows
-from polyculture.collect.mining.kappa import cohens_kappa
+from polyculture.collect.mining.kappa import Kappa, cohens_kappa, fleiss_kappa
 from polyculture.console import say
 from polyculture.metrics import KEPT
 from polyculture.metrics.audit.answers import answer_shares
 from polyculture.metrics.audit.corrected import FEWEST, Corrected, corrected_metrics
 from polyculture.metrics.audit.scores import Share, audit_scores, open_rows
 from polyculture.metrics.audit.sheet import COLUMNS, read_judgements, sample
+from polyculture.metrics.audit.sheet import SQL as AUDIT_SQL
 from polyculture.reports.escaping import defuse
 from polyculture.running.layout import store_layout
 
@@ -32,7 +34,10 @@ if TYPE_CHECKING:
     import duckdb
 
 DISPUTED_COLUMNS = ("", "language", "topic", "disputed", "of", "if wrong", "if right")
-QUESTIONS = ("mention", "link", "existence", "on_topic")  # whose answers are words
+QUESTIONS = ("mention", "link", "existence", "on_topic", "region")  # whose answers are words
+AUTOMATIC = "the linked items"  # whose labels of texts judges are held against
+AnswerKey = tuple[str, int | None, str]  # extraction, mention (None: the text itself), question
+Answers = dict[AnswerKey, str]
 KAPPA_COLUMNS = ("judges", "judged", "rows", "agree", "kappa", "low", "high")
 
 
@@ -96,14 +101,20 @@ def show_audit(run: RunFolder, format: Format, output: Path | None) -> None:
     with open_store(run, store_layout(), KEPT) as store:
         shares, corrected = [*audit_scores(store), *answer_shares(store)], corrected_metrics(store)
         disputed, relinked = open_rows(store)
+        automatic = _automatic_labels(store, judgements)
         if format is not Format.TABLE or output is not None:
             _write(store, shares, format, output)
             return
     print_table(("", "language", "topic", "hits", "of", "share", "low", "high"), [_share_line(one) for one in shares])
     if len({one.judge for one in judgements}) > 1:
         _show_disputed(shares, disputed)
-    if agreement := _agreement([one for one in judgements if not one.adjudicator]):
-        print_table(KAPPA_COLUMNS, agreement, title="How far two judges agree (Cohen's kappa, 95 % interval)")
+    said = _answers([one for one in judgements if not one.adjudicator])
+    if agreement := [*_agreement(said), *_agreement_of_all(said)]:
+        title = "How far judges agree (Cohen's kappa of two, Fleiss' of more; 95 % interval)"
+        print_table(KAPPA_COLUMNS, agreement, title=title)
+    if held := _against(said, automatic):
+        title = "How far judges agree with the label that linked items give a text (Cohen's kappa, 95 % interval)"
+        print_table(KAPPA_COLUMNS, held, title=title)
     if corrected:
         title = f"The metrics corrected for these errors (of languages with {FEWEST} judged responses or more)"
         columns = tuple(field.name for field in fields(Corrected) if field.name != "refuted")
@@ -150,21 +161,57 @@ def _show_disputed(shares: Sequence[Share], rows: int) -> None:
         )
 
 
-def _agreement(judgements: Sequence[Judgement]) -> list[tuple[Any, ...]]:
-    """A line per pair of judges and per question that both answered."""
-    said: dict[str, dict[tuple[str, int | None, str], str]] = {}
-    for one in judgements:
+def _answers(judgements: Sequence[Judgement]) -> dict[str, Answers]:
+    """What each judge answered, by row and question."""
+    said: dict[str, Answers] = {}
+    for one in sorted(judgements, key=lambda one: one.judge):
         for what in QUESTIONS:
             word = getattr(one, what)
             if word is not None:
                 said.setdefault(one.judge, {})[one.extraction_id, one.ordinal, what] = word
+    return said
+
+
+def _automatic_labels(store: duckdb.DuckDBPyConnection, judgements: Sequence[Judgement]) -> Answers:
+    """The labels of the texts of which a judge said of which region they are; refusals have none."""
+    asked = sorted({one.extraction_id for one in judgements if one.region is not None})
+    rows = store.execute(read_sql(AUDIT_SQL, "text_labels"), {"extractions": asked}).fetchall() if asked else []
+    return {(extraction, None, "region"): label for extraction, label in rows}
+
+
+def _agreement(said: Mapping[str, Answers]) -> list[tuple[Any, ...]]:
+    """A line per pair of judges and per question that either answered."""
     lines = []
-    for a, b in combinations(sorted(said), 2):
+    for a, b in combinations(said, 2):
         for what in QUESTIONS:
-            pairs = [(said[a][key], said[b][key]) for key in said[a] if key[2] == what and key in said[b]]
-            kappa = cohens_kappa(pairs)
-            lines.append((f"{a}, {b}", what, kappa.n, kappa.observed, kappa.kappa, kappa.low, kappa.high))
+            own, other = ({key: word for key, word in said[name].items() if key[2] == what} for name in (a, b))
+            if own or other:
+                pairs = [(own[key], other[key]) for key in own if key in other]
+                lines.append(_kappa_line(f"{a}, {b}", what, cohens_kappa(pairs)))
     return lines
+
+
+def _against(said: Mapping[str, Answers], automatic: Answers) -> list[tuple[Any, ...]]:
+    """A line per judge who said of which region texts are."""
+    asked = {judge: {key: word for key, word in own.items() if key[2] == "region"} for judge, own in said.items()}
+    return [line for judge, own in asked.items() if own for line in _agreement({judge: own, AUTOMATIC: automatic})]
+
+
+def _agreement_of_all(said: Mapping[str, Answers]) -> list[tuple[Any, ...]]:
+    """A line per question of which three judges or more answered the same rows."""
+    if len(said) < 3:
+        return []
+    common = sorted(set[AnswerKey].intersection(*map(set, said.values())), key=str)
+    by_question = {what: [key for key in common if key[2] == what] for what in QUESTIONS}
+    return [
+        _kappa_line(f"all {len(said)}", what, fleiss_kappa([[own[key] for own in said.values()] for key in keys]))
+        for what, keys in by_question.items()
+        if keys
+    ]
+
+
+def _kappa_line(judges: str, what: str, kappa: Kappa) -> tuple[Any, ...]:
+    return judges, what, kappa.n, kappa.observed, kappa.kappa, kappa.low, kappa.high
 
 
 def _require_judges(judgements: Sequence[Judgement], names: Sequence[str], run: RunFolder) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from polyculture.cli.groups import STAGE, StageGroup
 from polyculture.cli.many_values import repeated
-from polyculture.cli.options import Format, OutputFile, OutputFormat
+from polyculture.cli.options import Format, OutputFile, OutputFormat, Runs
 
 
 class ManyValues(StageGroup):
@@ -97,11 +97,16 @@ def extract(
     kind: Annotated[str, typer.Option(help="What the entities are, in English: dish, football club.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The list of entities; .left-out.csv lies beside it.")],
     limit: Annotated[int | None, typer.Option(min=1, help="Only the first N windows.")] = None,
+    plan: Annotated[bool, typer.Option("--plan", help="Ask nothing: say what would be asked, and its cost.")] = False,
+    runs: Runs = None,
 ) -> None:
-    """Have a model find the entity in each window. Answers that are there are not asked again."""
-    from polyculture.cli.mining import extract_entities
+    """Have a model find the entity in each window. Answers that are there are not asked again.
 
-    extract_entities(windows, experiment, model, kind, output, limit)
+    The experiment's max_cost holds: what its run has spent counts, and what is spent here counts for its run.
+    """
+    from polyculture.cli.mining_extract import Reading, extract_entities
+
+    extract_entities(Reading(windows, experiment, model, kind, output, limit, runs), plan=plan)
 
 
 @app.command(epilog="polyculture mine export counts.csv -o sheet.csv --annotators ana ben")

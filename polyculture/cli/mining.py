@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import os
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -155,56 +154,3 @@ def show_agreement(found: Agreement, columns: Sequence[str]) -> None:
 
 def _interval(kappa: Any) -> str | None:
     return None if kappa.kappa is None else f"{kappa.low:.3f} to {kappa.high:.3f}"
-
-
-def extract_entities(windows: Path, experiment: Path, model: str, kind: str, output: Path, limit: int | None) -> None:
-    """Has a model read windows, and writes the entities and what is left out.
-
-    Raises `StoreError` for a file that is no list of windows, `IncompleteError` where answers failed that may pass.
-    """
-    from polyculture.cache.catalog import read_catalog
-    from polyculture.cache.errors import IncompleteError
-    from polyculture.cache.manifest import setup_id
-    from polyculture.cache.spreadsheet import read_sheet_rows
-    from polyculture.collect.mining.sheet import COUNT_COLUMNS
-    from polyculture.collect.mining.window_reading import (
-        FAILED,
-        LEFT_OUT_COLUMNS,
-        LIST_COLUMNS,
-        Reader,
-        entity_rows,
-        keep,
-        kept_answers,
-        read_windows,
-    )
-    from polyculture.console import watch
-    from polyculture.experiment.file import read_experiment
-    from polyculture.generate.engines import SAMPLING, open_engine
-    from polyculture.generate.engines.setup import model_setup
-
-    rows = read_sheet_rows(windows, COUNT_COLUMNS, "Give a file of polyculture mine.")[:limit]
-    if not rows:
-        raise StoreError("holds no windows", where=windows, remedy="Give a file of polyculture mine.")
-    spec = read_experiment(experiment).model_spec(model)
-    language = read_catalog(None).language(rows[0]["language"]).name
-    reader = Reader(model, setup_id(model_setup(spec, "sample")), language, kind)
-    journal = output.with_name(f".{output.name}.answers.jsonl")
-    answers = kept_answers(journal)
-    missing = sum(reader.key(row) not in answers for row in rows)
-    if missing:
-        with open_engine(spec, SAMPLING) as engine, watch("windows", missing) as progress:
-            for number, answer in enumerate(keep(journal, read_windows(engine, reader, rows, answers)), start=1):
-                answers[answer.key] = answer
-                progress(Outcome(number, 0))
-    found, left_out = entity_rows(rows, reader, answers)
-    write_sheet(output, LIST_COLUMNS, found)
-    beside = output.with_name(f"{output.stem}.left-out.csv")
-    write_sheet(beside, LEFT_OUT_COLUMNS, left_out)
-    used = sum((answer.prompt_tokens or 0) + (answer.completion_tokens or 0) for answer in answers.values())
-    reasons = Counter(row[3] for row in left_out)
-    told = "; ".join(f"{reason}: {number}" for reason, number in reasons.most_common())
-    say(f"Wrote {output}: {len(found)} entities in {len(rows) - len(left_out)} of {len(rows)} windows; {used:,} tokens")
-    if left_out:
-        say(f"Wrote {beside}: {told}")
-    if failed := sum(answer.status == FAILED and answer.retryable for answer in answers.values()):
-        raise IncompleteError(f"{failed} windows were not answered; run the same command again")

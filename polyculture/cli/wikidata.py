@@ -48,6 +48,10 @@ def build(
         str | None, typer.Option(help=f"With --from-cache: the address of the API that was asked. Default: {API}")
     ] = None,
     catalog: CatalogToKeep = None,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(metavar="CODE", help="Keep names in this language of Wikidata's, too; may be repeated."),
+    ] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Reading processes. Default: one per processor.")] = None,
     replace: Replace = False,
 ) -> None:
@@ -57,13 +61,13 @@ def build(
     """
     _check_free(output, replace)
     if from_cache:
-        _build_from_cache(dump, service or API, output, catalog)
+        _build_from_cache(dump, service or API, output, _kept_languages(catalog, also))
     elif service is not None:
         raise UsageError("--service is for --from-cache: a dump comes from no service")
     elif dump is None:
         raise UsageError("Missing argument 'DUMP'")
     else:
-        _build_from_dump(dump, output, catalog, workers)
+        _build_from_dump(dump, output, _kept_languages(catalog, also), workers)
 
 
 @app.command(epilog="polyculture wikidata pull --topic food -o food.duckdb --contact you@example.org")
@@ -110,13 +114,22 @@ def _check_free(output: Path, replace: bool) -> None:
         raise SnapshotError("is there already", where=output, remedy="Name another file, or overwrite it: --replace")
 
 
-def _build_from_dump(dump: Path, output: Path, catalog: Path | None, workers: int | None) -> None:
+def _kept_languages(catalog: Path | None, also: list[str] | None) -> frozenset[str]:
+    """The languages of the catalogue, and further ones of Wikidata's. Raises `UsageError` for what is no code."""
+    import re
+
     from polyculture.cache.catalog import read_catalog
+
+    if wrong := [code for code in also or () if not re.fullmatch(r"[a-z]{2,}(-[a-z0-9]+)*", code)]:
+        raise UsageError(f"--also {wrong[0]!r} is no language of Wikidata's; write its code, such as vi")
+    return read_catalog(catalog).label_languages | set(also or ())
+
+
+def _build_from_dump(dump: Path, output: Path, languages: frozenset[str], workers: int | None) -> None:
     from polyculture.cache.outcome import Outcome
     from polyculture.console import watch
     from polyculture.link.dumps.build import BuildSettings, build_index
 
-    languages = read_catalog(catalog).label_languages
     size = dump.stat().st_size if dump.is_file() else 0
     with watch(f"build {output.name}, megabytes of {dump.name}", size // 10**6) as progress:
         settings = BuildSettings(workers, lambda read, _size: progress(Outcome(read // 10**6, 0)), say)
@@ -131,13 +144,11 @@ def _build_from_dump(dump: Path, output: Path, catalog: Path | None, workers: in
         say(f"  and {rest} more")
 
 
-def _build_from_cache(cache: Path | None, service: str, output: Path, catalog: Path | None) -> None:
+def _build_from_cache(cache: Path | None, service: str, output: Path, languages: frozenset[str]) -> None:
     from polyculture.cache.cache_dir import cache_folder
-    from polyculture.cache.catalog import read_catalog
     from polyculture.link.api.from_cache import build_from_cache
     from polyculture.running.linking import API_CACHE
 
-    languages = read_catalog(catalog).label_languages
     counts = build_from_cache(cache or cache_folder() / API_CACHE, service, output, languages).counts
     say(f"Wrote {output}: {counts.items} items, {counts.redirects} redirects, {counts.left_out} answers left out")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -316,9 +316,18 @@ def check_models(experiment: Experiment, file: Path) -> None:
 
 def check_prices(experiment: Experiment, file: Path) -> None:
     """Raises `ExperimentError` where `max_cost` cannot be enforced, because a paid model has no price."""
+    _require_prices(experiment, experiment.asked, file)
+
+
+def check_price(experiment: Experiment, model: str, file: Path) -> None:
+    """The same of a model that a command names, which need not be one of the experiment's."""
+    _require_prices(experiment, [model], file)
+
+
+def _require_prices(experiment: Experiment, models: Iterable[str], file: Path) -> None:
     if experiment.max_cost is None:
         return
-    unpriced = [m for m in experiment.asked if m not in experiment.prices and find_kind(experiment.model_spec(m)).paid]
+    unpriced = [m for m in models if m not in experiment.prices and find_kind(experiment.model_spec(m)).paid]
     if unpriced:
         raise ExperimentError(
             f"max_cost is set, and [prices] does not name {', '.join(unpriced)}",

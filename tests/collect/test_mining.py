@@ -8,7 +8,9 @@ import gzip
 import json
 import os
 import random
+import re
 import signal
+import subprocess
 import time
 import unicodedata
 from collections.abc import Mapping, Sequence
@@ -439,6 +441,81 @@ def test_a_model_reads_windows_and_is_not_asked_twice(tmp_path: Path) -> None:
     assert "1 entities in 2 of" in again.stderr
     exported = polyculture("mine", "export", "list.csv", "-o", "sheet.csv", "--annotators", "ana", cwd=tmp_path)
     assert exported.returncode == 0, exported.stderr
+
+
+PRICED = """
+max_cost = {limit}
+[prices."openai:m"]
+input = 100
+output = 1000
+"""
+STUB_ANSWER = 0.0057  # 7 tokens of prompt and 5 of answer
+
+
+def extract(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    own = ("windows.csv", "exp.toml", "--model", "openai:m", "--kind", "dish", "-o", "list.csv")
+    return polyculture("mine", "extract", *own, *words, cwd=folder)
+
+
+def windows_of(folder: Path, url: str, extra: str) -> None:
+    """A list of 12 windows, and an experiment whose model is at `url`."""
+    (folder / "patterns.toml").write_text(WINDOWS, encoding="utf-8")
+    texts = [f"名物の味噌{'あいうえおかきくけこさし'[number]}とは、北海道" for number in range(12)]
+    (folder / "corpus.txt").write_text("\n".join(texts), encoding="utf-8")
+    mine = ("mine", "--patterns", "patterns.toml", "--corpus", "corpus.txt", "--language", "ja", "--processes", "1")
+    done = polyculture(*mine, "-f", "csv", "-o", "windows.csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    options = f'[options.openai]\nbase_url = "{url}"\nmax_retries = 0\n'
+    head, tables = extra.partition("[")[::2]
+    (folder / "exp.toml").write_text(ASKING + head + (f"[{tables}" if tables else "") + options, encoding="utf-8")
+
+
+def journal(folder: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in (folder / ".list.csv.answers.jsonl").read_bytes().splitlines()]
+
+
+def test_a_model_that_reads_windows_keeps_to_the_limit_of_the_experiment(tmp_path: Path) -> None:
+    with StubServer(behaviour=reads) as server:
+        windows_of(tmp_path, server.url, PRICED.format(limit=1000))
+        planned = extract(tmp_path, "--plan")
+        assert planned.returncode == 0, planned.stderr
+        most = float(re.search(r"they cost (\S+) at most; max_cost is 1000", planned.stderr)[1])  # type: ignore[index]
+        assert "12 windows to ask" in planned.stderr
+        assert not server.bodies
+        limit = most / 12 + 3 * STUB_ANSWER  # an answer is reserved at its most, and costs less: four are bought
+        file = tmp_path / "exp.toml"
+        file.write_text(file.read_text("utf-8").replace("max_cost = 1000", f"max_cost = {limit:.6f}"), "utf-8")
+        stopped = extract(tmp_path)
+        assert stopped.returncode == 5, stopped.stderr
+        assert "max_cost" in stopped.stderr
+        bought = journal(tmp_path)
+        assert 1 <= len(bought) <= 4
+        assert len(server.bodies) == len(bought)
+        assert {(one["model"], one["purchase"]) for one in bought} == {("openai:m", "direct")}
+        with (tmp_path / "list.left-out.csv").open(encoding="utf-8-sig", newline="") as left:
+            assert sum(row["status"] == "not asked" for row in csv.DictReader(left)) == 12 - len(bought)
+        ledger = json.loads((tmp_path / "runs/asking/ledger/ledger.json").read_text("utf-8"))
+        (account,) = (one for name, one in ledger["accounts"].items() if name.startswith("mine "))
+        assert account["spent"] == pytest.approx(STUB_ANSWER * len(bought))
+        # What another journal has bought counts: the same limit has nothing left for a second list.
+        other = polyculture("mine", "extract", "windows.csv", "exp.toml", "--model", "openai:m", "--kind", "food",
+                            "-o", "other.csv", cwd=tmp_path)  # fmt: skip
+        assert other.returncode == 5
+        assert len(server.bodies) <= 4
+        file.write_text(file.read_text("utf-8").replace(f"max_cost = {limit:.6f}", "max_cost = 1000"), "utf-8")
+        whole = extract(tmp_path)
+        assert whole.returncode == 0, whole.stderr
+        assert len(journal(tmp_path)) == 12
+        assert f"{12 * STUB_ANSWER:.4f} by the prices of exp.toml" in whole.stderr
+
+
+def test_a_limit_without_a_price_of_the_reading_model_is_refused(tmp_path: Path) -> None:
+    with StubServer(behaviour=reads) as server:
+        windows_of(tmp_path, server.url, 'max_cost = 5.0\n[prices."openai:m"]\ninput = 1\noutput = 1\n')
+        done = polyculture("mine", "extract", "windows.csv", "exp.toml", "--model", "openai:dear", "--kind", "dish",
+                           "-o", "list.csv", cwd=tmp_path)  # fmt: skip
+        assert "[prices] does not name openai:dear" in one_line(done)
+        assert not server.bodies
 
 
 def test_broken_lines_are_counted_and_named(tmp_path: Path) -> None:

@@ -10,17 +10,20 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+from polyculture.cache.catalog import read_catalog
 from polyculture.cache.catalog.model import Catalog, Kind, Topic
 from polyculture.cache.errors import CatalogError, SnapshotError
 from polyculture.collect.wikidata.collect import Collection, collected
 from polyculture.collect.wikidata.from_service import pulled
+from polyculture.collect.wikidata.presets import collection_presets
 from polyculture.link.index.classes import check_classes
 from polyculture.link.index.source import IndexSource
 from polyculture.link.pull.client import PullSettings
-from tests.link_world import CATALOG, CLASSES, index_of, item
+from tests.link_world import CATALOG, CLASSES, index_of, item, write_dump
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.sparql_server import SparqlServer
 
+CATALOG_BUILT_IN = read_catalog()
 DISHES = [
     item("Q100", {"en": "noodle soup"}, P279="Q746549"),
     item("Q101", {"en": "ramen", "ja": "ラーメン"}, {"ja": ["らーめん", "拉麺"]}, 60, P279="Q100", P495="Q17"),
@@ -111,6 +114,90 @@ def test_one_set_serves_several_languages(index: IndexSource, tmp_path: Path) ->
         assert next(csv.DictReader(file))["labels"] == "en: ramen | ja: ラーメン"
     told = one_line(polyculture("wikidata", "collect", *words, "--at-least", "3", cwd=tmp_path))
     assert "labels in 3 languages are asked for, and 2 are named" in told
+
+
+# Dishes with labels in some of Camellia's nine languages.
+NINE = ("zh", "ja", "ko", "vi", "ur", "hi", "gu", "mr", "ml")
+SHARED = [
+    item("Q201", dict.fromkeys(NINE, "pizza"), None, 90, P31="Q746549", P495="Q38"),
+    item("Q202", dict.fromkeys(NINE[:6], "tart"), None, 80, P31="Q746549", P495="Q142"),
+    item("Q203", dict.fromkeys(NINE[:5], "stew"), None, 70, P31="Q746549", P495="Q183"),
+    item("Q204", dict.fromkeys(NINE, "ramen"), None, 60, P31="Q746549", P495="Q17"),
+    item("Q205", {"mul": "toast"}, None, 50, P31="Q746549", P495="Q30"),
+    item("Q206", {"ja": "寿司"}, None, 40, P31="Q746549", P495="Q17"),
+]
+
+
+def collected_by_preset(tmp_path: Path, snapshot: Path, *words: str) -> tuple[list[str], str]:
+    """The items that a command writes, and what it says."""
+    own = ("wikidata", "collect", "--preset", "camellia", "--snapshot", snapshot, "-f", "csv", "-o", "set.csv")
+    done = polyculture(*own, *words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    with (tmp_path / "set.csv").open(encoding="utf-8", newline="") as file:
+        return [row["qid"] for row in csv.DictReader(file)], done.stderr
+
+
+def test_camellias_western_set_has_labels_in_six_of_nine_languages_and_500_items_at_most(tmp_path: Path) -> None:
+    write_dump(tmp_path / "dump.json", [*CLASSES, *SHARED])
+    more = [word for code in NINE[3:] for word in ("--also", code)]
+    built = polyculture("wikidata", "build", "dump.json", "-o", "nine.duckdb", *more, cwd=tmp_path)
+    assert built.returncode == 0, built.stderr
+    nine = tmp_path / "nine.duckdb"
+    western, told = collected_by_preset(tmp_path, nine, "--type", "food", "--culture", "Western")
+    assert western == ["Q201", "Q202"]  # five languages are too few, and a label for all languages is in none
+    assert "at most 500 were asked for" in told
+    assert collected_by_preset(tmp_path, nine, "--type", "food", "--culture", "western", "--at-least", "5")[0] == [
+        "Q201",
+        "Q202",
+        "Q203",
+    ]
+    most = collected_by_preset(tmp_path, nine, "--type", "food", "--culture", "Western", "--most", "1")
+    assert most[0] == ["Q201"]
+    assert "at most 1 were asked for; there may be more" in most[1]
+    japanese, told = collected_by_preset(tmp_path, nine, "--type", "food", "--culture", "Japanese")
+    assert japanese == ["Q204", "Q206"]
+    assert "at most 631 were asked for" in told
+
+
+def test_a_preset_says_which_languages_a_snapshot_lacks(tmp_path: Path) -> None:
+    write_dump(tmp_path / "dump.json", [*CLASSES, *SHARED])
+    assert polyculture("wikidata", "build", "dump.json", "-o", "few.duckdb", cwd=tmp_path).returncode == 0
+    words = ("wikidata", "collect", "--preset", "camellia", "--type", "food", "--culture", "Western")
+    refused = polyculture(*words, "--snapshot", "few.duckdb", cwd=tmp_path)
+    assert "has no names in vi, ur, gu, mr, ml, and labels in 6 languages are asked for" in one_line(refused)
+    found, told = collected_by_preset(
+        tmp_path, tmp_path / "few.duckdb", "--type", "food", "--culture", "Western", "--at-least", "4"
+    )
+    assert found == ["Q201", "Q202"]  # of zh, ja, ko and hi, the stew lacks hi
+    assert "keeps no names in vi, ur, gu, mr, ml" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--preset", "camelia", "--type", "food", "--culture", "Western"], "Did you mean 'camellia'?"),
+        (["--preset", "camellia", "--type", "fod", "--culture", "Western"], "Did you mean 'food'?"),
+        (["--preset", "camellia", "--type", "names", "--culture", "Western"], "Wikidata gives names no country"),
+        (["--preset", "camellia", "--type", "food", "--culture", "French"], "unknown culture 'French'. Known: Chinese"),
+        (["--preset", "camellia", "--type", "food"], "--preset takes --type and --culture"),
+        (["--language", "ja"], "give --class and --language, or --preset"),
+    ],
+)
+def test_a_mistake_with_a_preset_is_one_line(tmp_path: Path, words: list[str], told: str) -> None:
+    assert told in one_line(polyculture("wikidata", "collect", *words, cwd=tmp_path))
+
+
+def test_the_kinds_of_a_preset_are_those_of_the_topics() -> None:
+    preset = collection_presets()["camellia"]
+    for culture in preset.cultures:
+        for type in preset.types:
+            wanted = preset.collection(type, culture, preset.with_languages(CATALOG_BUILT_IN))
+            assert wanted.kind is not None
+            assert wanted.classes
+            assert set(preset.cultures[culture].most) <= set(preset.types)
+    authors = preset.collection("authors", "Korean", CATALOG_BUILT_IN)
+    assert authors.kind == CATALOG_BUILT_IN.topic("book").kinds["author"]
+    assert (authors.most, authors.countries, authors.language) == (602, ("KR",), "ko")
 
 
 def test_several_classes(index: IndexSource) -> None:

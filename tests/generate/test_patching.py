@@ -239,3 +239,42 @@ def test_the_setup_of_patching_has_what_decides_it(tmp_path: Path) -> None:
         "bos": True,
         "bare_prompts": True,
     }
+
+
+def test_the_placeholders_own_states_change_nothing(engine: TransformersEngine) -> None:
+    states = engine.placeholder_states(INSPECTION)
+    assert states.shape == _own(engine).shape
+    patches = [Patch("none"), Patch("own", dict(enumerate(states, 1)))]
+    logits = _writer(engine).first_logits(patches)
+    np.testing.assert_allclose(logits[1], logits[0], atol=1e-4 * max(1.0, float(logits[0].std())))
+    assert _hooks(engine) == 0
+
+
+def test_random_weights_are_the_same_again_and_another_model(tmp_path: Path) -> None:
+    folder = save_causal("llama", tmp_path)
+    found = {}
+    for name, options in {"own": {}, "one": {"random_weights": 1}, "two": {"random_weights": 2}}.items():
+        for times in range(2):
+            with open_engine(_spec(folder, **options), PATCHING) as engine:
+                assert isinstance(engine, TransformersEngine)
+                found[name, times] = engine.placeholder_states(INSPECTION), engine.model_version
+    for name in ("own", "one", "two"):
+        np.testing.assert_array_equal(found[name, 0][0], found[name, 1][0])
+    for one, other in (("own", "one"), ("one", "two")):
+        assert np.abs(found[one, 0][0] - found[other, 0][0]).max() > 0.001
+    assert "random weights 2" in found["two", 0][1]
+    assert "random weights" not in found["own", 0][1]
+    assert model_setup(_spec(folder, random_weights=1), "patch")["random_weights"] == 1
+    assert model_setup(_spec(folder, random_weights=1), "score")["random_weights"] == 1
+
+
+def test_texts_of_different_lengths_are_continued_as_alone(engine: TransformersEngine) -> None:
+    texts = [("a", "soup: hot, fish\nthe soup was"), ("b", "soup"), ("c", "soup: hot\nfish and")]
+    together = list(engine.continue_texts(texts, 6))
+    assert [one.patch_id for one in together] == ["a", "b", "c"]
+    alone = [next(iter(engine.continue_patched(Inspection(text, "", 6), [Patch(name)]))) for name, text in texts]
+    assert together == alone
+    if engine._loaded.window < 2**14:  # others read texts of any length
+        far = list(engine.continue_texts([("long", "soup " * 2**13), texts[1]], 6))
+        assert [one.finish_reason for one in far] == ["window", alone[1].finish_reason]
+        assert far[1] == alone[1]

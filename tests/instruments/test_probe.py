@@ -8,18 +8,22 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import spearmanr
 
-from polyculture.cache.errors import DataSetError, EngineError
+from polyculture.cache.errors import DataSetError
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.store import open_store
 from polyculture.generate.engines import PATCHING, Completion, Decoding, Message, ModelSpec, Request, open_engine
 from polyculture.generate.engines.models import OneModel
 from polyculture.generate.engines.patching import AnswerStates, Continuation, Inspection, Patch, StatesRequest
-from polyculture.instruments.probe.asking import HOUSE, ProbeJob, ProbeRules, read_inspection
+from polyculture.instruments.probe.asking import HOUSE, OTHERS, ProbeJob, ProbeRules, read_inspection
+from polyculture.instruments.probe.flattening import flattening
+from polyculture.instruments.probe.measure_arms import beside
 from polyculture.instruments.probe.questions import read_questions
 from polyculture.instruments.probe.rows import ReadingRow
 from polyculture.instruments.probe.splitting import echo_of, split_items
-from polyculture.instruments.probe.step import ProbingStep, _noise
+from polyculture.instruments.probe.step import ProbingStep
+from polyculture.instruments.probe.vectors import noise, vectors
 from polyculture.instruments.probe.words import content_words, word_rule
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
@@ -155,6 +159,82 @@ def test_items_are_filtered_scored_and_shown(folder: Path, monkeypatch: pytest.M
     assert "probe" in planned.stdout
 
 
+def test_arms_lend_vectors_and_choose_otherwise(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from polyculture.generate.engines.transformers.engine import TransformersEngine
+
+    prompts: set[str] = set()
+
+    def say(_: Any, inspection: Inspection, patches: Iterable[Patch]) -> Iterator[Continuation]:
+        prompts.add(inspection.prompt)
+        return (Continuation(one.patch_id, SAID[n % 4], 9, "line", "told") for n, one in enumerate(patches))
+
+    monkeypatch.setattr(TransformersEngine, "continue_patched", say)
+    lines = [f"q{n}\t{one}\ten\tT{n % 2}\tWhat is dish {n} in {one}?" for n in range(5) for one in CULTURES]
+    header = "question_id\tculture\tlanguage\ttopic\tquestion"
+    (folder / "open.tsv").write_text("\n".join([header, *lines, "q9\tIran\ten\t\tWho?"]) + "\n", encoding="utf-8")
+    arms = [f"--control={name}" for name in ("other-culture", "other-topic")]
+    arms += [f"--setting={name}" for name in ("mean", "rescaled", "inspection-2")]
+    done = polyculture("probe", "exp.toml", "--questions", "open.tsv", *arms, *QUICK, cwd=folder)
+    assert done.returncode == 4, done.stderr  # the question without a topic can be lent nothing
+    assert len(prompts) == 2
+    assert "probe controls: not run: noise, text, unpatched" in done.stderr
+    assert "What the arms say of the scores" in done.stdout
+    with open_store(RunFolder(folder / "runs" / "inside"), store_layout()) as store:
+        lent = store.sql(
+            "SELECT p.arm, p.culture, q.topic, of.culture, of.topic FROM probes AS p JOIN probe_questions AS q "
+            "USING (question_key) JOIN probe_questions AS of ON p.vector_of = of.question_key WHERE p.status = 'ok'"
+        ).fetchall()
+        assert len(lent) == 30
+        for arm, culture, topic, other, another in lent:
+            assert (culture == other, topic == another) == ((False, True) if arm == "other-culture" else (True, False))
+        failed = "SELECT arm, error FROM probes WHERE status = 'failed' AND arm LIKE 'other%' ORDER BY arm"
+        assert [row[0] for row in store.sql(failed).fetchall()] == ["other-culture", "other-topic"]
+        assert "no question of the table can lend it a vector" in store.sql(failed).fetchall()[0][1]
+        assert {row[0] for row in store.sql("SELECT DISTINCT arm FROM probe_arms").fetchall()} == {
+            arm.partition("=")[2] for arm in arms
+        }
+        arms_read = store.sql("SELECT DISTINCT arm FROM probe_readings JOIN probes USING (probe_id)").fetchall()
+        assert len(arms_read) == 6
+    without = write_questions(folder)
+    without.write_text(without.read_text(encoding="utf-8").replace("\tFood\t", "\t\t"), encoding="utf-8")
+    said = one_line(polyculture("probe", "exp.toml", "--questions", without, "--control=other-topic", cwd=folder))
+    assert "has no topics, by which other-topic choose vectors" in said
+
+
+def test_an_arm_beside_the_probe() -> None:
+    """By hand: with the same items the difference is 0 and the ranks are equal; with others the sign tells."""
+    one = np.array([[4, 0, 0], [3, 3, 0], [0, 2, 2], [0, 0, 5], [2, 0, 3]])
+    same = beside(one, one, 1)
+    assert (same.numbers[0], same.numbers[1], same.spearman) == (0.0, 0.0, pytest.approx(1.0))
+    twice = beside(one, 2 * one, 1)  # F is proportional to the volume, the share is not
+    assert twice.score == pytest.approx(2 * twice.patched_score)
+    assert twice.numbers[0] == pytest.approx(-twice.patched_score)
+    assert twice.numbers[1] == pytest.approx(0)
+    apart = beside(one, np.diag([3, 3, 3]), 1)  # nothing is shared
+    assert apart.score == 0
+    assert apart.numbers[0] == apart.patched_score > 0
+    assert np.isnan(apart.spearman)
+    turned = beside(one, one[:, ::-1], 1)
+    scores = [flattening(g).score[~np.eye(3, dtype=bool)] for g in (one, one[:, ::-1])]
+    assert turned.spearman == pytest.approx(spearmanr(*scores).statistic)
+
+
+def test_vectors_of_settings() -> None:
+    states = np.array([[3.0, 4.0], [0.0, 2.0]], np.float32)
+    found, own = AnswerStates("q", states, tokens=4), np.array([[0.0, 10.0], [1.0, 0.0]], np.float32)
+    assert vectors("mean", found, "ab" * 8, 1) == pytest.approx(states / 4)
+    assert vectors("rescaled", found, "ab" * 8, 1, own) == pytest.approx(np.array([[6.0, 8.0], [0.0, 1.0]]))
+    for arm in ("patched", "other-topic", "inspection-2"):
+        assert vectors(arm, found, "ab" * 8, 1) == pytest.approx(states)  # type: ignore[arg-type]
+
+
+def test_our_texts_to_continue_name_no_culture() -> None:
+    names = {"korea", "iran", "mexico", "spain", "china", "india", "uk", "us", "america", "africa", "europe"}
+    texts = [read_inspection(file, 4).prompt for file in (HOUSE, *OTHERS.values())]
+    assert len(set(texts)) == 3
+    assert not {word.strip(",:.").casefold() for text in texts for word in text.split()} & names
+
+
 def test_what_is_wrong_is_one_line(folder: Path) -> None:
     assert "--questions FILE" in one_line(polyculture("probe", "exp.toml", cwd=folder))
     two = write_questions(folder, CULTURES[:2])
@@ -238,10 +318,10 @@ def test_echoes_are_whole_words() -> None:
 
 def test_noise_is_as_long_as_the_states_and_the_same_again() -> None:
     states = np.array([[3.0, 4.0], [0.3, 0.4]], np.float32)
-    noise = _noise(states, "0123456789abcdef", 1)
-    assert np.linalg.norm(noise, axis=1) == pytest.approx([5.0, 0.5], rel=1e-5)
-    assert (noise == _noise(states, "0123456789abcdef", 1)).all()
-    assert (noise != _noise(states, "0123456789abcdef", 2)).all()
+    drawn = noise(states, "0123456789abcdef", 1)
+    assert np.linalg.norm(drawn, axis=1) == pytest.approx([5.0, 0.5], rel=1e-5)
+    assert (drawn == noise(states, "0123456789abcdef", 1)).all()
+    assert (drawn != noise(states, "0123456789abcdef", 2)).all()
 
 
 class Small:
@@ -261,9 +341,16 @@ class Small:
                 one.request_id, np.repeat(np.array([[1.0], [2.0]], np.float32), 4, 1), len(one.spans), False
             )
 
+    def continue_texts(self, texts: Iterable[tuple[str, str]], max_tokens: int) -> Iterator[Continuation]:
+        for name, _ in texts:
+            yield Continuation(name, "", 0, "window", f"small {max_tokens}")
+
+    def placeholder_states(self, inspection: Inspection) -> Any:
+        assert inspection.placeholder
+        return np.ones((2, 4), np.float32)
+
     def continue_patched(self, inspection: Inspection, patches: Iterable[Patch]) -> Iterator[Continuation]:
-        if not inspection.placeholder:
-            raise EngineError("the inspection prompt's 99 tokens exceed its window")
+        assert inspection.placeholder
         for one in patches:
             states = {layer: float(state[0]) for layer, state in one.states.items()}
             yield Continuation(one.patch_id, f": {states}", 3, "line", "small")
@@ -280,7 +367,7 @@ def test_failures_are_rows_and_a_window_patches_the_neighbours(tmp_path: Path) -
     rows = {(one[-1].question_id, one[-1].arm): one for one in done}
     assert [row.text for row in rows["q1", "patched"] if isinstance(row, ReadingRow)] == [": {1: 1.0, 2: 2.0}"] * 2
     assert rows["q1", "patched"][-1].status == "ok"
-    assert "exceed its window" in rows["q1", "text"][-1].error
+    assert "exceeds its window" in rows["q1", "text"][-1].error
     assert {rows["q2", arm][-1].error for arm in ("patched", "text")} == {"the answer is empty"}
     assert len(rows["q2", "patched"]) == 1
     assert len(rows) == work.size == 6

@@ -13,11 +13,13 @@ import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from itertools import islice
 from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from polyculture.cache.errors import EngineError
+from polyculture.generate.engines.attending import Attention, AttentionRequest
 from polyculture.generate.engines.base import (
     Completion,
     ModelSpec,
@@ -28,7 +30,7 @@ from polyculture.generate.engines.base import (
     TokenScore,
 )
 from polyculture.generate.engines.options import read_options
-from polyculture.generate.engines.patching import AnswerStates, Continuation, Inspection, Patch, StatesRequest
+from polyculture.generate.engines.patching import AnswerStates, Continuation, Inspection, Patch, StatesRequest, Vector
 from polyculture.generate.engines.token_boundary import split_pairs
 from polyculture.generate.engines.transformers.loading import check_installed, load
 from polyculture.generate.engines.transformers.options import TransformersOptions
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 
     from polyculture.generate.engines.transformers.causal import CausalScorer
     from polyculture.generate.engines.transformers.masked import MaskedScorer
+    from polyculture.generate.engines.transformers.patched import PatchedWriter
     from polyculture.generate.engines.transformers.sampling import Sampler
     from polyculture.generate.engines.transformers.tree import ScoredText
 
@@ -113,11 +116,45 @@ class TransformersEngine:
 
     def continue_patched(self, inspection: Inspection, patches: Iterable[Patch]) -> Iterator[Continuation]:
         """Yields what the model writes behind the placeholder for each patch, in order."""
+        with self._within_memory("batch_patches"):
+            yield from self._writer(inspection).write(patches, self.options.batch_patches)
+
+    def continue_texts(self, texts: Iterable[tuple[str, str]], max_tokens: int) -> Iterator[Continuation]:
+        """Yields what the model writes behind each text, given with an id, up to its line's end."""
+        from polyculture.generate.engines.transformers.patched import line_breaks, stop_tokens, tokens_of
+        from polyculture.generate.engines.transformers.texts import TextWriter
+
+        self._check_causal()
+        writer = TextWriter(self._loaded, stop_tokens(self._loaded), line_breaks(self._loaded))
+        read = ((name, tokens_of(self._loaded, text, bos=self.options.bos)[0]) for name, text in texts)
+        with self._within_memory("batch_patches"):
+            yield from writer.write(read, max_tokens, self.options.batch_patches)
+
+    def placeholder_states(self, inspection: Inspection) -> Vector:
+        """The placeholder's own state at each layer, where nothing is patched: [depth, width]."""
+        return self._writer(inspection).placeholder_states()
+
+    def _writer(self, inspection: Inspection) -> PatchedWriter:
         from polyculture.generate.engines.transformers.patched import PatchedWriter
 
-        writer = PatchedWriter(self._loaded, self._blocks(), inspection, self.spec.model, bos=self.options.bos)
-        with self._within_memory("batch_patches"):
-            yield from writer.write(patches, self.options.batch_patches)
+        return PatchedWriter(self._loaded, self._blocks(), inspection, self.spec.model, bos=self.options.bos)
+
+    def attend(self, requests: Iterable[AttentionRequest]) -> Iterator[Attention]:
+        """Yields the attention of each prompt's last token; what the model cannot read is a row with its reason."""
+        from polyculture.generate.engines.transformers.attention import AttentionReader
+
+        self._check_causal()
+        reader = AttentionReader(
+            self._loaded, self.spec.model, self.options.batch_tokens or _PADDED, bos=self.options.bos
+        )
+        sampler = cache(self._sampler)  # which a model without a chat template has none of
+
+        def render(request: AttentionRequest) -> tuple[str, bool]:
+            bare = request.messages[-1].content, True
+            return bare if request.bare else sampler().prompt_text(request.messages)
+
+        with self._within_memory("batch_tokens"):
+            yield from reader.read(requests, render)
 
     def _sampler(self) -> Sampler:
         from polyculture.generate.engines.transformers.sampling import Sampler

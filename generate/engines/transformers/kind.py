@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from polyculture.cache.errors import EngineError, MissingDependencyError
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.capabilities import (
+    ATTENDING,
     PATCHING,
     REPRESENTING,
     SAMPLING,
@@ -77,6 +78,7 @@ KIND = EngineKind(
         Offer(SCORING, _open, EXTRA),
         Offer(REPRESENTING, _open, EXTRA),
         Offer(PATCHING, _open, EXTRA),
+        Offer(ATTENDING, _open, EXTRA),
         Offer(TOKENIZING, _open_tokenizer, EXTRA),
     ),
     further_setup=_precision,

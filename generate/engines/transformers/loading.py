@@ -72,8 +72,12 @@ def load(spec: ModelSpec, options: TransformersOptions) -> Loaded:
         masked = _is_masked(config, spec)
         kind = AutoModelForMaskedLM if masked else AutoModelForCausalLM
         # With the settings at hand: a GGUF file would be parsed anew for them.
-        model: Any = kind.from_pretrained(
-            place.name, config=config, dtype=_dtype(options, device), **_attention(options), **place.arguments
+        model: Any = (
+            kind.from_pretrained(
+                place.name, config=config, dtype=_dtype(options, device), **_attention(options), **place.arguments
+            )
+            if options.random_weights is None
+            else _untrained(kind, config, options, device)
         )
         tokenizer = AutoTokenizer.from_pretrained(place.name, **place.arguments)
     except (OSError, ValueError, ImportError, KeyError) as fault:
@@ -81,7 +85,20 @@ def load(spec: ModelSpec, options: TransformersOptions) -> Loaded:
     if not tokenizer.is_fast:
         raise EngineError("has no fast tokenizer, and no other tells where a token stands in a text", where=spec.model)
     model = model.to(device).eval()
-    return Loaded(model, tokenizer, masked, f"{_version(place, config)} {_short(model.dtype)} {device}")
+    drawn = "" if options.random_weights is None else f" random weights {options.random_weights}"
+    return Loaded(model, tokenizer, masked, f"{_version(place, config)}{drawn} {_short(model.dtype)} {device}")
+
+
+def _untrained(kind: Any, config: PretrainedConfig, options: TransformersOptions, device: str) -> Any:
+    """The same architecture with weights as before training, drawn by a seed on the CPU: the same anywhere."""
+    import torch
+
+    dtype = _dtype(options, device)
+    told = getattr(config, "dtype", None) or torch.float32 if dtype == "auto" else dtype
+    code = {"trust_remote_code": options.trust_remote_code}
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(options.random_weights or 0)
+        return kind.from_config(config, dtype=told, **_attention(options), **code)
 
 
 def load_labeller(spec: ModelSpec, options: TransformersOptions, architecture: str) -> Loaded:

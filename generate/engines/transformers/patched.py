@@ -8,7 +8,7 @@ the whole prompt for each patch.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from typing import Any
@@ -18,7 +18,7 @@ import torch
 from transformers import DynamicCache
 
 from polyculture.cache.errors import EngineError
-from polyculture.generate.engines.patching import Continuation, Inspection, Patch
+from polyculture.generate.engines.patching import Continuation, Inspection, Patch, Vector
 from polyculture.generate.engines.transformers.layers import Change, hooked
 from polyculture.generate.engines.transformers.loading import Loaded
 from polyculture.generate.engines.transformers.tree import MASKED_LAYERS, layer_kinds
@@ -34,10 +34,8 @@ class PatchedWriter:
         self, loaded: Loaded, layers: Sequence[torch.nn.Module], inspection: Inspection, name: str, *, bos: bool = False
     ) -> None:
         self._loaded, self._layers, self._inspection, self._name = loaded, layers, inspection, name
-        tokenizer, model = loaded.tokenizer, loaded.model
-        stops = model.generation_config.eos_token_id if model.generation_config else None
-        self._stops = {*([stops] if isinstance(stops, int) else stops or []), tokenizer.eos_token_id} - {None}
-        self._breaks = cache(lambda token: "\n" in tokenizer.decode([token]))
+        model = loaded.model
+        self._stops, self._breaks = stop_tokens(loaded), line_breaks(loaded)
         self._ids = self._prompt(bos)
         # Only a cache of keys and values can be repeated; others carry what the placeholder would change.
         shares = len(self._ids) > 1 and set(layer_kinds(model)) <= MASKED_LAYERS
@@ -52,6 +50,21 @@ class PatchedWriter:
     def first_logits(self, patches: Sequence[Patch]) -> torch.Tensor:
         """The logits of the first token behind the placeholder: [patches, vocabulary]."""
         return self._begin(patches).step()
+
+    def placeholder_states(self) -> Vector:
+        """The placeholder's own state at each layer: [layers, width]."""
+        seen: dict[int, Any] = {}
+
+        def seeing(layer: int) -> Change:
+            def see(state: torch.Tensor) -> None:
+                seen[layer] = state[0, -1].float().cpu().numpy()
+
+            return see
+
+        with hooked(self._layers, {number: seeing(number) for number in range(1, len(self._layers) + 1)}):
+            self.first_logits([Patch("placeholder")])
+        states: Vector = np.stack([seen[number] for number in sorted(seen)])
+        return states
 
     def _begin(self, patches: Sequence[Patch]) -> _Writing:
         depth = len(self._layers)
@@ -86,17 +99,12 @@ class PatchedWriter:
         return Continuation(patch.patch_id, text, len(written), end, self._loaded.version)
 
     def _prompt(self, bos: bool) -> list[int]:
-        inspection, tokenizer = self._inspection, self._loaded.tokenizer
-        read = tokenizer(inspection.prompt, return_offsets_mapping=True)
-        ids, offsets = list(read["input_ids"]), list(read["offset_mapping"])
-        while offsets and offsets[-1][0] == offsets[-1][1]:  # a token that the tokenizer puts at the end of a text
-            ids, offsets = ids[:-1], offsets[:-1]
+        inspection = self._inspection
+        ids, offsets = tokens_of(self._loaded, inspection.prompt, bos=bos)
         starts = len(inspection.prompt) - len(inspection.placeholder)
         if not inspection.prompt.endswith(inspection.placeholder) or not offsets or offsets[-1][0] > starts:
             what = f"the placeholder {inspection.placeholder!r} is not one token at the end of the inspection prompt"
             raise EngineError(what, where=self._name, remedy="Take another placeholder: one short word, such as 'x'.")
-        if bos and tokenizer.bos_token_id is not None and ids[0] != tokenizer.bos_token_id:
-            ids.insert(0, tokenizer.bos_token_id)
         if len(ids) + inspection.max_tokens > self._loaded.window:
             what = f"the inspection prompt's {len(ids)} tokens and {inspection.max_tokens} more exceed its window"
             raise EngineError(what, where=self._name, remedy="Take a shorter inspection prompt.")
@@ -163,6 +171,29 @@ class _Writing:
                 places.append(at)
                 states.append(state)
         return {layer: _replacing(places, np.stack(states), place) for layer, (places, states) in by_layer.items()}
+
+
+def stop_tokens(loaded: Loaded) -> set[int]:
+    """The tokens with which the model ends a text."""
+    stops = loaded.model.generation_config.eos_token_id if loaded.model.generation_config else None
+    return {*([stops] if isinstance(stops, int) else stops or []), loaded.tokenizer.eos_token_id} - {None}
+
+
+def line_breaks(loaded: Loaded) -> Callable[[int], bool]:
+    """Whether a token holds a line break."""
+    return cache(lambda token: "\n" in loaded.tokenizer.decode([token]))
+
+
+def tokens_of(loaded: Loaded, text: str, *, bos: bool) -> tuple[list[int], list[tuple[int, int]]]:
+    """The tokens of a text to be continued, and where they stand in it; the BOS token, if any, stands nowhere."""
+    tokenizer = loaded.tokenizer
+    read = tokenizer(text, return_offsets_mapping=True)
+    ids, offsets = list(read["input_ids"]), list(read["offset_mapping"])
+    while offsets and offsets[-1][0] == offsets[-1][1]:  # a token that the tokenizer puts at the end of a text
+        ids, offsets = ids[:-1], offsets[:-1]
+    if ids and bos and tokenizer.bos_token_id is not None and ids[0] != tokenizer.bos_token_id:
+        ids, offsets = [tokenizer.bos_token_id, *ids], [(0, 0), *offsets]
+    return ids, offsets
 
 
 def _replacing(rows: Sequence[int], states: Any, place: int) -> Change:

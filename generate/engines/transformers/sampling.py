@@ -66,12 +66,16 @@ class Sampler:
 
     def prompt_tokens(self, messages: Sequence[Message]) -> tuple[int, ...]:
         """The tokens of a prompt, up to where the answer begins."""
-        tokenizer = self._loaded.tokenizer
+        text, special = self.prompt_text(messages)
+        return tuple(self._loaded.tokenizer(text, add_special_tokens=special)["input_ids"])
+
+    def prompt_text(self, messages: Sequence[Message]) -> tuple[str, bool]:
+        """A prompt as the model reads it, and whether the tokenizer adds its special tokens to it."""
         if self._bare:
-            return tuple(tokenizer("\n".join(message.content for message in messages))["input_ids"])
+            return "\n".join(message.content for message in messages), True
         turns = [{"role": message.role, "content": message.content} for message in messages]
         self._system.check(turns)
-        return tuple(tokenizer(self._render(turns), add_special_tokens=False)["input_ids"])
+        return self._render(turns), False
 
     def _render(self, turns: Sequence[Turn]) -> str:
         text: str = self._loaded.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)

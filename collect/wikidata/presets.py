@@ -1,0 +1,97 @@
+"""Collections of a paper, by type of entity and culture: `presets.toml`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict
+
+from polyculture.cache.catalog import Catalog, Kind, Language
+from polyculture.cache.catalog.model import QID
+from polyculture.cache.catalog.read import parse_model, read_toml
+from polyculture.cache.errors import CatalogError, did_you_mean
+from polyculture.collect.wikidata.collect import Collection, Membership
+
+FILE = Path(__file__).with_name("presets.toml")
+One = TypeVar("One")
+
+
+class _Data(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class TypeRule(_Data):
+    """What items a type has: those of a built-in topic's kind, or below classes of its own."""
+
+    topic: str | None = None
+    kind: str | None = None
+    roots: tuple[QID, ...] = ()
+    stops: tuple[QID, ...] = ()
+    members: Membership = "any"
+
+
+class CultureRule(_Data):
+    """Whose items a culture has, and how many."""
+
+    countries: tuple[str, ...]
+    languages: tuple[str, ...]  # the first is that of the column `label`
+    at_least: int  # labels in so many of these languages
+    most: Mapping[str, int] = {}  # by type
+    most_of_all: int | None = None  # of each type
+
+
+class CollectionPreset(_Data):
+    """The collections of a paper."""
+
+    title: str
+    citation: str
+    types: Mapping[str, TypeRule]
+    absent: Mapping[str, str]  # types that cannot be collected so, and why
+    cultures: Mapping[str, CultureRule]
+    more: Mapping[str, Mapping[str, Any]]  # languages that the catalogue lacks
+
+    def with_languages(self, catalog: Catalog) -> Catalog:
+        """The catalogue, and the languages of the preset that it lacks."""
+        lacking = {code: row for code, row in self.more.items() if code not in catalog.languages}
+        added = {code: parse_model(Language, {"code": code, **row}, FILE) for code, row in lacking.items()}
+        return catalog.model_copy(update={"languages": {**catalog.languages, **added}})
+
+    def collection(self, type: str, culture: str, catalog: Catalog) -> Collection:
+        """The collection of a type and culture. Raises `CatalogError` where there is none, with the reason."""
+        if type in self.absent:
+            raise CatalogError(f"{type} cannot be collected by country: {self.absent[type]}")
+        kind = _kind(_named(self.types, "type", type), catalog)
+        rule = _named(self.cultures, "culture", culture)
+        language, *also = rule.languages
+        return Collection(
+            kind.roots, language, rule.countries, kind.stops, kind.members,
+            also=tuple(also), at_least=rule.at_least, most=rule.most.get(type, rule.most_of_all), kind=kind,
+        )  # fmt: skip
+
+
+@cache
+def collection_presets() -> Mapping[str, CollectionPreset]:
+    """All presets by name."""
+    return {name: parse_model(CollectionPreset, row, FILE) for name, row in read_toml(FILE).items()}
+
+
+def find_preset(name: str) -> CollectionPreset:
+    """The preset of this name. Raises `CatalogError` with the nearest name where there is none."""
+    return _named(collection_presets(), "preset", name)
+
+
+def _named(known: Mapping[str, One], what: str, name: str) -> One:
+    """The entry of this name, in whatever case."""
+    found = next((known[own] for own in known if own.casefold() == name.casefold()), None)
+    if found is None:
+        raise CatalogError(f"unknown {what} {name!r}", remedy=did_you_mean(name, known))
+    return found
+
+
+def _kind(rule: TypeRule, catalog: Catalog) -> Kind:
+    if rule.topic is not None and rule.kind is not None:
+        return catalog.topic(rule.topic).kinds[rule.kind]
+    return Kind(granularity=1, description="", roots=rule.roots, stops=rule.stops, members=rule.members)

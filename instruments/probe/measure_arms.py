@@ -1,0 +1,155 @@
+"""The scores of an arm beside those of the probe itself: their difference, and whether pairs keep their ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+import duckdb
+import numpy as np
+
+from polyculture.cache.layout import compose
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import CORE, open_store
+from polyculture.instruments.probe.arms import PATCHED
+from polyculture.instruments.probe.flattening import (
+    FEWEST,
+    FEWEST_QUESTIONS,
+    Counts,
+    Numbers,
+    Occurrences,
+    flattening,
+    moved_interval,
+)
+from polyculture.instruments.probe.layout import PROBE
+from polyculture.instruments.probe.rows import PROBE_ARMS, ArmRow
+from polyculture.metrics.measured import measured
+
+_COUNTS = """
+SELECT model, dataset, language, filter, arm, question_id, culture, item_key, count(*) FROM probe_kept
+GROUP BY ALL ORDER BY ALL
+"""
+Unit = tuple[str, ...]  # model, data set, language, filter
+Row = tuple[str, str, str, int]  # question, culture, item, occurrences
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """F and its share, as means over the ordered pairs, of the probe and of an arm; and how alike the pairs' ranks are.
+
+    nan where there is no such number: a share without anything particular, ranks where all pairs have one score.
+    """
+
+    score: float
+    patched_score: float
+    share: float
+    patched_share: float
+    spearman: float
+
+    @property
+    def numbers(self) -> Numbers:
+        """The two differences, probe less arm, and the rank correlation."""
+        return np.array([self.patched_score - self.score, self.patched_share - self.share, self.spearman])
+
+
+def measure_arms(run: RunFolder, minimum: int, resamples: int, seed: int) -> list[ArmRow]:
+    """Writes and returns a row per arm beside the probe, for each model, data set, language and filter."""
+
+    def rows(store: duckdb.DuckDBPyConnection) -> Iterator[ArmRow]:
+        for unit, lines in groupby(store.execute(_COUNTS).fetchall(), key=lambda line: line[:4]):
+            by_arm = {arm: [line[5:] for line in some] for arm, some in groupby(lines, key=lambda line: line[4])}
+            yield from _of_unit(unit, by_arm, minimum, resamples, seed)
+
+    return measured(run, compose(CORE, PROBE), PROBE_ARMS, rows)
+
+
+def measured_arms(run: RunFolder) -> frozenset[str]:
+    """The arms that were run, the probe itself among them."""
+    with open_store(run, compose(CORE, PROBE)) as store:
+        return frozenset(arm for (arm,) in store.execute("SELECT DISTINCT arm FROM probes").fetchall())
+
+
+def beside(probe: Counts, arm: Counts, minimum: int) -> Beside:
+    """The scores of g of the probe and of an arm, both [items, cultures], of the same cultures."""
+    one, other = flattening(probe, minimum), flattening(arm, minimum)
+    pairs = ~np.eye(len(one.score), dtype=bool)
+    return Beside(
+        float(other.score[pairs].mean()), float(one.score[pairs].mean()),
+        _mean(other.share[pairs]), _mean(one.share[pairs]), _spearman(one.score[pairs], other.score[pairs]),
+    )  # fmt: skip
+
+
+def _of_unit(unit: Unit, by_arm: Mapping[str, list[Row]], minimum: int, resamples: int, seed: int) -> Iterator[ArmRow]:
+    if PATCHED not in by_arm:
+        return
+    questions = sorted({row[0] for rows in by_arm.values() for row in rows})
+    cultures = sorted({row[1] for rows in by_arm.values() for row in rows})
+    if len({row[1] for row in by_arm[PATCHED]}) < FEWEST:
+        return
+    probe = _occurrences(by_arm[PATCHED], questions, cultures)
+    for arm, lines in by_arm.items():
+        if arm == PATCHED:
+            continue
+        data = _occurrences(lines, questions, cultures)
+        empty = sorted(set(cultures) - {row[1] for row in lines} | set(cultures) - {row[1] for row in by_arm[PATCHED]})
+        told: dict[str, Any] = {
+            "model": unit[0],
+            "dataset": unit[1],
+            "language": unit[2],
+            "filter": unit[3],
+            "arm": arm,
+        }
+        common = {**told, "minimum": minimum, "questions": len(questions), "cultures": ", ".join(cultures)}
+        if empty:
+            why = f"no item of {', '.join(empty)} in one of the two: scores of different sets are not compared"
+            yield ArmRow(**common, not_compared=why)
+        else:
+            yield ArmRow(**common, **_numbers(probe, data, len(questions), minimum, resamples, seed))
+
+
+def _numbers(
+    probe: Occurrences, arm: Occurrences, questions: int, minimum: int, resamples: int, seed: int
+) -> dict[str, Any]:
+    found, chance = beside(probe.counted(), arm.counted(), minimum), np.random.default_rng(seed)
+    drawn: list[Numbers] = []
+    for _ in range(10 * resamples if questions >= FEWEST_QUESTIONS else 0):
+        weights = np.bincount(chance.integers(questions, size=questions), minlength=questions)
+        counts = probe.counted(weights), arm.counted(weights)
+        if all(one.sum(0).all() for one in counts):
+            drawn.append(beside(*counts, minimum).numbers)
+        if len(drawn) == resamples:
+            break
+    low, high = moved_interval(found.numbers, drawn, -np.inf, np.inf)
+    difference, share, spearman = found.numbers
+    numbers = {
+        "score": found.score, "patched_score": found.patched_score, "share": found.share,
+        "patched_share": found.patched_share, "difference": difference, "difference_low": low[0],
+        "difference_high": high[0], "share_difference": share, "share_difference_low": low[1],
+        "share_difference_high": high[1], "spearman": spearman, "spearman_low": max(-1.0, low[2]),
+        "spearman_high": min(1.0, high[2]),
+    }  # fmt: skip
+    return {name: None if np.isnan(value) else float(value) for name, value in numbers.items()}
+
+
+def _occurrences(lines: list[Row], questions: list[str], cultures: list[str]) -> Occurrences:
+    items = sorted({row[2] for row in lines})
+    at = [{name: number for number, name in enumerate(names)} for names in (questions, cultures, items)]
+    numbered = [[at[0][question], at[1][culture], at[2][item], count] for question, culture, item, count in lines]
+    question, culture, item, count = np.array(numbered, np.int64).T
+    return Occurrences(question, culture, item, count, len(cultures))
+
+
+def _mean(values: Numbers) -> float:
+    return float(np.nanmean(values)) if not np.isnan(values).all() else float("nan")
+
+
+def _spearman(one: Numbers, other: Numbers) -> float:
+    from scipy.stats import rankdata
+
+    first, second = np.asarray(rankdata(one), np.float64), np.asarray(rankdata(other), np.float64)
+    if np.ptp(first) == 0 or np.ptp(second) == 0:
+        return float("nan")
+    correlations: Numbers = np.asarray(np.corrcoef(np.stack([first, second])))
+    return float(correlations[0, 1])

@@ -1,0 +1,76 @@
+-- What regions texts are of, by the linked items that they name. Empty where `known_countries` is, as the views of origins
+-- are.
+
+-- item_regions: a row is a linked item and the regions of its countries, or else of those on whose land its former state
+-- lay. Countries without a region add none: with regions of a user's own, these are all that the regions do not name.
+CREATE VIEW item_regions AS
+WITH placed AS (
+    SELECT qid, unnest(CASE WHEN len(countries) > 0 THEN countries ELSE candidates END) AS country FROM item_origins
+)
+SELECT
+    o.qid,
+    o.origin_kind <> 'none' AS placed,
+    coalesce(list(DISTINCT k.region ORDER BY k.region) FILTER (k.region IS NOT NULL), []) AS regions
+FROM item_origins AS o
+LEFT JOIN placed AS p USING (qid)
+LEFT JOIN known_countries AS k USING (country)
+GROUP BY ALL;
+
+-- text_regions: a row is a response and what became of it. A text is `labelled` where it was written, no refusal, read by
+-- the extractor and looked up whole: its `label` is then the region of the items that it names, 'mixed' where there are
+-- several such regions, and 'neutral' where there is none, for the reason in `neutral_because`. An item speaks for a region
+-- where it has one alone.
+CREATE VIEW text_regions AS
+WITH named AS (
+    SELECT
+        m.response_id, m.prompt_id,
+        count(*) AS mentions,
+        count(*) FILTER (m.status = 'linked') AS linked,
+        bool_or(m.status IS NULL) AS awaiting,
+        coalesce(
+            list(DISTINCT i.regions[1] ORDER BY i.regions[1]) FILTER (m.status = 'linked' AND len(i.regions) = 1), []
+        ) AS regions,
+        coalesce(bool_or(m.status = 'linked' AND len(i.regions) > 1), false) AS between_regions,
+        coalesce(bool_or(m.status = 'linked' AND len(i.regions) = 0 AND i.placed), false) AS elsewhere
+    FROM linked_mentions AS m
+    LEFT JOIN item_regions AS i USING (qid)
+    GROUP BY ALL
+),
+read AS (
+    SELECT
+        r.response_id, r.model, r.language, r.topic, r.condition, r.country, p.wording, r.prompt_id, r.sample,
+        CASE
+            WHEN is_refusal(r.finish_reason, r.refused) THEN 'refused'
+            WHEN r.status <> 'ok' THEN 'failed'
+            WHEN r.script_share IS NULL AND regexp_full_match(r.text, '[\s\p{Z}]*') THEN 'empty'
+            WHEN e.status = 'failed' THEN 'extraction failed'
+            WHEN e.status IS NULL OR coalesce(n.awaiting, false) THEN 'awaiting'
+            ELSE 'labelled'
+        END AS outcome,
+        r.status = 'ok' AND is_off_language(r.detected_language, r.language, r.script_share) AS off_language,
+        coalesce(n.mentions, 0) AS mentions,
+        coalesce(n.linked, 0) AS linked,
+        coalesce(n.regions, []) AS regions,
+        n.between_regions, n.elsewhere
+    FROM responses AS r
+    INNER JOIN prompts AS p USING (prompt_id)
+    LEFT JOIN extractions AS e USING (response_id, prompt_id)
+    LEFT JOIN named AS n USING (response_id, prompt_id)
+    WHERE EXISTS (FROM known_countries)
+)
+SELECT
+    response_id, model, language, topic, condition, country, wording, prompt_id, sample, outcome,
+    CASE WHEN outcome = 'labelled' THEN
+        CASE len(regions) WHEN 0 THEN 'neutral' WHEN 1 THEN regions[1] ELSE 'mixed' END
+    END AS label,
+    CASE WHEN label = 'neutral' THEN
+        CASE
+            WHEN mentions = 0 THEN 'nothing named'
+            WHEN linked = 0 THEN 'nothing linked'
+            WHEN between_regions THEN 'several regions'
+            WHEN elsewhere THEN 'elsewhere'
+            ELSE 'no country'
+        END
+    END AS neutral_because,
+    regions, mentions, linked, off_language
+FROM read;
