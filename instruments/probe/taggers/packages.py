@@ -35,7 +35,17 @@ def _korean(_: str) -> Tag:
     from kiwipiepy import Kiwi
 
     kiwi = Kiwi(num_workers=1)
-    return lambda text: [(one.start, one.start + one.len, str(one.tag)) for one in kiwi.tokenize(text)]
+
+    def tag(text: str) -> list[Tagged]:
+        found: list[Tagged] = []
+        for one in kiwi.tokenize(text):  # runs of Latin letters are cut in one place or another, run by run
+            if found and one.tag == "SL" == found[-1][2] and found[-1][1] == one.start:
+                found[-1] = (found[-1][0], one.start + one.len, "SL")
+            else:
+                found.append((one.start, one.start + one.len, str(one.tag)))
+        return found
+
+    return tag
 
 
 def _japanese(_: str) -> Tag:

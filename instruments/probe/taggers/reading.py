@@ -28,6 +28,8 @@ def tagged_words(text: str, language: str, tagger: str) -> Iterator[Found]:
             first, last = max(line.start() + start, done), _with_marks(text, line.start() + end)
             while first < last and unicodedata.combining(text[first]):
                 first += 1
+            while first < last and unicodedata.category(text[last - 1])[0] not in "LMN":
+                last -= 1
             if kind is None or not any(letter.isalpha() for letter in text[first:last]):
                 continue
             done = last
