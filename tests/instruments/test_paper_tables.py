@@ -85,8 +85,13 @@ def test_the_tables_have_the_papers_layout_with_published_figures_below(folder: 
     [beside] = [cell for cell in cells if cell["value"] and cell["published"]]
     assert (beside["column"], beside["published"], beside["contexts"]) == ("food", "0.125", "3")
     assert beside["differs"] == f"data set own; 2 of 10 columns; {UNKNOWN}"
-    alone = {(cell["row"], cell["published"]) for cell in cells if not cell["value"]}
-    assert alone == {("MARBERT", "0.4933")}  # the one that comes along, of no setting, and the user's
+    alone = {(cell["row"], cell["published"], cell["differs"]) for cell in cells if not cell["value"]}
+    unmeasured = "not compared: this run has no number here"
+    assert alone == {("MARBERT", "0.4933", unmeasured)}  # the one that comes along, of no setting, and the user's
+    mine_alone = {(cell["setting"], cell["column"]): cell["differs"] for cell in cells if not cell["published"]}
+    assert mine_alone["grounded", "average"] == "not compared: the published figures here are of MARBERT"
+    assert mine_alone["neutral", "average"] == "not compared: no published figure is known here"
+    assert all(cell["differs"] for cell in cells)
 
 
 def test_a_cell_is_the_score_by_the_papers_protocol_and_by_ours(folder: Path) -> None:
