@@ -28,7 +28,7 @@ def score_maps(frame: pd.DataFrame, manifest: Manifest, names: Names) -> tuple[t
     found: list[tuple[Panel, ...]] = []
     for (dataset, form), own in frame.groupby(["dataset", "form"], sort=True):
         types = [*sorted(own["entity_type"].dropna().unique()), WORDS["all_types"]]
-        for model in _models(own, manifest):
+        for model in models_of(own, manifest):
             of_model = own[own["model"] == model]
             settings = of_model.groupby("setting", sort=True)
             found.append(
@@ -69,13 +69,13 @@ def _hundredth(value: float) -> str:
 
 def _line_label(line: str, names: Names) -> str:
     language, culture = line.split("\t")
-    return _place(language, culture, names)
+    return place_of(language, culture, names)
 
 
-def _place(language: str, culture: str, names: Names) -> str:
-    """'Japanese' where language and culture have one name, else 'English, Japanese'."""
+def place_of(language: str, culture: str, names: Names) -> str:
+    """'Japanese' where language and culture have one name, or 'Chinese (Simplified)'; else 'English, Japanese'."""
     spoken = names.language(language)
-    return short(culture if spoken == culture else f"{spoken}, {culture}")
+    return short(spoken if culture in (spoken, spoken.partition(" (")[0]) else f"{spoken}, {culture}")
 
 
 def slope_panels(frame: pd.DataFrame, manifest: Manifest, names: Names) -> tuple[Panel, ...]:
@@ -86,13 +86,13 @@ def slope_panels(frame: pd.DataFrame, manifest: Manifest, names: Names) -> tuple
         dataset, form, language, culture = (str(part) for part in key)
         if set(own["setting"]) != {NEUTRAL, GROUNDED}:
             continue
-        title = f"{_place(language, culture, names)} ({dataset}, {form})"
+        title = f"{place_of(language, culture, names)} ({dataset}, {form})"
         drawn = own.rename(columns={"model": "series", "setting": "condition", "estimate": "value"})
         chart = Slopes(
             f"slopes-{number}",
             f"{WORDS['slopes']}: {title}. {_slopes_in_words(own, manifest, names)}",
             _sorted(drawn, (NEUTRAL, GROUNDED)),
-            _models(frame, manifest),
+            models_of(frame, manifest),
             (NEUTRAL, GROUNDED),
             WORDS["axis"],
             (0.0, 1.0),
@@ -103,10 +103,11 @@ def slope_panels(frame: pd.DataFrame, manifest: Manifest, names: Names) -> tuple
 
 def model_keys(frame: pd.DataFrame, manifest: Manifest) -> tuple[Key, ...]:
     """The legend of the models with a score, by their full names."""
-    return tuple(key_of(model, number) for number, model in enumerate(_models(frame, manifest)))
+    return tuple(key_of(model, number) for number, model in enumerate(models_of(frame, manifest)))
 
 
-def _models(frame: pd.DataFrame, manifest: Manifest) -> list[str]:
+def models_of(frame: pd.DataFrame, manifest: Manifest) -> list[str]:
+    """The models of a frame, in the order of the experiment."""
     return ordered(manifest.models, frame["model"])
 
 
@@ -124,7 +125,7 @@ def _sorted(frame: pd.DataFrame, conditions: tuple[str, str]) -> pd.DataFrame:
 
 def _slopes_in_words(own: pd.DataFrame, manifest: Manifest, names: Names) -> str:
     said = []
-    for model in _models(own, manifest):
+    for model in models_of(own, manifest):
         of_model = own[own["model"] == model].set_index("setting")["estimate"]
         if {NEUTRAL, GROUNDED} <= set(of_model.index):
             said.append(f"{names.model(model)}: {of_model[NEUTRAL]:.2f} to {of_model[GROUNDED]:.2f}")
@@ -137,7 +138,7 @@ def sentiment_panels(frame: pd.DataFrame, manifest: Manifest, names: Names) -> t
     found: list[tuple[Panel, ...]] = []
     for (dataset, setting, method), own in known.groupby(["dataset", "setting", "answer_method"], sort=True):
         where = f"{dataset}, {setting} contexts{'' if method == 'prompt' else f', {method}'}"
-        for model in _models(own, manifest):
+        for model in models_of(own, manifest):
             rates = own[own["model"] == model].groupby("metric", sort=True)
             number = len(found)
             found.append(
