@@ -14,7 +14,7 @@ from polyculture.instruments.papers.paper_tables import AVERAGE, PaperTable, Tab
 from polyculture.instruments.papers.published import PublishedCell
 from polyculture.reports.table_csv import table_text
 
-PERCENT = ("cbs", "qa", "ner", "texts")  # measures that the papers print in per cent
+PERCENT = ("cbs", "qa", "ner", "tokens", "texts")  # measures that the papers print in per cent
 CELLS = "cells"
 _LONGEST = 60  # letters of a cell
 _UNMEASURED = "not compared: this run has no number here"

@@ -140,8 +140,8 @@ def test_headings_come_in_order_and_tables_have_headers(page: Page) -> None:
 def test_figures_have_text_and_every_mark_of_theirs_a_name(page: Page) -> None:
     drawings = page.all("svg")
     # granularity; diversity a model; saturation a topic; components of two metrics; slopes of two cultures; wrong
-    # sentiments a model; maps of entities
-    assert [e.attributes["role"] for e in drawings] == ["group"] * (1 + 2 + 2 + 2) + ["img"] * (2 + 2 + 6)
+    # sentiments a model, of neutral contexts and of all; maps of entities
+    assert [e.attributes["role"] for e in drawings] == ["group"] * (1 + 2 + 2 + 2) + ["img"] * (2 + 2 * 2 + 6)
     marks = [e for e in page.all("a") if "svg" in e.inside]
     assert all(e.attributes["aria-label"] for e in drawings + marks)
     assert len(marks) > 2 * 6 + 2 * 6 * 6
