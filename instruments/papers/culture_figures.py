@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pandas as pd
 
 from polyculture.cache.manifest import Manifest
 from polyculture.instruments.cbs.measure import GROUNDED, NEUTRAL
-from polyculture.reports.figures.charts import SHORT, Dots, key_of
+from polyculture.reports.figures.charts import Dots, key_of
 from polyculture.reports.figures.figure import Key, Panel
 from polyculture.reports.figures.heat import Heat
 from polyculture.reports.figures.slopes import Slopes
@@ -20,6 +21,7 @@ from polyculture.reports.texts import section_texts
 
 WORDS = section_texts(Path(__file__).with_name("section.toml")).words
 SIDES = ("native", "western")
+NARROW = 140.0  # pixels: three of them stand side by side, with their labels
 Row = Mapping[Hashable, Any]
 
 
@@ -132,39 +134,43 @@ def _slopes_in_words(own: pd.DataFrame, manifest: Manifest, names: Names) -> str
     return "; ".join(said)
 
 
-def sentiment_panels(frame: pd.DataFrame, manifest: Manifest, names: Names) -> tuple[tuple[Panel, ...], ...]:
+@dataclass(frozen=True, slots=True)
+class PanelRow:
+    """Panels that stand side by side, and what they have in common."""
+
+    title: str
+    panels: tuple[Panel, ...]
+
+
+def sentiment_panels(frame: pd.DataFrame, manifest: Manifest, names: Names) -> tuple[PanelRow, ...]:
     """A row of panels per data set, setting and model, one per rate: a row per culture, native beside Western."""
     known = frame.dropna(subset=["estimate"])
-    found: list[tuple[Panel, ...]] = []
+    found: list[PanelRow] = []
     for (dataset, setting, method), own in known.groupby(["dataset", "setting", "answer_method"], sort=True):
         where = f"{dataset}, {setting} contexts{'' if method == 'prompt' else f', {method}'}"
         for model in models_of(own, manifest):
-            rates = own[own["model"] == model].groupby("metric", sort=True)
-            number = len(found)
-            found.append(
-                tuple(
-                    _sentiment_panel(
-                        f"wrong-{number}-{metric}", f"{model}: {WORDS['metrics'][metric]} ({where})", part, names
-                    )
-                    for metric, part in rates
-                )
+            placed = own.assign(row=own["language"] + "\t" + own["culture"])[own["model"] == model]
+            lines = sorted(placed["row"].unique())  # the same in each panel, so that they can be read across
+            said = {metric: f"{model}: {WORDS['metrics'][metric]} ({where})" for metric in placed["metric"].unique()}
+            panels = (
+                _sentiment_panel(f"wrong-{len(found)}-{metric}", said[metric], part, lines, names)
+                for metric, part in placed.groupby("metric", sort=True)
             )
+            found.append(PanelRow(f"{model}: {where}", tuple(panels)))
     return tuple(found)
 
 
-def _sentiment_panel(name: str, title: str, own: pd.DataFrame, names: Names) -> Panel:
-    rows = own.assign(row=own["language"] + "\t" + own["culture"])
-    lines = sorted(rows["row"].unique())
-    drawn = rows.rename(columns={"side": "series", "estimate": "value"})
+def _sentiment_panel(name: str, alternative: str, own: pd.DataFrame, lines: list[str], names: Names) -> Panel:
+    drawn = own.rename(columns={"side": "series", "estimate": "value"})
     chart = Dots(
         name=name,
-        alternative=title,
+        alternative=alternative,
         frame=drawn[["row", "series", "value", "low", "high"]].astype({"value": float}),
         rows=lines,
         labels=[_line_label(line, names) for line in lines],
         series=SIDES,
         label=WORDS["rate"],
         limits=(0.0, 1.0),
-        width=SHORT,
+        width=NARROW,
     )
-    return Panel(title, chart)
+    return Panel(WORDS["metrics"][own["metric"].iloc[0]], chart)

@@ -10,11 +10,11 @@ import pandas as pd
 from polyculture.cache.control_chars import replace_control_chars
 from polyculture.cache.files import replacing
 from polyculture.instruments.papers.paper import Paper
-from polyculture.instruments.papers.paper_tables import AVERAGE, PaperTable, TableCell
+from polyculture.instruments.papers.paper_tables import AVERAGE, TOKENS, PaperTable, TableCell
 from polyculture.instruments.papers.published import PublishedCell
 from polyculture.reports.table_csv import table_text
 
-PERCENT = ("cbs", "qa", "ner", "tokens", "texts")  # measures that the papers print in per cent
+PERCENT = ("cbs", "qa", "ner", TOKENS, "texts")  # measures that the papers print in per cent
 CELLS = "cells"
 _LONGEST = 60  # letters of a cell
 _UNMEASURED = "not compared: this run has no number here"
@@ -67,12 +67,18 @@ def _frame(table: PaperTable, published: Sequence[PublishedCell]) -> pd.DataFram
     columns = sorted(dict.fromkeys([*table.columns, *(c for _, c in theirs)]), key=lambda name: name == AVERAGE)
     rows = [*table.models, *dict.fromkeys(row for row, _ in theirs)]
     found = {**values, **theirs}
-    lines = [[row, *(_rounded(found.get((row, column))) for column in columns)] for row in rows]
+    digits = _digits(table)
+    lines = [[row, *(_rounded(found.get((row, column)), digits) for column in columns)] for row in rows]
     return pd.DataFrame(lines, columns=["model", *columns])
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 2)
+def _rounded(value: float | None, digits: int) -> float | None:
+    return None if value is None else round(value, digits)
+
+
+def _digits(table: PaperTable) -> int:
+    """Decimals: a language may have one token in a hundred thousand, which is not none."""
+    return 4 if table.measure == TOKENS else 2
 
 
 def _latex(paper: Paper, table: PaperTable, frame: pd.DataFrame) -> str:
@@ -81,7 +87,9 @@ def _latex(paper: Paper, table: PaperTable, frame: pd.DataFrame) -> str:
     numbers = frame.columns[1:]
     shown = frame.assign(model=[_shown(str(model)) for model in frame["model"]])
     styled = shown.style.hide(axis="index").format(escape="latex", subset=["model"])
-    styled = styled.format(precision=2, na_rep="--", subset=list(numbers)).format_index(escape="latex", axis=1)
+    styled = styled.format(precision=_digits(table), na_rep="--", subset=list(numbers)).format_index(
+        escape="latex", axis=1
+    )
     return styled.to_latex(
         hrules=True,
         column_format="l" + "r" * len(numbers),

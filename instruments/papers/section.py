@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from polyculture.reports.section import ReportData, Section
 
 if TYPE_CHECKING:
+    from polyculture.instruments.papers.culture_figures import PanelRow
     from polyculture.reports.figures.figure import Key, Panel
 
 _FOLDER = Path(__file__).parent
@@ -25,7 +26,7 @@ class CulturesBeside:
     maps: tuple[tuple[Panel, ...], ...]  # those of a row stand side by side
     slopes: tuple[Panel, ...]
     vocabularies: tuple[Panel, ...]
-    sentiments: tuple[tuple[Panel, ...], ...]
+    sentiments: tuple[PanelRow, ...]
     models: tuple[Key, ...]
     sides: tuple[Key, ...]
     has_maps_of_entities: bool

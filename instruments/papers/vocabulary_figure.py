@@ -28,7 +28,7 @@ def vocabulary_panels(frame: pd.DataFrame, scores: pd.DataFrame, manifest: Manif
 
 def _panel(name: str, key: tuple[str, ...], own: pd.DataFrame, models: list[str], names: Names) -> Panel:
     dataset, form, setting, characters = key
-    title = f"{dataset}, {setting} contexts, {form} ({WORDS['characters'][characters]})"
+    title = f"{dataset}, {setting} contexts, {form}"
     places = [place_of(str(row.language), str(row.culture), names) for row in own.itertuples()]
     points = own.assign(label=places, x=own["share"] * PER_CENT).rename(columns={"model": "series", "estimate": "y"})
     points = points[["series", "label", "x", "y", "low", "high"]].astype(
@@ -36,10 +36,10 @@ def _panel(name: str, key: tuple[str, ...], own: pd.DataFrame, models: list[str]
     )
     chart = Scatter(
         name,
-        f"{WORDS['vocabulary']}: {title}. {_in_words(points, models, names)}",
+        f"{WORDS['vocabulary']} ({WORDS['characters'][characters]}): {title}. {_in_words(points, models, names)}",
         points,
         models,
-        (WORDS["share"], WORDS["axis"]),
+        (WORDS["characters"][characters], WORDS["axis"]),
         (axis_limits(points[["x"]]), (0.0, 1.0)),
     )
     return Panel(title, chart)

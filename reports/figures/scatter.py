@@ -14,7 +14,8 @@ from polyculture.reports.figures.charts import MARKERS
 from polyculture.reports.figures.drawing import PAPER, SERIES, Margins, canvas, label_width, plain, style
 from polyculture.reports.figures.inline import to_svg
 
-_WIDE, _HIGH = 320.0, 240.0  # pixels: two of them stand side by side
+_WIDE, _HIGH = 236.0, 220.0  # pixels: with its margins as wide as the page on a telephone
+_TICKS = 5  # at most, on the lower scale
 _NAME = 22  # letters of a point's name
 _FONT = 11.0
 _GAP = 7.0  # pixels from a point to its name
@@ -59,6 +60,7 @@ class Scatter:
                 side: dict[str, Any] = {"xytext": (written.shift, 0), "ha": "right" if written.shift < 0 else "left"}
                 place = written.x, written.y
                 axes.annotate(written.text, place, textcoords="offset points", va="center", fontsize=_FONT, **side)
+            axes.locator_params(axis="x", nbins=_TICKS)
             axes.tick_params(length=0, pad=7)
             axes.grid(linewidth=1)
             axes.set_axisbelow(True)

@@ -170,8 +170,8 @@ def test_shares_of_vocabularies_are_a_table_per_way_to_count(tmp_path: Path) -> 
     asked = {"tokens": {"letters ko": "a", "ranges ko": "b"}}
     setups = {f"tokenize {model}": setup for model in (MODEL, "m")}
     write_manifest(manifest.model_copy(update={"asked": asked, "setups": setups}), run.manifest)
-    counted = [("letters", "letters", "a", 40), ("ranges", "Jamo", "b", 1), ("ranges", "all", "b", 50)]
-    for model, tokens in ((MODEL, 400), ("m", 0)):  # of an empty vocabulary there is no share
+    counted = [("letters", "letters", "a", 4_000), ("ranges", "Jamo", "b", 1), ("ranges", "all", "b", 5_000)]
+    for model, tokens in ((MODEL, 40_000), ("m", 0)):  # of an empty vocabulary there is no share
         found = [
             CountedVocabulary(
                 model + reading, model, "ko", way, reading, tokens, own, 0, "ok", setup_id(setup), writing
@@ -186,7 +186,7 @@ def test_shares_of_vocabularies_are_a_table_per_way_to_count(tmp_path: Path) -> 
     written = write_paper(tmp_path / "out", papers()["camellia"], "own", tables, ())
     assert [path.stem for path in written if path.suffix == ".csv"] == ["tokens-letters", "tokens-ranges", "cells"]
     assert rows(written[0]) == [{"model": MODEL, "ko": "10.0"}]
-    assert rows(written[2]) == [{"model": MODEL, "ko: Jamo": "0.25", "ko: all": "12.5"}]
+    assert rows(written[2]) == [{"model": MODEL, "ko: Jamo": "0.0025", "ko: all": "12.5"}]
 
 
 @pytest.mark.parametrize(
