@@ -60,9 +60,10 @@ def study(asked: Asked, options: TokensOptions) -> Study:
 
 def _listing(asked: Asked, languages: Sequence[str], characters: Characters) -> Listing:
     """A row per model, language and reading, of what this command asks for."""
+    from polyculture.cache.core import CORE
     from polyculture.cache.layout import compose
     from polyculture.cache.sql_files import read_sql
-    from polyculture.cache.store import CORE, open_store
+    from polyculture.cache.store import open_store
 
     values = {"models": list(asked.models), "languages": list(languages), "characters": characters}
     with open_store(asked.run, compose(CORE, TOKENS)) as store:
