@@ -13,10 +13,11 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
+from polyculture.cache.core import CORE
 from polyculture.cache.errors import StoreError
 from polyculture.cache.layout import Layout
 from polyculture.cache.parquet import SUFFIX, opened_parquet
-from polyculture.cache.store import CORE, opened_runs
+from polyculture.cache.store import opened_runs
 
 _NAMED = re.compile(r"(/[^'\"\n]+\.parquet)")
 # What DuckDB, and Python's file systems through it, say of what is gone, or may not be read.

@@ -12,30 +12,21 @@ from typing import Any
 
 import duckdb
 
+from polyculture.cache.core import CORE
 from polyculture.cache.database import connect
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing
-from polyculture.cache.layout import Layer, Layout, Table
+from polyculture.cache.layout import Layout, Table
 from polyculture.cache.manifest import Manifest, read_manifest, setup_id
 from polyculture.cache.model_facts import ModelFacts
 from polyculture.cache.parquet import is_older
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import TABLES
 from polyculture.cache.selections import COMPUTED, MAIN, file_of
 from polyculture.cache.shards import committed_parts
 from polyculture.cache.view_template import create_views, open_view_template
 
 _OWN = Path(__file__).parent
 _opened: set[Path] = set()  # folders of runs whose files this process has asked DuckDB for
-# The tables that every room knows, and which of their rows count.
-CORE = Layout(
-    TABLES,
-    Layer(
-        (_OWN / "store.sql",),
-        {"bought": ("bought_responses", "bought_extractions"), "failed": ("failed_responses", "failed_extractions")},
-        (_OWN / "purchases.sql", _OWN / "failures.sql"),
-    ),
-)
 
 
 def opened_runs() -> list[Path]:

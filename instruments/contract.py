@@ -87,6 +87,7 @@ class Shown:
     title: str
     values: Mapping[str, Any] = field(default_factory=dict)
     empty: str = ""  # the message where there is no row
+    varying: tuple[str, ...] = ()  # columns that are left out where all rows say the same
 
 
 @dataclass(frozen=True)

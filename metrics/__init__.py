@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from polyculture.cache.core import CORE
 from polyculture.cache.layout import Layer, Layout, compose
-from polyculture.cache.store import CORE
 
 # The numbered cells and their prompts, which all queries of mentions start from.
 CELLS = ("numbered_cells", "asked_prompts", "cell_prompts")

@@ -99,6 +99,8 @@ def add_made_up(
             for task, metric in (("sentiment", "false_negative_rate"), ("qa", "accuracy"), ("ner", "f1")):
                 asked = {**where, "task": task, "metric": metric, "setting": word or "neutral"}
                 swaps += [*_rates(asked, kind, 0.1 * number), *_rates(asked, None, 0.1 * number)]
+            pooled = {**where, "task": "sentiment", "metric": "missed_positive_rate", "setting": "grounded + neutral"}
+            swaps += _rates({**pooled, "pooled": True}, None, 0.1 * number)
             for layer in (0, 12):
                 sizes = {"contexts": 3, "native_entities": 9, "western_entities": 9}
                 index = {"estimate": 2.5 - layer / 10, "by_chance": 6.0, "p": 0.005}

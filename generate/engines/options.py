@@ -14,9 +14,9 @@ from polyculture.cache.credentials import shown
 from polyculture.cache.errors import EngineError, did_you_mean
 from polyculture.generate.engines.base import ModelSpec
 
-# Log-probabilities, hidden states, what is written of patched ones, attention, short answers of instruments, and texts:
-# whatever decides answers decides texts.
-Use = Literal["score", "represent", "patch", "attend", "answer", "sample"]
+# Log-probabilities, hidden states, what is written of patched ones, attention, vocabularies, short answers of
+# instruments, and texts: whatever decides answers decides texts.
+Use = Literal["score", "represent", "patch", "attend", "tokenize", "answer", "sample"]
 
 
 class Decides:

@@ -51,7 +51,7 @@ def model_setup(spec: ModelSpec, use: Use, known: Mapping[str, Any] = _NOTHING) 
 def _files(place: Path | None, use: Use) -> dict[str, Any]:
     if place is None:
         return {}
-    if not place.exists() or use in ("score", "represent"):
+    if not place.exists() or use in ("score", "represent", "tokenize"):
         return {WEIGHTS: place}
     code = code_sha256(place)
     return {WEIGHTS: place, TEMPLATES: f"sha256:{code[:16]}" if code else None}

@@ -29,8 +29,9 @@ def check_table(name: TableName, opened: Opened) -> None:
 
 def listed(asked: Asked, options: BbqOptions, opened: Opened, models: Sequence[str]) -> Listing:
     """The table of what the run holds of these models."""
+    from polyculture.cache.core import CORE
     from polyculture.cache.layout import compose
-    from polyculture.cache.store import CORE, open_store
+    from polyculture.cache.store import open_store
     from polyculture.instruments.bbq.comparison_table import comparison_rows
     from polyculture.instruments.bbq.layout import BBQ
     from polyculture.instruments.bbq.listings import beside_published, bias_against_votes, significance_rows

@@ -160,8 +160,10 @@ class CorpusBias:
     }
 
     def sections(self) -> Sequence[Section]:
-        """None: its scores stand beside those of models."""
-        return ()
+        """Wins and ties; its scores stand beside those of models."""
+        from polyculture.instruments.corpus.section import SECTIONS
+
+        return SECTIONS
 
 
 INSTRUMENT = CorpusBias()

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from polyculture.cache.core import CORE
 from polyculture.cache.errors import ExperimentError, StoreError, did_you_mean
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Table, compose
@@ -25,7 +26,7 @@ from polyculture.cache.parquet import objects_to_table
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.shards import PART_ROWS
 from polyculture.cache.sql_files import read_sql
-from polyculture.cache.store import CORE, open_store
+from polyculture.cache.store import open_store
 from polyculture.cache.worker import Done, Kept, Load, Span, Work
 from polyculture.generate.engines.base import Scored, TokenScore
 from polyculture.generate.engines.models import Models

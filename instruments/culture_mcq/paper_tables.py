@@ -72,8 +72,9 @@ def _published_cells(rows: Sequence[CheckRow]) -> Iterator[tuple[Any, ...]]:
 
 def run_table(asked: Asked, name: str, models: Sequence[str]) -> Listing:
     """A table of what the run holds of these models."""
+    from polyculture.cache.core import CORE
     from polyculture.cache.layout import compose
-    from polyculture.cache.store import CORE, open_store
+    from polyculture.cache.store import open_store
     from polyculture.instruments.culture_mcq.layout import CULTURE_MCQ
 
     file = _OWN / ("culture_mcq.sql" if name == "shares" else "culture_mcq_tests.sql")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -57,6 +58,9 @@ class DatasetOptions(BaseModel):
         return Selection(self.language, self.culture, self.type, settings, form, contexts, entities)
 
 
+FileState = tuple[tuple[str, int, int], ...]  # path, time of the last change in nanoseconds, bytes
+
+
 def data_folder(name: str) -> Path:
     """Where `polyculture data fetch` puts a data set: in the user's cache folder.
 
@@ -70,16 +74,34 @@ def data_folder(name: str) -> Path:
 
 def open_data_set(name: str, folder: Path | None, *, english: bool = False, as_published: bool = False) -> DataSet:
     """A data set, by name or rules file, from `folder` or from where it was fetched to. Raises `DataSetError`."""
-    from polyculture.instruments.datasets.english import in_english
     from polyculture.instruments.datasets.fetch import check_as_received
+    from polyculture.instruments.datasets.rules import rules_of
+
+    place = folder or data_folder(rules_of(name).name)
+    check_as_received(place)
+    return _opened(name, place, _state(name, place), english=english, as_published=as_published)
+
+
+@lru_cache(maxsize=4)
+def _opened(name: str, place: Path, _state: FileState, *, english: bool, as_published: bool) -> DataSet:
+    """The data set in these files. The parts of a paper's command open one data set a dozen times."""
+    from polyculture.instruments.datasets.english import in_english
     from polyculture.instruments.datasets.load import load
     from polyculture.instruments.datasets.rules import rules_of
 
-    rules = rules_of(name)
-    place = folder or data_folder(rules.name)
-    check_as_received(place)
-    dataset = load(rules, place, as_published=as_published)
+    dataset = load(rules_of(name), place, as_published=as_published)
     return in_english(dataset) if english else dataset
+
+
+def _state(name: str, place: Path) -> FileState:
+    """All files of a folder that may be read, and a rules file of one's own, as they are now."""
+    from polyculture.instruments.datasets.sheets import SUFFIXES
+
+    files = [file for file in sorted(place.rglob("*")) if file.suffix.lower() in SUFFIXES]
+    if name.endswith(".toml"):
+        files.append(Path(name))
+    found = ((file, file.stat()) for file in files if file.exists())
+    return tuple((str(file), stat.st_mtime_ns, stat.st_size) for file, stat in found)
 
 
 def tell_left_out(dataset: DataSet, name: str, say: Callable[[str], None]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import pandas as pd
 
 from polyculture.cache.manifest import Manifest
 from polyculture.instruments.cbs.measure import GROUNDED, NEUTRAL
-from polyculture.reports.figures.charts import SHORT, Dots, key_of
+from polyculture.reports.figures.charts import Dots, key_of
 from polyculture.reports.figures.figure import Key, Panel
 from polyculture.reports.figures.heat import Heat
 from polyculture.reports.figures.slopes import Slopes
@@ -20,6 +21,7 @@ from polyculture.reports.texts import section_texts
 
 WORDS = section_texts(Path(__file__).with_name("section.toml")).words
 SIDES = ("native", "western")
+NARROW = 140.0  # pixels: three of them stand side by side, with their labels
 Row = Mapping[Hashable, Any]
 
 
@@ -28,7 +30,7 @@ def score_maps(frame: pd.DataFrame, manifest: Manifest, names: Names) -> tuple[t
     found: list[tuple[Panel, ...]] = []
     for (dataset, form), own in frame.groupby(["dataset", "form"], sort=True):
         types = [*sorted(own["entity_type"].dropna().unique()), WORDS["all_types"]]
-        for model in _models(own, manifest):
+        for model in models_of(own, manifest):
             of_model = own[own["model"] == model]
             settings = of_model.groupby("setting", sort=True)
             found.append(
@@ -69,13 +71,13 @@ def _hundredth(value: float) -> str:
 
 def _line_label(line: str, names: Names) -> str:
     language, culture = line.split("\t")
-    return _place(language, culture, names)
+    return place_of(language, culture, names)
 
 
-def _place(language: str, culture: str, names: Names) -> str:
-    """'Japanese' where language and culture have one name, else 'English, Japanese'."""
+def place_of(language: str, culture: str, names: Names) -> str:
+    """'Japanese' where language and culture have one name, or 'Chinese (Simplified)'; else 'English, Japanese'."""
     spoken = names.language(language)
-    return short(culture if spoken == culture else f"{spoken}, {culture}")
+    return short(spoken if culture in (spoken, spoken.partition(" (")[0]) else f"{spoken}, {culture}")
 
 
 def slope_panels(frame: pd.DataFrame, manifest: Manifest, names: Names) -> tuple[Panel, ...]:
@@ -86,13 +88,13 @@ def slope_panels(frame: pd.DataFrame, manifest: Manifest, names: Names) -> tuple
         dataset, form, language, culture = (str(part) for part in key)
         if set(own["setting"]) != {NEUTRAL, GROUNDED}:
             continue
-        title = f"{_place(language, culture, names)} ({dataset}, {form})"
+        title = f"{place_of(language, culture, names)} ({dataset}, {form})"
         drawn = own.rename(columns={"model": "series", "setting": "condition", "estimate": "value"})
         chart = Slopes(
             f"slopes-{number}",
             f"{WORDS['slopes']}: {title}. {_slopes_in_words(own, manifest, names)}",
             _sorted(drawn, (NEUTRAL, GROUNDED)),
-            _models(frame, manifest),
+            models_of(frame, manifest),
             (NEUTRAL, GROUNDED),
             WORDS["axis"],
             (0.0, 1.0),
@@ -103,10 +105,11 @@ def slope_panels(frame: pd.DataFrame, manifest: Manifest, names: Names) -> tuple
 
 def model_keys(frame: pd.DataFrame, manifest: Manifest) -> tuple[Key, ...]:
     """The legend of the models with a score, by their full names."""
-    return tuple(key_of(model, number) for number, model in enumerate(_models(frame, manifest)))
+    return tuple(key_of(model, number) for number, model in enumerate(models_of(frame, manifest)))
 
 
-def _models(frame: pd.DataFrame, manifest: Manifest) -> list[str]:
+def models_of(frame: pd.DataFrame, manifest: Manifest) -> list[str]:
+    """The models of a frame, in the order of the experiment."""
     return ordered(manifest.models, frame["model"])
 
 
@@ -124,46 +127,50 @@ def _sorted(frame: pd.DataFrame, conditions: tuple[str, str]) -> pd.DataFrame:
 
 def _slopes_in_words(own: pd.DataFrame, manifest: Manifest, names: Names) -> str:
     said = []
-    for model in _models(own, manifest):
+    for model in models_of(own, manifest):
         of_model = own[own["model"] == model].set_index("setting")["estimate"]
         if {NEUTRAL, GROUNDED} <= set(of_model.index):
             said.append(f"{names.model(model)}: {of_model[NEUTRAL]:.2f} to {of_model[GROUNDED]:.2f}")
     return "; ".join(said)
 
 
-def sentiment_panels(frame: pd.DataFrame, manifest: Manifest, names: Names) -> tuple[tuple[Panel, ...], ...]:
+@dataclass(frozen=True, slots=True)
+class PanelRow:
+    """Panels that stand side by side, and what they have in common."""
+
+    title: str
+    panels: tuple[Panel, ...]
+
+
+def sentiment_panels(frame: pd.DataFrame, manifest: Manifest, names: Names) -> tuple[PanelRow, ...]:
     """A row of panels per data set, setting and model, one per rate: a row per culture, native beside Western."""
     known = frame.dropna(subset=["estimate"])
-    found: list[tuple[Panel, ...]] = []
+    found: list[PanelRow] = []
     for (dataset, setting, method), own in known.groupby(["dataset", "setting", "answer_method"], sort=True):
         where = f"{dataset}, {setting} contexts{'' if method == 'prompt' else f', {method}'}"
-        for model in _models(own, manifest):
-            rates = own[own["model"] == model].groupby("metric", sort=True)
-            number = len(found)
-            found.append(
-                tuple(
-                    _sentiment_panel(
-                        f"wrong-{number}-{metric}", f"{model}: {WORDS['metrics'][metric]} ({where})", part, names
-                    )
-                    for metric, part in rates
-                )
+        for model in models_of(own, manifest):
+            placed = own.assign(row=own["language"] + "\t" + own["culture"])[own["model"] == model]
+            lines = sorted(placed["row"].unique())  # the same in each panel, so that they can be read across
+            said = {metric: f"{model}: {WORDS['metrics'][metric]} ({where})" for metric in placed["metric"].unique()}
+            panels = (
+                _sentiment_panel(f"wrong-{len(found)}-{metric}", said[metric], part, lines, names)
+                for metric, part in placed.groupby("metric", sort=True)
             )
+            found.append(PanelRow(f"{model}: {where}", tuple(panels)))
     return tuple(found)
 
 
-def _sentiment_panel(name: str, title: str, own: pd.DataFrame, names: Names) -> Panel:
-    rows = own.assign(row=own["language"] + "\t" + own["culture"])
-    lines = sorted(rows["row"].unique())
-    drawn = rows.rename(columns={"side": "series", "estimate": "value"})
+def _sentiment_panel(name: str, alternative: str, own: pd.DataFrame, lines: list[str], names: Names) -> Panel:
+    drawn = own.rename(columns={"side": "series", "estimate": "value"})
     chart = Dots(
         name=name,
-        alternative=title,
+        alternative=alternative,
         frame=drawn[["row", "series", "value", "low", "high"]].astype({"value": float}),
         rows=lines,
         labels=[_line_label(line, names) for line in lines],
         series=SIDES,
         label=WORDS["rate"],
         limits=(0.0, 1.0),
-        width=SHORT,
+        width=NARROW,
     )
-    return Panel(title, chart)
+    return Panel(WORDS["metrics"][own["metric"].iloc[0]], chart)

@@ -12,6 +12,7 @@ from polyculture.instruments.contract import Asked, Command, Listing, Study
 from polyculture.instruments.embeddings.layout import EMBEDDINGS
 from polyculture.instruments.papers.parts import CamelliaOptions, CamelOptions, PaperOptions, check_choice, paper_parts
 from polyculture.instruments.swaps.layout import SWAPS
+from polyculture.instruments.tokens.layout import TOKENS
 
 if TYPE_CHECKING:
     from polyculture.reports.section import Section
@@ -41,7 +42,7 @@ class Papers:
     """All that a paper measured, on an experiment's models."""
 
     name = "papers"
-    layout: Layout = compose(CBS, SWAPS, EMBEDDINGS)
+    layout: Layout = compose(CBS, SWAPS, EMBEDDINGS, TOKENS)
     commands: Mapping[str, Command] = {
         "camellia": Command(
             CamelliaOptions,

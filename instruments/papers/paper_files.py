@@ -10,13 +10,14 @@ import pandas as pd
 from polyculture.cache.control_chars import replace_control_chars
 from polyculture.cache.files import replacing
 from polyculture.instruments.papers.paper import Paper
-from polyculture.instruments.papers.paper_tables import AVERAGE, PaperTable, TableCell
+from polyculture.instruments.papers.paper_tables import AVERAGE, TOKENS, PaperTable, TableCell
 from polyculture.instruments.papers.published import PublishedCell
 from polyculture.reports.table_csv import table_text
 
-PERCENT = ("cbs", "qa", "ner", "texts")  # measures that the papers print in per cent
+PERCENT = ("cbs", "qa", "ner", TOKENS, "texts")  # measures that the papers print in per cent
 CELLS = "cells"
 _LONGEST = 60  # letters of a cell
+_UNMEASURED = "not compared: this run has no number here"
 COLUMNS = (
     "paper", "table", "measure", "row", "column", "language", "culture", "setting", "variant", "value", "ours",
     "contexts", "published", "published_protocol", "differs", "source", "lacking",
@@ -49,9 +50,13 @@ def _is_of(cell: PublishedCell, table: PaperTable) -> bool:
 
 def _beside(cell: PublishedCell, mine: TableCell) -> bool:
     """Whether a published cell is of the same place, model and column as a user's."""
+    same = _same_place(cell, mine) and cell.column == mine.column
+    return same and cell.row in (mine.model, mine.model.partition(":")[2])
+
+
+def _same_place(cell: PublishedCell, mine: TableCell) -> bool:
     place = (mine.measure, mine.language, mine.culture, mine.setting)
-    same_place = (cell.measure, cell.language, cell.culture, cell.setting) == place
-    return same_place and cell.column == mine.column and cell.row in (mine.model, mine.model.partition(":")[2])
+    return (cell.measure, cell.language, cell.culture, cell.setting) == place
 
 
 def _frame(table: PaperTable, published: Sequence[PublishedCell]) -> pd.DataFrame:
@@ -62,12 +67,18 @@ def _frame(table: PaperTable, published: Sequence[PublishedCell]) -> pd.DataFram
     columns = sorted(dict.fromkeys([*table.columns, *(c for _, c in theirs)]), key=lambda name: name == AVERAGE)
     rows = [*table.models, *dict.fromkeys(row for row, _ in theirs)]
     found = {**values, **theirs}
-    lines = [[row, *(_rounded(found.get((row, column))) for column in columns)] for row in rows]
+    digits = _digits(table)
+    lines = [[row, *(_rounded(found.get((row, column)), digits) for column in columns)] for row in rows]
     return pd.DataFrame(lines, columns=["model", *columns])
 
 
-def _rounded(value: float | None) -> float | None:
-    return None if value is None else round(value, 2)
+def _rounded(value: float | None, digits: int) -> float | None:
+    return None if value is None else round(value, digits)
+
+
+def _digits(table: PaperTable) -> int:
+    """Decimals: a language may have one token in a hundred thousand, which is not none."""
+    return 4 if table.measure == TOKENS else 2
 
 
 def _latex(paper: Paper, table: PaperTable, frame: pd.DataFrame) -> str:
@@ -76,7 +87,9 @@ def _latex(paper: Paper, table: PaperTable, frame: pd.DataFrame) -> str:
     numbers = frame.columns[1:]
     shown = frame.assign(model=[_shown(str(model)) for model in frame["model"]])
     styled = shown.style.hide(axis="index").format(escape="latex", subset=["model"])
-    styled = styled.format(precision=2, na_rep="--", subset=list(numbers)).format_index(escape="latex", axis=1)
+    styled = styled.format(precision=_digits(table), na_rep="--", subset=list(numbers)).format_index(
+        escape="latex", axis=1
+    )
     return styled.to_latex(
         hrules=True,
         column_format="l" + "r" * len(numbers),
@@ -106,10 +119,18 @@ def _cell_rows(
         )  # fmt: skip
         theirs = next((one for one in published if _beside(one, cell)), None)
         if theirs is None:
-            yield (paper.name, None, *mine, None, None, None, None, cell.lacking)
+            yield (paper.name, None, *mine, None, None, _unpublished(cell, published), None, cell.lacking)
             continue
         differs = "; ".join(_differences(paper, data, table, cell)) or "none known"
         yield (paper.name, theirs.table, *mine, theirs.value, theirs.protocol, differs, theirs.source, cell.lacking)
+
+
+def _unpublished(cell: TableCell, published: Sequence[PublishedCell]) -> str:
+    """Why nothing stands beside a cell of the user's."""
+    others = sorted({one.row for one in published if _same_place(one, cell) and one.column == cell.column})
+    if others:
+        return f"not compared: the published figures here are of {', '.join(others)}"
+    return "not compared: no published figure is known here"
 
 
 def _differences(paper: Paper, data: str, table: PaperTable, cell: TableCell) -> Iterator[str]:
@@ -128,7 +149,7 @@ def _alone(cell: PublishedCell) -> tuple[object, ...]:
     """A published cell without one of the user's."""
     return (
         cell.paper, cell.table, cell.measure, cell.row, cell.column, cell.language, cell.culture, cell.setting, None,
-        None, None, None, cell.value, cell.protocol, None, cell.source, None,
+        None, None, None, cell.value, cell.protocol, _UNMEASURED, cell.source, None,
     )  # fmt: skip
 
 

@@ -19,10 +19,12 @@ from polyculture.instruments.papers.needed import ALL, UNKNOWN, Holdings, read_a
 from polyculture.instruments.papers.paper import Paper, Protocol
 from polyculture.instruments.papers.protocol import protocol_score
 from polyculture.instruments.papers.scored import QUERIES, Choice, places, scored_contexts
+from polyculture.instruments.tokens.vocabulary import LETTERS
 from polyculture.reports.text_labels import shown_shares
 
 AVERAGE = "average"
 OWN_TEXTS = "prompts and labels are ours, not the paper's"
+TOKENS = "tokens"  # the part whose numbers are of vocabularies: its tables are of all languages
 Row = Mapping[str, Any]
 
 
@@ -30,13 +32,13 @@ Row = Mapping[str, Any]
 class TableCell:
     """A number of a paper's table, by the paper's protocol, and by ours where that is another."""
 
-    measure: str  # 'cbs' | 'sentiment' | 'qa' | 'ner' | 'embeddings' | 'texts'
+    measure: str  # 'cbs' | 'sentiment' | 'qa' | 'ner' | 'embeddings' | 'tokens' | 'texts'
     model: str
     column: str
     language: str
     culture: str
     setting: str
-    variant: str  # the form of the contexts, or who answered
+    variant: str  # the form of the contexts, who answered, or how tokens are counted
     value: float
     ours: float | None = None
     contexts: int | None = None
@@ -82,10 +84,12 @@ def paper_tables(
         *_answer_cells(_rows(store, "answer_table", data)),
         *_embedding_cells(_rows(store, "embedding_table", data)),
     ]
+    shares = _rows(store, "vocabulary_table", None) if TOKENS in paper.parts else ()
     unlike = _reading(read_as_published(store, data), paper)
     cells = [
         *_score_cells(store, paper, data, ours, seed),
         *(replace(cell, lacking=unlike) for cell in asked),
+        *_vocabulary_cells(shares),
         *(_text_cells(store) if paper.texts else ()),
     ]
     key = _place_of
@@ -96,8 +100,9 @@ def _place_of(cell: TableCell) -> tuple[str, str, str, str, str]:
     return cell.measure, cell.language, cell.culture, cell.setting, cell.variant
 
 
-def _rows(store: duckdb.DuckDBPyConnection, name: str, data: str, **values: object) -> list[Row]:
-    cursor = store.execute(read_sql(QUERIES, name), {"dataset": data, **values})
+def _rows(store: duckdb.DuckDBPyConnection, name: str, data: str | None, **values: object) -> list[Row]:
+    """The rows of a query about a data set; about none, where `data` is None."""
+    cursor = store.execute(read_sql(QUERIES, name), {**({"dataset": data} if data else {}), **values})
     columns = [column[0] for column in cursor.description or ()]
     return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
 
@@ -195,6 +200,13 @@ def _text_cells(store: duckdb.DuckDBPyConnection) -> Iterator[TableCell]:
         if one.share is not None:
             place = f"{one.topic or 'all'}, {one.label}", one.language, "", one.condition, ""
             yield TableCell("texts", one.model, *place, one.share, contexts=one.prompts, lacking=OWN_TEXTS)
+
+
+def _vocabulary_cells(rows: Sequence[Row]) -> Iterator[TableCell]:
+    """A column a language: once per reading, where ranges of characters are counted."""
+    for row in rows:
+        column = row["language"] if row["characters"] == LETTERS else f"{row['language']}: {row['reading']}"
+        yield TableCell(TOKENS, row["model"], column, "", "", "", row["characters"], row["share"])
 
 
 def table_folder(report_tables: Path, paper: Paper) -> Path:

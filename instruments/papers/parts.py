@@ -123,7 +123,8 @@ def check_choice(options: PaperOptions, dataset: DataSet) -> None:
 def _readings(command: str, paper: str, options: PaperOptions) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """A command's options: of the data set as it is, and of its translation where the papers asked that, too."""
     if command == "tokens":
-        yield command, {"language": _languages(options)}
+        characters = "ranges" if options.protocol == "paper" else "letters"
+        yield command, {"language": _languages(options), "characters": characters}
         return
     chosen = {"data": options.data, "folder": options.folder, "type": options.types, **_sizes(options)}
     if command == "cbs" and options.form:

@@ -22,7 +22,7 @@ class PublishedCell:
 
     paper: str  # the name of its command: 'camel'
     table: str  # as the paper counts its tables and figures
-    measure: str  # 'cbs' | 'sentiment' | 'qa' | 'ner' | 'embeddings'
+    measure: str  # 'cbs' | 'sentiment' | 'qa' | 'ner' | 'embeddings' | 'tokens' | 'texts'
     row: str  # the model, as the paper names it; as the experiment does, where both are to stand beside one another
     column: str  # 'food', 'names, female', 'average', ...
     language: str

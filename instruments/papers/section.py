@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 from polyculture.reports.section import ReportData, Section
 
 if TYPE_CHECKING:
+    from polyculture.instruments.papers.culture_figures import PanelRow
     from polyculture.reports.figures.figure import Key, Panel
 
 _FOLDER = Path(__file__).parent
 _SCORES, _SENTIMENTS = _FOLDER / "culture_scores.sql", _FOLDER / "culture_sentiments.sql"
+_VOCABULARIES = _FOLDER / "culture_vocabularies.sql"
 
 _AS_PUBLISHED = "SELECT DISTINCT dataset FROM dataset_contexts WHERE as_published ORDER BY ALL"
 
@@ -23,7 +25,8 @@ class CulturesBeside:
 
     maps: tuple[tuple[Panel, ...], ...]  # those of a row stand side by side
     slopes: tuple[Panel, ...]
-    sentiments: tuple[tuple[Panel, ...], ...]
+    vocabularies: tuple[Panel, ...]
+    sentiments: tuple[PanelRow, ...]
     models: tuple[Key, ...]
     sides: tuple[Key, ...]
     has_maps_of_entities: bool
@@ -39,6 +42,7 @@ def _build(data: ReportData) -> CulturesBeside | None:
         side_keys,
         slope_panels,
     )
+    from polyculture.instruments.papers.vocabulary_figure import vocabulary_panels
     from polyculture.reports.reading import SQL
 
     scores, sentiments = data.reading.frame(_SCORES), data.reading.frame(_SENTIMENTS)
@@ -47,6 +51,7 @@ def _build(data: ReportData) -> CulturesBeside | None:
     return CulturesBeside(
         score_maps(scores, data.manifest, data.names),
         slope_panels(scores, data.manifest, data.names),
+        vocabulary_panels(data.reading.frame(_VOCABULARIES), scores, data.manifest, data.names),
         sentiment_panels(sentiments, data.manifest, data.names),
         model_keys(scores, data.manifest),
         side_keys(),
@@ -62,7 +67,7 @@ SECTIONS = (
         _build,
         _FOLDER / "section.html.jinja",
         _FOLDER / "section.toml",
-        sql=(_SCORES, _SENTIMENTS),
+        sql=(_SCORES, _VOCABULARIES, _SENTIMENTS),
         stands_alone=True,
     ),
 )

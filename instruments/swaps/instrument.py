@@ -233,6 +233,7 @@ def _shown(task: str, answerers: Answerers, options: SwapOptions) -> Iterator[Sh
         _OWN / "table.sql",
         f"{_TITLES[task]} ({asked}95 % interval; native and Western texts: asked/answered/readable/right)",
         {"task": task, "hidden": list(_hidden(options)), "pooled": pooled},
+        varying=("wording",),
     )
     if task == "sentiment":
         title = (

@@ -1,5 +1,6 @@
 -- swaps: a row is a rate of the answers about swapped entities: both sides and their difference. NULL in language,
--- culture or entity_type: over all of them. The other rates of sentiment stand in sentiment_association.
+-- culture or entity_type: over all of them. A setting of several, 'grounded + neutral', is over these together; of types
+-- alone, such rows stand in sentiment_pooled. The other rates of sentiment stand in sentiment_association.
 SELECT
     task, answer_method, model, dataset, language, culture, entity_type, setting, metric,
     max(estimate) FILTER (side = 'native') AS native,
@@ -23,8 +24,8 @@ SELECT
     max("right") FILTER (side = 'western') AS western_right,
     coalesce(sum(failed) FILTER (side <> 'difference'), max(failed))::BIGINT AS failed
 FROM swap_intervals
-WHERE metric NOT IN ('positive_as_negative_rate', 'negative_as_positive_rate', 'missed_positive_rate', 'missed_negative_rate')
-    AND NOT starts_with(metric, 'readable_') AND pooled IS NULL
+WHERE metric NOT IN ('positive_as_negative_rate', 'negative_as_positive_rate', 'missed_negative_rate')
+    AND NOT starts_with(metric, 'readable_') AND (pooled IS NULL OR (pooled AND entity_type IS NULL))
 GROUP BY task, answer_method, model, dataset, language, culture, entity_type, setting, metric
 ORDER BY
     task DESC, model, dataset, answer_method, language NULLS FIRST, culture NULLS FIRST, entity_type NULLS FIRST, setting,

@@ -1,29 +1,30 @@
-"""Vocabularies as an instrument: `polyculture tokens`. It reads a tokenizer and queries no model."""
+"""Vocabularies as an instrument: `polyculture tokens`. It reads tokenizers and queries no model."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.cache.layout import Layout
-from polyculture.instruments.cbs.layout import CBS
-from polyculture.instruments.contract import Asked, Command, Listing, Shown, Study
+from polyculture.instruments.contract import Asked, Command, Listing, Shown, Study, Validity
+from polyculture.instruments.tokens.layout import TOKENS
 
 if TYPE_CHECKING:
     from polyculture.instruments.tokens.vocabulary import Characters
     from polyculture.reports.section import Section
 
-COLUMNS = ("model", "language", "reading", "tokens", "own", "share", "parts of letters")
-_TABLE = Path(__file__).with_name("table.sql")
+_OWN = Path(__file__).parent
+_TABLE, _SHARES = _OWN / "table.sql", _OWN / "shares.sql"
 
 
 class TokensOptions(BaseModel):
     """Count the tokens of a model's vocabulary that hold a language's own letters.
 
-    Then, where `polyculture cbs` has scored: tokens per entity, native and Western, beside the Cultural Bias Score.
+    What is counted is kept, for the report. Then, where `polyculture cbs` has scored: tokens per entity, native and
+    Western, beside the Cultural Bias Score.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -37,12 +38,37 @@ class TokensOptions(BaseModel):
 
 
 def study(asked: Asked, options: TokensOptions) -> Study:
-    """Lists the shares of languages in vocabularies, then tokens per entity beside scores."""
+    """Counts the shares of languages in vocabularies; lists them, then tokens per entity beside scores."""
+    from polyculture.cache.manifest import setup_id
+    from polyculture.instruments.tokens.step import VocabularyStep, writing_id
+
+    languages = _languages(asked, options.language, options.characters)
+    setups = {model: asked.setup(model, "tokenize") for model in asked.models}
+    step = VocabularyStep({model: setup_id(setup) for model, setup in setups.items()}, languages, options.characters)
     nothing = "tokens per entity: nothing is scored yet; see polyculture cbs"
     return Study(
-        listing=lambda: Listing(COLUMNS, _rows(asked, options)),
+        (step,),
+        Validity(
+            {f"tokenize {model}": setup for model, setup in setups.items()},
+            {f"{options.characters} {language}": writing_id(language, options.characters) for language in languages},
+        ),
         shown=(Shown(_TABLE, "Tokens per entity, and Cultural Bias Score", empty=nothing),),
+        view="vocabulary_shares",
+        listing=lambda: _listing(asked, languages, options.characters),
     )
+
+
+def _listing(asked: Asked, languages: Sequence[str], characters: Characters) -> Listing:
+    """A row per model, language and reading, of what this command asks for."""
+    from polyculture.cache.core import CORE
+    from polyculture.cache.layout import compose
+    from polyculture.cache.sql_files import read_sql
+    from polyculture.cache.store import open_store
+
+    values = {"models": list(asked.models), "languages": list(languages), "characters": characters}
+    with open_store(asked.run, compose(CORE, TOKENS)) as store:
+        cursor = store.execute(read_sql(_OWN, _SHARES.stem), values)
+        return Listing(tuple(column[0] for column in cursor.description or ()), cursor.fetchall())
 
 
 def _languages(asked: Asked, named: Sequence[str], characters: Characters) -> list[str]:
@@ -63,34 +89,17 @@ def _languages(asked: Asked, named: Sequence[str], characters: Characters) -> li
     return [language for language in named if language in told]
 
 
-def _rows(asked: Asked, options: TokensOptions) -> list[tuple[Any, ...]]:
-    """A row per model, language and reading.
-
-    Raises `EngineError` of a model whose tokenizer is not published with it.
-    """
-    from polyculture.generate.engines import TOKENIZING, open_engine
-    from polyculture.instruments.tokens.vocabulary import vocabulary_shares
-
-    languages = _languages(asked, options.language, options.characters)
-    rows: list[tuple[Any, ...]] = []
-    for model in asked.models:
-        with open_engine(asked.spec(model), TOKENIZING) as tokenizer:
-            shares = vocabulary_shares(tokenizer.vocabulary(), languages, options.characters)
-        rows += [(model, s.language, s.reading, s.tokens, s.own, s.share, s.partial) for s in shares]
-    return rows
-
-
 class Tokens:
     """How much of a vocabulary is a language's own, and into how many tokens entities fall."""
 
     name = "tokens"
-    layout: Layout = CBS
+    layout: Layout = TOKENS
     commands: Mapping[str, Command] = {
         "tokens": Command(TokensOptions, study, "polyculture tokens exp.toml --language ja --language vi", lists=True)
     }
 
     def sections(self) -> Sequence[Section]:
-        """None: its numbers are of vocabularies, not of a run."""
+        """None: its numbers stand beside scores, in the section that puts models and cultures beside one another."""
         return ()
 
 

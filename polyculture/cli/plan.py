@@ -20,6 +20,7 @@ SHOWN_PROMPTS = 3
 WORK = ("stage", "model", "jobs", "prompts", "responses", "left")
 DESIGN = ("compared", "design", "prompts", "wordings", "samples", "requests", "tokens", "cost")
 FINDS = ("finds", "finds at most", "in other wordings", "floor")
+LEFT_OUT = ("left out", "model", "because it", "remedy")
 PRICE = ("stage", "model", "prompt tokens", "counted by", "answer tokens", "cost", "cost at most", "hours")
 
 
@@ -60,6 +61,7 @@ def plan(
 
     Prompts, jobs, samples, tokens, money and hours, of what is left; without --calibrate nothing is spent. A change
     that makes paid answers stale is refused as `run` refuses it; with --accept-changes the plan is of what comes then.
+    What a model cannot do of a command that asks several (camellia, camel) stands in a table of its own.
     With --retry-failed, what that option of `run` would ask again is counted, too.
 
     With --detect .05, what finds such a difference at p < .05: by how numbers varied in this experiment's run, or
@@ -98,6 +100,7 @@ def plan(
         for told, listing in asked.study(quiet=True).planned.items():
             planned = listing()
             print_table(planned.columns, planned.rows, title=told)
+    _print_left_out(workspace)
     _print_examples(workspace)
     stages = [("extract", pipeline.extraction.summary), ("link", linking.summary), ("folder", str(workspace.run.root))]
     waits, played = waiting_line(workspace.run), workspace.experiment.played_line
@@ -107,6 +110,16 @@ def plan(
         say(line)
     if detect is not None:
         _print_designs(workspace, metric.value, detect, power, other_run)
+
+
+def _print_left_out(workspace: Workspace) -> None:
+    """The parts of a paper that models cannot do; nothing where they can do all."""
+    from polyculture.cli.tables import print_table
+    from polyculture.running.left_out import left_out
+
+    rows = [(f"{one.command} {', '.join(one.parts)}", one.model, one.reason, one.remedy) for one in left_out(workspace)]
+    if rows:
+        print_table(LEFT_OUT, rows, title="What models cannot do is not asked")
 
 
 def _print_examples(workspace: Workspace) -> None:

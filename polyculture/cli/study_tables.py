@@ -40,11 +40,23 @@ def write_tables(workspace: Workspace, studies: Sequence[Study], form: Format, o
         for table in _tables(studies):
             found = _read(workspace, table)
             if found is not None:
-                print_table(found.columns, found.rows, table.title)
+                columns, rows = _without_alike(found, table.varying)
+                print_table(columns, rows, table.title)
         return
     listed = [_Rows("", listing.columns, listing.rows) for listing in reversed(listings)]  # a command's own is its last
     read = (_read(workspace, table) for table in ([] if listed else _tables(studies)))
     _write([*listed, *(found for found in read if found is not None)], form, output)
+
+
+def _without_alike(table: _Rows, varying: Sequence[str]) -> tuple[Sequence[str], Sequence[Sequence[Any]]]:
+    """The columns and rows to print: of `varying` columns those in which rows differ. A file has all of them."""
+    columns = [at for at, name in enumerate(table.columns) if name not in varying or _varies(table.rows, at)]
+    return [table.columns[at] for at in columns], [[row[at] for at in columns] for row in table.rows]
+
+
+def _varies(rows: Sequence[Sequence[Any]], column: int) -> bool:
+    """Whether a column says several things; a cell may say one on each line."""
+    return len({line for row in rows for line in str(row[column]).splitlines()}) > 1
 
 
 def _write(tables: Sequence[_Rows], form: Format, output: Path | None) -> None:

@@ -185,15 +185,27 @@ class PartQuestion(Question):
         own = self.part.name if step.name == self.command else f"{self.part.name} {step.name}"
         return f"{self.suite.command} {own}"
 
+    def unable(self) -> Iterator[tuple[str, EngineError]]:
+        """The models that cannot be asked it, each with the reason, by what their engines declare. Opens nothing."""
+        for model in self.suite.asked(quiet=True).models:
+            fault = self._fault(model)
+            if fault is not None:
+                yield model, fault
+
     def _can(self, asked: ExperimentAsked, model: str) -> bool:
-        if self.part.needs is None:
-            return True
-        try:
-            check_can(asked.spec(model), self.part.needs)
-        except EngineError as fault:
+        fault = self._fault(model)
+        if fault is not None:
             asked.say(f"{self.suite.command}, {self.part.name}: left out: {fault}")
-            return False
-        return True
+        return fault is None
+
+    def _fault(self, model: str) -> EngineError | None:
+        if self.part.needs is None:
+            return None
+        try:
+            check_can(self.workspace.experiment.model_spec(model), self.part.needs)
+        except EngineError as fault:
+            return fault
+        return None
 
 
 def read_kept(workspace: Workspace) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from pathlib import Path
 from typing import Any
 
@@ -97,6 +98,23 @@ def test_wins_ties_and_losses_are_told_apart(folder: Path) -> None:
     [row] = rows(folder, smoothed)
     assert row["tied"] == pytest.approx(1 / 6)  # equal, and none impossible
     assert row["tied_unseen"] == 0
+
+
+def test_the_report_has_wins_and_ties(folder: Path) -> None:
+    assert corpus(folder).returncode == 0
+    assert polyculture("report", "exp.toml", cwd=folder).returncode == 0
+    page = (folder / "runs" / "likely" / "report.html").read_text(encoding="utf-8")
+    found = re.search(r'<section[^>]*id="corpora".*?</section>', page, re.DOTALL)
+    assert found
+    groups = re.findall(r"<tbody>(.*?)</tbody>", found.group(), re.DOTALL)
+    assert [re.findall(r'<span title="([^"]*)">', group) for group in groups] == [
+        ["ngram:news:smoothed"],
+        ["ngram:news:unsmoothed"],
+    ]
+    lines = [line for line in groups[1].split("<tr>") if "food" in line]
+    cells = [re.findall(r'<span class="value">([^<]*)</span>|<td class="number">([^<]*)</td>', line) for line in lines]
+    assert ["".join(cell) for cell in cells[0]] == ["0.33", "0.33", "0.33", "0.33", "1", "6"]
+    assert "too few contexts for an interval" in lines[0]
 
 
 def test_outcomes_have_the_intervals_of_a_score_without_ties() -> None:

@@ -8,13 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.cache.manifest import Manifest, write_manifest
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.manifest import Manifest, read_manifest, setup_id, write_manifest
+from polyculture.cache.parquet import objects_to_table
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.shards import JobShards
 from polyculture.cache.store import open_store
 from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
+from polyculture.instruments.tokens.rows import VOCABULARY_SHARES, CountedVocabulary
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
 from polyculture.running.report_sections import report_sections
@@ -34,9 +37,35 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
     chosen = Selection(types=("food", "names"), cultures=("Japanese", "Indian"), contexts=4, entities=6)
     score(run, load(rules_of("own"), DEMO), MODELS, chosen)
     measure_bias(run)
+    add_vocabularies(run)
     made_up = {"gu": ("Indian", "food", "a", "b"), "ml": ("Indian", "food", "c", "d")}
     add_made_up(run, MODELS, "camellia", made_up)
     return run
+
+
+def add_vocabularies(run: RunFolder) -> None:
+    """Shares of English, which no writing tells; the made-up scores are of no other language."""
+    manifest = read_manifest(run.manifest)
+    assert manifest
+    setups = {f"tokenize {model}": {"weights": model} for model in MODELS}
+    asked = {"tokens": {"ranges en": "w"}}
+    write_manifest(manifest.model_copy(update={"setups": setups, "asked": asked}), run.manifest)
+    readings = (
+        ("narrow", 10, "w", setup_id),
+        ("wide", 25, "w", setup_id),
+        ("other", 90, "v", setup_id),
+        ("old", 95, "w", str),
+    )
+    for number, model in enumerate(MODELS):
+        rows = [
+            CountedVocabulary(
+                f"{model}{reading}", model, "en", "ranges", reading, 200, own + number, 0, "ok",
+                known(setups[f"tokenize {model}"]), writing,
+            )
+            for reading, own, writing, known in readings
+        ]  # fmt: skip
+        with JobShards(run, Job(model, "en", "vocabulary-ranges"), (VOCABULARY_SHARES,)) as shards:
+            shards.append_part({VOCABULARY_SHARES.name: objects_to_table(VOCABULARY_SHARES, rows)})
 
 
 @pytest.fixture(scope="module")
@@ -77,12 +106,36 @@ def test_slopes_and_rates_have_a_panel_each_and_only_models_with_numbers_a_key(p
     section = section_of(page)
     assert section.count("From neutral to grounded contexts: English,") == 2 * 2  # a region's and a drawing's label
     keys = re.findall(r'<span class="mark series-\d"[^>]*>.</span> ([^<]+)</li>', section)
-    assert keys == [*MODELS, "with native entities", "with Western entities"]
+    assert keys == [*MODELS, *MODELS, "with native entities", "with Western entities"]
     said = "False negatives (camellia, neutral contexts)"
     assert all(f"{model}: {said}" in section for model in MODELS)
+    assert "Missed positives (camellia, grounded + neutral contexts)" in section
     assert "Gujarati, Indian" in section
     assert 'href="#evidence"' not in section  # nothing leads to evidence that there is not
     assert 'href="#apart"' in section
+
+
+def test_scores_stand_against_the_share_of_the_vocabulary_by_the_widest_reading(run: RunFolder, page: str) -> None:
+    """A point per model and culture; readings of other letters, or of another tokenizer, are not drawn."""
+    section = section_of(page)
+    drawings = re.findall(r'aria-label="(Cultural Bias Score and the language[^"]*%[^"]*)"', section)
+    assert len(drawings) == 2  # grounded, neutral
+    found = [re.findall(r"(one|two), English, (Indian|Japanese): ([\d.]+) %, (0\.\d\d)", each) for each in drawings]
+    assert [[point[:3] for point in points] for points in found] == 2 * [
+        [
+            ("one", "Indian", "12.50"),
+            ("one", "Japanese", "12.50"),
+            ("two", "Indian", "13.00"),
+            ("two", "Japanese", "13.00"),
+        ]
+    ]
+    with open_store(run, store_layout()) as store:
+        known = store.sql(
+            "SELECT estimate FROM bias_intervals WHERE metric = 'cbs' AND rule = 'sum' "
+            "AND entity_type IS NULL AND culture IS NOT NULL ORDER BY setting, model, culture"
+        ).fetchall()
+    heights = [float(point[3]) for points in found for point in points]
+    assert heights == pytest.approx([estimate for (estimate,) in known], abs=0.0051)
 
 
 def test_the_header_names_the_languages_that_were_asked_and_the_models_in_full(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections import Counter
 from pathlib import Path
@@ -17,6 +18,7 @@ from polyculture.instruments.datasets.fetch import check_as_received, fetch, fet
 from polyculture.instruments.datasets.gaps import read_gaps
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import DataSet
+from polyculture.instruments.datasets.opened import open_data_set
 from polyculture.instruments.datasets.rules import known_data_sets, rules_of
 from polyculture.instruments.datasets.selection import Selection, chosen_contexts
 from polyculture.instruments.datasets.sentiments import gold_label
@@ -441,6 +443,21 @@ def test_ones_own_in_two_plain_tables(tmp_path: Path) -> None:
     assert [(c.language, c.culture, c.form) for c in found.contexts] == [("sw", "Swahili", "any")]
     assert [e.surface for e in found.fitting(found.contexts[0])] == ["ugali", "piza"]
     assert not found.left_out
+
+
+def test_one_process_reads_unchanged_files_once_and_changed_ones_again(tmp_path: Path) -> None:
+    write_own(tmp_path)
+    first = open_data_set("own", tmp_path)
+    assert open_data_set("own", tmp_path) is first
+    (tmp_path / "notes.txt").write_text("no table", encoding="utf-8")
+    assert open_data_set("own", tmp_path) is first
+    file = tmp_path / "entities.csv"
+    file.write_text(OWN["entities.csv"].replace("piza,", "pita,"), encoding="utf-8")  # as many bytes
+    os.utime(file, ns=(0, file.stat().st_mtime_ns + 1_000_000))
+    assert [entity.surface for entity in open_data_set("own", tmp_path).entities] == ["ugali", "pita"]
+    (tmp_path / "contexts.csv").unlink()
+    with pytest.raises(DataSetError, match="holds no contexts"):
+        open_data_set("own", tmp_path)
 
 
 def test_ones_own_without_a_column_is_one_line(tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.manifest import Manifest, write_manifest
+from polyculture.cache.manifest import Manifest, setup_id, write_manifest
 from polyculture.cache.parquet import objects_to_table, write_parquet
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.shards import JobShards
 from polyculture.cache.store import open_store
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.instruments.cbs.selection import scoring_jobs
@@ -25,6 +26,7 @@ from polyculture.instruments.papers.paper_files import write_paper
 from polyculture.instruments.papers.paper_tables import PaperTable, TableCell, paper_tables
 from polyculture.instruments.papers.published import read_published
 from polyculture.instruments.papers.scored import Choice
+from polyculture.instruments.tokens.rows import VOCABULARY_SHARES, CountedVocabulary
 from polyculture.running.layout import store_layout
 from tests.instruments.test_cbs_store import DEMO, ToyEngine
 from tests.instruments.test_ledger import placed_contexts
@@ -85,8 +87,13 @@ def test_the_tables_have_the_papers_layout_with_published_figures_below(folder: 
     [beside] = [cell for cell in cells if cell["value"] and cell["published"]]
     assert (beside["column"], beside["published"], beside["contexts"]) == ("food", "0.125", "3")
     assert beside["differs"] == f"data set own; 2 of 10 columns; {UNKNOWN}"
-    alone = {(cell["row"], cell["published"]) for cell in cells if not cell["value"]}
-    assert alone == {("MARBERT", "0.4933")}  # the one that comes along, of no setting, and the user's
+    alone = {(cell["row"], cell["published"], cell["differs"]) for cell in cells if not cell["value"]}
+    unmeasured = "not compared: this run has no number here"
+    assert alone == {("MARBERT", "0.4933", unmeasured)}  # the one that comes along, of no setting, and the user's
+    mine_alone = {(cell["setting"], cell["column"]): cell["differs"] for cell in cells if not cell["published"]}
+    assert mine_alone["grounded", "average"] == "not compared: the published figures here are of MARBERT"
+    assert mine_alone["neutral", "average"] == "not compared: no published figure is known here"
+    assert all(cell["differs"] for cell in cells)
 
 
 def test_a_cell_is_the_score_by_the_papers_protocol_and_by_ours(folder: Path) -> None:
@@ -155,6 +162,31 @@ def test_the_average_of_embeddings_is_the_stored_mean_and_genders_are_columns(tm
     cells = {(row["column"], row["variant"]): row["contexts"] for row in rows(written[-1])}
     assert (cells["food", "causal"], cells["average", "causal"]) == ("4", "8")
     assert all(column for column, _ in cells)
+
+
+def test_shares_of_vocabularies_are_a_table_per_way_to_count(tmp_path: Path) -> None:
+    run, setup = RunFolder(tmp_path), {"weights": "w"}
+    manifest = Manifest(experiment="paper", polyculture="0", models=[MODEL, "m"])
+    asked = {"tokens": {"letters ko": "a", "ranges ko": "b"}}
+    setups = {f"tokenize {model}": setup for model in (MODEL, "m")}
+    write_manifest(manifest.model_copy(update={"asked": asked, "setups": setups}), run.manifest)
+    counted = [("letters", "letters", "a", 4_000), ("ranges", "Jamo", "b", 1), ("ranges", "all", "b", 5_000)]
+    for model, tokens in ((MODEL, 40_000), ("m", 0)):  # of an empty vocabulary there is no share
+        found = [
+            CountedVocabulary(
+                model + reading, model, "ko", way, reading, tokens, own, 0, "ok", setup_id(setup), writing
+            )
+            for way, reading, writing, own in counted
+        ]
+        with JobShards(run, Job(model, "ko", "vocabulary"), (VOCABULARY_SHARES,)) as shards:
+            shards.append_part({VOCABULARY_SHARES.name: objects_to_table(VOCABULARY_SHARES, found)})
+    with open_store(run, store_layout()) as store:
+        tables = paper_tables(store, papers()["camellia"], "own", ours(), 1)
+        assert not paper_tables(store, papers()["camel"], "own", ours(), 1)  # which counts none
+    written = write_paper(tmp_path / "out", papers()["camellia"], "own", tables, ())
+    assert [path.stem for path in written if path.suffix == ".csv"] == ["tokens-letters", "tokens-ranges", "cells"]
+    assert rows(written[0]) == [{"model": MODEL, "ko": "10.0"}]
+    assert rows(written[2]) == [{"model": MODEL, "ko: Jamo": "0.0025", "ko: all": "12.5"}]
 
 
 @pytest.mark.parametrize(

@@ -157,11 +157,14 @@ def test_plan_prices_the_parts_of_the_file_and_run_asks_them(folder: Path, serve
     )
     planned = polyculture("plan", "exp.toml", cwd=folder)
     assert planned.returncode == 0, planned.stderr
-    stages = [line.split("openai:stub")[0].strip() for line in planned.stdout.splitlines() if "camellia" in line]
+    costs, _, cannot = planned.stdout.partition("What models cannot do is not asked")
+    stages = [line.split("openai:stub")[0].strip() for line in costs.splitlines() if "camellia" in line]
     assert stages == ["camellia qa", "camellia qa in English"] * 2
     priced = [line for line in planned.stdout.splitlines() if "camellia qa in English" in line]
     assert priced[1].split()[-2] != "–"  # the cost at most
     assert not server.asked
+    assert "camellia cbs, cbs in English" in cannot
+    assert "gives no log-probabilities" in cannot
     status = polyculture("status", "exp.toml", "--format", "csv", cwd=folder).stdout
     assert "openai:stub,en,qa-own-japanese-food,camellia qa in English,12,0,0,0,12" in status, status
     ran = polyculture("run", "exp.toml", cwd=folder)

@@ -338,6 +338,12 @@ def test_raw_counts_in_both_readings_per_setting_and_pooled(tmp_path: Path, serv
     assert not rows(tmp_path, "FROM sentiment_association WHERE setting LIKE '%+%'")
 
 
+def tables_with_wordings(printed: str) -> bool:
+    """Whether the first table, of rates, has the column; the second is of wordings, and has it always."""
+    rates = printed.partition("Wordings of the question, of all")[0]
+    return any(name.strip() == "wording" for line in rates.splitlines() for name in line.split("  "))
+
+
 def test_languages_that_were_not_asked_alike_are_not_added_up(tmp_path: Path, server: StubServer) -> None:
     """A row over all held answers to two wordings, with the schema and without, under the title of the later one."""
     file = write(tmp_path, server.url)
@@ -350,12 +356,14 @@ def test_languages_that_were_not_asked_alike_are_not_added_up(tmp_path: Path, se
     words = ("qa", file, "--data", "own", "--folder", tmp_path, "--draws", "1")
     alike = polyculture(*words, cwd=tmp_path)
     assert alike.returncode == 0, alike.stderr
+    assert not tables_with_wordings(alike.stdout)
     assert "not asked alike" not in alike.stderr
     over_all = "SELECT DISTINCT wording, asked FROM swap_intervals WHERE language IS NULL AND side = 'difference'"
     [(wording, asked)] = rows(tmp_path, over_all)
     assert (wording, asked) == ("standard", 20)
     done = polyculture(*words, "--language", "de", "--wording", "called", "--schema", "off", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
+    assert tables_with_wordings(done.stdout)
     assert "qa: openai:stub, own: no rows over all languages, which were not asked alike (" in done.stderr
     assert "(wording: called, standard; schema: off, on)" in done.stderr
     assert not rows(tmp_path, over_all)

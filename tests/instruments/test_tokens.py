@@ -98,6 +98,33 @@ def test_tokens_of_vocabulary_and_entities_as_a_user_asks(tmp_path: Path) -> Non
     assert written.returncode == 0, written.stderr
     rows = list(csv.DictReader((tmp_path / "t.csv").read_text(encoding="utf-8").splitlines()))
     assert [row["language"] for row in rows] == sorted(writings())
+    # All that was counted is kept, each language once, and nothing of it is counted again.
+    assert "tokens " not in polyculture("tokens", "exp.toml", "--language", "hi", cwd=tmp_path).stderr
+    query = "SELECT language, reading, own, share FROM vocabulary_shares"
+    kept = polyculture("sql", "exp.toml", query, "--format", "csv", cwd=tmp_path)
+    stored = list(csv.DictReader(kept.stdout.splitlines()))
+    letters = {row["language"]: row["own"] for row in stored if row["reading"] == "letters"}
+    assert letters == {row["language"]: row["own"] for row in rows}
+    assert sum(row["language"] == "ko" for row in stored) == 1 + len(ranges()["ko"])
+
+
+def test_shares_are_of_the_tokenizer_that_is_there(tmp_path: Path) -> None:
+    """Another model in the same folder is counted anew, once that is accepted; of the former nothing is shown."""
+    model = save_causal("gpt2", tmp_path / "gpt2")
+    (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model=f"transformers:{model}"), encoding="utf-8")
+    ask = ("tokens", "exp.toml", "--language", "hi", "--format", "csv")
+    first = polyculture(*ask, cwd=tmp_path)
+    assert first.returncode == 0, first.stderr
+    weights = model / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"x")
+    refused = polyculture(*ask, cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "1 shares of vocabularies" in refused.stderr
+    assert polyculture(*ask, "--accept-changes", cwd=tmp_path).stdout == first.stdout
+    kept = polyculture(
+        "sql", "exp.toml", "SELECT count(*) AS n FROM vocabulary_shares", "--format", "csv", cwd=tmp_path
+    )
+    assert kept.stdout.split() == ["n", "1"]
 
 
 def test_what_has_no_vocabulary_is_one_line(tmp_path: Path) -> None:

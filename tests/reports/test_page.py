@@ -140,8 +140,8 @@ def test_headings_come_in_order_and_tables_have_headers(page: Page) -> None:
 def test_figures_have_text_and_every_mark_of_theirs_a_name(page: Page) -> None:
     drawings = page.all("svg")
     # granularity; diversity a model; saturation a topic; components of two metrics; slopes of two cultures; wrong
-    # sentiments a model; maps of entities
-    assert [e.attributes["role"] for e in drawings] == ["group"] * (1 + 2 + 2 + 2) + ["img"] * (2 + 2 + 6)
+    # sentiments a model, of neutral contexts and of all; maps of entities
+    assert [e.attributes["role"] for e in drawings] == ["group"] * (1 + 2 + 2 + 2) + ["img"] * (2 + 2 * 2 + 6)
     marks = [e for e in page.all("a") if "svg" in e.inside]
     assert all(e.attributes["aria-label"] for e in drawings + marks)
     assert len(marks) > 2 * 6 + 2 * 6 * 6
@@ -464,7 +464,8 @@ def test_every_instrument_has_a_section_with_its_numbers(page: Page) -> None:
     names = ("probable", "swapped", "apart", "leaderboards")
     assert [e.attributes["id"] for e in page.all("section") if e.attributes.get("id") in names] == list(names)
     swapped = page.with_id("swapped").text
-    assert swapped.count("too little for an interval") == 3 * len(MODELS) * 3 * 2  # tasks, languages, with their wholes
+    # tasks, languages, with their wholes; pooled settings of one metric, over all types alone
+    assert swapped.count("too little for an interval") == 3 * len(MODELS) * 3 * 2 + len(MODELS) * 3
     assert "0.40 0.30 to 0.60" in " ".join(swapped.split())
     assert "1.30 2.80 1.10 to 2.90" in " ".join(page.with_id("apart").text.split())
     assert "Map of entities" in " ".join(e.attributes.get("aria-label") or "" for e in page.all("svg"))

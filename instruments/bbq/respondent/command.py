@@ -146,8 +146,9 @@ def _jobs(
 
 def _listing(asked: Asked, languages: Sequence[str]) -> Listing:
     """The shares of every answer."""
+    from polyculture.cache.core import CORE
     from polyculture.cache.layout import compose
-    from polyculture.cache.store import CORE, open_store
+    from polyculture.cache.store import open_store
     from polyculture.instruments.bbq.respondent.layout import SURVEY
 
     query = (_OWN / "shares.sql").read_text(encoding="utf-8")

@@ -1,0 +1,11 @@
+"""The tables of vocabularies beside those of the Cultural Bias Score, and which of their rows count."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from polyculture.cache.layout import Layer, Layout, compose
+from polyculture.instruments.cbs.layout import CBS
+from polyculture.instruments.tokens.rows import VOCABULARY_SHARES
+
+TOKENS = compose(CBS, Layout((VOCABULARY_SHARES,), Layer((Path(__file__).with_name("current.sql"),))))
