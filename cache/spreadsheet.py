@@ -10,6 +10,7 @@ from pathlib import Path
 
 from polyculture.cache.errors import StoreError
 
+LONGEST_CELL = 131_072  # letters: more is no cell that a spreadsheet holds
 _DELIMITERS = ",;\t"
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r")
 
@@ -27,6 +28,7 @@ def read_sheet_rows(path: Path, columns: Sequence[str], remedy: str) -> list[dic
     except OSError as fault:
         raise StoreError(f"cannot be read: {fault.strerror}", where=path, remedy="Check the path.") from fault
     header = text.partition("\n")[0]
+    csv.field_size_limit(LONGEST_CELL)  # of the whole process: readers of longer texts set another
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=max(_DELIMITERS, key=header.count), restval="")
     rows = list(_rows(reader, path))
     names = reader.fieldnames or ()

@@ -83,6 +83,8 @@ REMEASURED: Mapping[str, frozenset[str] | None] = {
     **dict.fromkeys(("bias_intervals", "stored_bias_intervals"), frozenset({"low", "high", "p", *COUNTING_TIES})),
     **dict.fromkeys(("swap_intervals", "stored_swap_intervals"), None),
     **dict.fromkeys(("separations", "stored_separations"), frozenset({"low", "high"})),
+    # Linked again: how sure links are was counted anew.
+    **dict.fromkeys(("cultural_links", "stored_cultural_links", "links", "stored_links"), frozenset({"confidence"})),
 }
 # Of `cell_metrics`, the rows of these, and of one that came since.
 # Its cells have two responses: measured again, their curves have no bands.
