@@ -112,12 +112,16 @@ class ChoiceJob(Protocol[A]):
 
     def asks(self) -> Iterator[A]: ...
 
-    def scoring(self, ask: A) -> Scoring:
-        """What is scored where the job asks by likelihood."""
-        ...
-
     def row(self, ask: A, found: Outcome) -> object:
         """The row that an answer becomes."""
+        ...
+
+
+class ScoredJob(ChoiceJob[A], Protocol[A]):
+    """A job that asks by likelihood."""
+
+    def scoring(self, ask: A) -> Scoring:
+        """What is scored of a question."""
         ...
 
 

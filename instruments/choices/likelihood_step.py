@@ -14,7 +14,7 @@ from polyculture.cache.layout import Table
 from polyculture.cache.worker import Done, Kept, Load, Work
 from polyculture.generate.engines import SCORING, Scored, ScoreRequest
 from polyculture.generate.engines.models import Models
-from polyculture.instruments.choices.asking import A, ChoiceJob, Outcome, Read
+from polyculture.instruments.choices.asking import A, Outcome, Read, ScoredJob
 from polyculture.instruments.choices.step import ChoiceStep
 
 _ASKED, _ALONE = "asked ", "alone "
@@ -48,14 +48,15 @@ class _Waiting(Generic[A]):
 class LikelihoodStep(ChoiceStep[A]):
     """Scores the choices of questions by models that give log-probabilities."""
 
-    def __init__(self, method: str, table: Table[Any], jobs: Sequence[ChoiceJob[A]], reader: ScoreReading) -> None:
+    def __init__(self, method: str, table: Table[Any], jobs: Sequence[ScoredJob[A]], reader: ScoreReading) -> None:
         """`method` tells what is scored; `reader` weighs it."""
         super().__init__(f"score {method}", table, jobs)
         self._reader = reader
+        self._scored = {one.job: one for one in jobs}
 
     def ask(self, work: Work[A], items: Iterator[A], models: Models, kept: Kept) -> Iterator[Done]:
         """A row per question, once all its scores are there."""
-        asked = self._jobs[work.job]
+        asked = self._scored[work.job]
         waiting: dict[str, _Waiting[A]] = {}
         for scored in models.open(SCORING).score(_requests(asked, items, waiting)):
             kind, key = scored.request_id[: len(_ASKED)], scored.request_id[len(_ASKED) :]
@@ -67,7 +68,7 @@ class LikelihoodStep(ChoiceStep[A]):
 
     def load(self, item: A) -> Load:
         """What is read for one choice; two scores a choice are made, and nothing is written."""
-        scoring = next(iter(self._jobs.values())).scoring(item)
+        scoring = next(iter(self._scored.values())).scoring(item)
         return Load(f"{item.text} {max(scoring.continuations, key=len)}", 0, len(scoring.continuations))
 
     def _outcome(self, one: _Waiting[A]) -> Outcome:
@@ -93,7 +94,7 @@ class LikelihoodStep(ChoiceStep[A]):
         )  # fmt: skip
 
 
-def _requests(asked: ChoiceJob[A], items: Iterator[A], waiting: dict[str, _Waiting[A]]) -> Iterator[ScoreRequest]:
+def _requests(asked: ScoredJob[A], items: Iterator[A], waiting: dict[str, _Waiting[A]]) -> Iterator[ScoreRequest]:
     for ask in items:
         scoring = asked.scoring(ask)
         waiting[ask.answer_id] = _Waiting(ask, len(scoring.continuations))

@@ -13,7 +13,7 @@ from polyculture.instruments.bbq.respondent.reading import CUT_OFF, cut_off
 from polyculture.instruments.bbq.respondent.rows import SurveyAnswerRow, places_of
 from polyculture.instruments.bbq.respondent.wordings import Wording
 from polyculture.instruments.bbq.rows import OUT_OF_CHOICE
-from polyculture.instruments.choices.asking import Outcome, Scoring, blocks, decided, in_turn
+from polyculture.instruments.choices.asking import Outcome, blocks, decided, in_turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +64,13 @@ class SurveyJob:
         return sum(len(one.orders(self.orders)) for one in self.questions) * len(self.wordings)
 
     def asks(self) -> Iterator[SurveyAsk]:
-        """Every question, wording by wording and and order by order, in blocks."""
+        """Every question, wording by wording and order by order, in blocks."""
         made = [(wording, prompt_id(wording, self.decoding, self.seed)) for wording in self.wordings]
         for some in blocks(self.questions):
             for wording, under in made:
                 for question, order in in_turn([(one, one.orders(self.orders)) for one in some]):
                     key = content_id(under, self.job.model, self.setup_id, question.survey_id, order)
                     yield SurveyAsk(key, under, question, wording, order)
-
-    def scoring(self, ask: SurveyAsk) -> Scoring:
-        """Not asked by likelihood: several answers may be right at once."""
-        raise NotImplementedError
 
     def row(self, ask: SurveyAsk, found: Outcome) -> SurveyAnswerRow:
         """The row of `bbq_survey_answers` that an answer becomes."""
