@@ -15,6 +15,7 @@ from polyculture.cache.files import replacing
 from polyculture.cache.layout import Table
 
 SUFFIX = ".parquet"
+_IN_PATHS = ("model", "language", "topic")  # columns that the paths of a job's parts name too
 R = TypeVar("R")
 
 
@@ -44,6 +45,21 @@ def write_parquet(table: pa.Table, path: Path, metadata: Mapping[str, str] | Non
         pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
 
 
+def in_categories(table: pa.Table) -> pa.Table:
+    """The rows of a part, with the columns that its path names as categories.
+
+    `pandas.read_parquet` of a table's folder takes these columns from the paths, as categories, and refuses files that
+    hold them as anything else.
+    """
+    category = pa.dictionary(pa.int32(), pa.string())
+    for name in _IN_PATHS:
+        place = table.schema.get_field_index(name)
+        if place >= 0 and table.schema.field(place).type == pa.string():
+            field = table.schema.field(place).with_type(category)
+            table = table.set_column(place, field, table.column(place).cast(category))
+    return table
+
+
 def read_rows(path: Path, table: Table[Any], columns: Sequence[str] = ()) -> pa.Table:
     """`columns` of a file of `table`, or all of them; those that came later than the file are null.
 
@@ -56,9 +72,15 @@ def read_rows(path: Path, table: Table[Any], columns: Sequence[str] = ()) -> pa.
     with opened_parquet(path) as file:  # `pq.read_table` does the same, and loads pandas
         rows = file.read(list(stored.values()))
     rows = rows.rename_columns({before: now for now, before in stored.items()})
+    if any(pa.types.is_dictionary(field.type) for field in rows.schema):
+        rows = rows.cast(pa.schema([_plain(field) for field in rows.schema]))
     for name in missing.intersection(wanted):
         rows = rows.append_column(name, pa.nulls(rows.num_rows, table.schema.field(name).type))
     return rows.select(wanted)
+
+
+def _plain(field: pa.Field[Any]) -> pa.Field[Any]:
+    return field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
 
 
 def missing_columns(path: Path, table: Table[Any]) -> frozenset[str]:

@@ -27,7 +27,15 @@ from polyculture.cache.files import replacing, store_faults
 from polyculture.cache.fitting import UnfitError, fitted
 from polyculture.cache.job_lock import JobLock
 from polyculture.cache.layout import Table
-from polyculture.cache.parquet import SUFFIX, objects_to_table, opened_parquet, read_rows, rows_to_table, write_parquet
+from polyculture.cache.parquet import (
+    SUFFIX,
+    in_categories,
+    objects_to_table,
+    opened_parquet,
+    read_rows,
+    rows_to_table,
+    write_parquet,
+)
 from polyculture.cache.retried_rows import paid_rows, reopened_rows, void_rows
 from polyculture.cache.run_folder import NAME_FILE, Job, RunFolder, adopt_nested
 
@@ -127,7 +135,7 @@ class JobShards:
         self._lock.check()
         name = self._next_part()
         for table, folder in self._folders.items():
-            write_parquet(tables[table], folder / name)
+            write_parquet(in_categories(tables[table]), folder / name)
 
     def read(self, table: str, columns: Sequence[str] | None = None) -> pa.Table:
         """All committed rows of a table of this job."""

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -78,6 +80,22 @@ def test_a_part_is_written_when_it_is_full_and_when_the_job_ends(run: RunFolder)
 
 def test_the_folder_of_a_model_name_with_slashes_is_one_folder(run: RunFolder) -> None:
     assert run.shards("responses", JOB).parent.parent.name == "model=openai%3Aorg%2Fmodel"
+
+
+def test_a_folder_of_a_table_is_read_by_pandas(run: RunFolder) -> None:
+    jobs = [JOB, Job("openai:org/model", "ja", "food"), Job("mock:an/other one", "en", "traffic means")]
+    for job in jobs:
+        for numbers in ([1, 2], [3]):  # several parts
+            with JobShards(run, job, [RESPONSES]) as shards:
+                for number in numbers:
+                    told = {"model": job.model, "language": job.language, "topic": job.topic}
+                    shards.append({"responses": [{**response(number)["responses"][0], **told}]})
+    with JobShards(run, JOB, [RESPONSES]) as shards:
+        shards.reopen(["r1"])  # writes a part anew
+        assert shards.read("responses", ["model"]).schema.field("model").type == pa.string()
+    frame = pd.read_parquet(run.root / "responses")
+    found = frame.groupby(["model", "language", "topic"], observed=True).size().to_dict()
+    assert found == {(job.model, job.language, job.topic): 3 for job in jobs}
 
 
 def test_a_second_process_is_told_who_holds_the_job(run: RunFolder) -> None:
