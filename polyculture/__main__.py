@@ -44,17 +44,18 @@ def _print_traceback(kind: type[BaseException], fault: BaseException, trace: Tra
 
 def _run() -> None:
     """Imports the commands, which takes long enough for a Ctrl-C, and runs the requested one."""
-    from typer._click.exceptions import UsageError
+    from typer.exceptions import TyperException
 
     from polyculture.cli.app import app
+    from polyculture.cli.usage import message_of
 
     try:
         code = app(standalone_mode=False)
         if code == INTERRUPTED:
             raise KeyboardInterrupt
         sys.exit(code if isinstance(code, int) else 0)
-    except UsageError as error:
-        message = error.format_message()
+    except TyperException as error:
+        message = message_of(error)
         asked_for_help = message.startswith("Usage:")  # a group that was called without a command
         say(message if asked_for_help else f"polyculture: {message.rstrip('.')}. See: polyculture --help")
         sys.exit(2)

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from typer._click.exceptions import UsageError
 
 from polyculture.cache.control_chars import replace_control_chars
+from polyculture.cli.usage import UsageError
 from polyculture.experiment.snapshots import STARTER
 
 if TYPE_CHECKING:

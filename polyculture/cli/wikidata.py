@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from typer._click.exceptions import UsageError
 
+from polyculture.cli.usage import UsageError
 from polyculture.console import say
 
 API = "https://www.wikidata.org/w/api.php"
