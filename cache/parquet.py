@@ -79,6 +79,19 @@ def read_rows(path: Path, table: Table[Any], columns: Sequence[str] = ()) -> pa.
     return rows.select(wanted)
 
 
+def largest(path: Path, column: str) -> int:
+    """The largest of a file's whole numbers in a column; -1 where it has no row."""
+    with opened_parquet(path) as file:
+        place = file.schema_arrow.get_field_index(column)
+        groups = [file.metadata.row_group(number).column(place) for number in range(file.metadata.num_row_groups)]
+        told = [group.statistics for group in groups]
+        if all(one is not None and one.has_min_max for one in told):
+            values = [one.max for one in told if one is not None]
+        else:
+            values = file.read([column])[column].drop_null().to_pylist()
+    return max((int(value) for value in values if value is not None), default=-1)
+
+
 def _plain(field: pa.Field[Any]) -> pa.Field[Any]:
     return field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
 

@@ -13,7 +13,6 @@ from polyculture.cache.prices import BATCH, DIRECT
 from polyculture.cache.retry_failed import RetryFailed
 from polyculture.cache.store import fill_store
 from polyculture.cache.worker import Step, Work, work_state
-from polyculture.cache.worker import left as left_of
 from polyculture.experiment.file import GAZETTEER
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.sampling import joined
@@ -21,6 +20,7 @@ from polyculture.generate.tokens import count_tokens
 from polyculture.running.batching import asked_in_batches
 from polyculture.running.calibration import read_rates
 from polyculture.running.extraction import ExtractionStage
+from polyculture.running.known_samples import samples_left
 from polyculture.running.questions import Question
 from polyculture.running.studies import questions_asked
 
@@ -163,10 +163,10 @@ def _sampling(
     counted = count_tokens(spec, [joined(chat) for chat in chats])
     tokens_of = dict(zip((prompt.prompt_id for prompt in workspace.prompts), counted.tokens, strict=True))
     jobs = [job for job in workspace.jobs if job.model == model]
-    step, left, read = workspace.sampling_step(jobs), 0, 0.0
-    for work in step.works():
-        prompts = workspace.prompts_of(work.job)
-        missing = left_of(workspace.run, step, work, retry)
+    left, read = 0, 0.0
+    for job in jobs:
+        prompts = workspace.prompts_of(job)
+        missing = samples_left(workspace, job, retry)
         left += missing
         read += missing * sum(tokens_of[prompt.prompt_id] for prompt in prompts) / len(prompts)
     answer = means.answer if means else sampling.max_tokens

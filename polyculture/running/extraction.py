@@ -126,6 +126,7 @@ class ExtractionStage:
     def _shared_of(self, job: Job) -> int:
         from polyculture.cache.answers import sibling_parts
         from polyculture.cache.worker import work_state
+        from polyculture.running.known_samples import known_step
 
         run = self.workspace.run
         if not sibling_parts(run, job, EXTRACTIONS):
@@ -133,7 +134,7 @@ class ExtractionStage:
         _, extraction = self.steps([job], self.workspace.present)
         (work,) = extraction.works()
         rows = work_state(run, extraction, work).missing if self.workspace.before else []
-        sampling = self.workspace.sampling_step([job])
+        sampling = known_step(self.workspace, job)
         (sampled,) = sampling.works()
         responses = sampling.adopt(run, sampled, work_state(run, sampling, sampled).missing)
         if responses is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -96,6 +97,37 @@ def test_the_rest_is_counted_and_priced(tmp_path: Path) -> None:
     extraction = estimate(ready, "extract")
     assert (extraction.responses, extraction.left) == (1000, 1000)
     assert extraction.prompt_tokens > 1000 * 100  # the instructions, each time
+
+
+def test_a_million_samples_are_planned_at_once_whatever_is_stored(tmp_path: Path) -> None:
+    experiment = """
+name = "{name}"
+models = ["mock:one"]
+languages = ["en", "ja"]
+topics = ["food", "music"]
+countries = ["IN", "JP"]
+[sampling]
+n = {n}
+[extract]
+with = "mock:two"
+"""
+    file = tmp_path / "exp.toml"
+
+    def planned(name: str, n: int) -> list[tuple[int, int]]:
+        file.write_text(experiment.format(name=name, n=n), encoding="utf-8")
+        begun = time.process_time()
+        found = [(one.responses, one.left) for one in estimates(open_workspace(file))]
+        assert time.process_time() - begun < 5  # to count them one by one takes minutes
+        return found
+
+    million = 1_000_000
+    sizes, _ = zip(*planned("small", million), strict=True)
+    assert sizes == (20 * million, 20 * million)
+    file.write_text(experiment.format(name="small", n=2), encoding="utf-8")
+    assert polyculture("generate", "exp.toml", cwd=tmp_path).returncode == 0
+    assert planned("small", million)[0] == (20 * million, 20 * million - 40)
+    assert planned("small", 1)[0] == (20, 0)
+    assert planned("beside", million)[0] == (20 * million, 20 * million - 40)  # what a run beside it holds
 
 
 def test_a_batch_is_priced_with_its_discount(tmp_path: Path) -> None:
