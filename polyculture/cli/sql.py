@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
 
+if TYPE_CHECKING:
+    import duckdb
+
 # The schema lists neither rows of other settings nor the views below the public ones.
 DICTIONARY = """
 SELECT view, "column", type, meaning FROM dictionary WHERE view NOT SIMILAR TO '(stored|run)_.*' ORDER BY rowid
+"""
+COLUMNS = """
+SELECT "column", type, meaning FROM dictionary WHERE view = $view AND "column" <> '' ORDER BY rowid
 """
 
 
@@ -22,6 +28,10 @@ def sql(
         str | None, typer.Argument(help="A query; - reads it from standard input. Without one: as --schema.")
     ] = None,
     schema: Annotated[bool, typer.Option("--schema", help="The views and columns with their meaning.")] = False,
+    view: Annotated[
+        str | None, typer.Option("--describe", metavar="VIEW", help="What a row of this view is, and its columns.")
+    ] = None,
+    vertical: Annotated[bool, typer.Option("--vertical", "-x", help="A line per column: for wide rows.")] = False,
     runs: Runs = None,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
@@ -44,7 +54,8 @@ def sql(
     from polyculture.cache.selections import SELECTIONS
     from polyculture.cache.shards import unsealed
     from polyculture.cache.store import open_store
-    from polyculture.cli.tables import write_rows
+    from polyculture.cli.tables import print_vertical, write_rows
+    from polyculture.cli.usage import UsageError
     from polyculture.console import say
     from polyculture.experiment.workspace import open_workspace, require_run
     from polyculture.running.layout import store_layout
@@ -56,7 +67,11 @@ def sql(
         jobs = "job was cut off or is" if waiting == 1 else "jobs were cut off or are"
         say(f"{waiting} {jobs} running: the newest rows are in no table until the job is run again, or ends")
     asked = sys.stdin.read() if query == "-" else query
-    question = asked if asked and not schema else DICTIONARY
+    if [bool(query), schema, view is not None].count(True) > 1:
+        raise UsageError("a query, --schema and --describe VIEW are asked one at a time")
+    if vertical and (format is not Format.TABLE or output is not None):
+        raise UsageError("--vertical is for the terminal: leave out --format and --output")
+    question = asked or (DICTIONARY if view is None else COLUMNS)
     named = [selection for selection in SELECTIONS if selection in question.lower()]
     try:
         check_query(question)  # before the store is built
@@ -66,15 +81,49 @@ def sql(
                 open_store(run, store_layout(), selections=named, at=at, memory=memory_limit()) as store,
                 interrupted_after(timeout, store),
             ):
-                write_rows(store.sql(question), format, output)
+                if view is not None:
+                    name = known_view(store, view)
+                    say(f"{name}: {meaning_of(store, name)}")
+                    rows = store.sql(question, params={"view": name})
+                else:
+                    rows = store.sql(question)
+                (print_vertical(rows) if vertical else write_rows(rows, format, output))
     except duckdb.InterruptException as fault:
         what = f"the query took longer than {timeout:g} seconds, and was stopped"
         raise StoreError(what, remedy="Ask for less, or give it longer: --timeout SECONDS.") from fault
     except duckdb.Error as fault:
         if damaged_file(fault):
             raise
-        first_line = str(fault).splitlines()[0]
-        raise StoreError(f"the query cannot be answered: {first_line}", remedy=_remedy(fault)) from fault
+        raise StoreError(f"the query cannot be answered: {_said(fault)}", remedy=_remedy(fault)) from fault
+
+
+def known_view(store: duckdb.DuckDBPyConnection, asked: str) -> str:
+    """The name of a view as the dictionary has it. Raises `StoreError` where there is none, with names like it."""
+    from difflib import get_close_matches
+
+    from polyculture.cache.errors import StoreError
+
+    names = [name for (name,) in store.sql("SELECT DISTINCT view FROM dictionary ORDER BY view").fetchall()]
+    wanted = asked.strip().strip('"').lower()
+    wanted = wanted if wanted in names else wanted.rpartition(".")[2]  # a selection's views are those of all
+    if wanted in names:
+        return wanted
+    near = get_close_matches(wanted, names, 3)
+    remedy = f"Did you mean {' or '.join(near)}?" if near else "See all of them: polyculture sql EXPERIMENT --schema"
+    raise StoreError(f"there is no view {asked}", remedy=remedy)
+
+
+def meaning_of(store: duckdb.DuckDBPyConnection, view: str) -> str:
+    """What a row of a view is."""
+    asked = "SELECT meaning FROM dictionary WHERE view = $view AND \"column\" = ''"
+    found = store.sql(asked, params={"view": view}).fetchall()
+    return str(found[0][0]) if found and found[0][0] else "not described"
+
+
+def _said(fault: Exception) -> str:
+    """All that DuckDB says of a fault, its hints included, in one line."""
+    lines = [line.strip() for line in str(fault).splitlines()]
+    return " ".join(line for line in lines if line.strip("^ "))
 
 
 def _remedy(fault: Exception) -> str:

@@ -44,6 +44,20 @@ def write_rows(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | Non
         file.writelines(text)
 
 
+def print_vertical(rows: duckdb.DuckDBPyRelation) -> None:
+    """Prints a query's rows on standard output, a line per column, under the number of the row."""
+    found = rows.limit(SHOWN_ROWS + 1).fetchall()
+    names = [shown(name) for name in rows.columns]
+    width = max(map(len, names), default=0)
+    for number, row in enumerate(found[:SHOWN_ROWS], 1):
+        sys.stdout.write(f"row {number}\n")
+        sys.stdout.writelines(
+            f"  {name:<{width}}  {shown(_cell(value))}\n" for name, value in zip(names, row, strict=True)
+        )
+    if len(found) > SHOWN_ROWS:
+        sys.stdout.write(f"... more than {SHOWN_ROWS} rows; write them with --format csv --output FILE\n")
+
+
 def write_values(columns: Sequence[str], rows: Sequence[Sequence[Any]], format: Format, output: Path | None) -> None:
     """Writes plain rows as `write_rows` does; a column of only None has the type text."""
     import pyarrow as pa

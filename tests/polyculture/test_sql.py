@@ -148,3 +148,47 @@ def test_a_terminal_shows_escapes_and_is_sent_none(
 def test_a_pipe_gets_the_data_as_they_are(experiment: Path) -> None:
     done = polyculture("sql", experiment, "SELECT 'a' || chr(27) AS x", "-f", "csv", cwd=experiment.parent)
     assert done.stdout == "x\r\na\x1b\r\n"
+
+
+def test_one_view_is_described(experiment: Path) -> None:
+    done = polyculture("sql", "exp.toml", "--describe", "Granularity", "--format", "csv", cwd=experiment.parent)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("granularity: a row is a cell")
+    assert done.stdout.splitlines()[0] == "column,type,meaning"
+    columns = {line.split(",")[0] for line in done.stdout.splitlines()[1:]}
+    assert {"model", "language", "topic", "granularity"} <= columns
+    assert "" not in columns
+    of_selection = polyculture("sql", "exp.toml", "--describe", "right_language.granularity", cwd=experiment.parent)
+    assert of_selection.returncode == 0, of_selection.stderr
+
+
+def test_a_view_that_is_not_there_is_told_with_names_like_it(experiment: Path) -> None:
+    done = polyculture("sql", "exp.toml", "--describe", "granularty", cwd=experiment.parent)
+    assert done.returncode == 2
+    assert "Did you mean granularity" in one_line(done)
+    both = polyculture("sql", "exp.toml", "SELECT 1", "--schema", cwd=experiment.parent)
+    assert both.returncode == 2
+    assert "one at a time" in one_line(both)
+
+
+def test_rows_are_printed_a_line_per_column(experiment: Path) -> None:
+    done = polyculture(
+        "sql", "exp.toml", "SELECT 1 AS a, 'x' AS longer UNION ALL SELECT 2, NULL", "-x", cwd=experiment.parent
+    )
+    assert done.stdout == "row 1\n  a       1\n  longer  x\nrow 2\n  a       2\n  longer  –\n"
+    piped = polyculture("sql", "exp.toml", "SELECT 1", "--vertical", "--format", "csv", cwd=experiment.parent)
+    assert "leave out --format" in one_line(piped)
+
+
+@pytest.mark.parametrize(
+    ("query", "hint"),
+    [
+        ("SELECT * FROM granularty", 'Did you mean "granularity"?'),
+        ("SELECT modl FROM granularity", 'Candidate bindings: "model"'),
+        ("SELCT 1", "LINE 1: SELCT 1"),
+    ],
+)
+def test_duckdbs_hints_are_told_whole(experiment: Path, query: str, hint: str) -> None:
+    done = polyculture("sql", "exp.toml", query, cwd=experiment.parent)
+    assert done.returncode == 2
+    assert hint in one_line(done)
