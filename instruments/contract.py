@@ -130,8 +130,16 @@ class Part:
     name: str  # how lines call it: 'cbs in English'
     command: str
     values: Mapping[str, Any]  # of its options
-    needs: Capability[Any] | None = None  # what a model must be able to do; None: nothing
     optional: bool = False  # not every data set has what it asks, as a translation: without it, it is a line alone
+
+
+@dataclass(frozen=True)
+class Idle:
+    """Options that would be ignored beside others: to give one of them is refused, in one line."""
+
+    options: tuple[str, ...]  # fields
+    when: Callable[[Any], bool]  # of all options
+    because: str  # behind the flag, what goes without it and the remedy: 'says nothing without --draws'
 
 
 @dataclass(frozen=True)
@@ -148,6 +156,9 @@ class Command:
         None  # what options ask of other commands, before the command itself
     )
     lists: bool = False  # its rows can be written as CSV, JSON or Parquet
+    idle: Sequence[Idle] = ()  # the pairs of options of which one would be ignored
+    # What its options take of each model of the experiment. One that lacks it, as its engine declares, is left out.
+    needs: Callable[[Any], Sequence[Capability[Any]]] = lambda _options: ()
     sources: tuple[Path, ...] = ()  # where its own data sets are published, for `data fetch`: a TOML file each
 
 

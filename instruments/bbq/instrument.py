@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.layout import Layout, compose
 from polyculture.instruments.bbq.layout import BBQ
@@ -16,9 +16,11 @@ from polyculture.instruments.bbq.respondent.command import study as survey_study
 from polyculture.instruments.bbq.respondent.layout import SURVEY
 from polyculture.instruments.bbq.table_option import check_table, listed
 from polyculture.instruments.bbq.treatments import arm
+from polyculture.instruments.choices.needs import GENERATED, needs_of
 from polyculture.instruments.contract import Asked, Command, Demo, Listing, Shown, Study, Validity
 
 if TYPE_CHECKING:
+    from polyculture.generate.engines import Capability
     from polyculture.instruments.bbq.opened import Opened
     from polyculture.instruments.bbq.prompts import AskingPrompt
     from polyculture.reports.section import Section
@@ -124,6 +126,11 @@ def _open(options: BbqOptions) -> Opened:
     return open_questions(options.data, folder, options.set)
 
 
+def _needs(options: BbqOptions) -> tuple[Capability[Any], ...]:
+    """Nothing where answers stand in files, or where only counts are listed."""
+    return () if options.answers or options.check or options.table == "counts" else needs_of(options.method)
+
+
 class Bbq:
     """What models choose among three answers, one of which a stereotype expects."""
 
@@ -145,9 +152,14 @@ class Bbq:
             alone=checked,
             lists=True,
             sources=(_OWN / "sources" / "kobbq.toml", _OWN / "sources" / "bbq.toml"),
+            needs=_needs,
         ),
         "bbq-survey": Command(
-            SurveyOptions, survey_study, "polyculture bbq-survey exp.toml --stereotypes 20 --language en", lists=True
+            SurveyOptions,
+            survey_study,
+            "polyculture bbq-survey exp.toml --stereotypes 20 --language en",
+            lists=True,
+            needs=lambda _options: needs_of([GENERATED]),
         ),
     }
 

@@ -11,10 +11,11 @@ from pydantic import Field, model_validator
 
 from polyculture.cache.layout import Layout
 from polyculture.instruments.cbs.layout import CBS
-from polyculture.instruments.contract import Asked, Command, Demo, Shown, Study, Validity
+from polyculture.instruments.contract import Asked, Command, Demo, Idle, Shown, Study, Validity
 from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
 
 if TYPE_CHECKING:
+    from polyculture.generate.engines import Capability
     from polyculture.instruments.cbs.camel_draws import CamelDraws
     from polyculture.instruments.cbs.matching import Matching
     from polyculture.instruments.datasets.model import DataSet
@@ -265,6 +266,12 @@ def _tell_left_out(asked: Asked, options: CbsOptions, dataset: DataSet) -> None:
             asked.say(f"--leave-out {word}: asked all the same, since --type names it")
 
 
+def _needs(_options: CbsOptions) -> tuple[Capability[Any], ...]:
+    from polyculture.generate.engines import SCORING
+
+    return (SCORING,)
+
+
 class Cbs:
     """How probable a model finds native and Western entities in the same contexts."""
 
@@ -281,6 +288,15 @@ class Cbs:
                 "The embedded model, contexts of our own; in cbs-demo/.",
                 {"data": "own", "folder": _OWN / "demo"},
                 ("data", "folder", "english"),
+            ),
+            needs=_needs,
+            idle=(
+                Idle(("caliper",), lambda o: o.matched not in ("prior", "both"), "counts with --matched prior or both"),
+                Idle(
+                    ("demonstrations",),
+                    lambda o: not {"demonstrations", "names"}.intersection(o.help_with),
+                    "counts with --help-with demonstrations or names",
+                ),
             ),
         )
     }

@@ -13,7 +13,7 @@ from polyculture.cache.errors import ExperimentError
 from polyculture.cache.layout import Layout
 from polyculture.cache.outcome import Outcome
 from polyculture.instruments.cbs.instrument import RULE, TIES, AtLeastOne, Ties, measure, shown
-from polyculture.instruments.contract import Asked, Command, Shown, Study, Validity
+from polyculture.instruments.contract import Asked, Command, Idle, Shown, Study, Validity
 from polyculture.instruments.corpus.layout import CORPUS
 from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
 
@@ -156,6 +156,7 @@ class CorpusBias:
             CorpusOptions,
             study,
             "polyculture corpus exp.toml --corpus wiki/*.jsonl.gz --name wikipedia --language ja --type food",
+            idle=(Idle(("text_field", "processes"), lambda o: bool(o.mix), "is of texts that are read: not --mix"),),
         )
     }
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.cache.layout import Layout
+from polyculture.instruments.choices.needs import needs_of
 from polyculture.instruments.contract import Asked, Command, Listing, Setup, Shown, Study, Validity
 from polyculture.instruments.culture_mcq.asking import GENERATED, Method
 from polyculture.instruments.culture_mcq.attention_rows import Measure
@@ -18,6 +19,7 @@ from polyculture.instruments.culture_mcq.layout import CULTURE_MCQ
 
 if TYPE_CHECKING:
     from polyculture.cache.worker import Step
+    from polyculture.generate.engines import Capability
     from polyculture.generate.engines.models import Models
     from polyculture.instruments.choices.reading_step import Reader
     from polyculture.instruments.culture_mcq.asking import McqJob
@@ -253,6 +255,16 @@ def _reading_step(asked: Asked, readers: Sequence[Reader[McqAnswerRow]]) -> Step
     return ReadingStep(asked.run, MCQ_ANSWERS, MCQ_READINGS, readers, reading_row)
 
 
+def _needs(options: CultureMcqOptions) -> tuple[Capability[Any], ...]:
+    """What its methods take, and attention where that is read; nothing where only the files' counts are listed."""
+    from polyculture.generate.engines import ATTENDING
+    from polyculture.instruments.culture_mcq.paper_tables import OF_SHEETS
+
+    if options.check or options.table in OF_SHEETS:
+        return ()
+    return (*needs_of(options.method), *([ATTENDING] if options.attention else []))
+
+
 class CultureMcq:
     """What models take for usual in a culture, among the answers of others."""
 
@@ -265,6 +277,7 @@ class CultureMcq:
             "polyculture culture-mcq exp.toml --sheets mcq_hard-negatives --questions 20",
             alone=checked,
             lists=True,
+            needs=_needs,
         )
     }
 

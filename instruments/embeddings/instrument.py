@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -16,6 +16,7 @@ from polyculture.instruments.datasets.opened import DatasetOptions, Names, chang
 from polyculture.instruments.embeddings.layout import EMBEDDINGS
 
 if TYPE_CHECKING:
+    from polyculture.generate.engines import Capability
     from polyculture.reports.section import Section
 
 LAYERS = ("first", "middle", "last")
@@ -102,6 +103,12 @@ def _write_maps(asked: Asked, folder: Path) -> None:
         asked.say(f"Wrote {folder / name}.svg")
 
 
+def _needs(_options: EmbeddingsOptions) -> tuple[Capability[Any], ...]:
+    from polyculture.generate.engines import REPRESENTING
+
+    return (REPRESENTING,)
+
+
 class Embeddings:
     """The separation of two cultures' entities in a model."""
 
@@ -109,7 +116,10 @@ class Embeddings:
     layout: Layout = EMBEDDINGS
     commands: Mapping[str, Command] = {
         "embeddings": Command(
-            EmbeddingsOptions, study, "polyculture embeddings exp.toml --language ja --type food --plots maps"
+            EmbeddingsOptions,
+            study,
+            "polyculture embeddings exp.toml --language ja --type food --plots maps",
+            needs=_needs,
         )
     }
 

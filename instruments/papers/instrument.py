@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
 from polyculture.cache.layout import Layout, compose
 from polyculture.instruments.cbs.layout import CBS
-from polyculture.instruments.contract import Asked, Command, Listing, Study
+from polyculture.instruments.contract import Asked, Command, Idle, Listing, Study
 from polyculture.instruments.embeddings.layout import EMBEDDINGS
-from polyculture.instruments.papers.parts import CamelliaOptions, CamelOptions, PaperOptions, check_choice, paper_parts
+from polyculture.instruments.papers.parts import (
+    TRANSLATED,
+    CamelliaOptions,
+    CamelOptions,
+    PaperOptions,
+    check_choice,
+    paper_parts,
+    read_cultures,
+    read_languages,
+)
 from polyculture.instruments.swaps.layout import SWAPS
 from polyculture.instruments.tokens.layout import TOKENS
 
@@ -32,10 +41,33 @@ def study(paper: str, asked: Asked, options: PaperOptions) -> Study:
         from polyculture.instruments.papers.paper import ours, papers
         from polyculture.instruments.papers.scored import Choice
 
-        choice = Choice(dataset.name, options.model, options.languages, options.cultures, options.types)
+        places = read_languages(options, dataset), read_cultures(options)
+        choice = Choice(dataset.name, options.model, *places, options.types)
         return Listing(COLUMNS, ledger_listing(asked.run, papers()[paper], ours(), choice, asked.seed))
 
     return Study(listing=listing)
+
+
+def _without(*commands: str) -> Callable[[PaperOptions], bool]:
+    """Are there parts, and none of these?"""
+    return lambda options: bool(options.parts) and not set(commands).intersection(options.parts)
+
+
+_IDLE = (
+    Idle(("contexts", "entities", "parts", "form", "protocol"), lambda o: o.ledger, "asks, and --ledger asks nothing"),
+    Idle(("form",), _without("cbs"), "is of the part cbs, which --parts leaves out"),
+    Idle(("native_only",), _without(*TRANSLATED), f"is of the parts {', '.join(TRANSLATED)}, which --parts leaves out"),
+    Idle(
+        ("protocol",),
+        _without(*TRANSLATED, "tokens"),
+        f"is of the parts {', '.join(TRANSLATED)} and tokens, which --parts leaves out",
+    ),
+    Idle(
+        ("cultures", "types", "contexts", "entities"),
+        lambda o: set(o.parts) == {"tokens"},
+        "says nothing of the part tokens, the only one",
+    ),
+)
 
 
 class Papers:
@@ -50,6 +82,7 @@ class Papers:
             "polyculture camellia exp.toml --languages zh,ja,ko --contexts 4 --entities 10",
             parts=partial(paper_parts, "camellia"),
             lists=True,
+            idle=_IDLE,
         ),
         "camel": Command(
             CamelOptions,
@@ -57,6 +90,7 @@ class Papers:
             "polyculture camel exp.toml --parts cbs,sentiment; polyculture camel exp.toml --ledger --format csv",
             parts=partial(paper_parts, "camel"),
             lists=True,
+            idle=_IDLE,
         ),
     }
 

@@ -65,10 +65,9 @@ def data_of(paper: str) -> str:
     return data
 
 
-def capability_names() -> Mapping[str, str]:
-    """The capability that each command takes."""
-    names: Mapping[str, str] = _read()["capabilities"]
-    return names
+def known_parts() -> tuple[str, ...]:
+    """The commands that can be a part of a paper."""
+    return tuple(_read()["parts"])
 
 
 def _paper(name: str, entry: Mapping[str, Any]) -> Paper:
@@ -89,5 +88,5 @@ def _protocol(preset: str) -> Protocol:
 
 
 @cache
-def _read() -> dict[str, dict[str, Any]]:
+def _read() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("papers.toml").read_text(encoding="utf-8"))

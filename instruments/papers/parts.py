@@ -11,7 +11,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_valida
 from polyculture.cache.errors import DataSetError, did_you_mean
 from polyculture.instruments.cbs.instrument import AtLeastOne
 from polyculture.instruments.contract import Part
-from polyculture.instruments.papers.paper import capability_names, data_of, papers
+from polyculture.instruments.datasets.english import ENGLISH
+from polyculture.instruments.papers.paper import data_of, known_parts, papers
 
 if TYPE_CHECKING:
     from polyculture.instruments.datasets.model import DataSet
@@ -61,8 +62,8 @@ class PaperOptions(BaseModel):
     @classmethod
     def _known_parts(cls, parts: tuple[str, ...]) -> tuple[str, ...]:
         for part in parts:
-            if part not in capability_names():
-                raise ValueError(f"there is no part {part!r}: {', '.join(capability_names())}")
+            if part not in known_parts():
+                raise ValueError(f"there is no part {part!r}: {', '.join(known_parts())}")
         return parts
 
 
@@ -94,12 +95,9 @@ def paper_parts(paper: str, options: PaperOptions) -> list[Part]:
     """The commands with their options; none where only the ledger is asked for."""
     if options.ledger:
         return []
-    from polyculture.generate.engines import REPRESENTING, SAMPLING, SCORING, TOKENIZING
-
-    capabilities = {one.name: one for one in (REPRESENTING, SAMPLING, SCORING, TOKENIZING)}
     wanted = options.parts or papers()[paper].parts
     return [
-        Part(name, command, values, capabilities[capability_names()[command]], optional="english" in values)
+        Part(name, command, values, optional="english" in values)
         for command in wanted
         for name, values in _readings(command, paper, options)
     ]
@@ -133,7 +131,7 @@ def _readings(command: str, paper: str, options: PaperOptions) -> Iterator[tuple
         chosen[PRESET] = paper
     yield command, {**chosen, "language": options.languages, "culture": options.cultures}
     if command in TRANSLATED and not options.native_only:
-        yield f"{command} in English", {**chosen, "culture": _cultures(options), "english": True}
+        yield f"{command} in English", {**chosen, "culture": read_cultures(options), "english": True}
 
 
 def _sizes(options: PaperOptions) -> dict[str, int]:
@@ -149,10 +147,17 @@ def _languages(options: PaperOptions) -> tuple[str, ...]:
     return options.languages or tuple(rules_of(options.data).languages)
 
 
-def _cultures(options: PaperOptions) -> tuple[str, ...]:
+def read_cultures(options: PaperOptions) -> tuple[str, ...]:
     """The chosen cultures, and those of the chosen languages: a translation is known by its culture."""
     spoken = tuple(dict.fromkeys(culture for code in options.languages for culture in _speaking(code, options)))
     return tuple(one for one in spoken if one in (options.cultures or spoken)) or options.cultures
+
+
+def read_languages(options: PaperOptions, dataset: DataSet) -> tuple[str, ...]:
+    """The languages whose answers a table of the choice reads: English, too, unless translations are left out."""
+    if options.native_only:
+        return options.languages or tuple(sorted({context.language for context in dataset.contexts}))
+    return (*options.languages, ENGLISH) if options.languages else ()
 
 
 def _speaking(language: str, options: PaperOptions) -> Sequence[str]:

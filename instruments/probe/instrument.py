@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -17,6 +17,7 @@ from polyculture.instruments.probe.layout import TOGETHER
 from polyculture.instruments.probe.table_option import TableName
 
 if TYPE_CHECKING:
+    from polyculture.generate.engines import Capability
     from polyculture.instruments.probe.arms import Arm
     from polyculture.instruments.probe.asking import ProbeJob
     from polyculture.instruments.probe.lenders import Lenders
@@ -298,6 +299,12 @@ def _tell_controls(asked: Asked, arms: Collection[str]) -> None:
         asked.say(f"probe controls: {what}. The items may be the model's own words, not what a layer holds (--control)")
 
 
+def _needs(_options: ProbeOptions) -> tuple[Capability[Any], ...]:
+    from polyculture.generate.engines import PATCHING
+
+    return (PATCHING,)
+
+
 class Probe:
     """What a model's layers hold of cultures."""
 
@@ -309,6 +316,7 @@ class Probe:
             study,
             "polyculture probe exp.toml --data blend --folder BLEnD/data --per-culture 50 --control noise",
             lists=True,
+            needs=_needs,
         )
     }
 

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, get_args
 from pydantic import Field, model_validator
 
 from polyculture.cache.layout import Layout
-from polyculture.instruments.contract import Asked, Command, Demo, Shown, Study, Validity
+from polyculture.instruments.contract import Asked, Command, Demo, Idle, Shown, Study, Validity
 from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
 from polyculture.instruments.swaps.layout import SWAPS
 
 if TYPE_CHECKING:
     from polyculture.cache.worker import Step
+    from polyculture.generate.engines import Capability
     from polyculture.generate.engines.models import Models
     from polyculture.instruments.datasets.model import DataSet
     from polyculture.instruments.swaps.asking import Asker, Questions
@@ -339,6 +340,26 @@ def _demo(**sizes: int) -> Demo:
     return Demo(_OWN / "demo" / "swaps_demo.toml", "swaps-demo", help_, own, ("data", "folder", "english"))
 
 
+_OF_PROMPTS = ("model", "temperature", "top_p", "top_k", "max_tokens", "schema", "schema_", "ask", "prompts")
+
+
+def _idle(own: str) -> tuple[Idle, ...]:
+    """What is idle beside a model of one's own, --classifier or --tagger, and without it."""
+    return (
+        Idle(
+            _OF_PROMPTS, lambda o: getattr(o, own) is not None, f"is of models that are asked by prompts: not --{own}"
+        ),
+        Idle(("labels",), lambda o: getattr(o, own) is None, f"is of a --{own}"),
+    )
+
+
+def _needs(options: SwapOptions) -> tuple[Capability[Any], ...]:
+    """Texts of the experiment's models; nothing of them where a classifier or tagger answers."""
+    from polyculture.generate.engines import SAMPLING
+
+    return () if getattr(options, "classifier", None) or getattr(options, "tagger", None) else (SAMPLING,)
+
+
 class Swaps:
     """Models' answers about texts when the entity is swapped for one of another culture."""
 
@@ -350,15 +371,23 @@ class Swaps:
             sentiment,
             "polyculture sentiment exp.toml --data camellia --language ja --contexts 5 --entities 10",
             _demo(),
+            needs=_needs,
+            idle=_idle("classifier"),
         ),
         "qa": Command(
-            QaOptions, qa, "polyculture qa exp.toml --data camellia --language ko --contexts 5 --entities 10", _demo()
+            QaOptions,
+            qa,
+            "polyculture qa exp.toml --data camellia --language ko --contexts 5 --entities 10",
+            _demo(),
+            needs=_needs,
         ),
         "ner": Command(
             NerOptions,
             ner,
             "polyculture ner exp.toml --data camellia --type names --tagger Davlan/xlm-roberta-base-ner-hrl",
             _demo(contexts=2),
+            needs=_needs,
+            idle=_idle("tagger"),
         ),
     }
 

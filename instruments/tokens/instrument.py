@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -13,6 +13,7 @@ from polyculture.instruments.contract import Asked, Command, Listing, Shown, Stu
 from polyculture.instruments.tokens.layout import TOKENS
 
 if TYPE_CHECKING:
+    from polyculture.generate.engines import Capability
     from polyculture.instruments.tokens.vocabulary import Characters
     from polyculture.reports.section import Section
 
@@ -89,13 +90,21 @@ def _languages(asked: Asked, named: Sequence[str], characters: Characters) -> li
     return [language for language in named if language in told]
 
 
+def _needs(_options: TokensOptions) -> tuple[Capability[Any], ...]:
+    from polyculture.generate.engines import TOKENIZING
+
+    return (TOKENIZING,)
+
+
 class Tokens:
     """How much of a vocabulary is a language's own, and into how many tokens entities fall."""
 
     name = "tokens"
     layout: Layout = TOKENS
     commands: Mapping[str, Command] = {
-        "tokens": Command(TokensOptions, study, "polyculture tokens exp.toml --language ja --language vi", lists=True)
+        "tokens": Command(
+            TokensOptions, study, "polyculture tokens exp.toml --language ja --language vi", lists=True, needs=_needs
+        )
     }
 
     def sections(self) -> Sequence[Section]:

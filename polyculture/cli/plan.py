@@ -61,7 +61,7 @@ def plan(
 
     Prompts, jobs, samples, tokens, money and hours, of what is left; without --calibrate nothing is spent. A change
     that makes paid answers stale is refused as `run` refuses it; with --accept-changes the plan is of what comes then.
-    What a model cannot do of a command that asks several (camellia, camel) stands in a table of its own.
+    What a model cannot do of the instruments that are asked stands in a table of its own.
     With --retry-failed, what that option of `run` would ask again is counted, too.
 
     With --detect .05, what finds such a difference at p < .05: by how numbers varied in this experiment's run, or
@@ -113,11 +113,14 @@ def plan(
 
 
 def _print_left_out(workspace: Workspace) -> None:
-    """The parts of a paper that models cannot do; nothing where they can do all."""
+    """The instruments, and parts of a paper, that models cannot do; nothing where they can do all."""
     from polyculture.cli.tables import print_table
     from polyculture.running.left_out import left_out
 
-    rows = [(f"{one.command} {', '.join(one.parts)}", one.model, one.reason, one.remedy) for one in left_out(workspace)]
+    rows = [
+        (f"{one.command} {', '.join(one.parts)}".rstrip(), one.model, one.reason, one.remedy)
+        for one in left_out(workspace)
+    ]
     if rows:
         print_table(LEFT_OUT, rows, title="What models cannot do is not asked")
 

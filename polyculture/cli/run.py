@@ -61,12 +61,13 @@ def run(
     from polyculture.experiment.workspace import choose_jobs, open_workspace
     from polyculture.running.linking import tell_languages_without_names
     from polyculture.running.pipeline import Pipeline
-    from polyculture.running.studies import check_questions, questions_in_file, works_share
+    from polyculture.running.studies import check_able, check_questions, questions_in_file, works_share
     from polyculture.running.whole_run import Cluster, RunParts, do_part, do_whole
 
     workspace = open_workspace(experiment, runs)
     chosen = choose_jobs(workspace, job=job, model=model, language=language, topic=topic)
     questions = questions_in_file(workspace)
+    check_able(questions)
     if not accept_changes:
         check_questions(questions)
     pipeline = Pipeline.prepare(workspace, accept_changes=accept_changes)

@@ -1,4 +1,4 @@
-"""What models cannot do of a command that asks several, told before anything is asked."""
+"""What models cannot do of the instruments that an experiment asks, told before anything is asked."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from polyculture.running.studies import questions_asked
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """What a model cannot do of a command that asks several, for one reason."""
+    """What a model cannot do of a command, for one reason."""
 
     command: str
     model: str
-    parts: tuple[str, ...]
+    parts: tuple[str, ...]  # of a command that asks several; else none
     reason: str
     remedy: str
 
 
 def left_out(workspace: Workspace) -> list[LeftOut]:
-    """The parts that models of the experiment cannot do, by what their engines declare. Nothing is opened."""
+    """The commands and parts that models of the experiment cannot do, by what their engines declare. Opens nothing."""
     found: dict[tuple[str, str, str, str], list[str]] = {}
     for asked in questions_asked(workspace):
-        if isinstance(asked, PartQuestion):
-            for model, fault in asked.unable():
-                key = asked.suite.command, model, fault.what.removeprefix(f"{model} "), fault.remedy or ""
-                found.setdefault(key, []).append(asked.part.name)
+        command, part = (
+            (asked.suite.command, asked.part.name) if isinstance(asked, PartQuestion) else (asked.command, "")
+        )
+        for model, fault in asked.unable():
+            key = command, model, fault.what.removeprefix(f"{model} "), fault.remedy or ""
+            found.setdefault(key, []).extend([part] if part else [])
     return [LeftOut(command, model, tuple(parts), *why) for (command, model, *why), parts in found.items()]

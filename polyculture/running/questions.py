@@ -5,7 +5,7 @@ The run keeps the options of each command: `status`, `plan`, job arrays and clus
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from polyculture.cache.catalog import Catalog
     from polyculture.cache.run_folder import RunFolder
-    from polyculture.generate.engines import ModelSpec
+    from polyculture.generate.engines import Capability, ModelSpec
     from polyculture.generate.engines.models import Models
     from polyculture.generate.engines.setup import Use
 
@@ -112,13 +112,67 @@ class Question:
         """The command and the options by which other processes find it again."""
         return self.command, self.options
 
+    @property
+    def title(self) -> str:
+        """How lines call it."""
+        return self.command
+
     def asked(self, *, quiet: bool = False) -> ExperimentAsked:
-        """The experiment as the command sees it."""
-        return ExperimentAsked(self.workspace, getattr(self.options, "model", None), quiet)
+        """The experiment as the command sees it: with the models that can be asked; a line names each other one."""
+        return self._able(self._every(quiet=quiet))
 
     def study(self, *, quiet: bool = False) -> Study:
-        """The study. Without anything to query, raises the instrument's error."""
+        """The study. Without anything to query, raises the instrument's error.
+
+        Where no model can be asked, raises `EngineError`; quietly, it is an empty study.
+        """
+        try:
+            self.check_able()
+        except EngineError:
+            if quiet:
+                return Study()
+            raise
         return self.instrument.commands[self.command].study(self.asked(quiet=quiet), self.options)
+
+    def check_able(self) -> None:
+        """Raises `EngineError` where no model can be asked it."""
+        unable = list(self.unable())
+        if unable and len(unable) == len(self._every(quiet=True).models):
+            raise unable[0][1]
+
+    def unable(self) -> Iterator[tuple[str, EngineError]]:
+        """The models that cannot be asked it, each with the reason, by what their engines declare. Opens nothing."""
+        if not self._needs:
+            return
+        for model in self._every(quiet=True).models:
+            fault = self._fault(model)
+            if fault is not None:
+                yield model, fault
+
+    def _every(self, *, quiet: bool) -> ExperimentAsked:
+        """The experiment with all models, whatever they can do."""
+        return ExperimentAsked(self.workspace, getattr(self.options, "model", None), quiet)
+
+    @property
+    def _needs(self) -> Sequence[Capability[Any]]:
+        return self.instrument.commands[self.command].needs(self.options)
+
+    def _able(self, every: ExperimentAsked) -> ExperimentAsked:
+        """With the models alone that can be asked it; a line names each other one."""
+        if not self._needs:
+            return every
+        faults = dict(self.unable())
+        for fault in faults.values():
+            every.say(f"{self.title}: left out: {fault}")
+        return replace(every, able=tuple(model for model in every.models if model not in faults))
+
+    def _fault(self, model: str) -> EngineError | None:
+        for capability in self._needs:
+            try:
+                check_can(self.workspace.experiment.model_spec(model), capability)
+            except EngineError as fault:
+                return fault
+        return None
 
     def make_valid(self, study: Study) -> None:
         """Makes the study the run's current one, and stores it there for other processes."""
@@ -154,11 +208,9 @@ class PartQuestion(Question):
     def kept(self) -> tuple[str, BaseModel]:
         return self.suite.kept
 
-    def asked(self, *, quiet: bool = False) -> ExperimentAsked:
-        every = self.suite.asked(quiet=quiet)
-        shared = ExperimentAsked(self.workspace, every.model, quiet, None, self.told)
-        able = tuple(model for model in shared.models if self._can(shared, model))
-        return ExperimentAsked(self.workspace, every.model, quiet, able, self.told)
+    @property
+    def title(self) -> str:
+        return f"{self.suite.command}, {self.part.name}"
 
     def study(self, *, quiet: bool = False) -> Study:
         """The study of the models that can be asked; an empty one, and a line with the reason, without any.
@@ -169,7 +221,7 @@ class PartQuestion(Question):
         try:
             found = self.instrument.commands[self.command].study(asked, self.options) if asked.models else Study()
         except PolycultureError as fault:
-            told = f"{self.suite.command}, {self.part.name}: left out: {fault}"
+            told = f"{self.title}: left out: {fault}"
             asked.say(told)
             return Study(missing="" if self.part.optional else told)
         return replace(found, listing=partial(self._listing, asked, found.listing)) if found.listing else found
@@ -178,34 +230,15 @@ class PartQuestion(Question):
         try:
             return listing()
         except PolycultureError as fault:
-            asked.say(f"{self.suite.command}, {self.part.name}: left out: {fault}")
+            asked.say(f"{self.title}: left out: {fault}")
             return Listing((), ())
 
     def stage(self, step: Step[Any, Any]) -> str:
         own = self.part.name if step.name == self.command else f"{self.part.name} {step.name}"
         return f"{self.suite.command} {own}"
 
-    def unable(self) -> Iterator[tuple[str, EngineError]]:
-        """The models that cannot be asked it, each with the reason, by what their engines declare. Opens nothing."""
-        for model in self.suite.asked(quiet=True).models:
-            fault = self._fault(model)
-            if fault is not None:
-                yield model, fault
-
-    def _can(self, asked: ExperimentAsked, model: str) -> bool:
-        fault = self._fault(model)
-        if fault is not None:
-            asked.say(f"{self.suite.command}, {self.part.name}: left out: {fault}")
-        return fault is None
-
-    def _fault(self, model: str) -> EngineError | None:
-        if self.part.needs is None:
-            return None
-        try:
-            check_can(self.workspace.experiment.model_spec(model), self.part.needs)
-        except EngineError as fault:
-            return fault
-        return None
+    def _every(self, *, quiet: bool) -> ExperimentAsked:
+        return replace(self.suite.asked(quiet=quiet), told=self.told)
 
 
 def read_kept(workspace: Workspace) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from polyculture.cache.worker import Step, Work, work_state
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace, take_share
 from polyculture.instruments import INSTRUMENTS
-from polyculture.instruments.contract import Entry, Part, Study
+from polyculture.instruments.contract import Entry, Idle, Part, Study
 from polyculture.running.questions import PartQuestion, Question, read_kept
 from polyculture.running.validity import check_setups
 
@@ -60,6 +60,13 @@ def check_questions(questions: Iterable[Question]) -> None:
         except PolycultureError:
             continue
         check_setups(asked.workspace, study.validity)
+
+
+def check_able(questions: Iterable[Question]) -> None:
+    """Raises `EngineError` where no model of the experiment can be asked an instrument. Its parts are lines alone."""
+    for asked in questions:
+        if not isinstance(asked, PartQuestion):
+            asked.check_able()
 
 
 def ask_all(
@@ -171,7 +178,29 @@ def question(workspace: Workspace, command: str, values: Mapping[str, Any]) -> Q
         checked = options.model_validate({**file_values(workspace, command), **values})
     except ValidationError as fault:
         raise option_fault(fault, command, workspace, values, options) from fault
+    _check_idle(workspace, command, instrument.commands[command].idle, checked, values)
     return Question(workspace, command, instrument, checked)
+
+
+def _check_idle(
+    workspace: Workspace, command: str, idle: Sequence[Idle], options: BaseModel, values: Mapping[str, Any]
+) -> None:
+    """Raises `ExperimentError` of an option that would be ignored.
+
+    The command line is asked for its own options alone: what it says may leave one of the file's without a use.
+    """
+    said = values or workspace.experiment.instruments.get(command, {})
+    for one in idle:
+        for name in one.options:
+            if name in said and one.when(options):
+                shown = f"{command}: {flag(name)}" if values else f"instruments.{command}.{name}"
+                where = None if values else workspace.file
+                raise ExperimentError(f"{shown} {one.because}", where=where, remedy="Leave it out.")
+
+
+def flag(name: str) -> str:
+    """A field's flag on the command line."""
+    return f"--{name.rstrip('_').replace('_', '-')}"
 
 
 def _question_kept(workspace: Workspace, command: str, values: Mapping[str, Any]) -> Question | None:
@@ -203,15 +232,14 @@ def option_fault(
     """The first wrong option, in one line; `said` are the options that the command line names."""
     first, see = fault.errors()[0], f"See: polyculture {command} --help"
     name, key = str(first["loc"][0]), ".".join(str(step) for step in first["loc"])
-    flag = f"--{name.rstrip('_').replace('_', '-')}"
     if first["type"] == "missing":
-        return ExperimentError(f"{command}: {flag} is missing", remedy=see)
+        return ExperimentError(f"{command}: {flag(name)} is missing", remedy=see)
     if first["type"] == "extra_forbidden":
         remedy = did_you_mean(name, list(options.model_fields)) or see
         return ExperimentError(f"instruments.{command}: unknown key {name!r}", where=workspace.file, remedy=remedy)
     message = first["msg"].replace("valid tuple", "list").replace("valid dictionary", "table")
     if name in said:
-        return ExperimentError(f"{command}: {flag}: {message}, not {first['input']!r}", remedy=see)
+        return ExperimentError(f"{command}: {flag(name)}: {message}, not {first['input']!r}", remedy=see)
     what = f"{command}.{key}: {message}, not {first['input']!r}"
     return ExperimentError(what, where=workspace.file, remedy=see)
 

@@ -11,6 +11,8 @@ import pytest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.console import say
+from polyculture.instruments import INSTRUMENTS
+from polyculture.instruments.contract import Command
 from polyculture.instruments.datasets.opened import tell_left_out
 from polyculture.running.layout import store_layout
 from tests.instruments.test_cbs_store import DEMO
@@ -124,3 +126,62 @@ def test_a_model_that_cannot_score_is_one_line(folder: Path) -> None:
     (folder / "exp.toml").write_text(EXPERIMENT.format(model="llamacpp:smollm2"), encoding="utf-8")
     said = polyculture("cbs", "exp.toml", "--data", "own", "--folder", DEMO, "--entities", "2", cwd=folder)
     assert "no log-probabilities" in one_line(said)
+
+
+def test_a_model_that_cannot_score_is_told_by_plan_and_refused_before_anything_is_asked(folder: Path) -> None:
+    file, own = folder / "exp.toml", f'data = "own"\nfolder = "{DEMO}"\ncontexts = 1\nentities = 2\n'
+    asks = f"\n[instruments.cbs]\n{own}\n[instruments.embeddings]\n{own}"
+    file.write_text(EXPERIMENT.format(model="llamacpp:smollm2") + asks, encoding="utf-8")
+    planned = polyculture("plan", "exp.toml", cwd=folder)
+    assert planned.returncode == 0, planned.stderr
+    told = planned.stdout.partition("What models cannot do is not asked")[2]
+    assert re.search(r"cbs +llamacpp:smollm2 +gives no log-probabilities of a given text", told)
+    assert re.search(r"embeddings +llamacpp:smollm2 +gives no hidden states", told)
+    assert "cbs score" not in planned.stdout  # nor is it priced
+    assert "no log-probabilities" in one_line(polyculture("run", "exp.toml", cwd=folder))
+    assert not (folder / "runs" / "likely" / "responses").exists()
+    file.write_text(EXPERIMENT.format(model='mock:able", "llamacpp:smollm2') + asks, encoding="utf-8")
+    other = polyculture("cbs", "exp.toml", "--type", "food", cwd=folder)
+    assert other.returncode == 0, other.stderr
+    assert "cbs: left out: llamacpp:smollm2 gives no log-probabilities" in other.stderr
+    assert rows(folder, "SELECT DISTINCT model FROM scores") == [("mock:able",)]
+
+
+def test_every_command_that_asks_models_says_what_it_takes_of_them() -> None:
+    unsaid = {
+        name
+        for entry in INSTRUMENTS
+        for name, command in entry.load().commands.items()
+        if command.needs is Command.__dataclass_fields__["needs"].default
+    }
+    assert unsaid == {"corpus", "camellia", "camel"}  # no model is asked; their parts say it
+
+
+@pytest.mark.parametrize(
+    ("command", "options", "told"),
+    [
+        ("cbs", ("--caliper", "0.1", "--matched", "tokens"), "cbs: --caliper counts with --matched prior or both"),
+        ("cbs", ("--caliper", "0.2"), "--caliper counts with --matched"),
+        ("cbs", ("--demonstrations", "3", "--help-with", "token"), "--demonstrations counts with --help-with"),
+        ("sentiment", ("--classifier", "x", "--temperature", "0.5"), "--temperature is of models that are asked by"),
+        ("sentiment", ("--classifier", "x", "--schema", "off"), "--schema is of models that are asked by prompts"),
+        ("sentiment", ("--labels", "mine.toml"), "--labels is of a --classifier"),
+        ("ner", ("--tagger", "x", "--ask", "en"), "--ask is of models that are asked by prompts: not --tagger"),
+        ("corpus", ("--language", "en", "--mix", "a=1", "--processes", "2"), "--processes is of texts that are read"),
+        ("camellia", ("--ledger", "--contexts", "3"), "--contexts asks, and --ledger asks nothing"),
+        ("camellia", ("--parts", "sentiment", "--form", "masked"), "--form is of the part cbs"),
+        ("camel", ("--parts", "embeddings", "--native-only"), "--native-only is of the parts cbs, sentiment"),
+        ("camellia", ("--parts", "tokens", "--entities", "3"), "--entities says nothing of the part tokens"),
+    ],
+)
+def test_an_option_that_would_be_ignored_is_refused(
+    tmp_path: Path, command: str, options: tuple[str, ...], told: str
+) -> None:
+    (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model="mock:a"), encoding="utf-8")
+    assert told in one_line(polyculture(command, "exp.toml", *options, cwd=tmp_path))
+
+
+def test_an_option_of_the_file_that_would_be_ignored_is_refused_there(tmp_path: Path) -> None:
+    asks = "\n[instruments.cbs]\ncaliper = 0.1\n"
+    (tmp_path / "exp.toml").write_text(EXPERIMENT.format(model="mock:a") + asks, encoding="utf-8")
+    assert "exp.toml: instruments.cbs.caliper counts with" in one_line(polyculture("plan", "exp.toml", cwd=tmp_path))
