@@ -1,6 +1,6 @@
 -- The table that `polyculture cbs --matched` prints: a row is a score over pairs that are alike.
 SELECT
-    model, dataset, form, language, culture, coalesce(entity_type, 'all types') AS type,
+    model, dataset, form, language, culture, coalesce(entity_type || coalesce(', ' || gender, ''), 'all types') AS type,
     concat_ws(', ', setting, phrasing) AS setting,
     estimate AS matched,
     CASE WHEN low IS NULL THEN '(' || lacking || ')' ELSE format('{:.3f} to {:.3f}', low, high) END AS "95 %",
@@ -14,4 +14,5 @@ SELECT
 FROM matched_bias
 WHERE rule = $rule AND ties_count = $ties AND matched = $matched AND caliper IS NOT DISTINCT FROM $caliper AND setting <> 'empty'
 ORDER BY
-    model, dataset, matched_bias.form, language, culture, entity_type NULLS LAST, matched_bias.setting, phrasing NULLS FIRST
+    model, dataset, matched_bias.form, language, culture, entity_type NULLS LAST, gender NULLS FIRST,
+    matched_bias.setting, phrasing NULLS FIRST

@@ -16,6 +16,7 @@ from polyculture.cache.sql_files import read_sql
 from polyculture.cache.store import open_store
 from polyculture.instruments.cbs.bias import HALF, STRICT
 from polyculture.instruments.cbs.bias_rows import ScoreGroup
+from polyculture.instruments.cbs.gender_columns import gender_columns, of_gender
 from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.cbs.matching import MatchedScore, Matching, all_pairs, matched_score, matching_of, width
 from polyculture.instruments.cbs.measure import QUERIES, RULES
@@ -42,6 +43,7 @@ class MatchedType:
     has_priors: bool
     contexts: int  # with entities of both sides
     pairs: int
+    gender: str | None = None  # of one gender of the type
 
 
 def measure_matched(run: RunFolder, asked: Collection[Matching] = ()) -> list[MatchedBias]:
@@ -57,7 +59,7 @@ def measure_matched(run: RunFolder, asked: Collection[Matching] = ()) -> list[Ma
         return []
     rows = [_row([one], one.group.entity_type) for one in types]
     places: dict[tuple[Any, ...], list[MatchedType]] = {}
-    for one in types:
+    for one in (one for one in types if one.gender is None):
         level = one.group._replace(entity_type="")
         places.setdefault((one.matching, one.rule, one.ties, level, one.condition), []).append(one)
     rows += [_row(of_types, None) for of_types in places.values()]
@@ -86,18 +88,28 @@ def _of_ties(
     tokens: ScoreMatrix,
     priors: Mapping[ContextCondition, ScoreMatrix],
 ) -> Iterator[MatchedType]:
-    """A type's score with ties strict, and with ties half."""
+    """A type's score with ties strict, and with ties half; and those of its genders, whose caliper is the type's."""
     prior = priors.get(condition) if matching.of_priors else None
     nats = None if prior is None else width(prior, matching.caliper)
     known = not matching.of_priors or nats is not None
 
-    def scored(one: ScoreMatrix) -> MatchedScore | None:
-        return matched_score(one, tokens if matching.of_tokens else None, prior, nats or 0.0) if known else None
+    for gender, of_all, of_tokens, of_prior in _columns(matrix, tokens, prior):
+        alike_in = of_tokens if matching.of_tokens else None, of_prior, nats or 0.0
+        strict = matched_score(of_all, *alike_in) if known else None
+        half = matched_score(replace(of_all, ties=HALF), *alike_in) if strict is not None and strict.tied else strict
+        for ties, score in ((STRICT, strict), (HALF, half)):
+            yield MatchedType(matching, rule, ties, group, condition, score, nats, known, *all_pairs(of_all), gender)
 
-    strict = scored(matrix)
-    half = scored(replace(matrix, ties=HALF)) if strict is not None and strict.tied else strict
-    for ties, score in ((STRICT, strict), (HALF, half)):
-        yield MatchedType(matching, rule, ties, group, condition, score, nats, known, *all_pairs(matrix))
+
+def _columns(
+    matrix: ScoreMatrix, tokens: ScoreMatrix, prior: ScoreMatrix | None
+) -> Iterator[tuple[str | None, ScoreMatrix, ScoreMatrix, ScoreMatrix | None]]:
+    """The whole type, and each gender of it, with the numbers by which pairs are matched."""
+    yield None, matrix, tokens, prior
+    for gender, column in gender_columns(matrix).items():
+        own = of_gender(tokens, gender)
+        if own is not None:  # the same contexts and entities
+            yield gender, column, own, None if prior is None else of_gender(prior, gender)
 
 
 def _row(types: Sequence[MatchedType], entity_type: str | None) -> MatchedBias:
@@ -135,4 +147,5 @@ def _row(types: Sequence[MatchedType], entity_type: str | None) -> MatchedBias:
         all_pairs=sum(one.pairs for one in types),
         tied=sum(score.tied for score in scores),
         western_won=sum(score.won for score in scores),
+        gender=first.gender,
     )

@@ -137,6 +137,7 @@ class MatchedBias:
     all_pairs: int  # of all contexts with entities of both sides
     tied: int
     western_won: int
+    gender: str | None = None  # 'female' | 'male' of a column of names or clothing; None: the whole type
 
 
 SCORES = Table(

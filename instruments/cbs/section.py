@@ -10,10 +10,12 @@ from polyculture.reports.section import ReportData, Section
 
 if TYPE_CHECKING:
     from polyculture.instruments.cbs.contrast_tables import ContrastTable
+    from polyculture.instruments.cbs.matched_tables import MatchedTable
     from polyculture.instruments.cbs.score_tables import ScoreTable
 
 _FOLDER = Path(__file__).parent
 _SCORES, _SCORED = _FOLDER / "bias.sql", _FOLDER / "scored.sql"
+_MATCHED = _FOLDER / "matched_pairs.sql"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +34,12 @@ class CulturalBias:
     scored: ScoreCounts
     scores: tuple[ScoreTable, ...]
     contrasts: tuple[ContrastTable, ...]
+    matched: tuple[MatchedTable, ...]
 
 
 def _build(data: ReportData) -> CulturalBias | None:
     from polyculture.instruments.cbs.contrast_tables import contrast_tables
+    from polyculture.instruments.cbs.matched_tables import matched_tables
     from polyculture.instruments.cbs.score_tables import score_tables
 
     scored = ScoreCounts(**data.reading.rows(_SCORED)[0])
@@ -43,7 +47,10 @@ def _build(data: ReportData) -> CulturalBias | None:
         return None
     rows = data.reading.lines(_SCORES)
     return CulturalBias(
-        scored, score_tables(rows, data.manifest, data.names), contrast_tables(rows, data.manifest, data.names)
+        scored,
+        score_tables(rows, data.manifest, data.names),
+        contrast_tables(rows, data.manifest, data.names),
+        matched_tables(data.reading.lines(_MATCHED), data.manifest, data.names),
     )
 
 
@@ -53,7 +60,7 @@ SECTIONS = (
         _build,
         _FOLDER / "section.html.jinja",
         _FOLDER / "section.toml",
-        sql=(_SCORES,),
+        sql=(_SCORES, _MATCHED),
         stands_alone=True,
     ),
 )

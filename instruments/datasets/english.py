@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from polyculture.instruments.datasets.model import BOTH, MASK, CulturalEntity, DataSet, LeftOut, MaskedContext
 
 ENGLISH = "en"
+R = TypeVar("R", CulturalEntity, MaskedContext)
 
 
 def in_english(dataset: DataSet) -> DataSet:
     """Every context and entity that has a translation, in it; the others are listed as left out.
 
-    Names that are one in English (two spellings of one Japanese name) are kept once. The culture of a context stays
-    that of its original: the comparison is the same, asked in English. Each knows what it translates, and is chosen
-    where that would be.
+    Rows of one language that are one in English (two spellings of one Japanese name) are kept once, and a name that is
+    native and the reference's in English is out where both would compete: unless all is kept as published. The culture
+    of a context stays that of its original: the comparison is the same, asked in English. Each knows what it
+    translates, and is chosen where that would be.
     """
     left_out: list[LeftOut] = []
-    contexts: dict[str, MaskedContext] = {}
-    entities: dict[str, CulturalEntity] = {}
+    contexts = _contexts(dataset, left_out)
+    entities = _entities(dataset, left_out)
+    if not dataset.as_published:
+        entities = list(_of_one_side(entities, dataset.reference, left_out))
+    return replace(
+        dataset,
+        entities=tuple(entities),
+        contexts=tuple(contexts),
+        left_out=(*dataset.left_out, *left_out),
+        english=True,
+        other=in_english(replace(dataset.other, other=None)) if dataset.other else None,
+    )
+
+
+def _contexts(dataset: DataSet, left_out: list[LeftOut]) -> list[MaskedContext]:
+    found: dict[str, MaskedContext] = {}
     for context in dataset.contexts:
         gaps = (context.english or "").count(MASK)
         if context.english is None or gaps != 1:
@@ -33,22 +52,66 @@ def in_english(dataset: DataSet) -> DataSet:
             source_context_id=context.context_id,
             source_language=context.language,
         )
-        contexts.setdefault(translated.context_id, translated)
+        first = found.setdefault(translated.context_id, translated)
+        if first is translated or first.source_language != context.language:
+            continue
+        if dataset.as_published:
+            again = next(one for one in _again(translated) if one.context_id not in found)
+            found[again.context_id] = again
+        else:
+            left_out.append(LeftOut(context.place, f"the same English context as in {first.place}", context.english))
+    return list(found.values())
+
+
+def _entities(dataset: DataSet, left_out: list[LeftOut]) -> list[CulturalEntity]:
+    """Those with a translation. One that several languages have is one, with an original in each."""
+    found: dict[str, CulturalEntity] = {}
     for entity in dataset.entities:
         if entity.english is None:
             left_out.append(LeftOut(entity.place, "no translation", entity.surface))
             continue
         named = replace(entity, language=ENGLISH, surface=entity.english, originals={entity.language: entity.entity_id})
-        first = entities.get(named.entity_id)
-        entities[named.entity_id] = named if first is None else _both(first, named)
-    return replace(
-        dataset,
-        entities=tuple(entities.values()),
-        contexts=tuple(contexts.values()),
-        left_out=(*dataset.left_out, *left_out),
-        english=True,
-        other=in_english(replace(dataset.other, other=None)) if dataset.other else None,
-    )
+        first = found.get(named.entity_id)
+        if first is not None and entity.language in first.originals:
+            if dataset.as_published:
+                named = next(one for one in _again(named) if entity.language not in _originals(found, one))
+                first = found.get(named.entity_id)
+            else:
+                reason = f"the same English name as in {first.place}"
+                left_out.append(LeftOut(entity.place, reason, entity.english))
+        found[named.entity_id] = named if first is None else _both(first, named)
+    return list(found.values())
+
+
+def _again(row: R) -> Iterator[R]:
+    """The same row as further occurrences of it."""
+    return (replace(row, occurrence=number) for number in range(row.occurrence + 1, 10**6))
+
+
+def _originals(found: Mapping[str, CulturalEntity], one: CulturalEntity) -> Mapping[str, str]:
+    there = found.get(one.entity_id)
+    return there.originals if there else {}
+
+
+def _of_one_side(
+    entities: Sequence[CulturalEntity], reference: str, left_out: list[LeftOut]
+) -> Iterator[CulturalEntity]:
+    """Each entity for the languages in which its English name is of one side alone; none without any."""
+    sides: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+    for entity in entities:
+        for language in entity.originals:
+            sides[language, entity.entity_type, entity.surface].add(entity.culture)
+    for entity in entities:
+        kept = {}
+        for language, original in entity.originals.items():
+            cultures = sides[language, entity.entity_type, entity.surface]
+            if reference in cultures and len(cultures) > 1:
+                reason = f"the same name is {' and '.join(sorted(cultures))} in English, of {language}"
+                left_out.append(LeftOut(entity.place, reason, entity.surface))
+            else:
+                kept[language] = original
+        if kept:
+            yield replace(entity, originals=kept)
 
 
 def _both(first: CulturalEntity, other: CulturalEntity) -> CulturalEntity:

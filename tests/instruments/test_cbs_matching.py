@@ -23,6 +23,7 @@ from polyculture.instruments.datasets.model import DataSet
 from polyculture.instruments.datasets.selection import Selection
 from tests.instruments.test_cbs_command import EXPERIMENT, folder, rows  # noqa: F401
 from tests.instruments.test_cbs_store import DEMO, MODEL, ToyEngine, demo, hold, run, score  # noqa: F401
+from tests.instruments.test_datasets import write_own
 from tests.polyculture.test_command_line import one_line, polyculture
 
 TOY = Selection(types=("food", "beverage"), cultures=("Indian",), contexts=3, entities=9)
@@ -168,6 +169,43 @@ def test_rows_know_what_stays_and_are_made_again_after_new_scores(run, demo: Dat
     ]  # fmt: skip
     assert mean.estimate == pytest.approx((3 * food.estimate + 3 * drinks.estimate) / 6)
     assert mean.pairs == food.pairs + drinks.pairs
+
+
+def test_each_gender_of_a_type_is_a_row_over_its_own_entities(run, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]  # noqa: F811
+    sides = {
+        "Swahili": ("Asha", "Zuri", "Neema", "Juma", "Baraka"),
+        "Western": ("Anna", "Mary", "Grace", "John", "Peter"),
+    }
+    entities = [
+        f"sw,{culture},names,{name},{'female' if place < 3 else 'male'}"
+        for culture, names in sides.items()
+        for place, name in enumerate(names)
+    ]
+    contexts = [f"sw,Swahili,names,neutral,{number} ni [MASK]" for number in range(3)]
+    data = write_own(
+        tmp_path,
+        **{
+            "entities.csv": "\n".join(["language,culture,type,entity,gender", *entities]),
+            "contexts.csv": "\n".join(["language,culture,type,setting,context", *contexts]),
+        },
+    )
+    jobs = scoring_jobs(data, MODEL, Selection())
+    hold(run, data)
+    score(run, jobs, Letters())
+    found = {
+        (row.entity_type, row.gender): row
+        for row in measure_matched(run, [Matching("tokens")])
+        if (row.rule, row.ties_count) == ("sum", "strict")
+    }
+    assert set(found) == {("names", None), ("names", "female"), ("names", "male"), (None, None)}
+    # As many letters: Asha and Zuri with Anna and Mary, Neema with Grace; Juma with John.
+    assert {gender: row.pairs for (kind, gender), row in found.items() if kind} == {
+        None: 3 * (3 * 3 + 2),  # Juma with Anna and Mary, too; Neema with Peter; nobody with Baraka
+        "female": 3 * (2 * 2 + 1),
+        "male": 3,
+    }
+    assert found["names", "female"].all_pairs == 27
+    assert found[None, None].pairs == found["names", None].pairs  # genders are in it already
 
 
 def test_the_command_prints_a_second_table_and_asks_priors_once(folder: Path) -> None:  # noqa: F811

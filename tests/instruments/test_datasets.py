@@ -18,7 +18,7 @@ from polyculture.instruments.datasets.fetch import check_as_received, fetch, fet
 from polyculture.instruments.datasets.gaps import read_gaps
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import DataSet
-from polyculture.instruments.datasets.opened import open_data_set
+from polyculture.instruments.datasets.opened import open_data_set, reasons
 from polyculture.instruments.datasets.rules import known_data_sets, rules_of
 from polyculture.instruments.datasets.selection import Selection, chosen_contexts
 from polyculture.instruments.datasets.sentiments import gold_label
@@ -531,3 +531,50 @@ def test_a_number_in_a_workbook_is_read_as_it_was_written(tmp_path: Path) -> Non
     sheet(tmp_path / "books.xlsx", [("Entity", "Pages"), (1984, 3.5), ("Emma", None)])
     (read,) = read_sheets(tmp_path, tmp_path / "books.xlsx")
     assert read.rows == (("1984", "3.5"), ("Emma", ""))
+
+
+def test_an_english_name_of_both_sides_is_out_and_one_of_a_side_stands_once(tmp_path: Path) -> None:
+    entities = [
+        "language,culture,type,entity,english",
+        "sw,Swahili,food,mkate,bread",
+        "sw,Western,food,bredi,bread",  # the other side's, too
+        "hi,Western,food,ब्रेड,bread",  # in Hindi nobody else is called so
+        "sw,Swahili,food,uji,porridge",
+        "sw,Swahili,food,ujii,porridge",  # two of a side
+        "sw,Western,food,piza,pizza",
+        "hi,Hindi,food,रोटी,roti",
+    ]
+    contexts = [
+        "language,culture,type,setting,context,english",
+        "sw,Swahili,food,neutral,Tunakula [MASK],We eat [MASK]",
+        "sw,Swahili,food,neutral,Sisi tunakula [MASK],We eat [MASK]",
+        "hi,Hindi,food,neutral,हम [MASK],We want [MASK]",
+    ]
+    files = {"entities.csv": "\n".join(entities), "contexts.csv": "\n".join(contexts)}
+    write_own(tmp_path, **files)
+    ours, published = (
+        in_english(load(rules_of("own"), tmp_path, as_published=as_published)) for as_published in (False, True)
+    )
+
+    def fitting(dataset: DataSet, text: str) -> list[tuple[str, str]]:
+        context = next(one for one in dataset.contexts if one.text == text)
+        return sorted((one.culture, one.surface) for one in dataset.fitting(context))
+
+    assert fitting(ours, "We eat [MASK]") == [("Swahili", "porridge"), ("Western", "pizza")]
+    assert fitting(ours, "We want [MASK]") == [("Hindi", "roti"), ("Western", "bread")]
+    assert len(ours.contexts) == 2
+    assert dict(reasons(ours.left_out)) == {
+        "the same name is Swahili and Western in English, of sw": 2,
+        "the same English name as in another row": 1,
+        "the same English context as in another row": 1,
+    }
+    assert fitting(published, "We eat [MASK]") == [
+        ("Swahili", "bread"),
+        ("Swahili", "porridge"),
+        ("Swahili", "porridge"),
+        ("Western", "bread"),
+        ("Western", "pizza"),
+    ]
+    assert len(published.contexts) == 3
+    assert published.left_out == ()
+    assert {one.entity_id for one in ours.entities} < {one.entity_id for one in published.entities}

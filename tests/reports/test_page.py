@@ -441,6 +441,22 @@ def test_scores_are_a_section_with_a_table_for_each_rule(page: Page, run: RunFol
     assert f"{found[0]:.2f}" in section.text
 
 
+def test_scores_of_pairs_that_are_alike_stand_beside_those_of_all(page: Page, run: RunFolder) -> None:
+    section = " ".join(page.with_id("probable").text.split())
+    assert section.count("Pairs that are alike: as many tokens; by ") == 3
+    assert "Pairs that are alike: priors at most 0.1 standard deviations apart; by sum" in section
+    assert "too few entities were asked after nothing" in section
+    with open_store(run, store_layout()) as store:
+        query = (
+            "SELECT estimate, pairs, all_pairs FROM matched_bias WHERE matched = 'tokens' AND ties_count = 'strict'"
+            " AND rule = 'sum' AND setting = 'neutral' AND entity_type = 'food' AND model = ?"
+        )
+        found = store.execute(query, [MODELS[1]]).fetchall()
+    for score, pairs, all_pairs in found:
+        assert f"{score:.2f}" in section
+        assert f"{pairs} of {all_pairs} (" in section
+
+
 def test_help_is_a_table_of_paired_differences(page: Page, run: RunFolder) -> None:
     captions = [e.text for e in page.all("caption") if "asked in two ways" in e.text]
     assert len(captions) == 3
