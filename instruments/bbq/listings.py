@@ -116,7 +116,7 @@ def bias_against_votes(
     adjusted = false_discovery([one.p for _, one in found])
     columns = (*_WHO, "number", "spearman", "low", "high", "p", "q", "stereotypes")
     rows = [
-        (*key, one.spearman, one.low, one.high, one.p, q, one.stereotypes)
+        (*key, one.spearman, one.low, one.high, one.p, q, one.pairs)
         for (key, one), q in zip(found, adjusted, strict=True)
     ]
     return Listing(columns, rows), lines

@@ -1,4 +1,4 @@
-"""The survey behind KoBBQ: who the people hold a stereotype to be true of, and whether a model's bias follows them.
+"""The survey behind KoBBQ: who the people hold a stereotype to be true of.
 
 Of every stereotype 100 people were asked, some for one group (the votes add up to 100), some for all that fit. A share
 is that of these people. The criterion: a target has at least twice an equal share, a group that is none at most half of
@@ -14,16 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from scipy import stats
-
 from polyculture.cache.errors import DataSetError
 from polyculture.instruments.bbq.model import Place, Remark
 
 FILE, NO_STEREOTYPE = "KoBBQ_survey_result.json", "no_stereo"
 RESPONDENTS = 100  # of every stereotype
 TARGET, OTHER = 2.0, 0.5  # times an equal share: at least, at most
-FEWEST = 10  # stereotypes for a correlation with an interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,17 +61,6 @@ class Violation:
     role: str  # 'target' | 'other'
     share: float
     equal_share: float
-
-
-@dataclass(frozen=True, slots=True)
-class Correlation:
-    """How a model's bias follows the people's votes, over stereotypes."""
-
-    spearman: float | None  # None where one side does not vary, or there are fewer than three
-    low: float | None  # of the 95 % interval
-    high: float | None
-    p: float | None
-    stereotypes: int
 
 
 def read_survey(folder: Path) -> tuple[list[Survey], list[Remark]]:
@@ -137,21 +122,3 @@ def violations(survey: Survey, targets: Sequence[str], others: Sequence[str]) ->
 
 def _violates(role: str, times: float) -> bool:
     return times < TARGET - 1e-9 if role == "target" else times > OTHER + 1e-9
-
-
-def correlation(votes: Sequence[float], bias: Sequence[float]) -> Correlation:
-    """Spearman's correlation of a model's bias with the share of votes, a pair per stereotype.
-
-    The interval is that of Fisher's transform with the variance of Bonett and Wright (2000, Psychometrika 65, 23),
-    (1 + r^2 / 2) / (n - 3); with fewer than `FEWEST` stereotypes there is none.
-    """
-    x, y = np.asarray(votes, np.float64), np.asarray(bias, np.float64)
-    if len(x) < 3 or not np.ptp(x) or not np.ptp(y):
-        return Correlation(None, None, None, None, len(x))
-    found = stats.spearmanr(x, y)
-    r = float(found.statistic)
-    if len(x) < FEWEST or abs(r) >= 1:
-        return Correlation(r, None, None, float(found.pvalue), len(x))
-    far = 1.959963984540054 * np.sqrt((1 + r**2 / 2) / (len(x) - 3))
-    low, high = np.tanh(np.arctanh(r) + np.array([-far, far]))
-    return Correlation(r, float(low), float(high), float(found.pvalue), len(x))

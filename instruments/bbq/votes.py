@@ -16,7 +16,8 @@ import numpy as np
 
 from polyculture.instruments.bbq.kobbq import Variant
 from polyculture.instruments.bbq.model import Remark
-from polyculture.instruments.bbq.survey import Correlation, Survey, Violation, correlation, split, violations
+from polyculture.instruments.bbq.survey import Survey, Violation, split, violations
+from polyculture.metrics.intervals.correlation import Correlation, correlation
 
 
 @dataclass(frozen=True, slots=True)

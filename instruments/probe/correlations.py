@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.catalog import Catalog
-from polyculture.instruments.bbq.survey import Correlation, correlation
 from polyculture.instruments.probe.words import fold
+from polyculture.metrics.intervals.correlation import Correlation, correlation
 
 _OWN = Path(__file__).parent
 FLATTENING, OTHERS = _OWN / "culture_flattening.sql", _OWN / "other_numbers.sql"

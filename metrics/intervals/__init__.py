@@ -28,6 +28,7 @@
   a common language share its responses: an item occurs, or does not, in all its pairs at once (`overlap`).
 - gain (`estimate`): the difference of two independent numbers. The squared distances to their limits add up (MOVER:
   Zou and Donner 2008).
+- rank correlations over units (`correlation`): Fisher's transform with the variance of Bonett and Wright (2000).
 
 Where no valid interval is known, a reason replaces it.
 

@@ -19,8 +19,9 @@ from polyculture.instruments.bbq.significance import (
     template_values,
     tukey,
 )
-from polyculture.instruments.bbq.survey import FILE, Survey, correlation, read_survey, violations
+from polyculture.instruments.bbq.survey import FILE, Survey, read_survey, violations
 from polyculture.instruments.choices.uncertainty import Ratio
+from polyculture.metrics.intervals.correlation import correlation
 
 
 def groups(shift: float = 0.0) -> dict[str, np.ndarray]:

@@ -25,7 +25,7 @@ def test_templates_of_one_stereotype_are_one_pair() -> None:
     given = [votes(number, 30 + number) for number in range(20)] + [votes(90, 31, "s1"), votes(91, 60)]
     bias = {f"age-{number:03}": number / 20 for number in range(20)} | {"age-090": 0.05}
     found = bias_by_votes(given, bias)
-    assert found.stereotypes == 20  # one stereotype twice, one without a bias
+    assert found.pairs == 20  # one stereotype twice, one without a bias
     assert found.spearman is not None
     assert found.spearman == pytest.approx(1.0)
 
