@@ -36,4 +36,5 @@ INSTRUMENTS: tuple[Entry, ...] = (
     ),
     Entry("embeddings", {"embeddings": "How far apart a model holds native and Western entities."}),
     Entry("probe", {"probe": "What a model's layers hold of cultures, and how far one leans on another."}),
+    Entry("relevance", {"relevance": "Whether what the probe reads out of a model's layers helps it to answer."}),
 )

@@ -32,11 +32,12 @@ def write_probes(
     questions: int = 6,
     layers: int = 4,
     topic: str = "food",
+    ids: str = "q{}",  # of questions, by their number
 ) -> None:
     """Probes of every model, in every language and arm; the run has a manifest already. An item 'water' is an echo."""
     asked = [
         blank("probe_questions", question_key=f"{language} {culture} {n}", dataset="open", language=language,
-              culture=culture, question_id=f"q{n}", topic=topic, question=f"What is {n} in {culture}?")
+              culture=culture, question_id=ids.format(n), topic=topic, question=f"What is {n} in {culture}?")
         for language, culture, n in product(languages, cultures, range(questions))
     ]  # fmt: skip
     write_parquet(rows_to_table(PROBE_QUESTIONS, asked), run.table("probe_questions"))
@@ -46,7 +47,7 @@ def write_probes(
             key = f"{model} {language} {culture} {arm} {n}"
             found["probes"].append(blank(
                 "probes", probe_id=key, asked_id=f"{arm} {language}", setup_id=None, model=model, dataset="open",
-                language=language, culture=culture, question_id=f"q{n}", question_key=f"{language} {culture} {n}",
+                language=language, culture=culture, question_id=ids.format(n), question_key=f"{language} {culture} {n}",
                 arm=arm, status="ok", error=None, answer="an answer", layers=layers,
             ))  # fmt: skip
             for layer in (0,) if arm in NO_LAYER else range(1, layers + 1):
