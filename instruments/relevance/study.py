@@ -123,7 +123,7 @@ def _contexts(
     made: dict[str, Contexts] = {
         model: Contexts(model, dataset, knowledge, rules, source, topics) for model in asked.models
     }
-    if source is not None and made:
+    if source is not None and made and knowledge.probed:  # else the steps refuse to ask, and say why
         some = next(iter(made.values()))
         check_used(source, [(one.source_id, some.topic(one), one.target) for one in questions])
     return {model: [(one, tuple(some.of(one))) for one in questions] for model, some in made.items()}
