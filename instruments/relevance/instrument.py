@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.layout import Layout
+from polyculture.instruments.choices.needs import needs_of
 from polyculture.instruments.contract import Asked, Command, Study
 from polyculture.instruments.relevance.layout import RELEVANCE
 from polyculture.instruments.relevance.options import RelevanceOptions
 
 if TYPE_CHECKING:
+    from polyculture.generate.engines import Capability
     from polyculture.reports.section import Section
 
 
@@ -19,6 +21,11 @@ def study(asked: Asked, options: RelevanceOptions) -> Study:
     from polyculture.instruments.relevance.study import made
 
     return made(asked, options)
+
+
+def _needs(options: RelevanceOptions) -> tuple[Capability[Any], ...]:
+    """What the methods take. That the probe took more was seen there."""
+    return needs_of(options.method)
 
 
 class Relevance:
@@ -32,6 +39,7 @@ class Relevance:
             study,
             "polyculture relevance exp.toml --sheets mcq_hard-negatives --questions 20",
             lists=True,
+            needs=_needs,
         )
     }
 
