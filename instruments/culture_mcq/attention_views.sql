@@ -2,7 +2,8 @@
 
 -- culture_mcq_option_attention: a row is an option of a question, with the attention that it gets, and what a reader made of
 -- the answer. `z` is the weight less the mean of the question's options, over their standard deviation (ddof 0); NULL where
--- all get alike. `answers` is 'right' or 'wrong' of what was chosen; NULL where no option was.
+-- all get alike. `place_z` is z less the mean of its place over the questions that the model was asked so: what is left is
+-- not due to where an option stands. `answers` is 'right' or 'wrong' of what was chosen; NULL where no option was.
 CREATE VIEW culture_mcq_option_attention AS
 WITH weighed AS (
     SELECT
@@ -11,29 +12,37 @@ WITH weighed AS (
     FROM culture_mcq_attention
     WHERE status = 'ok'
     WINDOW question AS (PARTITION BY asked_id, model, question_id)
+),
+placed AS (
+    SELECT
+        *,
+        z - avg(z) OVER (
+            PARTITION BY asked_id, measure, answer_method, model, dataset, language, prompt, question_type, option
+        ) AS place_z
+    FROM weighed
 )
 SELECT
     w.measure, w.answer_method, w.model, w.dataset, w.language, r.reader, w.prompt, w.question_type, w.question_id,
     w.source_id, w.target, w.target_level, w.target_region, w.option, q.choices[w.option] AS option_text,
     q.choice_countries[w.option] AS option_country, q.choice_groups[w.option] AS option_group,
     CASE w.option - 1 WHEN q."right" THEN 'right' WHEN q.biased THEN 'biased' ELSE 'other' END AS option_role,
-    w.weight, w.z, w.tokens,
+    w.weight, w.z, w.place_z, w.tokens,
     CASE WHEN r.role IS NOT NULL THEN r.reading = w.option::VARCHAR END AS chosen,
     CASE WHEN r.role = 'right' THEN 'right' WHEN r.role IS NOT NULL THEN 'wrong' END AS answers
-FROM weighed AS w
+FROM placed AS w
 JOIN culture_mcq_questions AS q ON q.question_id = w.question_id
 LEFT JOIN culture_mcq_read AS r
     ON (r.answer_method, r.model, r.dataset, r.language, r.prompt, r.question_id)
         = (w.answer_method, w.model, w.dataset, w.language, w.prompt, w.question_id)
     AND r.status = 'ok';
 
--- culture_mcq_attention_map: a row is the mean z of the options of a group (a resource level or a region) in questions about
+-- culture_mcq_attention_map: a row is the mean z, and the mean place_z, of the options of a group (a resource level or a region) in questions about
 -- a target, of right or of wrong answers: of those that were chosen (`options` 'chosen'), or of all ('all').
 CREATE VIEW culture_mcq_attention_map AS
 SELECT
     measure, answer_method, model, dataset, language, reader, prompt, question_type, answers, options, target,
     CASE question_type WHEN 'resource' THEN target_level ELSE target_region END AS target_group, option_group,
-    count(*) AS n_options, avg(z) AS mean_z
+    count(*) AS n_options, avg(z) AS mean_z, avg(place_z) AS mean_place_z
 FROM (SELECT *, unnest(CASE WHEN chosen THEN ['all', 'chosen'] ELSE ['all'] END) AS options
       FROM culture_mcq_option_attention)
 WHERE z IS NOT NULL AND answers IS NOT NULL

@@ -2,7 +2,7 @@
 -- those that were chosen, or to all.
 SELECT
     model, dataset, language, answer_method, reader, prompt, question_type, measure, answers, options, target, target_group,
-    option_group, n_options, mean_z
+    option_group, n_options, mean_z, mean_place_z
 FROM culture_mcq_attention_map
 ORDER BY
     dataset, model, answer_method, array_position(['words', 'sum', 'mean', 'corrected'], reader), prompt, question_type DESC,

@@ -67,9 +67,9 @@ class CultureMcqOptions(BaseModel):
     temperature: Annotated[float, Field(ge=0, allow_inf_nan=False, description="0: the likeliest answer.")] = 0.0
     max_tokens: Annotated[AtLeastOne, Field(description="Of an answer, its reasoning included.")] = 30
     table: Annotated[
-        Literal["questions", "options", "published", "shares", "tests"] | None,
+        Literal["questions", "options", "published", "shares", "tests", "attention"] | None,
         Field(description="List one of the study's tables: of the sheets alone questions, options or published; of "
-                          "the run shares or tests."),
+                          "the run shares, tests or attention."),
     ] = None  # fmt: skip
     attention: Annotated[
         tuple[Measure, ...],

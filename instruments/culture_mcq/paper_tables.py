@@ -2,7 +2,7 @@
 
 Of the sheets alone: `questions` (Table 4), `options` (Table 5), `published` (each figure that is kept
 here as a row).
-Of a run: `shares` and `tests`.
+Of a run: `shares`, `tests` and `attention`.
 """
 
 from __future__ import annotations
@@ -18,10 +18,15 @@ if TYPE_CHECKING:
     from polyculture.instruments.culture_mcq.model import McqSet
     from polyculture.instruments.cultures.cultures import Cultures
 
-TableName = Literal["questions", "options", "published", "shares", "tests"]
+TableName = Literal["questions", "options", "published", "shares", "tests", "attention"]
 OF_SHEETS = ("questions", "options", "published")  # which need no experiment
 PAPER = "CultureScope"
 _OWN = Path(__file__).parent
+_RUN_FILES = {
+    "shares": "culture_mcq.sql",
+    "tests": "culture_mcq_tests.sql",
+    "attention": "culture_mcq_attention.sql",
+}
 _COUNTS = ("questions", "resource questions by level")
 _MEAN, _SD = "options per country: mean", "options per country: sd"
 _CHECK = (0.43, 5050, 0.39, 1425, 0.0035)  # shares and sizes of the study's own test of H1, and the p that it prints
@@ -77,13 +82,15 @@ def run_table(asked: Asked, name: str, models: Sequence[str]) -> Listing:
     from polyculture.cache.store import open_store
     from polyculture.instruments.culture_mcq.layout import CULTURE_MCQ
 
-    file = _OWN / ("culture_mcq.sql" if name == "shares" else "culture_mcq_tests.sql")
+    file = _OWN / _RUN_FILES[name]
     with open_store(asked.run, compose(CORE, CULTURE_MCQ)) as store:
         cursor = store.execute(file.read_text(encoding="utf-8"))
         columns = tuple(column[0] for column in cursor.description or ())
         rows = [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
     rows = [row for row in rows if row["model"] in models]
-    if name == "tests":
+    if name == "attention" and not rows:
+        asked.say("table attention: none was read of answers of these models: run with --attention weight")
+    if name != "shares":
         return Listing(columns, [tuple(row.values()) for row in rows])
     names = ("model", "dataset", "answer_method", "reader", "prompt", "question_type", "part", "name", "answered")
     return Listing((*names, *_SHARES), [

@@ -62,9 +62,10 @@ def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
 
 def test_a_model_is_asked_and_its_attention_read(tmp_path: Path, model: str) -> None:
     write(tmp_path, model)
-    done = polyculture("culture-mcq", "exp.toml", cwd=tmp_path)
+    done = polyculture("culture-mcq", "exp.toml", "--table", "attention", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Attention to options" not in done.stdout
+    assert "table attention: none was read" in done.stderr
     assert rows(tmp_path, "SELECT * FROM culture_mcq_attention") == []
 
     done = polyculture("culture-mcq", "exp.toml", "--attention", "weight", cwd=tmp_path)
@@ -80,8 +81,11 @@ def test_a_model_is_asked_and_its_attention_read(tmp_path: Path, model: str) -> 
     counts = "SELECT measure, count(*) FROM stored_culture_mcq_attention GROUP BY ALL ORDER BY ALL"
     assert rows(tmp_path, counts) == [("norm", 8 * asked), ("weight", 8 * asked)]  # none is written twice
     before = rows(tmp_path, "SELECT * FROM stored_culture_mcq_attention ORDER BY ALL")
-    again = polyculture("culture-mcq", "exp.toml", "--attention", "weight", cwd=tmp_path)
+    words = ("--attention", "weight", "--table", "attention", "--format", "csv", "-o", "found.csv")
+    again = polyculture("culture-mcq", "exp.toml", *words, cwd=tmp_path)
     assert again.returncode == 0, again.stderr
+    headers = [file.read_text(encoding="utf-8").partition("\n")[0] for file in tmp_path.glob("found*.csv")]
+    assert sum("mean_z,mean_place_z" in header for header in headers) == 1
     assert rows(tmp_path, "SELECT * FROM stored_culture_mcq_attention ORDER BY ALL") == before
     _check_weights(tmp_path, model)
     _check_z(tmp_path)
@@ -142,6 +146,16 @@ def _check_z(folder: Path) -> None:
 
 
 def _check_map(folder: Path) -> None:
+    placed = rows(
+        folder,
+        "SELECT measure, answer_method, prompt, question_type, option, z, place_z FROM culture_mcq_option_attention",
+    )
+    of_place: dict[Any, list[float]] = {}
+    for *where, z, _ in placed:
+        of_place.setdefault(tuple(where), []).append(z)
+    for *where, z, place_z in placed:
+        assert place_z == pytest.approx(z - np.mean(of_place[tuple(where)]), abs=1e-6)
+    assert max(len(some) for some in of_place.values()) > 1
     of_all = rows(folder, "SELECT avg(z) FROM culture_mcq_option_attention WHERE chosen AND measure = 'norm'")
     weighed = rows(
         folder,
