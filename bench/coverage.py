@@ -16,7 +16,9 @@ differs on average: a third number is the share of data sets with p <= 0.05. Two
 equivalence is said where the true difference is the margin, and minus the margin. The worlds of `bias`, the Cultural
 Bias Score, are those of `tests/instruments/bias_worlds.py`: covered, withheld, with a type that is all 0 or all 1, p <=
 0.05 between settings of the same truth, no p. For `components`, the worlds of `tests/metrics/component_worlds.py`: the
-mean estimate and the truth, and how often the intervals of a component and of its share cover the truth.
+mean estimate and the truth, and how often the intervals of a component and of its share cover the truth. For `arms`,
+the worlds of `tests/instruments/arm_worlds.py`: a probe and an arm beside it, the difference of F and of shares, and
+the rank correlation of pairs of cultures.
 """
 
 from __future__ import annotations
@@ -40,6 +42,8 @@ from polyculture.metrics.intervals.diversity_estimators import companions, items
 from polyculture.metrics.intervals.dominance import dominance_estimate
 from polyculture.metrics.intervals.estimate import Estimate, Sum, difference
 from polyculture.metrics.intervals.overlap import Overlap, Overlaps, overlap
+from tests.instruments.arm_worlds import WORLDS as ARM_WORLDS
+from tests.instruments.arm_worlds import tried as arms_tried
 from tests.instruments.bbq.template_worlds import WORLDS as TEMPLATE_WORLDS
 from tests.instruments.bias_worlds import WORLDS as BIAS_WORLDS
 from tests.instruments.bias_worlds import tried as bias_tried
@@ -70,7 +74,7 @@ SIZES = (10, 20, 100, 500)  # responses of a cell
 ITEMS = PLAIN | FEW | UNEQUAL
 CELLS = 5  # in a mean
 SMALLEST = ("--data-sets", "2")
-COMPARISON, BIAS, COMPONENTS = "comparison", "bias", "components"
+COMPARISON, BIAS, COMPONENTS, ARMS = "comparison", "bias", "components", "arms"
 
 
 class Case(NamedTuple):
@@ -122,6 +126,15 @@ def decomposed(count: int) -> None:
             numbers = f"{found.mean:9.6f} {found.truth:9.6f} {found.covered:6.1%} {found.share_covered:6.1%}"
             sys.stdout.write(f"{COMPONENTS:12} {where:68} {name:20} {numbers}\n")
             sys.stdout.flush()
+
+
+def arms(count: int) -> None:
+    """Prints a line per world of a probe and an arm beside it: covered, and withheld, of each of the three numbers."""
+    for where, world in ARM_WORLDS.items():
+        found = arms_tried(world, count)
+        numbers = " ".join(f"{one:6.1%}" for one in (*found.covered, *found.withheld))
+        sys.stdout.write(f"{ARMS:12} {where:64} {numbers}\n")
+        sys.stdout.flush()
 
 
 def shares(count: int) -> Iterator[Case]:
@@ -308,6 +321,7 @@ WHOLE: dict[str, Callable[[int], None]] = {
     COMPARISON: compared,
     BIAS: bias_scores,
     COMPONENTS: decomposed,
+    ARMS: arms,
 }
 
 

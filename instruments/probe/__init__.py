@@ -6,6 +6,6 @@
 - `words`, `splitting`: content words of answers, items of continuations, by documented rules
 - `encoder`, `measure`: the similarities that filter items; scores with intervals
 - `flattening`: the cultural flattening score, with intervals and a test; `flattening.sql` is the same over the store
-- `measure_arms`: the scores of arms beside the probe's
+- `measure_arms`, `halves`: the scores of arms beside the probe's, with intervals from halves of the questions
 - `section`: the report section
 """

@@ -13,7 +13,7 @@ SELECT
         ELSE format('{:.3f} ± {:.3f}', s.mean_similarity, s.sd_similarity) END AS "similarity of items",
     CASE WHEN p.mean_similarity IS NULL THEN NULL
         ELSE format('{:.3f} ± {:.3f}', p.mean_similarity, p.sd_similarity) END AS "of the probe's",
-    a.not_compared AS "not compared"
+    coalesce(a.not_compared, a.no_interval) AS "missing"
 FROM probe_arms AS a
 LEFT JOIN probe_similarity_of_arms AS s USING (model, dataset, language, arm)
 LEFT JOIN probe_similarity_of_arms AS p

@@ -97,7 +97,7 @@ class ProbeOptions(BaseModel):
     resamples: Annotated[AtLeastOne, Field(description="Draws for intervals, and permutations for p.")] = 999
     table: Annotated[
         TableName | None,
-        Field(description="List this, too: flattening, layers, knowledge, stored, said, together, "
+        Field(description="List this, too: flattening, arms, layers, knowledge, stored, said, together, "
                           "or correlations. See docs/probe.md."),
     ] = None  # fmt: skip
     seed: Annotated[int, Field(ge=0, description="Of the subset, noise, draws and permutations.")] = 1

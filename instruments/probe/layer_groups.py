@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from polyculture.instruments.probe.arm_lines import ArmLine, arm_lines, controls_missing, probe_similarity
 from polyculture.instruments.probe.layer_figure import LayerLines
 from polyculture.instruments.probe.sankey import Flow, Sankey, split_at_mean
 from polyculture.reports.figures.charts import key_of
@@ -65,12 +66,17 @@ class LayerGroup:
     layers: tuple[Panel, ...]
     keys: tuple[Key, ...]  # of the lines by layer
     controls: tuple[Panel, ...]  # shares under each control
+    uncontrolled: str  # which controls were not run; empty where all were
+    arms: tuple[ArmLine, ...]  # controls and settings beside the probe
+    similarity: str  # of the probe's own items with their questions
 
 
-def layer_groups(pairs: Sequence[Row], layers: Sequence[Row], names: Names) -> tuple[tuple[LayerGroup, ...], int]:
+def layer_groups(
+    pairs: Sequence[Row], layers: Sequence[Row], arms: Sequence[Row], names: Names
+) -> tuple[tuple[LayerGroup, ...], int]:
     """The groups that are drawn, and how many are not. Every model and language comes before a second filter."""
     found = _by_unit(pairs)
-    own_layers = _by_unit(layers)
+    own_layers, own_arms = _by_unit(layers), _by_unit(arms)
     order = sorted(found, key=_first_filter_first)
     groups: list[LayerGroup] = []
     drawn = 0
@@ -78,7 +84,7 @@ def layer_groups(pairs: Sequence[Row], layers: Sequence[Row], names: Names) -> t
         drawn += len(found[key])
         if groups and drawn > SHOWN_PAIRS:
             break
-        groups.append(_group(len(groups), key, found[key], own_layers.get(key, []), names))
+        groups.append(_group(len(groups), key, found[key], own_layers.get(key, []), own_arms.get(key, []), names))
     return tuple(groups), len(order) - len(groups)
 
 
@@ -104,7 +110,9 @@ def _by_unit(rows: Sequence[Row]) -> dict[tuple[str, ...], list[Row]]:
     return {key: list(some) for key, some in groupby(sorted(rows, key=unit), key=unit)}
 
 
-def _group(number: int, key: tuple[str, ...], rows: Sequence[Row], layers: Sequence[Row], names: Names) -> LayerGroup:
+def _group(
+    number: int, key: tuple[str, ...], rows: Sequence[Row], layers: Sequence[Row], compared: Sequence[Row], names: Names
+) -> LayerGroup:
     model, dataset, language, name = key
     arms = arms_of(rows)
     arm = "" if arms[0] == ARMS[0] else f", {said('arms', arms[0])}"
@@ -125,6 +133,9 @@ def _group(number: int, key: tuple[str, ...], rows: Sequence[Row], layers: Seque
         tuple(_layer_panels(number, title, layers)),
         tuple(key_of(said("arms", arm), place) for place, arm in enumerate(arms_of(layers))),
         tuple(_heat(said("arms", arm), some, "share", intervals=False) for arm, some in others),
+        controls_missing([*arms, *(row["arm"] for row in compared)]),
+        arm_lines(compared, WORDS["arms"]),
+        probe_similarity(compared),
     )
 
 

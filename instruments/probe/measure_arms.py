@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any
 
 import duckdb
@@ -17,13 +17,12 @@ from polyculture.cache.store import open_store
 from polyculture.instruments.probe.arms import PATCHED
 from polyculture.instruments.probe.flattening import (
     FEWEST,
-    FEWEST_QUESTIONS,
     Counts,
     Numbers,
     Occurrences,
     flattening,
-    moved_interval,
 )
+from polyculture.instruments.probe.halves import halves, student
 from polyculture.instruments.probe.layout import PROBE
 from polyculture.instruments.probe.rows import PROBE_ARMS, ArmRow
 from polyculture.metrics.measured import measured
@@ -32,6 +31,10 @@ _COUNTS = """
 SELECT model, dataset, language, filter, arm, question_id, culture, item_key, count(*) FROM probe_kept
 GROUP BY ALL ORDER BY ALL
 """
+_ARMS = "SELECT DISTINCT model, dataset, language, arm FROM probes"
+_LIMITED = ("difference", "share_difference", "spearman")
+_MOST = np.array([np.inf, 1.0, 1.0])
+FEWEST_FOR_HALVES = 12  # questions: of fewer, simulated intervals do not hold what they promise
 Unit = tuple[str, ...]  # model, data set, language, filter
 Row = tuple[str, str, str, int]  # question, culture, item, occurrences
 
@@ -59,9 +62,11 @@ def measure_arms(run: RunFolder, minimum: int, resamples: int, seed: int) -> lis
     """Writes and returns a row per arm beside the probe, for each model, data set, language and filter."""
 
     def rows(store: duckdb.DuckDBPyConnection) -> Iterator[ArmRow]:
+        run_arms = store.execute(_ARMS).fetchall()
         for unit, lines in groupby(store.execute(_COUNTS).fetchall(), key=lambda line: line[:4]):
             by_arm = {arm: [line[5:] for line in some] for arm, some in groupby(lines, key=lambda line: line[4])}
-            yield from _of_unit(unit, by_arm, minimum, resamples, seed)
+            arms = {arm for *where, arm in run_arms if tuple(where) == unit[:3]}
+            yield from _of_unit(unit, by_arm, arms, minimum, resamples, seed)
 
     return measured(run, compose(CORE, PROBE), PROBE_ARMS, rows)
 
@@ -82,7 +87,9 @@ def beside(probe: Counts, arm: Counts, minimum: int) -> Beside:
     )  # fmt: skip
 
 
-def _of_unit(unit: Unit, by_arm: Mapping[str, list[Row]], minimum: int, resamples: int, seed: int) -> Iterator[ArmRow]:
+def _of_unit(
+    unit: Unit, by_arm: Mapping[str, list[Row]], arms: Collection[str], minimum: int, resamples: int, seed: int
+) -> Iterator[ArmRow]:
     if PATCHED not in by_arm:
         return
     questions = sorted({row[0] for rows in by_arm.values() for row in rows})
@@ -90,10 +97,8 @@ def _of_unit(unit: Unit, by_arm: Mapping[str, list[Row]], minimum: int, resample
     if len({row[1] for row in by_arm[PATCHED]}) < FEWEST:
         return
     probe = _occurrences(by_arm[PATCHED], questions, cultures)
-    for arm, lines in by_arm.items():
-        if arm == PATCHED:
-            continue
-        data = _occurrences(lines, questions, cultures)
+    for arm in sorted(set(arms) - {PATCHED}):
+        lines = by_arm.get(arm, [])
         empty = sorted(set(cultures) - {row[1] for row in lines} | set(cultures) - {row[1] for row in by_arm[PATCHED]})
         told: dict[str, Any] = {
             "model": unit[0],
@@ -103,35 +108,63 @@ def _of_unit(unit: Unit, by_arm: Mapping[str, list[Row]], minimum: int, resample
             "arm": arm,
         }
         common = {**told, "minimum": minimum, "questions": len(questions), "cultures": ", ".join(cultures)}
-        if empty:
+        if not lines:
+            yield ArmRow(**common, not_compared="the filter keeps no item of this arm")
+        elif empty:
             why = f"no item of {', '.join(empty)} in one of the two: scores of different sets are not compared"
             yield ArmRow(**common, not_compared=why)
         else:
-            yield ArmRow(**common, **_numbers(probe, data, len(questions), minimum, resamples, seed))
+            data = _occurrences(lines, questions, cultures)
+            yield ArmRow(**common, **numbers_beside(probe, data, len(questions), minimum, resamples, seed))
 
 
-def _numbers(
+def numbers_beside(
     probe: Occurrences, arm: Occurrences, questions: int, minimum: int, resamples: int, seed: int
 ) -> dict[str, Any]:
-    found, chance = beside(probe.counted(), arm.counted(), minimum), np.random.default_rng(seed)
-    drawn: list[Numbers] = []
-    for _ in range(10 * resamples if questions >= FEWEST_QUESTIONS else 0):
-        weights = np.bincount(chance.integers(questions, size=questions), minlength=questions)
-        counts = probe.counted(weights), arm.counted(weights)
-        if all(one.sum(0).all() for one in counts):
-            drawn.append(beside(*counts, minimum).numbers)
-        if len(drawn) == resamples:
-            break
-    low, high = moved_interval(found.numbers, drawn, -np.inf, np.inf)
+    """The numbers of an `ArmRow`: scores of the probe and of an arm, their differences, and intervals."""
+    found = beside(probe.counted(), arm.counted(), minimum)
+    limits, why = _limits(found, probe, arm, questions, minimum, resamples, seed)
     difference, share, spearman = found.numbers
     numbers = {
         "score": found.score, "patched_score": found.patched_score, "share": found.share,
-        "patched_share": found.patched_share, "difference": difference, "difference_low": low[0],
-        "difference_high": high[0], "share_difference": share, "share_difference_low": low[1],
-        "share_difference_high": high[1], "spearman": spearman, "spearman_low": max(-1.0, low[2]),
-        "spearman_high": min(1.0, high[2]),
+        "patched_share": found.patched_share, "difference": difference, "share_difference": share, "spearman": spearman,
+        **limits,
     }  # fmt: skip
-    return {name: None if np.isnan(value) else float(value) for name, value in numbers.items()}
+    known = {name: None if np.isnan(value) else float(value) for name, value in numbers.items()}
+    return {**known, "no_interval": why}
+
+
+def _limits(
+    found: Beside, probe: Occurrences, arm: Occurrences, questions: int, minimum: int, resamples: int, seed: int
+) -> tuple[dict[str, float], str | None]:
+    """The limits of the three numbers, or the reason why they have none."""
+    if questions < FEWEST_FOR_HALVES:
+        return {}, f"fewer than {FEWEST_FOR_HALVES} questions"
+    needed = max(2, resamples)
+    drawn: list[Beside] = []
+    for weights in islice(halves(questions, np.random.default_rng(seed)), 10 * needed):
+        counts = probe.counted(weights), arm.counted(weights)
+        if all(one.sum(0).all() for one in counts):
+            drawn.append(beside(*counts, minimum))
+        if len(drawn) == needed:
+            break
+    if len(drawn) < needed:
+        return {}, "halves of the questions miss a culture"
+    limits_of_all = student(found.numbers, _brought_to(found, drawn), questions)
+    low, high = (np.clip(ends, -_MOST, _MOST) for ends in limits_of_all)
+    undefined = np.isnan(low) & ~np.isnan(found.numbers)
+    limits = {f"{name}_low": one for name, one in zip(_LIMITED, low, strict=True)}
+    limits |= {f"{name}_high": one for name, one in zip(_LIMITED, high, strict=True)}
+    return limits, "undefined in some halves" if undefined.any() else None
+
+
+def _brought_to(found: Beside, drawn: Sequence[Beside]) -> Numbers:
+    """The numbers of halves, [halves, 3], with the scores of each side brought to their level of all questions."""
+    own, other = (
+        getattr(found, side) / (np.mean([getattr(one, side) for one in drawn]) or 1.0)
+        for side in ("patched_score", "score")
+    )
+    return np.array([[one.patched_score * own - one.score * other, *one.numbers[1:]] for one in drawn])
 
 
 def _occurrences(lines: list[Row], questions: list[str], cultures: list[str]) -> Occurrences:

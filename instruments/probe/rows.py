@@ -128,7 +128,7 @@ class FlatteningRow:
 class ArmRow:
     """An arm beside the probe itself: F(patched) less F(arm), and whether the pairs of cultures keep their ranks.
 
-    Scores and shares are means over the ordered pairs; intervals draw questions jointly for both.
+    Scores and shares are means over the ordered pairs; intervals are from halves of the questions, the same for both.
     """
 
     model: str
@@ -153,6 +153,7 @@ class ArmRow:
     spearman: float | None = None
     spearman_low: float | None = None
     spearman_high: float | None = None
+    no_interval: str | None = None  # why no number has limits
 
 
 PROBE_QUESTIONS = Table("probe_questions", QuestionRow)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _FOLDER = Path(__file__).parent
 _MATRIX, _LAYERS = _FOLDER / "flattening_matrix.sql", _FOLDER / "items_by_layer.sql"
-_KNOWLEDGE = _FOLDER / "knowledge.sql"
+_KNOWLEDGE, _ARMS = _FOLDER / "knowledge.sql", _FOLDER / "arms_beside.sql"
 _MOST_ROWS = 8_000  # of a table that the page carries: it stays a file that can be mailed
 
 
@@ -28,7 +28,6 @@ class Layers:
 
     groups: tuple[LayerGroup, ...]
     more: int  # groups that are not drawn
-    controlled: bool  # whether any control was run beside
     knowledge: tuple[KnowledgeLine, ...]  # a topic of a model in a language: what is said, scored and stored
     beside: tuple[BesideLine, ...]  # correlations with other numbers
     fewest: int  # countries for a correlation
@@ -38,17 +37,16 @@ class Layers:
 def _build(data: ReportData) -> Layers | None:
     from polyculture.instruments.probe.beside_tables import SHOWN, beside_line, knowledge_line
     from polyculture.instruments.probe.correlations import FEWEST
-    from polyculture.instruments.probe.layer_groups import arms_of, layer_groups, said
+    from polyculture.instruments.probe.layer_groups import layer_groups
 
     pairs = data.reading.lines(_MATRIX)
     if not pairs:
         return None
-    groups, more = layer_groups(pairs, data.reading.lines(_LAYERS), data.names)
-    controlled = any(said("arms", arm).startswith("control") for arm in arms_of(pairs))
+    groups, more = layer_groups(pairs, data.reading.lines(_LAYERS), data.reading.lines(_ARMS), data.names)
     found = list(_correlations(data))
     compared = tuple(beside_line(one, data.names) for one in found if one.spearman is not None)
     knowledge = tuple(knowledge_line(row, data.names) for row in data.reading.lines(_KNOWLEDGE))
-    return Layers(groups, more, controlled, knowledge, compared[:SHOWN], FEWEST, len(found) - len(compared))
+    return Layers(groups, more, knowledge, compared[:SHOWN], FEWEST, len(found) - len(compared))
 
 
 def _correlations(data: ReportData) -> Iterator[Beside]:
@@ -99,6 +97,7 @@ SECTIONS = (
         computed=(
             _table(_MATRIX),
             _table(_LAYERS),
+            _table(_ARMS),
             ReportTable("flattening_beside", _correlation_frame, _correlation_sql),
         ),
         stands_alone=True,

@@ -13,15 +13,21 @@ if TYPE_CHECKING:
     from polyculture.cache.catalog import Catalog
     from polyculture.instruments.contract import Asked, Listing
 
-TableName = Literal["flattening", "layers", "knowledge", "stored", "said", "together", "correlations"]
+TableName = Literal["flattening", "arms", "layers", "knowledge", "stored", "said", "together", "correlations"]
 _OWN = Path(__file__).parent
-_FILES = {"flattening": "flattening_matrix.sql", "layers": "items_by_layer.sql", "knowledge": "knowledge.sql"}
+_FILES = {
+    "flattening": "flattening_matrix.sql",
+    "arms": "arms_beside.sql",
+    "layers": "items_by_layer.sql",
+    "knowledge": "knowledge.sql",
+}
 _VIEWS = {
     "together": "SELECT * FROM entity_knowledge ORDER BY model, language, topic, probed DESC, generated DESC, qid",
     "stored": "SELECT * FROM stored_and_never_said ORDER BY model, language, topic, probed DESC, qid",
     "said": "SELECT * FROM said_and_not_stored ORDER BY model, language, topic, generated DESC, qid",
 }
 _EMPTY = {
+    "arms": "no arm was run beside the probe: run with --control or --setting",
     "knowledge": "no topic has both texts and linked items: run with --link, and generate texts of the topic",
     "correlations": "nothing stands beside the scores: neither texts nor Cultural Bias Scores of these models",
 }

@@ -179,6 +179,11 @@ def test_arms_lend_vectors_and_choose_otherwise(folder: Path, monkeypatch: pytes
     assert len(prompts) == 2
     assert "probe controls: not run: noise, text, unpatched" in done.stderr
     assert "What the arms say of the scores" in done.stdout
+    words = ("--questions", "open.tsv", *arms, *QUICK, "--table", "arms", "--format", "csv", "-o", "arms.csv")
+    polyculture("probe", "exp.toml", *words, cwd=folder)
+    written = [file.read_text(encoding="utf-8") for file in sorted(folder.glob("arms*.csv"))]
+    (listed,) = [text for text in written if "share_difference_low" in text]
+    assert listed.count("fewer than 12 questions") == 5
     with open_store(RunFolder(folder / "runs" / "inside"), store_layout()) as store:
         lent = store.sql(
             "SELECT p.arm, p.culture, q.topic, of.culture, of.topic FROM probes AS p JOIN probe_questions AS q "

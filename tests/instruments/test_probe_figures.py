@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import fields
+from html import unescape
 from itertools import permutations, product
 from pathlib import Path
 from statistics import fmean
@@ -23,17 +24,20 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.instruments.probe import section
 from polyculture.instruments.probe.layer_groups import exported, layer_groups
 from polyculture.instruments.probe.measure import measure_flattening
+from polyculture.instruments.probe.measure_arms import measure_arms
 from polyculture.instruments.probe.rows import PROBE_FLATTENING, FlatteningRow
 from polyculture.instruments.probe.sankey import Flow, Sankey, split_at_mean
 from polyculture.reports.figures.mark import Jump
 from polyculture.reports.names import Names
 from polyculture.reports.reading import read_store
 from polyculture.reports.report import write_report
+from polyculture.reports.texts import section_texts
 from polyculture.running.layout import store_layout
 from tests.browsers import NoBrowserError, opened_browser, wait_until
 from tests.instruments.probe_world import CULTURES, write_probes
 from tests.store_builder import StoreBuilder
 
+TEXTS = Path(section.__file__).with_name("section.toml")
 BY_LAYER = Path(section.__file__).with_name("items_by_layer.sql")
 NAMES = Names(read_catalog())
 
@@ -152,6 +156,42 @@ def test_a_section_draws_maps_flows_and_layers(tmp_path: Path) -> None:
     assert "Algeria, 25 %" in part or "Algeria, 26 %" in part or "Algeria, 24 %" in part
     assert "items kept per text: " in part
     assert "No control was run beside it" not in part
+    assert (
+        part.count("Controls not run beside it: unpatched, other-culture, other-topic.") == 1
+    )  # no row of `probe_arms` was measured
+
+
+def test_arms_stand_beside_the_scores_with_what_is_missing(tmp_path: Path) -> None:
+    """A setting, a control without layers, and one of whose items nothing is left, with intervals or the reason."""
+    arms = ("patched", "text", "noise", "mean", "unpatched")
+    words = words_of(1)
+
+    def said(arm: str, culture: str, question: int, layer: int) -> Sequence[str]:
+        return [] if arm == "noise" else words(arm, culture, question, layer)
+
+    run = StoreBuilder(tmp_path).write()
+    for questions in (4, 12):
+        write_probes(run, said, arms=arms, cultures=CULTURES[:4], questions=questions)
+        measure_flattening(run, 1, 9, 1)
+        rows = {row.arm: row for row in measure_arms(run, 1, 19, 1)}
+        assert rows["noise"].not_compared == "the filter keeps no item of this arm"
+        assert (rows["mean"].no_interval is None) == (questions == 12)
+        limits = (rows["mean"].difference_low, rows["mean"].share_difference_high, rows["mean"].spearman_low)
+        assert (None in limits) == (questions == 4)
+        part = page_of(run).partition('id="layers"')[2]
+        body = unescape(part[part.index(">Arm<") : part.index("</table>", part.index(">Arm<"))])
+        lines = dict(re.findall(r'<tr>\s*<th scope="row">([^<]+)</th>(.*?)</tr>', body, re.DOTALL))
+        assert list(lines) == [
+            section_texts(TEXTS).words["arms"][arm] for arm in ("noise", "text", "unpatched", "mean")
+        ]
+        assert "Not compared: the filter keeps no item of this arm" in lines["control: noise of the same length"]
+        assert "compare shares" in lines["control: the answer's words as text"]
+        setting = lines["setting: the mean of the states"]
+        told = f"{rows['mean'].difference:+.1f}".replace("-", "\u2212")
+        assert told in setting
+        assert ("fewer than 12 questions" in setting) == (questions == 4)
+        assert len(re.findall(r"<small>[+\u2212]?[\d.]+ to", setting)) == (3 if questions == 12 else 0)
+        assert "Controls not run beside it: other-culture, other-topic." in part
 
 
 def test_a_page_of_many_models_and_cultures_stays_a_file_to_mail(tmp_path: Path) -> None:
@@ -178,7 +218,7 @@ def test_a_page_of_many_models_and_cultures_stays_a_file_to_mail(tmp_path: Path)
     some = exported(told, 3 * 4 * len(pairs) + 5)
     assert len(some) == 3 * 4 * len(pairs)  # whole groups alone
     assert len({(row["model"], row["language"]) for row in some}) == 3
-    groups, more = layer_groups([*told, *({**row, "filter": "paper"} for row in told)], [], NAMES)
+    groups, more = layer_groups([*told, *({**row, "filter": "paper"} for row in told)], [], [], NAMES)
     assert len(groups) + more == 20
     assert more > 0
     assert [group.title.endswith("than the mean") for group in groups[:10]] == [True] * 10  # one filter of all first

@@ -14,9 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.stats import ttest_1samp
 
 import polyculture.instruments.probe as probe
 from polyculture.instruments.probe.flattening import Counts, Occurrences, flattening, judge
+from polyculture.instruments.probe.halves import halves, student
+from tests.instruments.arm_worlds import WORLDS, tried
 
 VIEW = Path(probe.__file__).with_name("flattening.sql")
 BY_HAND = np.array([[4, 3, 0], [0, 1, 3], [2, 2, 3]])  # items x cultures; 6 occurrences of each culture
@@ -168,3 +171,24 @@ def test_a_few_questions_have_no_interval() -> None:
     found = judge(world(np.random.default_rng(2), 0.5, questions=4)(), resamples=19)
     assert np.isnan(found.score_interval[0]).all()
     assert 0.05 <= found.p[0, 1] <= 1.0
+
+
+def test_halves_of_questions() -> None:
+    """Halves draw no question twice; of a sum, their limits are those of Student's mean."""
+    chance = np.random.default_rng(3)
+    for questions, larger in ((12, 6), (13, 7)):
+        drawn = [next(halves(questions, chance)) for _ in range(3)]
+        assert {(int(one.sum()), int(one.max())) for one in drawn} == {(larger, 1)}
+    values = chance.normal(3, 2, 13)
+    means = np.array([[values[half == 1].mean()] for half, _ in zip(halves(13, chance), range(4000), strict=False)])
+    low, high = student(np.array([values.mean()]), means, 13)
+    known = ttest_1samp(values, 0).confidence_interval(0.95)
+    assert (low[0], high[0]) == pytest.approx(tuple(known), abs=0.1)
+
+
+@pytest.mark.parametrize("where", ["equal cultures, noise; 12 questions", "one leans by half, a setting; 25 questions"])
+def test_intervals_of_arms_hold_the_truth(where: str) -> None:
+    """Draws with replacement hold 100 % of cultures that are equal; `bench.coverage --only arms` has all worlds."""
+    held = tried(WORLDS[where], 40, resamples=49, worlds=1)
+    assert not held.withheld.any()
+    assert (held.covered >= 0.8).all()  # forty studies tell a share of 95 % to within 7 points

@@ -1,0 +1,122 @@
+"""Worlds of a probe and an arm beside it, whose differences of flattening are known from many studies of each.
+
+A question has a topic, which makes some items likelier; a culture has items of its own. The arm has items of all
+cultures alike ('noise'), the probe's own culture's drawn anew ('words'), or most of the probe's very items ('setting').
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from polyculture.instruments.probe.flattening import Occurrences
+from polyculture.instruments.probe.measure_arms import beside, numbers_beside
+
+Random = np.random.Generator
+Numbers = NDArray[np.float64]
+Draw = Callable[[], tuple[Occurrences, Occurrences]]
+NAMES = ("difference", "share_difference", "spearman")
+
+
+@dataclass(frozen=True, slots=True)
+class ArmWorld:
+    """How much cultures differ (0: not at all), how far the first leans on the second, and what the arm is."""
+
+    apart: float
+    leaning: float
+    arm: Literal["noise", "words", "setting"]
+    questions: int = 60
+    cultures: int = 4
+    items: int = 60
+    arm_items: int = 6  # of a culture in a question, on average, one more; the probe has 6
+    layers: int = 1  # at which the same item stands, on average
+
+    def draw(self, chance: Random) -> Draw:
+        """Studies of this world: cultures are as they are, questions are drawn."""
+        alike = np.full((self.cultures, self.items), 1 / self.items)
+        own = chance.dirichlet(np.full(self.items, 0.3), size=self.cultures) if self.apart else alike.copy()
+        own[0] = (1 - self.leaning) * own[0] + self.leaning * own[1]
+
+        def study() -> tuple[Occurrences, Occurrences]:
+            topics = chance.dirichlet(np.full(self.items, 2.0), size=self.questions)
+            probe = self._items(chance, own, topics, 6)
+            if self.arm == "noise":
+                other = self._items(chance, alike, topics, self.arm_items)
+            elif self.arm == "words":
+                other = self._items(chance, own, topics, self.arm_items)
+            else:
+                kept = chance.binomial(probe, 0.6)
+                other = kept + self._items(chance, own, topics, 2)
+            return self._counted(chance, probe), self._counted(chance, other)
+
+        return study
+
+    def _items(self, chance: Random, own: Numbers, topics: Numbers, volume: int) -> NDArray[np.int64]:
+        weights = own[None] * topics[:, None]
+        many = 1 + chance.poisson(volume, size=weights.shape[:2])
+        return np.asarray(chance.multinomial(many, weights / weights.sum(-1, keepdims=True)), np.int64)
+
+    def _counted(self, chance: Random, counts: NDArray[np.int64]) -> Occurrences:
+        question, culture, item = np.nonzero(counts)
+        count = counts[question, culture, item] * (1 + chance.poisson(self.layers - 1, size=len(item)))
+        return Occurrences(question, culture, item, count, self.cultures)
+
+
+WORLDS: Mapping[str, ArmWorld] = {
+    "equal cultures, noise; 12 questions": ArmWorld(0, 0, "noise", 12),
+    "equal cultures, noise; 60 questions": ArmWorld(0, 0, "noise"),
+    "equal cultures, noise; 200 questions": ArmWorld(0, 0, "noise", 200),
+    "one leans by half, noise; 12 questions": ArmWorld(1, 0.5, "noise", 12),
+    "one leans by half, noise; 60 questions": ArmWorld(1, 0.5, "noise"),
+    "one leans by half, noise; 200 questions": ArmWorld(1, 0.5, "noise", 200),
+    "nobody leans, noise; 60 questions": ArmWorld(1, 0, "noise"),
+    "one leans by half, a few of the same words; 60 questions": ArmWorld(1, 0.5, "words", arm_items=1),
+    "one leans by half, a setting; 12 questions": ArmWorld(1, 0.5, "setting", 12),
+    "one leans by half, a setting; 25 questions": ArmWorld(1, 0.5, "setting", 25),
+    "one leans by half, a setting; 60 questions": ArmWorld(1, 0.5, "setting"),
+    "one leans by half, a setting; 200 questions": ArmWorld(1, 0.5, "setting", 200),
+    "one leans by half, a setting, items at six layers; 60 questions": ArmWorld(1, 0.5, "setting", layers=6),
+    "14 cultures, 1,000 items, a setting; 60 questions": ArmWorld(1, 0.5, "setting", cultures=14, items=1_000),
+    "14 cultures, 1,000 items, noise; 60 questions": ArmWorld(1, 0.5, "noise", cultures=14, items=1_000),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The share of intervals that hold the truth and that of studies without one, by number (`NAMES`); the truth."""
+
+    covered: Numbers
+    withheld: Numbers
+    truth: Numbers
+
+
+def tried(world: ArmWorld, count: int, resamples: int = 99, worlds: int = 4) -> Held:
+    """Studies of some worlds of a kind. The truth of a world is the mean of many other studies."""
+    held, truths = [], []
+    worlds = min(worlds, count)
+    for number in range(worlds):
+        chance = np.random.default_rng([22, number])
+        study = world.draw(chance)
+        truth = np.nanmean([_found(study) for _ in range(min(200, 20 * count))], axis=0)
+        truths.append(truth)
+        studies = (numbers_beside(*study(), world.questions, 1, resamples, seed) for seed in range(count // worlds))
+        held += [_holds(truth, one) for one in studies]
+    found = np.array(held)
+    return Held(np.nanmean(found, axis=0), np.isnan(found).mean(0), np.mean(truths, axis=0))
+
+
+def _found(study: Draw) -> Numbers:
+    return beside(*(one.counted() for one in study()), 1).numbers
+
+
+def _holds(truth: Numbers, numbers: Mapping[str, float | None]) -> list[float]:
+    """1: the truth is between the limits; nan without limits."""
+    limits = [(numbers.get(f"{name}_low"), numbers.get(f"{name}_high")) for name in NAMES]
+    return [
+        float("nan") if low is None or high is None else float(low <= true <= high)
+        for true, (low, high) in zip(truth, limits, strict=True)
+    ]
