@@ -89,6 +89,7 @@ def opening(browser: Browser, report: Path, width: int) -> tuple[float, float]:
     page.goto(report.as_uri())
     wait_until(page, "['usable', 'first-contentful-paint'].every((n) => performance.getEntriesByName(n).length > 0)")
     usable, painted = page.evaluate(TIMES)
+    page.locator("#evidence > details > summary").click()
     page.locator("#entities .open").first.click()
     page.locator(".mention").first.wait_for()
     assert page.evaluate("document.documentElement.scrollWidth") == width

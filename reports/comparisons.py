@@ -16,7 +16,7 @@ from polyculture.metrics.comparison.compare import METRICS, NATIVE, ComparisonRo
 from polyculture.metrics.comparison.effect import adjusted
 from polyculture.metrics.comparison.specifications import SpecifiedRow, agreements, compare_specifications
 from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import count, difference, known, p_value
+from polyculture.reports.numbers import count, difference, known, probability
 from polyculture.reports.reading import Reading
 from polyculture.reports.texts import texts
 
@@ -33,20 +33,33 @@ class FormattedDifference:
     """A difference to print, with its interval, p, q and number of pairs; or the reason why there is none."""
 
     value: str | None
-    interval: str
-    chances: str
-    basis: str
+    interval: str | None
+    missing: str | None  # why there is no number, or no interval
+    p: str
+    q: str
+    pairs: str
+    blocks: str
+    notes: str
     clear: bool  # q is below `LEVEL`
 
 
 @dataclass(frozen=True, slots=True)
+class ComparisonLine:
+    """A line of a table: what was compared, in which metric, under which condition (empty for all)."""
+
+    label: str
+    metric: str
+    condition: str
+    found: FormattedDifference
+
+
+@dataclass(frozen=True, slots=True)
 class ComparisonTable:
-    """A table of differences: columns are metrics (under a condition), lines what was compared. q is per table."""
+    """A table of differences, a line each. q is per table."""
 
     title: str
     says: str
-    columns: tuple[tuple[str, str], ...]  # names of a metric and its condition, or an empty string
-    lines: tuple[tuple[str, tuple[FormattedDifference | None, ...]], ...]
+    lines: tuple[ComparisonLine, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,42 +142,43 @@ def _line(family: str, sides: Sides, row: ComparisonRow) -> dict[str, Any]:
 
 def _table(family: str, rows: Sequence[Mapping[str, Any]], manifest: Manifest, names: Names) -> ComparisonTable:
     conditions = ordered(["", *manifest.conditions], [row["condition"] or "" for row in rows])
-    columns = sorted(
-        {(row["metric"], row["condition"] or "") for row in rows},
-        key=lambda column: (METRICS.index(column[0]), conditions.index(column[1])),
-    )
-    cells = {(_label(row, names), row["metric"], row["condition"] or ""): _difference(row) for row in rows}
     asked = [*map(names.model, manifest.models), *map(names.country, manifest.countries)]
-    found = dict.fromkeys(label for label, *_ in cells)
+    found = list(dict.fromkeys(_label(row, names) for row in rows))
     labels = found if family == "models" else ordered(asked, found)
+
+    def place(row: Mapping[str, Any]) -> tuple[int, int, int]:
+        return METRICS.index(row["metric"]), conditions.index(row["condition"] or ""), labels.index(_label(row, names))
+
     said = texts().comparisons[family]
-    return ComparisonTable(
-        title=said.title,
-        says=said.says,
-        columns=tuple(
-            (texts().metrics[metric].name, names.condition(under) if under else "") for metric, under in columns
-        ),
-        lines=tuple((label, tuple(cells.get((label, *column)) for column in columns)) for label in labels),
-    )
+    return ComparisonTable(said.title, said.says, tuple(_compared(row, names) for row in sorted(rows, key=place)))
+
+
+def _compared(row: Mapping[str, Any], names: Names) -> ComparisonLine:
+    under = names.condition(row["condition"]) if row["condition"] else ""
+    return ComparisonLine(_label(row, names), texts().metrics[row["metric"]].name, under, _difference(row))
 
 
 def _label(row: Mapping[str, Any], names: Names) -> str:
     if row["family"] == "models":
-        return f"{names.model(row['a'])} less {names.model(row['b'])}"
+        return f"{names.model(row['a'])} minus {names.model(row['b'])}"
     return names.country(row["country"]) if row["country"] else names.model(row["model"])
 
 
 def _difference(row: Mapping[str, Any]) -> FormattedDifference:
     metric = row["metric"]
     if row["difference"] is None:
-        return FormattedDifference(None, texts().missing["no_both"], "", "", clear=False)
+        return FormattedDifference(None, None, texts().missing["no_both"], "", "", "", "", "", clear=False)
     limits = [row["low"], row["high"]]
     told, without = None not in limits, row["no_interval"] or "no_interval"
     return FormattedDifference(
         value=difference(row["difference"], metric),
-        interval=" to ".join(difference(limit, metric) for limit in limits) if told else texts().missing[without],
-        chances=", ".join(said for said in (p_value(row["p"]), p_value(row["q"], "q")) if said),
-        basis=", ".join([*(_counted(row[what], what) for what in ("pairs", "blocks")), *_open_sign(row), *_alike(row)]),
+        interval=" to ".join(difference(limit, metric) for limit in limits) if told else None,
+        missing=None if told else texts().missing[without],
+        p="" if row["p"] is None else probability(row["p"]),
+        q="" if row["q"] is None else probability(row["q"]),
+        pairs=count(row["pairs"]),
+        blocks=count(row["blocks"]),
+        notes=", ".join([*_open_sign(row), *_alike(row)]),
         clear=row["q"] is not None and row["q"] < LEVEL,
     )
 
@@ -183,7 +197,3 @@ def _open_sign(row: Mapping[str, Any]) -> list[str]:
     if lowest is None or lowest > 0 or highest < 0 or row["difference"] == 0:
         return []
     return [texts().missing["open_sign"]]
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{count(number)} {what.removesuffix('s') if number == 1 else what}"

@@ -37,7 +37,7 @@ class Bounds:
     last: bool = False  # nothing behind it holds more
 
 
-WHOLE = Bounds(linked=1_500, other=250, texts=3_000_000, counts=60_000)
+WHOLE = Bounds(linked=1_500, other=250, texts=2_500_000, counts=60_000)
 PART = Bounds(linked=6_000, other=1_000, texts=4_000_000, counts=150_000, last=True)
 
 

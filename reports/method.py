@@ -59,15 +59,21 @@ class Method:
 
 def intervals(rows: Sequence[Mapping[str, Any]]) -> tuple[Intervals, ...]:
     """The methods from the rows of `sql/methods.sql`."""
-    named = texts().metrics
     return tuple(
         Intervals(
-            named[row["metric"]].name if row["metric"] in named else row["metric"],
+            _named(row["metric"]),
             row["method"],
             count(row["intervals"]),
         )
         for row in rows
     )
+
+
+def _named(metric: str) -> str:
+    """A metric's name for people: of a metric, or of an estimator of diversity."""
+    if metric in texts().metrics:
+        return texts().metrics[metric].name
+    return texts().diversity_estimators.get(metric, metric.replace("_", " ")).partition(" to {")[0]
 
 
 def facts(manifest: Manifest, names: Names) -> tuple[Facts, ...]:

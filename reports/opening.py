@@ -53,6 +53,7 @@ class Opening:
     implied: tuple[str, ...]  # countries that only persons stand for
     second_intervals: str | None  # a sentence, where there are three wordings
     languages: tuple[str, ...]  # that were asked: those of the texts, then those of the instruments
+    asked: tuple[str, ...]  # how many of each: '7 models', '13 languages'
     judged: tuple[str, ...]  # precision and recall, as the run's judges found them
 
 
@@ -81,7 +82,8 @@ def opening(data: ReportData) -> Opening:
         wordings_and_names(asked["wordings"], asked["names"], asked["shared"]),
         implied_countries(data.reading.rows(SQL / "implied_countries.sql"), data.names),
         second_intervals(numbers, asked["wordings"]) if data.reading.rows(SQL / "methods.sql") else None,
-        asked_languages(data),
+        languages := asked_languages(data),
+        _asked(data, languages),
         judged,
     )
 
@@ -96,6 +98,18 @@ def asked_languages(data: ReportData) -> tuple[str, ...]:
     asked = (data.reading.connection.sql(_ASKED.format(view=table.name)).fetchall() for table in tables)
     found = {language for rows in asked for (language,) in rows}
     return tuple(ordered(data.manifest.languages, {*own, *found})) or tuple(data.manifest.languages)
+
+
+def _asked(data: ReportData, languages: tuple[str, ...]) -> tuple[str, ...]:
+    """How many of each was asked, in words."""
+    manifest = data.manifest
+    sizes = [(manifest.models, "model", "models"), (languages, "language", "languages")]
+    if data.about_texts:
+        sizes += [(manifest.topics, "topic", "topics"), (manifest.countries, "country", "countries")]
+        sizes += [(manifest.conditions, "kind of prompt", "kinds of prompts")]
+    said = [f"{len(found)} {one if len(found) == 1 else many}" for found, one, many in sizes]
+    samples = f"{count(manifest.n)} {'sample' if manifest.n == 1 else 'samples'} of each prompt"
+    return (*said, *([samples] if data.about_texts else []))
 
 
 def _judged(data: ReportData) -> tuple[str, ...]:

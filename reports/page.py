@@ -18,9 +18,7 @@ from polyculture.reports.section import ReportData, ReportTable
 from polyculture.reports.table_csv import table_link
 
 _FOLDER = Path(__file__).parent
-_SCRIPT = ("state", "words", "parts", "filters", "table", "detail", "figures", "start")
-_PANEL = '<div class="panel">'
-_LARGE = 60  # a page with more panels lets the browser skip those out of sight
+_SCRIPT = ("state", "words", "parts", "filters", "table", "detail", "folds", "address", "figures", "heads", "start")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +36,8 @@ class RenderedSection:
 
     name: str
     title: str
+    asks: str
+    open: bool  # it stands open when the page is opened
     body: Markup
     opening: Markup
     basis: Markup
@@ -51,7 +51,6 @@ def render_page(data: ReportData, sections: Sequence[BuiltSection], evidence: Ma
     return environment.get_template("report.html.jinja").render(
         opening=opening(data),
         sections=rendered,
-        large=sum(section.body.count(_PANEL) for section in rendered) > _LARGE,
         evidence=evidence,
         style=Markup((_FOLDER / "report.css").read_text(encoding="utf-8")),  # noqa: S704  our own file
         script=Markup(script),  # noqa: S704  our own file
@@ -80,7 +79,9 @@ def _render_section(environment: Environment, built: BuiltSection, data: ReportD
     template = environment.get_template(str(built.section.template))
     module = template.make_module({"section": built.context, "texts": built.texts, "tables": tables})
     sentences = (_macro(module, name) for name in ("opening", "basis"))
-    return RenderedSection(built.section.name, built.texts.title, module.__html__(), *sentences)
+    stands_open = built.section.first or not data.about_texts
+    said = (built.texts.title, built.texts.asks)
+    return RenderedSection(built.section.name, *said, stands_open, module.__html__(), *sentences)
 
 
 def _macro(module: TemplateModule, name: str) -> Markup:

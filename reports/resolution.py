@@ -19,8 +19,8 @@ class Resolution:
 
     topics: tuple[str, ...]
     models: tuple[
-        tuple[str, tuple[tuple[str, tuple[tuple[str, str] | None, ...]], ...]], ...
-    ]  # model, (language, cells)
+        tuple[str, str, tuple[tuple[str, tuple[tuple[str, str] | None, ...]], ...]], ...
+    ]  # model, its name, (language, cells)
 
 
 def resolution(rows: Sequence[Row], manifest: Manifest, names: Names) -> Resolution | None:
@@ -33,7 +33,7 @@ def resolution(rows: Sequence[Row], manifest: Manifest, names: Names) -> Resolut
         lines = [
             (names.language(code), tuple(_cell(found.get((model, code, t))) for t in topics)) for code in languages
         ]
-        models.append((names.model(model), tuple(lines)))
+        models.append((model, names.model(model), tuple(lines)))
     return Resolution(tuple(map(names.topic, topics)), tuple(models)) if models else None
 
 

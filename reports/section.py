@@ -73,6 +73,9 @@ class Section:
 
     `texts` is a TOML file in the form of `SectionTexts`. Every file of `sql`, and every table of `computed`, is
     exported under its name.
+
+    A section is a fold. Among texts that models wrote, those that are `first` stand open and the others are folded;
+    where no text was written, all stand open.
     """
 
     name: str
@@ -82,6 +85,7 @@ class Section:
     sql: tuple[Path, ...] = ()
     computed: tuple[ReportTable, ...] = ()
     stands_alone: bool = False  # the report may consist of this section where no text was written
+    first: bool = False  # it stands open when the page is opened
 
     @property
     def tables(self) -> tuple[ReportTable, ...]:

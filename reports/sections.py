@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _FOLDER = Path(__file__).parent
 _SQL = _FOLDER / "sql"
 _TEMPLATES = _FOLDER / "templates"
-_TOO_MANY_PANELS = 8  # more stand in smaller columns
+_FIRST = ("granularity", "diversity", "specificity", "consensus")  # figures of the study's metrics: they stand open
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,6 @@ class FigureSection:
 
     metric: Metric
     figure: Figure
-    many: bool
     estimators: DiversityEstimators | None = None
 
 
@@ -133,9 +132,8 @@ def _figure(name: str) -> Section:
             return None
         draw: Draw = getattr(import_module(f"polyculture.reports.figures.{name}"), name)
         drawn = draw(data.frame(section.tables[0]), data.manifest, data.names)
-        many = sum(map(len, drawn.rows)) > _TOO_MANY_PANELS
         estimators = _estimators(data) if name == "diversity" else None
-        return FigureSection(texts().metrics[name], drawn, many, estimators)
+        return FigureSection(texts().metrics[name], drawn, estimators)
 
     beside = (_SQL / "companions.sql",) if name == "diversity" else ()
     section = Section(
@@ -144,6 +142,7 @@ def _figure(name: str) -> Section:
         _TEMPLATES / "figure.html.jinja",
         _TEMPLATES / f"{name}.toml",
         (_SQL / f"{name}.sql", *beside),
+        first=name in _FIRST,
     )
     return section
 
@@ -239,15 +238,15 @@ def _section(
     return Section(name, build, _TEMPLATES / f"{name}.html.jinja", _TEMPLATES / f"{name}.toml", files, computed)
 
 
+# Figures come before tables: what was found, then the numbers behind it, then what they are worth.
 TEXT_SECTIONS = (
+    *map(_figure, ("granularity", "diversity", "specificity", "consensus", "origins", "saturation")),
+    _section("components", _components, ("components",)),
     _section("numbers", _numbers, ("headline",)),
     _section("compared", _compared, computed=(compared_table(),)),
-    _section("distrust", _distrust, ("health", "failures", "resolution")),
-    *map(_figure, ("granularity", "diversity", "saturation")),
     _section("dominance", _dominance, ("dominance",)),
-    *map(_figure, ("specificity", "origins", "consensus")),
     _section("text_regions", _text_regions, computed=(regions_table(),)),
-    _section("components", _components, ("components",)),
+    _section("distrust", _distrust, ("health", "failures", "resolution")),
 )
 CLOSING_SECTIONS = (
     _section("leaderboards", _leaderboards, ("leaderboard",)),

@@ -16,23 +16,26 @@ class _Data(BaseModel):
 
 
 class Metric(_Data):
-    """A metric in words: the question it answers, its formula, its caveat."""
+    """A metric in words: its formula and its caveat."""
 
     name: str
     unit: str
-    asks: str
     formula: str
     caveat: str
 
 
 class FigureTexts(_Data):
-    """The texts of a figure: `caption` has places for numbers, `keys` is its legend, `panels` titles drawings."""
+    """The texts of a figure: `caption` has places for numbers, `keys` is its legend, `panels` titles drawings.
+
+    `fold` is the line of the fold that some of its panels stand in.
+    """
 
     title: str
     caption: str
     axis: str = ""
     keys: tuple[str, ...] = ()
     panels: Mapping[str, str] = {}
+    fold: str = ""
 
 
 class Column(_Data):
@@ -98,12 +101,13 @@ class PrintedTable(_Data):
 class SectionTexts(_Data):
     """The texts of a section.
 
-    `title` is its heading and its line in the navigation. `tables` says how its tables are printed in a paper, by
-    name: one that is not named here is for programs only. `headings` are names of columns, `boards` titles of
-    leaderboards by '<task>.<metric>', `words` whatever else the template says.
+    `title` is its heading and its line in the navigation, `asks` the question below the heading. `tables` says how its
+    tables are printed in a paper, by name: one that is not named here is for programs only. `headings` are names of
+    columns, `boards` titles of leaderboards by '<task>.<metric>', `words` whatever else the template says.
     """
 
     title: str
+    asks: str = ""
     tables: Mapping[str, PrintedTable] = {}
     headings: Mapping[str, str] = {}
     boards: Mapping[str, str] = {}

@@ -19,7 +19,8 @@ from polyculture.reports.figures.inline import to_svg
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")  # a series has its own shape, for readers who do not see its colour
 _SHAPES = dict(zip(MARKERS, "●■▲◆▼✚✖⬟", strict=True))  # the same shapes as letters
 WIDE, SHORT = 520.0, 250.0  # pixels: a chart that stands alone, and one of several
-_APART = 13  # pixels between the series of a row
+_APART, _CLOSE = 13, 8  # pixels between the series of a row: of few, and of many
+_FEW = 3
 _ROW = 30
 _TOUCH = 6  # pixels between two marks of a strip, so that none hides the other
 _LEVELS = (0, -_TOUCH, _TOUCH, -2 * _TOUCH, 2 * _TOUCH)  # pixels from the middle of a row
@@ -45,11 +46,12 @@ class Dots:
 
     def draw(self) -> Markup:
         """The chart as an `<svg>` element."""
-        step = max(_ROW, _APART * len(self.series) + 12)
+        apart = _APART if len(self.series) <= _FEW else _CLOSE
+        step = max(_ROW, apart * len(self.series) + 12)
         with style():
             figure, axes = canvas(self.width, step * len(self.rows), _margins(self.labels))
             placed = self.frame.dropna(subset=["value"]).copy()
-            shift = {name: (i - (len(self.series) - 1) / 2) * _APART / step for i, name in enumerate(self.series)}
+            shift = {name: (i - (len(self.series) - 1) / 2) * apart / step for i, name in enumerate(self.series)}
             placed["place"] = _places(placed, self.rows) + placed["series"].map(shift).astype(float)
             for index, name in enumerate(self.series):
                 _dots(axes, placed[placed["series"] == name], index)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 
 from polyculture.cache.manifest import Manifest
@@ -15,25 +17,30 @@ Group = tuple[str, dict[str, str], pd.DataFrame]  # a title, the place of its ro
 
 
 def consensus(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
-    """The figure from the rows of `sql/consensus.sql`: a map per topic, and per model over all topics."""
+    """The figure from the rows of `sql/consensus.sql`: a map per model over all topics, and one per topic in a fold."""
     whole = frame[frame["topic"].isna()]
-    parts = [part for part in _parts(frame, whole, manifest, names) if part]
+    parts = _parts(frame, whole, manifest, names)
     means = [group.groupby(["language", "other_language"])["estimate"].mean() for part in parts for *_, group in part]
     top = max((reach(mean) for mean in means), default=1.0)
     rows = [[_panel(*group, top, manifest, names) for group in part] for part in parts]
     caption = caption_of(NAME, extremes=extremes(whole, NAME, names))
-    return make_figure(NAME, caption, rows, [], "one_language" if len(manifest.languages) < 2 else "unlinked")
+    of_model, of_topic = rows
+    missing = "one_language" if len(manifest.languages) < 2 else "unlinked"
+    if not of_model:
+        return make_figure(NAME, caption, [row for row in (of_topic,) if row], [], missing)
+    figure = make_figure(NAME, caption, [of_model], [], missing)
+    return replace(figure, folded=tuple(of_topic), fold=texts().figures[NAME].fold)
 
 
 def _parts(frame: pd.DataFrame, whole: pd.DataFrame, manifest: Manifest, names: Names) -> tuple[list[Group], ...]:
-    """The rows of each topic and of each model with a number; one model on one topic needs no second map."""
+    """The rows of each model and of each topic with a number; one model on one topic needs no second map."""
     found = frame.dropna(subset=["estimate"])
     topics = ordered(manifest.topics, found["topic"].dropna())
     models = ordered(manifest.models, found["model"])
     of_topic = [(names.topic(topic), {"topic": topic}, frame[frame["topic"] == topic]) for topic in topics]
     every = texts().figures[NAME].panels["whole"]
     of_model = [(f"{names.model(m)}, {every}", {"model": m}, whole[whole["model"] == m]) for m in models]
-    return of_topic, of_model if len(topics) * len(models) > 1 else []
+    return of_model if len(topics) * len(models) > 1 else [], of_topic
 
 
 def _panel(
@@ -51,4 +58,4 @@ def _panel(
         axes=("language", "other"),
         cell=place,
     )
-    return Panel(title, chart)
+    return Panel(title, chart, place.get("model", ""))

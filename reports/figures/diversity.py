@@ -48,4 +48,4 @@ def _panel(
         place={"model": model, "condition": "explicit"},
         width=width,
     )
-    return Panel(names.model(model), chart)
+    return Panel(names.model(model), chart, model)

@@ -26,10 +26,14 @@ class Chart(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """One drawing of a figure; it is drawn when the page is rendered."""
+    """One drawing of a figure; it is drawn when the page is rendered.
+
+    `of` is the model that it is about, where it is about one: the page shows one model at a time.
+    """
 
     title: str
     chart: Chart
+    of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +47,18 @@ class Key:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure for the template; without rows of panels, `missing` is the reason."""
+    """A figure for the template; without rows of panels, `missing` is the reason.
+
+    Panels of `folded` stand in a fold, whose line is `fold`.
+    """
 
     title: str
     caption: str
     rows: tuple[tuple[Panel, ...], ...]  # panels of a row stand side by side where there is room
     keys: tuple[Key, ...]
     missing: str | None
+    folded: tuple[Panel, ...] = ()
+    fold: str = ""
 
 
 def make_figure(name: str, caption: str, rows: list[list[Panel]], keys: list[Key], missing: str) -> Figure:

@@ -82,7 +82,7 @@ def _panel(
         cell={"model": model, "condition": "explicit" if "explicit" in manifest.conditions else "implicit"},
         outlined=frozenset((code, names.country(code)) for code in asked),
     )
-    return Panel(title, chart)
+    return Panel(title, chart, model)
 
 
 def _most(frame: pd.DataFrame, names: Names) -> str:

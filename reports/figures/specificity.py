@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pandas as pd
 
@@ -14,11 +15,12 @@ from polyculture.reports.texts import texts
 
 NAME = "specificity"
 GAIN = "specificity_gain"
+FIRST = "explicit"  # the condition whose maps stand open
 AUDIENCE = "audience"  # a condition that few runs ask: told only where it was
 
 
 def specificity(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
-    """The figure from the rows of `sql/specificity.sql`: a row of maps per model."""
+    """The figure from the rows of `sql/specificity.sql`: maps per model; those that name no country stand in a fold."""
     found = {panel: _of_panel(frame, *panel.split()) for panel in texts().figures[NAME].panels}
     ends = {
         panel.replace(" ", "_"): extremes(rows, panel.split()[0], names) or _nothing(panel, rows, manifest)
@@ -31,18 +33,19 @@ def specificity(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure
         metric: reach(pd.concat([rows for panel, rows in found.items() if panel.split()[0] == metric])["estimate"])
         for metric in (NAME, GAIN)
     }
-    rows = []
-    for model in ordered(manifest.models, known["model"]):
-        own = {panel: rows[rows["model"] == model] for panel, rows in found.items()}
-        rows.append(
-            [
-                _panel(panel, part, tops[panel.split()[0]], manifest, names)
-                for panel, part in own.items()
-                if part["estimate"].notna().any()
-            ]
-        )
+    drawn = [
+        (panel, _panel(panel, part, tops[panel.split()[0]], manifest, names))
+        for model in ordered(manifest.models, known["model"])
+        for panel, rows in found.items()
+        if (part := rows[rows["model"] == model])["estimate"].notna().any()
+    ]
     keys = [Key(label, "outline") for label in texts().figures[NAME].keys]
-    return make_figure(NAME, caption, rows, keys, "unlinked")
+    first = [panel for name, panel in drawn if name.endswith(FIRST)]
+    rest = [panel for name, panel in drawn if not name.endswith(FIRST)]
+    if not first:
+        return make_figure(NAME, caption, [rest] if rest else [], keys, "unlinked")
+    figure = make_figure(NAME, caption, [first], keys, "unlinked")
+    return replace(figure, folded=tuple(rest), fold=texts().figures[NAME].fold)
 
 
 def _of_panel(frame: pd.DataFrame, metric: str, condition: str) -> pd.DataFrame:
@@ -83,4 +86,4 @@ def _panel(panel: str, own: pd.DataFrame, top: float, manifest: Manifest, names:
         signed=metric == GAIN,
         asked=frozenset(zip(own["country"], own["language"], strict=True)),
     )
-    return Panel(title, chart)
+    return Panel(title, chart, model)

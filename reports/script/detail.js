@@ -3,6 +3,8 @@
 function detail(index, mentions, fits) {
   const item = data.items[index];
   const shown = responsesOf[index].filter((response) => fits[data.responses[response].cell]);
+  const wanted = shown.findIndex((response) => keyOfSentence(data.responses[response]) === state.sentence);
+  if (wanted > 0) shown.unshift(...shown.splice(wanted, 1));
   const box = element("div", { className: "detail-box" }, facts(item));
   const hint = shown.length
     ? `${plural(shown.length, "response", "responses")} of those with these ${plural(mentions, "mention", "mentions")}. All are in the store`
@@ -32,7 +34,7 @@ function beside(item, fits) {
     Object.assign(state.chosen, { language, topic });
     state.search = document.getElementById("search").value = item.qid || item.label;
     showChosen();
-    choose();
+    chosen();
     document.getElementById("tally").focus();
   });
   return button;
@@ -76,10 +78,27 @@ function mention(response, index) {
   if (detected.split("-")[0] !== asked.split("-")[0]) where.push(`answered in ${named("language", detected)}`);
   const text = element("blockquote", { dir: "auto", lang: detected }, ...marked(response, index));
   if (response.cut) text.append(" … (cut here; the store holds all of it)");
-  return element("article", { className: "mention" },
-    element("p", { className: "where" }, where.join(" · ")),
+  const key = keyOfSentence(response);
+  const link = element("a", { className: "permalink", href: address("evidence", placeOf(response, index, key)) }, "Link to this sentence");
+  return element("article", { className: key === state.sentence ? "mention wanted" : "mention" },
+    element("p", { className: "where" }, where.join(" · "), " · ", link),
     element("p", { className: "prompt", dir: "auto", lang: asked }, data.prompts[response.prompt]),
     text);
+}
+
+// A sentence is found again by its cell, its sample, and its prompt: a cell may have several wordings and names.
+function keyOfSentence(response) {
+  let hash = 2166136261; // FNV-1a
+  for (const letter of data.prompts[response.prompt]) hash = Math.imul(hash ^ letter.codePointAt(0), 16777619) >>> 0;
+  return `${response.sample}.${hash.toString(36)}`;
+}
+
+function placeOf(response, index, sentence) {
+  const item = data.items[index];
+  const values = Object.fromEntries(AXES.map((axis, at) => [axis, data.cells[response.cell][at]])
+    .filter(([axis, at]) => at >= 0 || axis === "country").map(([axis, at]) => [axis, at < 0 ? NOWHERE : code(axis, at)]));
+  if (item.status !== statuses()[0][0]) values.status = item.status;
+  return { ...values, item: keyOfItem(item), sentence };
 }
 
 // Offsets count characters (code points), JavaScript's strings count UTF-16 units: hence the array.

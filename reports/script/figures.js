@@ -2,7 +2,7 @@
 
 // From a number to what is behind it: `place` says where on the axes, which two languages share it, which item it is, or
 // where it is from.
-function show(place) {
+function show(place, from) {
   const { other, item, origin, ...codes } = place;
   let search = other ? `shared:${codes.language}+${other}` : origin ? `from:${origin}` : item || "";
   if (other) delete codes.language;
@@ -21,7 +21,9 @@ function show(place) {
   showChosen();
   state.search = document.getElementById("search").value = search;
   state.status = null; // what counts comes first
-  choose();
+  if (from) remember(from, false); // where Back leads
+  reveal("evidence");
+  chosen();
   const tally = document.getElementById("tally");
   document.getElementById("evidence").scrollIntoView();
   tally.focus({ preventScroll: true });
@@ -31,7 +33,7 @@ function show(place) {
 const MARK = "figure svg a, .heat:not(.still) td:not(.off)";
 function follow(event) {
   const link = event.target.closest("a[data-model]:not(svg a)");
-  if (link && whole) { event.preventDefault(); show({ ...link.dataset }); return; }
+  if (link && whole) { event.preventDefault(); show({ ...link.dataset }, sectionOf(link)); return; }
   const drawing = event.detail ? event.target.closest(DRAWING) : null; // a pointer's click, not the Enter key's
   const mark = drawing ? nearest(drawing, event) : event.target.closest(MARK);
   if (!mark) return;
@@ -40,8 +42,9 @@ function follow(event) {
   if (part && part !== "#evidence") { location.hash = part; return; } // another part of the page than the entities
   if (!whole) return; // there are no entities on this page
   const around = [mark.closest("svg, table"), mark.closest("tr"), headOf(mark), mark];
-  show(Object.assign({}, ...around.map((part) => part && part.dataset)));
+  show(Object.assign({}, ...around.map((part) => part && part.dataset)), sectionOf(mark));
 }
+const sectionOf = (part) => (part.closest("main > section") || { id: "" }).id;
 
 // Marks are smaller than a finger and lie close together: a pointer means the nearest within its reach, or the band on
 // which it is.

@@ -79,6 +79,13 @@ function selected(counts, fits) {
   return found.sort(compare);
 }
 
+// The reader has chosen something else: what was open is closed, and the address says so.
+function chosen(anew = true) {
+  state.open = state.sentence = null;
+  choose();
+  remember("evidence", anew);
+}
+
 function showChosen() {
   for (const axis of AXES) {
     const select = document.getElementById(`filter-${axis}`);
@@ -99,20 +106,22 @@ function addSelects() {
     }
     select.addEventListener("change", () => {
       if (select.value === "") delete state.chosen[axis]; else state.chosen[axis] = Number(select.value);
-      choose();
+      chosen();
     });
     box.append(element("div", { className: "field" }, element("label", { htmlFor: select.id }, TITLES[axis]), select));
   }
 }
 
+const statuses = () => data.statuses.filter(([status]) => data.of_status[status]);
+
 function drawStatuses() {
   const box = document.getElementById("statuses");
-  const there = data.statuses.filter(([status]) => data.of_status[status]);
+  const there = statuses();
   if (!data.of_status[state.status]) state.status = there.length ? there[0][0] : null;
   const labels = there.map(([status, title]) => {
     const all = data.of_status[status];
     const input = element("input", { type: "radio", name: "status", value: status, checked: state.status === status });
-    input.addEventListener("change", () => { state.status = status; state.open = null; redraw(); });
+    input.addEventListener("change", () => { state.status = status; chosen(); document.querySelector("#statuses :checked").focus(); });
     return element("label", {}, input, `${title} (${number(all)})`);
   });
   box.replaceChildren(...labels);

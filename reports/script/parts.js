@@ -18,7 +18,6 @@ async function unpack(text) {
 
 function enter(next) {
   data = next;
-  state.open = null;
   // For every item, the responses in which it is marked, in the order in which they were chosen.
   responsesOf = data.items.map(() => []);
   data.responses.forEach((response, index) => {

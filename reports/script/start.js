@@ -4,6 +4,19 @@ async function start() {
   document.addEventListener("click", follow);
   document.addEventListener("keydown", move);
   document.addEventListener("pointermove", showNearest);
+  addEventListener("beforeprint", openForPrint);
+  addEventListener("afterprint", closeAfterPrint);
+  addEventListener("resize", fitTables);
+  document.addEventListener("toggle", fitTables, true);
+  addPickers();
+  addHeads();
+  fitTables();
+  await startEvidence();
+  startAddress();
+  performance.mark("usable");
+}
+
+async function startEvidence() {
   const browser = document.getElementById("browser");
   if (!browser) return; // a run of scores alone
   if (!("DecompressionStream" in window)) {
@@ -12,11 +25,12 @@ async function start() {
   }
   data = whole = await unpack(document.getElementById("evidence-data").textContent);
   if (!whole.items.length) {
+    whole = undefined;
     browser.replaceWith(element("p", { className: "nothing" }, "There are no mentions yet."));
     return;
   }
   addSelects();
-  document.getElementById("search").addEventListener("input", (event) => { state.search = event.target.value.trim(); redraw(); });
+  document.getElementById("search").addEventListener("input", (event) => { state.search = event.target.value.trim(); chosen(false); });
   document.querySelector(".filters").addEventListener("submit", (event) => event.preventDefault());
   document.getElementById("more").addEventListener("click", () => { state.shown += PAGE; draw(); });
   for (const button of document.querySelectorAll("[data-sort]")) {
@@ -29,7 +43,6 @@ async function start() {
   browser.hidden = false;
   enter(whole);
   choose();
-  performance.mark("usable");
 }
 
 start();

@@ -11,4 +11,9 @@ const PAGE = 50; // rows shown at first
 const FIRST = 4; // responses shown at first
 const MORE = 20; // and with every press of the button
 const SOMEBODY = -2; // of the conditions: those that name a person
-const state = { search: "", status: null, sort: "mentions", descending: true, shown: PAGE, chosen: {}, open: null };
+const state = {
+  search: "", status: null, sort: "mentions", descending: true, shown: PAGE, chosen: {},
+  open: null, // the key of the item whose sentences are shown
+  sentence: null, // of these, the one that the address names
+  model: "", // that figures and tables show; empty for all
+};

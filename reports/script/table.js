@@ -4,6 +4,8 @@ function draw() {
   const fits = fittingCells();
   const counts = countMentions(fits);
   const found = selected(counts, fits);
+  const opened = found.findIndex((index) => keyOfItem(data.items[index]) === state.open);
+  state.shown = Math.max(state.shown, opened + 1);
   const body = document.getElementById("entities");
   const most = Math.max(1, ...found.map((index) => counts[index]));
   body.replaceChildren(...found.slice(0, state.shown).flatMap((index) => rows(index, counts[index], most, fits)));
@@ -19,14 +21,21 @@ function draw() {
     const own = button.dataset.sort === state.sort;
     button.parentElement.setAttribute("aria-sort", own ? (state.descending ? "descending" : "ascending") : "none");
   }
+  fitTables();
 }
 
 function rows(index, mentions, most, fits) {
   const item = data.items[index];
-  const open = state.open === index;
+  const open = state.open === keyOfItem(item);
   const button = element("button", { type: "button", className: "open", "aria-expanded": String(open) },
     isolated(item.label, item.qid ? "en" : item.language));
-  button.addEventListener("click", () => { state.open = open ? null : index; draw(); focusOn(index); });
+  button.addEventListener("click", () => {
+    state.open = open ? null : keyOfItem(item);
+    state.sentence = null;
+    draw();
+    focusOn(index);
+    remember("evidence");
+  });
   const others = (item.labels || []).flatMap(([language, label], place) => [place ? " · " : "", isolated(label, language)]);
   const bar = element("span", { className: "bar", "aria-hidden": "true" });
   bar.style.width = `${Math.round((100 * mentions) / most)}%`;
@@ -39,6 +48,9 @@ function rows(index, mentions, most, fits) {
     element("td", {}, item.qid ? wikidata(item.qid) : "–"));
   return open ? [row, detail(index, mentions, fits)] : [row];
 }
+
+// What an item is called in an address.
+const keyOfItem = (item) => item.qid || [item.language, item.topic, item.label].join("/");
 
 function focusOn(index) {
   const button = document.querySelector(`[data-item="${index}"] .open`);

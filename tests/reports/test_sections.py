@@ -91,7 +91,7 @@ def test_a_made_up_section_is_on_the_page_in_the_navigation_and_in_the_exports(r
     assert "Letters of all models: 10." in page.with_id("lengths").text
     assert page.with_id("lengths-heading").text == "How long it writes"
     found = anchors(page)
-    assert found[found.index("consensus") + 1] == "lengths" == found[found.index("evidence") - 1]
+    assert found[found.index("distrust") + 1] == "lengths" == found[found.index("evidence") - 1]
     assert found == [e.attributes["id"] for e in page.all("section") if "main" in e.inside]
     assert "The models wrote 10 letters." in page.all("header")[0].text
     assert "lengths.csv" in {e.attributes.get("download") for e in page.all("a")}
@@ -129,7 +129,7 @@ def test_without_texts_the_report_rests_on_a_section_that_stands_alone(tmp_path:
     assert anchors(page) == ["lengths", "method"]
     assert next(e for e in page.all("a") if e.attributes.get("class") == "skip").attributes["href"] == "#lengths"
     write_report(run, sections=with_instruments([replace(alone, stands_alone=False)]))
-    assert anchors(parsed(run))[:2] == ["numbers", "distrust"]
+    assert {"numbers", "distrust"} < set(anchors(parsed(run)))
 
 
 def test_hostile_text_in_a_context_is_escaped(run: RunFolder, tmp_path: Path) -> None:
