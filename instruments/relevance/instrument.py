@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from polyculture.cache.layout import Layout
+from polyculture.instruments.choices.needs import needs_of
 from polyculture.instruments.contract import Asked, Command, Study
 from polyculture.instruments.relevance.layout import RELEVANCE
 from polyculture.instruments.relevance.options import RelevanceOptions
@@ -32,6 +33,7 @@ class Relevance:
             study,
             "polyculture relevance exp.toml --sheets mcq_hard-negatives --questions 20",
             lists=True,
+            needs=lambda options: needs_of(options.method),
         )
     }
 
