@@ -123,7 +123,9 @@ def _identity(layout: Layout, selections: Collection[str]) -> str:
     files = [file for file in [RUN, *layout.files, *of_selections, *meanings, *code] if file.exists()]
     feeds = [layer.feeds for layer in (layout.current, layout.views)]
     texts = [file.read_text(encoding="utf-8") for file in files]
-    return content_id(duckdb.__version__, sorted(selections), feeds, [table.name for table in layout.tables], texts)
+    # The columns as this process knows them: the files may have changed since it began.
+    tables = [[table.name, *table.schema.names] for table in layout.tables]
+    return content_id(duckdb.__version__, sorted(selections), feeds, tables, texts)
 
 
 def _forget_older(folder: Path) -> None:

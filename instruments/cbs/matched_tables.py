@@ -50,7 +50,7 @@ def matched_tables(rows: Sequence[Row], manifest: Manifest, names: Names) -> tup
 
 
 def _alike(matched: str, caliper: float | None) -> str:
-    said = section_texts(TEXTS).words["alike"][matched]
+    said: str = section_texts(TEXTS).words["alike"][matched]
     return said if caliper is None else said.format(caliper=f"{caliper:g}")
 
 

@@ -17,9 +17,9 @@ def in_english(dataset: DataSet) -> DataSet:
     """Every context and entity that has a translation, in it; the others are listed as left out.
 
     Rows of one language that are one in English (two spellings of one Japanese name) are kept once, and a name that is
-    native and the reference's in English is out where both would compete: unless all is kept as published. The culture
-    of a context stays that of its original: the comparison is the same, asked in English. Each knows what it
-    translates, and is chosen where that would be.
+    native and the reference's in English, of one language, is out: unless all is kept as published. The culture of a
+    context stays that of its original: the comparison is the same, asked in English. Each knows what it translates,
+    and is chosen where that would be.
     """
     left_out: list[LeftOut] = []
     contexts = _contexts(dataset, left_out)
@@ -96,22 +96,22 @@ def _originals(found: Mapping[str, CulturalEntity], one: CulturalEntity) -> Mapp
 def _of_one_side(
     entities: Sequence[CulturalEntity], reference: str, left_out: list[LeftOut]
 ) -> Iterator[CulturalEntity]:
-    """Each entity for the languages in which its English name is of one side alone; none without any."""
+    """The entities whose English name is of one side alone, in each language that has them."""
     sides: dict[tuple[str, str, str], set[str]] = defaultdict(set)
     for entity in entities:
         for language in entity.originals:
             sides[language, entity.entity_type, entity.surface].add(entity.culture)
     for entity in entities:
-        kept = {}
-        for language, original in entity.originals.items():
-            cultures = sides[language, entity.entity_type, entity.surface]
-            if reference in cultures and len(cultures) > 1:
-                reason = f"the same name is {' and '.join(sorted(cultures))} in English, of {language}"
-                left_out.append(LeftOut(entity.place, reason, entity.surface))
-            else:
-                kept[language] = original
-        if kept:
-            yield replace(entity, originals=kept)
+        of_both = [
+            (language, cultures)
+            for language in entity.originals
+            if reference in (cultures := sides[language, entity.entity_type, entity.surface]) and len(cultures) > 1
+        ]
+        if not of_both:
+            yield entity
+        for language, cultures in of_both:
+            reason = f"the same name is {' and '.join(sorted(cultures))} in English, of {language}"
+            left_out.append(LeftOut(entity.place, reason, entity.surface))
 
 
 def _both(first: CulturalEntity, other: CulturalEntity) -> CulturalEntity:

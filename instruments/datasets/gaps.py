@@ -21,7 +21,8 @@ _LOOSE = re.compile(rf"{_OPEN}{_LETTERS}{_CLOSE}|{_OPEN}{_LETTERS}(?![A-Za-z])|(
 # The word in other scripts, as translators of a sheet have written it. A spelling close to one of them is one, too.
 _WORDS = ("मास्क", "માસ્ક", "മാസ്ക്", "മസ്ക്", "മാസ്", "ماسک", "ماسك", "قناع", "マスク", "마스크", "মাস্ক", "மாஸ்க்", "మాస్క్",
           "ಮಾಸ್ಕ್", "ਮਾਸਕ", "หน้ากาก", "маска", "掩码", "面具", "口罩", "mặt nạ")  # fmt: skip
-_BRACKETED = re.compile(r"[\[【［]([^\[\]【】［］\s]{1,15})[\]】］]")
+_BRACKETED = re.compile(r"[\[【［]\s*([^\[\]【】［］\r\n]{1,15}?)\s*[\]】］]")
+_ENCLOSED = re.compile(rf"{_OPEN}([^\[\](){{}}<>【】［］〔〕「」\r\n]{{1,15}}?)\s*{_CLOSE}")  # in brackets of any kind
 _IN_A_ROW = re.compile(rf"{re.escape(MASK)}(?:\s*{re.escape(MASK)})+")
 SIMILAR = 0.6  # of two spellings, from 0 to 1
 
@@ -66,6 +67,7 @@ def _other_spellings(text: str) -> Iterator[str]:
     if not found and MASK not in text:
         found = [match[0].rstrip() for match in _LOOSE.finditer(text)]
         found += [match[0] for match in _BRACKETED.finditer(text) if _is_misspelt(match[1])]
+        found += [match[0] for match in _ENCLOSED.finditer(text) if _plain(match[1]) in _PLAIN]
     yield from found
 
 

@@ -15,6 +15,7 @@ from typing import Any
 import duckdb
 
 from polyculture.cache.sql_files import read_sql
+from polyculture.instruments.papers.answers_needed import Where, answers_needed
 from polyculture.instruments.papers.needed import ALL, UNKNOWN, Holdings, read_as_published
 from polyculture.instruments.papers.paper import Paper, Protocol
 from polyculture.instruments.papers.protocol import protocol_score
@@ -85,15 +86,23 @@ def paper_tables(
         *_embedding_cells(_rows(store, "embedding_table", data)),
     ]
     shares = _rows(store, "vocabulary_table", None) if TOKENS in paper.parts else ()
-    unlike = _reading(read_as_published(store, data), paper)
+    unlike, needed = _reading(read_as_published(store, data), paper), answers_needed(store, paper, data)
     cells = [
         *_score_cells(store, paper, data, ours, seed),
-        *(replace(cell, lacking=unlike) for cell in asked),
+        *(replace(cell, lacking=_joined(unlike, needed.get(_answered(cell)))) for cell in asked),
         *_vocabulary_cells(shares),
         *(_text_cells(store) if paper.texts else ()),
     ]
     key = _place_of
     return [PaperTable(*place, tuple(group)) for place, group in groupby(sorted(cells, key=key), key=key)]
+
+
+def _answered(cell: TableCell) -> Where:
+    return cell.measure, cell.model, cell.variant, cell.language, cell.culture
+
+
+def _joined(*lacking: str | None) -> str | None:
+    return "; ".join(filter(None, lacking)) or None
 
 
 def _place_of(cell: TableCell) -> tuple[str, str, str, str, str]:

@@ -328,6 +328,9 @@ def test_a_file_may_be_named_after_a_language(camellia: Path) -> None:
         ("I eat <mask>", "I eat [MASK]"),
         ("[MAK]を食べる", "[MASK]を食べる"),
         ("[MASK] [MASK] sang", "[MASK] sang"),
+        ("आम्हाला [ मास्क ] आवडते", "आम्हाला [MASK] आवडते"),
+        ("Tôi ăn [mặt nạ]", "Tôi ăn [MASK]"),
+        ("मैं (मास्क) खाता हूँ", "मैं [MASK] खाता हूँ"),
     ],
 )
 def test_gaps_in_other_spellings_are_read_and_told(text: str, read: str) -> None:
@@ -337,7 +340,8 @@ def test_gaps_in_other_spellings_are_read_and_told(text: str, read: str) -> None
 
 
 @pytest.mark.parametrize(
-    "text", ["He wore a mask [sic] today", "[London] and [Paris]", "[MASK] with a (mask)", "the [mark] here"]
+    "text",
+    ["He wore a mask [sic] today", "[London] and [Paris]", "[MASK] with a (mask)", "the [mark] here", "[MASK] (मास्क)"],
 )
 def test_other_words_in_brackets_are_no_gap(text: str) -> None:
     assert read_gaps(text, ["[MASK]"]).text == text
@@ -538,7 +542,8 @@ def test_an_english_name_of_both_sides_is_out_and_one_of_a_side_stands_once(tmp_
         "language,culture,type,entity,english",
         "sw,Swahili,food,mkate,bread",
         "sw,Western,food,bredi,bread",  # the other side's, too
-        "hi,Western,food,ब्रेड,bread",  # in Hindi nobody else is called so
+        "hi,Western,food,ब्रेड,bread",  # in Hindi nobody else is called so, but it is the same Western name
+        "hi,Western,food,पिज़्ज़ा,pizza",
         "sw,Swahili,food,uji,porridge",
         "sw,Swahili,food,ujii,porridge",  # two of a side
         "sw,Western,food,piza,pizza",
@@ -561,7 +566,7 @@ def test_an_english_name_of_both_sides_is_out_and_one_of_a_side_stands_once(tmp_
         return sorted((one.culture, one.surface) for one in dataset.fitting(context))
 
     assert fitting(ours, "We eat [MASK]") == [("Swahili", "porridge"), ("Western", "pizza")]
-    assert fitting(ours, "We want [MASK]") == [("Hindi", "roti"), ("Western", "bread")]
+    assert fitting(ours, "We want [MASK]") == [("Hindi", "roti"), ("Western", "pizza")]
     assert len(ours.contexts) == 2
     assert dict(reasons(ours.left_out)) == {
         "the same name is Swahili and Western in English, of sw": 2,

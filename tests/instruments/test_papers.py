@@ -186,6 +186,22 @@ def test_the_papers_protocol_asks_by_the_presets_of_the_parts(folder: Path, serv
     assert len(prompts) == 4
     assert all("Below is a post in Japanese." in prompt for prompt in prompts)  # in English, about Japanese
     assert {body["max_tokens"] for body in server.bodies} == {30}
+    assert lacking(folder, "qa") == {""}
+    few = ("--language", "ja", "--entities", "1", "--draws", "1", "--as-published")
+    asked = polyculture("qa", "exp.toml", *OWN, *STUB, *few, cwd=folder)
+    assert asked.returncode == 0, asked.stderr
+    command = "polyculture qa EXPERIMENT --preset camellia --data own --language ja"
+    told = f"1 of 3 draws; 1 of 2 entities of a side in a draw; asked by other prompts: {command}"
+    assert lacking(folder, "qa") == {told}
+
+
+def lacking(folder: Path, measure: str) -> set[str]:
+    """What the paper's tables of a measure say that they lack."""
+    report = polyculture("report", "exp.toml", "--paper", "camellia", "--data", "own", cwd=folder)
+    assert report.returncode == 0, report.stderr
+    cells = folder / "runs" / "paper" / "report-tables" / "paper-camellia" / "cells.csv"
+    with cells.open(encoding="utf-8") as text:
+        return {row["lacking"] for row in csv.DictReader(text) if row["measure"] == measure and row["value"]}
 
 
 def test_a_type_without_entities_of_one_side_is_a_line_and_the_rest_is_asked(folder: Path, server: StubServer) -> None:
