@@ -57,7 +57,7 @@ def _accepted(source: IndexSource, catalog: Catalog) -> int:
     with duckdb.connect() as connection, source.opened(connection):
         ontology = Ontology(connection, catalog, ["book"])
         ontology.expand_classes()
-        members = ontology.members(connection.table("wikidata.items"))
+        members = ontology.reach(connection.table("wikidata.items"))
         params = {"scope": ontology.scopes["book", "title"]}
         members.create("accepted")
         (count,) = connection.execute("SELECT count(*) FROM accepted WHERE scope = $scope", params).fetchone() or (0,)

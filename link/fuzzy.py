@@ -26,7 +26,7 @@ _ROUNDING = 1e-9  # keeps pairs exactly at the threshold
 
 
 def match_fuzzily(connection: duckdb.DuckDBPyConnection, threshold: float, plain: float, strict: float) -> None:
-    """Adds to `found` the `members` that queries without any candidate match fuzzily.
+    """Adds to `found` the items of the topics that queries without any candidate match fuzzily.
 
     `threshold` is a ratio of 0 to 100. Below `plain` the two must be near-identical. `strict` is the threshold for
     persons, and for scripts where a letter carries more information.
@@ -35,16 +35,20 @@ def match_fuzzily(connection: duckdb.DuckDBPyConnection, threshold: float, plain
     shortest = {"shortest": floor(threshold / (2 * (100 - threshold))) + 1}
     connection.execute(statement("fuzzy_macros"))
     connection.execute(statement("fuzzy_queries"), shortest)
-    connection.execute(statement("fuzzy_names"), shortest)
+    connection.execute(statement("near_names"), shortest)
+    connection.execute(statement("fuzzy_names"))
     connection.execute(statement("fuzzy_keys"))
-    for table, view in (("fuzzy_keys", "lettered_keys"), ("fuzzy_names", "lettered_names")):
-        rows: pa.Table = connection.table(table).to_arrow_table()
-        lettered = rows.append_column("letters", letter_sets(rows.column("key").combine_chunks()))
-        connection.from_arrow(lettered).create_view(view)
+    connection.from_arrow(_with_letters(connection.table("fuzzy_keys"))).create_view("lettered_keys")
+    connection.from_arrow(_with_letters(connection.table("fuzzy_names"))).create_view("lettered_names")
     slack = {"slack": 1 - threshold / 100 + _ROUNDING}
     pairs: pa.Table = connection.sql(statement("fuzzy_pairs"), params=slack).to_arrow_table()
     connection.from_arrow(_similar(pairs, threshold, plain)).create_view("fuzzy_matches")
     connection.execute(statement("fuzzy_candidates"), {"kept": KEPT, "strict": strict})
+
+
+def _with_letters(keys: duckdb.DuckDBPyRelation) -> pa.Table:
+    rows: pa.Table = keys.to_arrow_table()
+    return rows.append_column("letters", letter_sets(rows.column("key").combine_chunks()))
 
 
 def letter_sets(texts: pa.Array[Any]) -> pa.Array[Any]:

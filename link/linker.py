@@ -26,18 +26,17 @@ from polyculture.cache.scratch import scratch_folder
 from polyculture.link.calibration import create_confidences
 from polyculture.link.entity_json import number
 from polyculture.link.fuzzy import match_fuzzily
+from polyculture.link.name_forms import load_loose_names
 from polyculture.link.ontology import Ontology
 from polyculture.link.queries import create_keys, create_lookups
 from polyculture.link.query_expansion import create_expansions
 from polyculture.link.rules import DEFAULT_RULES, LinkRules
 from polyculture.link.source import Source
 from polyculture.link.statements import statement
-from polyculture.link.variants import create_forms, create_topic_names, find_variants
+from polyculture.link.variants import create_forms, find_variants
 from polyculture.link.within import match_known, match_unknown
 
 MEMORY = "1GB"  # DuckDB's memory limit while it links; the rest goes to disk
-# Of so many queries some have no exact match: the tables for variants are created while surfaces are normalised.
-PRECOMPUTE_FROM = 100_000
 AT_A_TIME = 2  # output tables created in parallel: their last steps use one core
 _TABLES = {table.name: table for table in (CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS)}
 TABLES = tuple(_TABLES)
@@ -67,43 +66,30 @@ class Linker:
             connection.execute("SET preserve_insertion_order = false")  # the output tables are sorted at the end
             ontology = Ontology(connection, self.catalog, topics)
             connection.execute(statement("loose"))
-            precompute = not self.source.queried_by_name and queries.num_rows >= PRECOMPUTE_FROM
-            self._create_queries(connection, queries, ontology, precompute)
-            self._find_exact(connection, ontology, progress, precompute)
-            self._find_variants(connection, ontology, progress, precompute)
+            self._create_queries(connection, queries, ontology)
+            self._find_exact(connection, ontology, progress)
+            self._find_variants(connection, ontology, progress)
             ontology.reach(connection.table("found")).create("reached")
             return self._choose(connection)
 
-    def _create_queries(
-        self, connection: duckdb.DuckDBPyConnection, queries: pa.Table, ontology: Ontology, precompute: bool
-    ) -> None:
-        """Creates the query tables; with `precompute` also the topics' names, while Python normalises the surfaces."""
+    def _create_queries(self, connection: duckdb.DuckDBPyConnection, queries: pa.Table, ontology: Ontology) -> None:
+        """Creates the query tables. While Python normalises the surfaces DuckDB numbers the queries."""
         create_lookups(connection, queries, self.catalog, ontology.scopes)
-        if precompute:
-            ontology.expand_classes()  # first: its many short statements would each wait for Python
         with connection.cursor() as cursor, ThreadPoolExecutor(1) as beside:
             normalising = beside.submit(create_keys, cursor, self.catalog)
             connection.execute(statement("queries"))
-            if precompute:
-                _create_topic_names(connection, ontology)
             normalising.result()
 
-    def _find_exact(
-        self, connection: duckdb.DuckDBPyConnection, ontology: Ontology, progress: Progress, precompute: bool
-    ) -> None:
+    def _find_exact(self, connection: duckdb.DuckDBPyConnection, ontology: Ontology, progress: Progress) -> None:
         """Creates `found` (exact matches) and `unmatched` (queries without an exact match in the topic)."""
         self.source.find(connection, progress)
-        if not precompute:
-            ontology.expand_classes()
+        ontology.expand_classes()
+        connection.execute(statement("members"))
         connection.execute(statement("found"))
         self._drop_foreign_hits(connection)
-        if not precompute:
-            _create_members(connection, ontology, "found")
         connection.execute(statement("unmatched"))
 
-    def _find_variants(
-        self, connection: duckdb.DuckDBPyConnection, ontology: Ontology, progress: Progress, precompute: bool
-    ) -> None:
+    def _find_variants(self, connection: duckdb.DuckDBPyConnection, ontology: Ontology, progress: Progress) -> None:
         """Adds candidates of unmatched queries to `found`, by the forms of the rules, one after the other."""
         rules, forms = self.rules, self.rules.forms
         if not forms or not len(connection.table("unmatched")):
@@ -111,9 +97,8 @@ class Linker:
         create_forms(connection, self.catalog, inflected="inflection" in forms, within="within" in forms)
         if self.source.queried_by_name:
             create_expansions(connection, self.catalog)
-            self._find_exact(connection, ontology, progress, precompute)  # the new items may match exactly
-        if not precompute:
-            _create_topic_names(connection, ontology)
+            self._find_exact(connection, ontology, progress)  # the new items may match exactly
+        load_loose_names(connection, self.source)
         find_variants(connection, spelled="spelling" in forms)
         self._drop_foreign_hits(connection)
         if "within" in forms:
@@ -158,17 +143,6 @@ def languages_without_names(source: Source, catalog: Catalog, languages: Iterabl
     """The languages in which the source has no names: there only names of other languages, mostly English, match."""
     own = {code: catalog.language(code).label_languages[0] for code in languages}
     return sorted(code for code, first in own.items() if first not in source.languages)
-
-
-def _create_topic_names(connection: duckdb.DuckDBPyConnection, ontology: Ontology) -> None:
-    """Creates the tables of the items that belong to the topics' kinds, and of their names."""
-    _create_members(connection, ontology, "wikidata.items")
-    create_topic_names(connection)
-
-
-def _create_members(connection: duckdb.DuckDBPyConnection, ontology: Ontology, items: str) -> None:
-    connection.execute("DROP TABLE IF EXISTS members")
-    ontology.members(connection.table(items)).create("members")
 
 
 def create_country_codes(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:

@@ -98,11 +98,6 @@ class Ontology:
         wanted.create_view("wanted", replace=True)
         return self._connection.sql(statement("ontology_items"))
 
-    def members(self, wanted: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
-        """The items of `wanted` that reach a scope, without their paths: scope, item."""
-        wanted.create_view("wanted", replace=True)
-        return self._connection.sql(statement("ontology_members"))
-
     def _create_tables(self) -> None:
         self._connection.execute(statement("ontology"))
         rules = [

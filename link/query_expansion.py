@@ -15,9 +15,9 @@ import pyarrow as pa
 from rapidfuzz.distance import Levenshtein
 
 from polyculture.cache.catalog import Catalog, Language
+from polyculture.link.inflection import inflection_of
 from polyculture.link.normalise import marks
 from polyculture.link.statements import statement
-from polyculture.link.variants import inflection_of
 
 _COLUMNS: list[tuple[str, pa.DataType]] = [("own", pa.uint32()), ("language", pa.string()), ("surface", pa.string())]
 _TEXTS_SCHEMA = pa.schema(_COLUMNS)

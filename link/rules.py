@@ -9,10 +9,10 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.identity import content_id
 from polyculture.link.calibration import bases
 from polyculture.link.forms import FORMS, Form
+from polyculture.link.inflection import inflections
 from polyculture.link.normalise import NORMALISATION
 from polyculture.link.ontology import pages, scope_of
 from polyculture.link.source import Source
-from polyculture.link.variants import inflections
 from polyculture.link.within import carriers
 
 ALGORITHM = 10  # raise when the same input may give other links

@@ -39,6 +39,11 @@ class Source(Protocol):
         ...
 
     @property
+    def loose_names(self) -> str | None:
+        """The version of its table `loose_names` (`link/name_forms.py`); None where it has none."""
+        ...
+
+    @property
     def queried_by_name(self) -> bool:
         """Is each name a request? Then the source fills `api_hits` (`sql/api_hits.sql`) with the items by lookup."""
         ...

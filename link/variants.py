@@ -8,80 +8,36 @@ the forms up by name.
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache, partial
-from pathlib import Path
-from typing import Any, TypedDict
+from functools import partial
+from typing import Any
 
 import duckdb
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog, Language
+from polyculture.link.cheap_patterns import has_required_text, letters_of, required_text, with_letters
+from polyculture.link.inflection import Rule, inflection_of
+from polyculture.link.name_forms import create_name_forms
 from polyculture.link.normalise import normalise
 from polyculture.link.statements import statement
 from polyculture.link.within import create_inner_names
 
-Rule = Sequence[str]  # a pattern and its replacement; in `searched` several such pairs may follow one another
 _LITERAL = re.compile(r"[\w &]+")  # a pattern without metacharacters
-# A pattern of one group and a literal ending.
-_PLAIN_ENDING = re.compile(r"\((?!\?)(?:[^()]|\([^()]*\))+\)(\w+)\$")
 AT_A_TIME = 2  # languages inflected in parallel
-ALL = "all"  # the rules for every language
-_VOWELS = range(0xAC00, 0xD7A4, 28)  # Hangul syllables that end in a vowel, each before those that add a consonant
-_SYLLABLES = {
-    "open": "".join(map(chr, _VOWELS)),
-    "closed": "".join(f"{chr(code + 1)}-{chr(code + 27)}" for code in _VOWELS),
-    "l": "".join(chr(code + 8) for code in _VOWELS),
-}
-
-
-class Inflection(TypedDict, total=False):
-    """The rules of one language in `inflection.toml`."""
-
-    articles: str
-    names: list[Rule]
-    written: list[Rule]
-    before: list[Rule]
-    after: list[Rule]
-    cases: list[Rule]
-    again: int
-    searched: list[Rule]
-
-
-@cache
-def inflections() -> Mapping[str, Inflection]:
-    """The rules of `inflection.toml` by language."""
-    text = Path(__file__).with_name("inflection.toml").read_text(encoding="utf-8")
-    for name, syllables in _SYLLABLES.items():
-        text = text.replace(f"{{{name}}}", f"[{syllables}]")
-    read: dict[str, Inflection] = tomllib.loads(text)
-    return read
-
-
-def create_topic_names(connection: duckdb.DuckDBPyConnection) -> None:
-    """Creates the table `topic_names`: the names of `members`, also without articles or what stands in brackets.
-
-    So are those of all languages of the fallback chains: a link must not depend on the other queries.
-    """
-    connection.execute(statement("topic_names"))
-    rewritten = [("", rule) for rule in inflections()[ALL]["names"]]
-    for (code,) in connection.execute("SELECT DISTINCT name_language FROM chain ORDER BY name_language").fetchall():
-        inflection = _inflection(code)
-        if articles := inflection.get("articles"):
-            connection.execute(statement("names_without_article"), {"language": code, "articles": articles})
-        rewritten += [(code, rule) for rule in inflection.get("names", [])]
-    for code, (pattern, other) in rewritten:
-        params = {"language": code, "pattern": pattern, "other": other}
-        connection.execute(statement("names_otherwise"), params)
+FEW = 1000  # forms of a language that Python looks at before patterns are compiled for them
 
 
 def find_variants(connection: duckdb.DuckDBPyConnection, *, spelled: bool = True) -> None:
-    """Adds to `found` the `members` that match queries in `unmatched` by a form of `create_forms`.
+    """Adds to `found` the names of the topics that match queries in `unmatched` by a form of `create_forms`.
 
     Without `spelled`, none that differs from the mention by its spelling alone.
     """
+    connection.execute(statement("loose_forms"))
+    connection.execute(statement("named"))
+    create_name_forms(connection)
+    connection.execute(statement("topic_names"))
     connection.execute(statement("variant_matches"))
     if not spelled:
         connection.execute("DELETE FROM found WHERE strength = 6")
@@ -138,16 +94,6 @@ def _insert_written(connection: duckdb.DuckDBPyConnection, language: Language, r
         connection.execute(statement("inflect_written"))
 
 
-def inflection_of(language: Language) -> Inflection:
-    """The rules of a language, or of the first label language it falls back on: those of zh for zh-tw."""
-    return inflections().get(language.code) or _inflection(language.label_languages[0])
-
-
-def _inflection(name_language: str) -> Inflection:
-    """The rules of a Wikidata language: those of en for en-gb."""
-    return inflections().get(name_language.partition("-")[0]) or Inflection()
-
-
 def _languages(connection: duckdb.DuckDBPyConnection) -> list[tuple[str]]:
     query = "SELECT language FROM unmatched GROUP BY language ORDER BY count(*) DESC, language"
     return connection.execute(query).fetchall()
@@ -156,25 +102,44 @@ def _languages(connection: duckdb.DuckDBPyConnection) -> list[tuple[str]]:
 def _inflect(
     connection: duckdb.DuckDBPyConnection, rules: Sequence[Rule], *, front: bool, before: int, turned: int
 ) -> None:
-    """Applies all rules to the forms of the round `before`. Patterns are parameters, never part of the SQL.
+    """Applies the rules to the forms of the round `before`. Patterns are parameters, never part of the SQL.
 
-    The first `turned` rules make another word form; the rest are of what a person's name has, too.
+    The first `turned` rules make another word form; the rest are of what a person's name has, too. To compile a pattern
+    takes longer than to inflect a hundred mentions: where the forms are few, rules that do not apply are left out.
     """
-    if not rules:
+    few = _few_forms(connection, before)
+    wanted = [n for n, (pattern, _) in enumerate(rules) if few is None or has_required_text(pattern, few)]
+    if not wanted:
         return
+    letters = letters_of(few) if few else None
     params: dict[str, Any] = {"front": front, "before": before, "round": before if front else before + 1}
-    columns = [_inflected(n, rule, params) for n, rule in enumerate(rules)]
-    inflected = [f"{{'key': {column}, 'turned': {n < turned}}}" for n, column in enumerate(columns)]
+    columns = [(_inflected(n, rules[n], letters, params), n < turned) for n in wanted]
+    inflected = [f"{{'key': {column}, 'turned': {turns}}}" for column, turns in columns]
     connection.execute(statement("inflect_step").replace("$inflected", ", ".join(inflected)), params)
 
 
-def _inflected(number: int, rule: Rule, params: dict[str, Any]) -> str:
+def _few_forms(connection: duckdb.DuckDBPyConnection, before: int) -> list[str] | None:
+    """The forms of the round `before`; None where there are more than `FEW`."""
+    rows = connection.execute(statement("inflected_forms"), {"before": before, "most": FEW + 1}).fetchall()
+    return [key for (key,) in rows] if len(rows) <= FEW else None
+
+
+def _inflected(number: int, rule: Rule, letters: str | None, params: dict[str, Any]) -> str:
     """The SQL column of a rule; its texts go to `params`. A cheap test for literal text comes before the pattern."""
-    params[f"pattern{number}"], params[f"other{number}"] = rule
-    if _LITERAL.fullmatch(rule[0]) and _LITERAL.fullmatch(rule[1]):
+    pattern, other = rule
+    params[f"pattern{number}"], params[f"other{number}"] = with_letters(pattern, letters), other
+    if _LITERAL.fullmatch(pattern) and _LITERAL.fullmatch(other):
         return f"CASE WHEN contains(key, $pattern{number}) THEN replace(key, $pattern{number}, $other{number}) END"
     inflected = f"nullif(regexp_replace(key, $pattern{number}, $other{number}, 'g'), key)"
-    if not (ending := _PLAIN_ENDING.fullmatch(rule[0])):
-        return inflected
-    params[f"ending{number}"] = ending[1]
-    return f"CASE WHEN suffix(key, $ending{number}) THEN {inflected} END"
+    return f"CASE WHEN {_literal_test(number, pattern, params)} THEN {inflected} END"
+
+
+def _literal_test(number: int, pattern: str, params: dict[str, Any]) -> str:
+    """An SQL test for the literal text that a pattern requires; its texts go to `params`."""
+    required = required_text(pattern)
+    if required is None:
+        return "true"
+    names = [f"text{number}_{n}" for n in range(len(required.texts))]
+    params.update(zip(names, required.texts, strict=True))
+    test = "suffix" if required.last else "contains"
+    return f"({' OR '.join(f'{test}(key, ${name})' for name in names)})"

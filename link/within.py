@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -21,13 +21,15 @@ import duckdb
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog, Language
-from polyculture.link.normalise import fold_of, normalise
+from polyculture.link.name_forms import create_name_forms
+from polyculture.link.normalise import Fold, fold_of, normalise
 from polyculture.link.statements import statement
 
 Sort: TypeAlias = Literal["things", "wear", "works"]
 SORTS: tuple[Sort, ...] = ("things", "wear", "works")
 SIDES = ("before", "after")
-ONLY_UNKNOWN = ("head_last", "creator_before", "creator_after")
+JOINTS = " ,;:."  # between a carrier word and the name, where spaces set words apart
+EDGE = 3  # letters at a text's beginning or end that are compared before a pattern is
 NEVER = r"[^\x00-\x{10FFFF}]"  # a pattern that nothing matches
 _ROUND = " \t\n,;:.–—-"  # around a title and its marks
 LONGEST = 80  # letters of a title between marks
@@ -62,13 +64,18 @@ def create_inner_names(connection: duckdb.DuckDBPyConnection, catalog: Catalog) 
     connection.execute(statement("inner_names"))
     topics = connection.execute("SELECT DISTINCT topic FROM query_groups ORDER BY topic").fetchall()
     connection.executemany("INSERT INTO sorts VALUES (?, ?)", [(topic, sort_of(topic)) for (topic,) in topics])
+    known = _languages(connection, catalog, "unmatched")
+    if not known:
+        return
+    _insert_languages(connection, known)
+    connection.execute(statement("inner_edges"))
+    for language, own in _languages(connection, catalog, "edged_spellings"):
+        spaced = {"spaced": own.get("spaced", True)}
+        connection.execute(statement("inner_known"), _patterns(language, own) | _edges(language, own) | spaced)
     marked: dict[str, list[tuple[int, str]]] = {}
     for code, spelling, surface in connection.execute(statement("marked_mentions")).fetchall():
         marked.setdefault(code, []).append((spelling, surface))
-    for language, own in _languages(connection, catalog):
-        patterns = _patterns(language, own)
-        chosen = {name: pattern for name, pattern in patterns.items() if name not in ONLY_UNKNOWN}
-        connection.execute(statement("inner_known"), chosen | _edges(language, own))
+    for language, own in known:
         _insert_marked(connection, marked.get(language.code, []), language, own)
     connection.execute(statement("inner_spellings"))
 
@@ -80,16 +87,36 @@ def match_known(connection: duckdb.DuckDBPyConnection) -> None:
 
 def match_unknown(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
     """Adds to `found` the longest name inside each query without any candidate: by what the rest says of its item."""
-    connection.execute(statement("inner_texts"))
-    for language, own in _languages(connection, catalog):
-        connection.execute(statement("inner_parts"), _patterns(language, own))
+    connection.execute(statement("inner_spans"))
+    for language, own in _languages(connection, catalog, "inner_spans"):
+        connection.execute(statement("inner_parts"), _patterns(language, own) | _creators(language, own))
     if len(connection.table("inner_parts")):
         connection.execute(statement("inner_doubts"))
+        if len(connection.table("named_items")):
+            connection.execute(statement("named"))
+            create_name_forms(connection)
+        connection.execute(statement("inner_found"))
 
 
-def _languages(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> list[tuple[Language, Mapping[str, Any]]]:
-    """The languages of the queries in `unmatched`, with their carrier words."""
-    codes = connection.execute("SELECT DISTINCT language FROM unmatched ORDER BY language").fetchall()
+def _insert_languages(
+    connection: duckdb.DuckDBPyConnection, known: Iterable[tuple[Language, Mapping[str, Any]]]
+) -> None:
+    """Fills `carrier_languages` and `carrier_edges`."""
+    edges = {
+        (language.code, side, letters) for language, own in known for side, letters in _edge_letters(language, own)
+    }
+    languages = [(language.code, own.get("spaced", True), own["head"] == "last") for language, own in known]
+    for table, rows in (("carrier_languages", languages), ("carrier_edges", sorted(edges))):
+        columns = [list(column) for column in zip(*rows, strict=True)]
+        unnested = ", ".join(["unnest(?)"] * len(columns))
+        connection.execute(f"INSERT INTO {table} SELECT {unnested}", columns)
+
+
+def _languages(
+    connection: duckdb.DuckDBPyConnection, catalog: Catalog, table: str
+) -> list[tuple[Language, Mapping[str, Any]]]:
+    """The languages of the rows of a table, with their carrier words."""
+    codes = connection.table(table).unique("language").order("language").fetchall()
     languages = [catalog.language(code) for (code,) in codes]
     return [(language, own) for language in languages if (own := _carriers_of(language))]
 
@@ -102,27 +129,44 @@ def _carriers_of(language: Language) -> Mapping[str, Any]:
 
 def _patterns(language: Language, own: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of the statements: for each sort and side a pattern of texts of carrier words alone."""
-    spaced = own.get("spaced", True)
-    params: dict[str, Any] = {"language": language.code, "spaced": spaced, "head_last": own["head"] == "last"}
+    params: dict[str, Any] = {"language": language.code}
     for side in SIDES:
         words = {sort: list(own[sort][side]) for sort in SORTS}
         words["wear"] += words["things"]
         for sort in SORTS:
             params[f"{sort}_{side}"] = _pattern(words[sort], language, own)
-    joints = own["creator"]
-    params["creator_before"] = _ending(joints["before"], language)
-    params["creator_after"] = _beginning(joints["after"], language)
     return params
+
+
+def _creators(language: Language, own: Mapping[str, Any]) -> dict[str, str]:
+    """Patterns for a creator on either side of a title."""
+    joints = own["creator"]
+    return {
+        "creator_before": _ending(joints["before"], language),
+        "creator_after": _beginning(joints["after"], language),
+    }
 
 
 def _edges(language: Language, own: Mapping[str, Any]) -> dict[str, str]:
     """Patterns of texts that begin or end with a carrier word: few do, and only these are looked at closely."""
-    counts = [*own.get("numbers", ()), *own.get("measures", ())]
-    first, last = (
-        _any_of([*counts, *(word for sort in SORTS for word in own[sort][side])], language) for side in SIDES
-    )
-    joint = "[ ,;:.]" if own.get("spaced", True) else ""
+    first, last = (_any_of(words, language) for words in _edge_words(own))
+    joint = f"[{JOINTS}]" if own.get("spaced", True) else ""
     return {"first": f"^{first}{joint}", "last": f"{joint}{last}$"}
+
+
+def _edge_letters(language: Language, own: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The sides, and the letters with which a text of `_edges` begins or ends there."""
+    firsts, lasts = (_normal_forms(tuple(words), _fold(language)) for words in _edge_words(own))
+    joints = JOINTS if own.get("spaced", True) else [""]
+    yield from (("first", f"{word}{joint}"[:EDGE]) for word in firsts for joint in joints)
+    yield from (("last", f"{joint}{word}"[-EDGE:]) for word in lasts for joint in joints)
+
+
+def _edge_words(own: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+    """The carrier words at the beginning and at the end of a text."""
+    counts = [*own.get("numbers", ()), *own.get("measures", ())]
+    first, last = ([*counts, *(word for sort in SORTS for word in own[sort][side])] for side in SIDES)
+    return first, last
 
 
 def _pattern(words: Iterable[str], language: Language, own: Mapping[str, Any]) -> str:
@@ -138,19 +182,28 @@ def _pattern(words: Iterable[str], language: Language, own: Mapping[str, Any]) -
 
 def _any_of(words: Iterable[str], language: Language) -> str:
     """A pattern for one of the words, the longest first."""
-    forms = set(normalise(list(words), fold_of(language.label_languages[0])))
-    return f"(?:{'|'.join(map(re.escape, sorted(forms, key=lambda form: (-len(form), form))))})"
+    forms = sorted(_normal_forms(tuple(words), _fold(language)), key=lambda form: (-len(form), form))
+    return f"(?:{'|'.join(map(re.escape, forms))})"
+
+
+def _fold(language: Language) -> Fold:
+    return fold_of(language.label_languages[0])
+
+
+@cache
+def _normal_forms(words: tuple[str, ...], fold: Fold) -> frozenset[str]:
+    return frozenset(normalise(words, fold))
 
 
 def _ending(joints: Sequence[str], language: Language) -> str:
     """A pattern for a creator before a title, whose group is the creator: the longest joint first."""
-    forms = sorted(normalise([joint for joint in joints if joint], fold_of(language.label_languages[0])), key=len)[::-1]
+    forms = sorted(normalise([joint for joint in joints if joint], _fold(language)), key=len)[::-1]
     return rf"^(.+?)(?: ?(?:{'|'.join(map(re.escape, forms))}))?$" if forms else "^(.+)$"
 
 
 def _beginning(joints: Sequence[str], language: Language) -> str:
     """A pattern for a creator after a title, whose group is the creator."""
-    forms = sorted(normalise([joint for joint in joints if joint], fold_of(language.label_languages[0])), key=len)[::-1]
+    forms = sorted(normalise([joint for joint in joints if joint], _fold(language)), key=len)[::-1]
     return rf"^(?:{'|'.join(map(re.escape, forms))}) ?(.+)$" if forms else NEVER
 
 
@@ -164,7 +217,7 @@ def _insert_marked(
 
     A row is the number of a spelling, and the mention as it is written.
     """
-    fold = fold_of(language.label_languages[0])
+    fold = _fold(language)
     found: list[tuple[int, str, str, str]] = []
     for spelling, surface in rows:
         inside = list(_MARKED.finditer(surface))

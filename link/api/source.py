@@ -40,6 +40,7 @@ class ApiSource:
 
     complete = False  # no service lists all names of a kind, which fuzzy matching needs
     queried_by_name = True
+    loose_names = None
 
     def __init__(self, settings: ApiSettings, cache: Path, languages: Iterable[str]) -> None:
         settings.check()

@@ -24,7 +24,7 @@ def lexicon(snapshot: Snapshot, catalog: Catalog, topic: str, language: str) -> 
     with connect() as connection, source.opened(connection):
         ontology = Ontology(connection, catalog, [topic])
         ontology.expand_classes()
-        ontology.reach(connection.table("wikidata.items")).create("members")
+        ontology.reach(connection.table("wikidata.items")).create("reached")
         rows = [
             {"kind": name, "scope": ontology.scopes[topic, name], "granularity": kind.granularity, "place": place}
             for place, (name, kind) in enumerate(kinds)

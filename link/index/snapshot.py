@@ -24,6 +24,7 @@ from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id
 from polyculture.link.entity_json import SCHEMAS
 from polyculture.link.index.parts import ArrowTables, flush, part_files, write_parts
+from polyculture.link.name_forms import create_name_forms, loose_names_version
 from polyculture.link.normalise import NORMALISATION
 from polyculture.link.statements import statement
 
@@ -65,6 +66,11 @@ class Snapshot:
         """Does it hold every name of every item? Snapshots of a cache, or of some topics' items, do not."""
         return bool(self.meta.get("complete", True))
 
+    @property
+    def loose_names(self) -> str | None:
+        """The version of its table `loose_names`; snapshots of earlier versions of Polyculture have none."""
+        return self.meta.get("loose_names")
+
 
 def open_snapshot(path: Path) -> Snapshot:
     """The snapshot in `path`. Raises `SnapshotError` where it is missing, no snapshot, or of another version."""
@@ -96,7 +102,7 @@ def verify(snapshot: Snapshot) -> None:
     if mark.exists():
         return
     with damage_named(snapshot.path), duckdb.connect(str(snapshot.path), read_only=True) as connection:
-        for table in SCHEMAS:
+        for table in (*SCHEMAS, *(["loose_names"] if snapshot.loose_names else [])):
             connection.execute(f"SELECT bit_xor(hash(row)) FROM {table} AS row")  # noqa: S608  our tables' names
     with suppress(OSError):  # the next one reads it again
         mark.parent.mkdir(parents=True, exist_ok=True)
@@ -173,11 +179,16 @@ def _build(
             _part(connection, files(table), table).create_view(f"part_{table}")
         connection.execute("ATTACH $file AS snapshot", {"file": str(file)})
         connection.execute(statement("snapshot_sorted"))
+        connection.execute(statement("loose"))
+        connection.execute("CREATE VIEW named AS FROM snapshot.names")
+        create_name_forms(connection)
+        connection.execute(statement("loose_names").replace("CREATE TABLE ", "CREATE TABLE snapshot."))
         meta = {
             "version": VERSION,
             "identity": content_id(VERSION, provenance["source"], languages),
             "languages": languages,
             "counts": _counts(connection),
+            "loose_names": loose_names_version(),
             "built_with": f"DuckDB {duckdb.__version__}",
             **provenance,
         }

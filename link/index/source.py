@@ -23,6 +23,7 @@ class IndexSource:
         self.identity = snapshot.identity
         self.languages = snapshot.languages
         self.complete = snapshot.complete
+        self.loose_names = snapshot.loose_names
         self.provenance: Mapping[str, Any] = {"source": "index", "snapshot": snapshot.path.name, **snapshot.meta}
 
     @contextmanager

@@ -6,11 +6,10 @@
 INSERT INTO found
 WITH bearers AS (
     SELECT members.scope, chain.language, chain.fold, name.normalised AS name, bool_and(chain.english) AS english
-    FROM topic_names AS name
+    FROM near_names AS name
     SEMI JOIN fuzzy_matches ON fuzzy_matches.name = name.normalised
     JOIN members USING (item)
     JOIN chain ON chain.name_language = name.language
-    WHERE name.rule_count = 0
     GROUP BY ALL
 ),
 close AS (
@@ -32,7 +31,7 @@ hits AS (
     SELECT close.query, close.query_group, members.item, min((-close.score, chain.position, name.name, name.language)) AS hit
     FROM close
     JOIN chain ON chain.language = close.language
-    JOIN topic_names AS name ON name.language = chain.name_language AND name.normalised = close.key AND name.rule_count = 0
+    JOIN near_names AS name ON name.language = chain.name_language AND name.normalised = close.key
     JOIN members ON members.scope = close.scope AND members.item = name.item
     GROUP BY close.query, close.query_group, members.item
 )

@@ -1,11 +1,10 @@
 -- inner_names: add the parts of the spellings of $language that stand between carrier words. Those that neither begin nor end
--- with one are left out at once; longer spellings than 120 letters are no mentions of a name.
+-- with one are left out at once.
 INSERT INTO inner_names
 WITH edged AS (
     SELECT spelling, key, boundaries(key, $spaced) AS places
-    FROM spellings
-    WHERE language = $language AND length(key) <= 120
-      AND (regexp_matches(key, $first) OR regexp_matches(key, $last))
+    FROM edged_spellings
+    WHERE language = $language AND (regexp_matches(key, $first) OR regexp_matches(key, $last))
 ),
 cuts AS (
     SELECT spelling, key, unnest(places) AS place FROM edged

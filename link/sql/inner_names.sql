@@ -6,9 +6,17 @@ CREATE TABLE sorts (topic VARCHAR, sort VARCHAR);
 -- inner_names: a row is a part of a spelling that may be a name, with what stands around it; known for these sorts.
 CREATE TABLE inner_names (spelling UINTEGER, language VARCHAR, key VARCHAR, before VARCHAR, after VARCHAR, sorts VARCHAR[]);
 
+-- carrier_languages: a row is a language with carrier words. `spaced`: spaces set words apart. `head_last`: the last word of a
+-- name says what the thing is.
+CREATE TABLE carrier_languages (language VARCHAR, spaced BOOLEAN, head_last BOOLEAN);
+
+-- carrier_edges: a row is the up to three letters with which a text that begins ('first') or ends ('last') with a carrier
+-- word begins or ends.
+CREATE TABLE carrier_edges (language VARCHAR, side VARCHAR, letters VARCHAR);
+
 -- inner_parts: a row is a name of a topic within a spelling that led nowhere, with what stands around it, and for which sorts
 -- each side consists of carrier words alone. `creator_before`, `creator_after`: a side without the words that join a creator
--- to a title. `head_last`: the last word of a name says what the thing is. `spaced`: spaces set words apart.
+-- to a title.
 CREATE TABLE inner_parts (
     language VARCHAR, whole VARCHAR, spaced BOOLEAN, head_last BOOLEAN, key VARCHAR, before VARCHAR, after VARCHAR,
     sorts_before VARCHAR[], sorts_after VARCHAR[], creator_before VARCHAR, creator_after VARCHAR

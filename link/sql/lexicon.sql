@@ -2,11 +2,11 @@
 -- else the more specific kind, then the nearer one. Of several items with the same name the first is chosen as the linker
 -- ranks: by name (own language, label, alias, English), kind, distance and sitelinks.
 WITH reach AS (
-    SELECT members.item, kinds.kind, kinds.granularity, kinds.place, members.distance
-    FROM members
+    SELECT reached.item, kinds.kind, kinds.granularity, kinds.place, reached.distance
+    FROM reached
     JOIN topic_kinds AS kinds USING (scope)
     LEFT JOIN (SELECT item, list(kind) AS kinds FROM wikidata.kinds WHERE topic = $topic GROUP BY item) AS hand
-        ON hand.item = members.item
+        ON hand.item = reached.item
     WHERE hand.kinds IS NULL OR list_contains(hand.kinds, kinds.kind)
 )
 SELECT

@@ -40,6 +40,9 @@ CREATE MACRO loose(key) AS CASE
     ELSE regexp_replace(key, '[^\p{L}\p{M}\p{N}]+|ー$', '', 'g')
 END;
 
+-- loose_hash: a number for a loose form; equal forms have equal numbers.
+CREATE MACRO loose_hash(loose) AS (hash(loose) >> 32)::UINTEGER;
+
 -- ends_in_one_letter: is the last word a single Latin letter?
 CREATE MACRO ends_in_one_letter(key) AS regexp_matches(key, '[^\p{L}\p{M}\p{N}]\p{Latin}$');
 

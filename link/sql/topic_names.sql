@@ -1,7 +1,10 @@
--- topic_names: a row is a name of an item in a scope of some query, in its normal form and its loose form. A name without its
--- article is a further row: `rule_count` is the number of rules applied to the name.
-CREATE TABLE topic_names AS
-SELECT name.item, name.language, name.name, name.kind, 0::UTINYINT AS rule_count, name.normalised, loose(name.normalised) AS loose
-FROM wikidata.names AS name
-SEMI JOIN (FROM members SEMI JOIN query_group_scopes USING (scope)) AS member ON member.item = name.item
-SEMI JOIN chain ON chain.name_language = name.language;
+-- topic_names: a row is a name of an item of the topics, in one of its forms, that has the loose form of some mention.
+CREATE OR REPLACE TABLE topic_names AS
+FROM name_forms SEMI JOIN loose_forms USING (loose);
+
+-- known_forms: a row is a form of a spelling whose loose form is that of such a name.
+CREATE OR REPLACE TABLE known_forms AS
+SELECT spelling.language, spelling.key AS spelling, form.rule_count, form.key, form.loose, form.turned
+FROM loose_forms AS form
+SEMI JOIN (FROM topic_names WHERE loose <> '') AS topic_names ON topic_names.loose = form.loose
+JOIN spellings AS spelling USING (spelling);

@@ -1,18 +1,3 @@
--- known_forms: a row is a form of a spelling whose loose form is that of a name in some scope.
-CREATE OR REPLACE TABLE known_forms AS
-WITH wanted AS (
-    SELECT spelling, rule_count, key, loose(key) AS loose, turned
-    FROM (
-        SELECT spelling, 0 AS rule_count, key, false AS turned FROM spellings
-        UNION ALL SELECT spelling, rule_count, key, turned FROM forms
-    )
-)
-SELECT spelling.language, spelling.key AS spelling, wanted.rule_count, wanted.key, wanted.loose, wanted.turned
-FROM wanted
--- `topic_names` stores the loose form; on the side of `wanted` it would be computed again.
-SEMI JOIN (FROM topic_names WHERE loose <> '') AS topic_names ON topic_names.loose = wanted.loose
-JOIN spellings AS spelling USING (spelling);
-
 -- lookup_forms: a row is such a form of an unmatched lookup, in a language of its fallback chain.
 CREATE OR REPLACE VIEW lookup_forms AS
 SELECT

@@ -6,6 +6,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from polyculture.cache.catalog import Catalog
@@ -13,8 +14,10 @@ from polyculture.cache.errors import CatalogError, SnapshotError
 from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS
 from polyculture.link.calibration import AMBIGUOUS, ANY, bases, basis_of
 from polyculture.link.dumps.build import build_index
+from polyculture.link.index.snapshot import open_snapshot
 from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import TABLES, Linker, languages_without_names
+from polyculture.link.name_forms import loose_names_version
 from polyculture.link.rules import LinkRules, linker_id
 from tests.link_world import CATALOG, index_of, item, link_all, link_one, queries, write_dump
 
@@ -600,7 +603,7 @@ def test_shuffled_input_gives_equal_tables(tmp_path: Path) -> None:
     assert first["links"].num_rows == len(rows)
 
 
-def test_precomputed_names_give_equal_tables(tmp_path: Path, monkeypatch: Any) -> None:
+def test_a_snapshot_without_loose_names_gives_equal_tables(tmp_path: Path) -> None:
     labels = {"en": "dumpling soup", "de": "Knödelsuppe"}
     source = index_of(tmp_path, [item("Q1", labels, P31="Q746549"), item("Q2", {"en": "The Dumplings"}, P31="Q215380")])
     rows = [
@@ -609,11 +612,25 @@ def test_precomputed_names_give_equal_tables(tmp_path: Path, monkeypatch: Any) -
         for kind in (DISH, ARTIST)
         for surface in ("dumpling soups", "Dumpling Soup", "knodelsuppe", "dumplingsoup", "dumpling suop", "lost")
     ]
-    few = link_all(source, *rows)
-    monkeypatch.setattr("polyculture.link.linker.PRECOMPUTE_FROM", 1)
-    many = link_all(source, *rows)
-    assert all(few[name].equals(many[name]) for name in TABLES)
-    assert {"inflected", "variant", "fuzzy"} < set(few["links"].column("match").to_pylist())
+    assert source.loose_names == loose_names_version()
+    fast = link_all(source, *rows)
+    file = source.snapshot.path
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("DROP TABLE loose_names; DELETE FROM meta WHERE key = 'loose_names'")
+    earlier = IndexSource(open_snapshot(file))
+    assert earlier.loose_names is None
+    slow = link_all(earlier, *rows)
+    assert all(fast[name].equals(slow[name]) for name in TABLES)
+    assert linker_id(source, CATALOG, ["food"]) == linker_id(earlier, CATALOG, ["food"])
+    assert {"inflected", "variant", "fuzzy"} < set(fast["links"].column("match").to_pylist())
+
+
+def test_loose_names_of_other_rules_are_not_read(tmp_path: Path) -> None:
+    source = index_of(tmp_path, [item("Q1", {"en": "dumpling soup"}, P31="Q746549")])
+    file = source.snapshot.path
+    with duckdb.connect(str(file)) as connection:
+        connection.execute("DELETE FROM loose_names; UPDATE meta SET value = '\"other\"' WHERE key = 'loose_names'")
+    assert row(IndexSource(open_snapshot(file)), "en", "dumplingsoup")["qid"] == "Q1"
 
 
 def test_a_language_without_names_in_the_snapshot_is_reported_or_refused(tmp_path: Path) -> None:

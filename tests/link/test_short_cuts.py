@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterator
 
 import duckdb
@@ -12,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
+from polyculture.link.cheap_patterns import RequiredText, has_required_text, letters_of, required_text, with_letters
 from polyculture.link.fuzzy import letter_sets
+from polyculture.link.inflection import inflections
 from polyculture.link.normalise import normalise, normalise_array
 from polyculture.link.statements import statement
-from polyculture.link.variants import inflections
 
 LETTERS = (
     "abcdefghijklmnopqrstuvwxyz éüöäñçğışæœøł ال كشري خوب समोसा क़ँं ラーメンバらめん 김치찌개 ต้มยำ 拉麵面 0123 -'!.&"
@@ -116,3 +118,66 @@ def test_the_sets_of_letters_are_each_texts_own() -> None:
     assert sets[0] == sets[1] != sets[2]
     assert sets[3] & sets[0] == sets[0]
     assert letter_sets(pa.array([], pa.string())).to_pylist() == []
+
+
+RULES = [
+    tuple(rule)
+    for own in inflections().values()
+    for rule in [*own.get("before", []), *own.get("after", []), *own.get("cases", [])]
+]
+
+
+@EXAMPLES
+@given(rule=st.sampled_from(RULES), stem=STEMS, texts=st.lists(TEXTS, min_size=1, max_size=30), end=st.booleans())
+def test_a_rule_changes_no_text_that_lacks_what_it_requires(
+    connection: duckdb.DuckDBPyConnection, rule: tuple[str, str], stem: str, texts: list[str], end: bool
+) -> None:
+    pattern, other = rule
+    required = required_text(pattern)
+    parts = required.texts if required else ("",)
+    keys = [
+        key
+        for text in texts
+        for part in parts
+        for key in (text, f"{text}{part[1:]}", f"{stem}{part[:-1]}", f"{stem} {part} x" if end else part + text)
+    ]
+    lacking = [key for key in keys if not has_required_text(pattern, [key])]
+    query = "SELECT regexp_replace(key, $pattern, $other, 'g') FROM (SELECT unnest($keys::VARCHAR[]) AS key)"
+    changed = connection.execute(query, {"keys": lacking, "pattern": pattern, "other": other}).fetchall()
+    assert [key for (key,) in changed] == lacking
+
+
+@EXAMPLES
+@given(rule=st.sampled_from(RULES), texts=st.lists(st.tuples(STEMS, TEXTS), min_size=1, max_size=30))
+def test_a_pattern_of_the_letters_at_hand_matches_the_same(
+    connection: duckdb.DuckDBPyConnection, rule: tuple[str, str], texts: list[tuple[str, str]]
+) -> None:
+    pattern, other = rule
+    required = required_text(pattern)
+    keys = [f"{stem}{text}{part}" for stem, text in texts for part in (required.texts if required else ("", "s"))]
+    query = "SELECT regexp_replace(key, $pattern, $other, 'g') FROM (SELECT unnest($keys) AS key)"
+    short, long = (
+        connection.execute(query, {"keys": keys, "pattern": way, "other": other}).fetchall()
+        for way in (with_letters(pattern, letters_of(keys)), pattern)
+    )
+    assert short == long
+
+
+def test_what_a_pattern_requires_is_told_from_its_literal_text() -> None:
+    assert required_text(r"(\p{L}{2})ies$") == RequiredText(("ies",), last=True)
+    assert required_text(r"(\p{L}{3})l[ae]r$") == RequiredText(("lar", "ler"), last=True)
+    assert required_text(r"^(.+) (?:책|소설)$") == RequiredText((" 소설", " 책"), last=True)
+    assert required_text(r"^(\p{L}{3,})i( .+)$") == RequiredText(("i ",), last=False)
+    assert required_text(r"^(?:un|(?:a|da)?ll?)(.{3,})$") is None
+    assert required_text(r"^[お御](\p{Han}|.{2,})$") == RequiredText(("お", "御"), last=False)
+    assert sum(required_text(pattern) is not None for pattern, _ in RULES) > 0.9 * len(RULES)
+
+
+def test_letters_are_those_of_the_pattern_language(connection: duckdb.DuckDBPyConnection) -> None:
+    """A letter of Python's tables is one of RE2's; what Python does not know yet is not told."""
+    every = [chr(code) for code in range(1, 0x110000) if not 0xD800 <= code < 0xE000]
+    known = [character for character in every if unicodedata.category(character) != "Cn"]
+    query = r"SELECT string_agg(c, '' ORDER BY c) FROM (SELECT unnest($known) AS c) WHERE regexp_matches(c, '^\p{L}$')"
+    ((letters,),) = connection.execute(query, {"known": known}).fetchall()
+    assert letters_of(known) == letters
+    assert letters_of(["a\u0378"]) is None

@@ -25,10 +25,10 @@ from hypothesis import strategies as st
 from polyculture.cache.catalog import Catalog
 from polyculture.link.api.client import ApiSettings
 from polyculture.link.api.source import ApiSource
+from polyculture.link.inflection import ALL, inflections
 from polyculture.link.linker import TABLES, Linker
 from polyculture.link.normalise import Fold, normalise
 from polyculture.link.rules import LinkRules
-from polyculture.link.variants import ALL, inflections
 from tests.link_names import EXPANDED, INFLECTED, NORMALISED, SPELLED
 from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, index_of, item, queries
 from tests.wikidata_server import Folding, WikidataServer, as_wikidata

@@ -1,0 +1,53 @@
+"""The rules of `inflection.toml`: what a mention may carry that a name does not, and further forms of a name."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TypedDict
+
+from polyculture.cache.catalog import Language
+
+Rule = Sequence[str]  # a pattern and its replacement; in `searched` several such pairs may follow one another
+ALL = "all"  # the rules for every language
+_VOWELS = range(0xAC00, 0xD7A4, 28)  # Hangul syllables that end in a vowel, each before those that add a consonant
+_SYLLABLES = {
+    "open": "".join(map(chr, _VOWELS)),
+    "closed": "".join(f"{chr(code + 1)}-{chr(code + 27)}" for code in _VOWELS),
+    "l": "".join(chr(code + 8) for code in _VOWELS),
+}
+
+
+class Inflection(TypedDict, total=False):
+    """The rules of one language in `inflection.toml`."""
+
+    articles: str
+    names: list[Rule]
+    written: list[Rule]
+    before: list[Rule]
+    after: list[Rule]
+    cases: list[Rule]
+    again: int
+    searched: list[Rule]
+
+
+@cache
+def inflections() -> Mapping[str, Inflection]:
+    """The rules of `inflection.toml` by language."""
+    text = Path(__file__).with_name("inflection.toml").read_text(encoding="utf-8")
+    for name, syllables in _SYLLABLES.items():
+        text = text.replace(f"{{{name}}}", f"[{syllables}]")
+    read: dict[str, Inflection] = tomllib.loads(text)
+    return read
+
+
+def inflection_of(language: Language) -> Inflection:
+    """The rules of a language, or of the first label language it falls back on: those of zh for zh-tw."""
+    return inflections().get(language.code) or inflection_of_names(language.label_languages[0])
+
+
+def inflection_of_names(name_language: str) -> Inflection:
+    """The rules of a Wikidata language: those of en for en-gb."""
+    return inflections().get(name_language.partition("-")[0]) or Inflection()

@@ -1,0 +1,53 @@
+-- known_parts: a row is a name whose rest names a class of the item or who made it, by the last word of a name, too. Where
+-- Wikidata does not say who made it, any person of the topic may have.
+CREATE OR REPLACE TABLE known_parts AS
+WITH above_names AS (
+    SELECT DISTINCT above.below, above.what, name.language, unnest(CASE above.what
+        WHEN 'class' THEN [name.normalised] ELSE [name.normalised, string_split(name.normalised, ' ')[-1]]
+    END) AS normalised
+    FROM classes_or_creators AS above JOIN wikidata.names AS name ON name.item = above.item
+),
+person_names AS (
+    SELECT DISTINCT members.scope, name.language, name.normalised
+    FROM name_forms AS name
+    SEMI JOIN side_texts ON side_texts.text = name.normalised AND side_texts.what = 'creator'
+    JOIN members USING (item)
+    JOIN scopes ON scopes.scope = members.scope AND scopes.occupation IS NOT NULL
+)
+SELECT side_texts.query, side_texts.item, side_texts.key
+FROM side_texts
+JOIN above_names AS above ON above.below = side_texts.item AND above.what = side_texts.what AND above.normalised = side_texts.text
+JOIN chain ON chain.language = side_texts.language_of_query AND chain.name_language = above.language
+UNION
+SELECT side_texts.query, side_texts.item, side_texts.key
+FROM side_texts
+JOIN person_names AS person ON person.normalised = side_texts.text AND side_texts.what = 'creator'
+JOIN query_group_scopes AS own ON own.query_group = side_texts.query_group AND own.scope = person.scope
+JOIN chain ON chain.language = side_texts.language_of_query AND chain.name_language = person.language;
+
+-- found: add the items of the longest name of each query. Known rests are links; of others only the head is in doubt, where it
+-- has half of the letters: olive oil is an oil, no olive.
+INSERT INTO found
+WITH judged AS (
+    SELECT doubt.*, part.query IS NOT NULL AS known
+    FROM inner_doubts AS doubt
+    LEFT JOIN known_parts AS part USING (query, item, key)
+),
+longest AS (
+    SELECT * FROM judged
+    WHERE known OR (
+        spaced AND length(key) >= 4 AND 2 * length(replace(key, ' ', '')) >= length(replace(whole, ' ', ''))
+        AND CASE WHEN head_last THEN len(sorts_after) ELSE len(sorts_before) END > 0
+    )
+    QUALIFY rank() OVER (PARTITION BY query ORDER BY known DESC, length(key) DESC) = 1
+)
+SELECT
+    query, query_group, item, CASE WHEN known THEN 8 ELSE 9 END AS strength, hit[3] AS name, hit[4] AS language,
+    95.0 - hit[1] AS score, strength AS grade
+FROM (
+    SELECT
+        query, query_group, item, bool_or(known) AS known,
+        min((CASE kind WHEN 'alias' THEN 1 ELSE 0 END, position, name, language)) AS hit
+    FROM longest
+    GROUP BY query, query_group, item
+);
