@@ -1,7 +1,9 @@
-"""The starter snapshot: some hundred well-known entities, written by hand in `starter/*.toml`.
+"""The starter snapshot: entities, some hundred written by hand in `starter/*.toml`, thousands made from a snapshot.
 
-A table of a file is an item: labels and aliases by language, the claims that linking needs, its kind within the topic
-(the file's name), and how its QID was confirmed. The snapshot has the same form as one of a dump.
+A table of a TOML file is an item: labels and aliases by language, the claims that linking needs, its kind within the
+topic (the file's name), and how its QID was confirmed. Beside them stand the Parquet tables that `polyculture wikidata
+starter` writes. What is written by hand comes first: of such an item the tables add names alone, as aliases. The
+snapshot has the same form as one of a dump.
 """
 
 from __future__ import annotations
@@ -14,11 +16,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.cache.catalog.model import QID
 from polyculture.cache.catalog.read import parse_model, read_toml
+from polyculture.cache.errors import SnapshotError
 from polyculture.cache.identity import content_id, file_sha256
 from polyculture.link.entity_json import Rows
+from polyculture.link.index.made import MADE, REMEDY, made_rows
 from polyculture.link.index.snapshot import VERSION, Snapshot, write_snapshot
 
 STARTER = Path(__file__).with_name("starter")
+JOINED = 2  # version of how the two parts are put together
 UNCOUNTED = ("class", "country")  # kinds of items that are here because other items refer to them
 
 
@@ -49,8 +54,9 @@ class StarterItem(BaseModel):
 
 
 def starter_identity(folder: Path = STARTER) -> str:
-    """A hash of the starter's files and of the snapshot's version."""
-    return content_id(VERSION, [(file.name, file_sha256(file)) for file in sorted(folder.glob("*.toml"))])
+    """A hash of the starter's files, of the snapshot's version, and of how they become one."""
+    files = sorted([*folder.glob("*.toml"), *(folder / name for name in MADE if (folder / name).is_file())])
+    return content_id(VERSION, JOINED, [(file.name, file_sha256(file)) for file in files])
 
 
 def read_starter(folder: Path = STARTER) -> Iterator[tuple[str, str, StarterItem]]:
@@ -61,16 +67,24 @@ def read_starter(folder: Path = STARTER) -> Iterator[tuple[str, str, StarterItem
 
 
 def write_starter(out: Path, folder: Path = STARTER) -> Snapshot:
-    """Builds the starter snapshot. Raises `StoreError` where `out` cannot be written."""
+    """Builds the snapshot of a starter's folder.
+
+    Raises `SnapshotError` where the folder holds no starter or a table of it is missing, `StoreError` where `out`
+    cannot be written.
+    """
     items = list(read_starter(folder))
-    languages = sorted({language for _, _, item in items for language in (*item.labels, *item.aliases)})
-    rows = Rows(languages)
+    written = {language for _, _, item in items for language in (*item.labels, *item.aliases)}
+    rows = Rows(written)
     for topic, qid, item in items:
         rows.add(_entity(qid, item))
         if item.kind not in UNCOUNTED:
             rows.add_kind(qid, topic, item.kind)
     source = {"kind": "starter", "identity": starter_identity(folder)}
-    return write_snapshot(out, languages, [rows.tables()], lambda: {"source": source})
+    by_hand = rows.tables()
+    made, languages = made_rows(folder, by_hand)
+    if not items and not made:
+        raise SnapshotError("holds no starter", where=folder, remedy=REMEDY)
+    return write_snapshot(out, written | languages, [by_hand, *made], lambda: {"source": source})
 
 
 def _entity(qid: str, item: StarterItem) -> dict[str, Any]:

@@ -153,6 +153,45 @@ def _build_from_cache(cache: Path | None, service: str, output: Path, languages:
     say(f"Wrote {output}: {counts.items} items, {counts.redirects} redirects, {counts.left_out} answers left out")
 
 
+@app.command(epilog="polyculture wikidata starter wikidata-2026-09.duckdb -o my-starter")
+def starter(
+    snapshot: Annotated[Path, typer.Argument(metavar="SNAPSHOT", help="A snapshot's file.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write.")],
+    languages: Annotated[
+        int, typer.Option(min=1, help="In how many of the catalogue's languages an item must have a name.")
+    ] = 3,
+    megabytes: Annotated[float, typer.Option(min=0.001, help="The size of the Parquet tables, 10^6 bytes.")] = 3.0,
+    without: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="CSV with the columns item and property: claims to leave out."),
+    ] = None,
+    catalog: CatalogToKeep = None,
+    replace: Replace = False,
+) -> None:
+    """Make a starter from a snapshot: the topics' best-known items, with names, classes, creators and countries.
+
+    A folder of Parquet tables with a manifest and a README; [link] snapshot = "FOLDER" links with it. The same
+    snapshot gives the same bytes.
+    """
+    from polyculture.cache.catalog import read_catalog
+    from polyculture.link.index.snapshot import open_snapshot, verify
+    from polyculture.link.select.folder import MANIFEST, write_starter_folder
+    from polyculture.link.select.selection import StarterRules
+    from polyculture.link.select.without import read_without
+
+    _check_free(output / MANIFEST, replace)
+    rules = StarterRules(languages, megabytes, read_without(without) if without else frozenset())
+    found = open_snapshot(snapshot)
+    verify(found)
+    report = write_starter_folder(found, read_catalog(catalog), output, rules)
+    size = sum(report.manifest["bytes"].values()) / 1e6
+    say(f"Wrote {output}: {report.manifest['items']['entity']} items, {size:.2f} MB")
+    for topic, count in report.manifest["by_topic"].items():
+        say(f"  {topic}: {count} items")
+    for reason, count in report.manifest["left_out"].items():
+        say(f"  left out, {reason}: {count}")
+
+
 @app.command(epilog="polyculture wikidata show Q234646 --snapshot wikidata.duckdb")
 def show(
     item: Annotated[str, typer.Argument(metavar="QID", help="A Wikidata item, e.g. Q234646.")],

@@ -1,4 +1,4 @@
-"""The Wikidata snapshot that an experiment names: a file, or the bundled starter snapshot."""
+"""The Wikidata snapshot that an experiment names: a file, the bundled starter, or the folder of another one."""
 
 from __future__ import annotations
 
@@ -17,16 +17,25 @@ STARTER = "starter"
 def find_snapshot(name: str, beside: Path) -> Snapshot:
     """The snapshot `name`: "starter", or a path, relative to the folder `beside` where it is not absolute.
 
-    The starter snapshot is built once and kept in the user's cache folder. Raises `SnapshotError` where the file is
-    missing or not a snapshot.
+    The path is a file, or the folder of a starter. A starter is built once and kept in the user's cache folder. Raises
+    `SnapshotError` where there is no snapshot.
     """
+    from polyculture.link.index import starter
+    from polyculture.link.index.snapshot import open_snapshot
+
+    if name == STARTER:
+        return _built(starter.STARTER)
+    path = beside / name
+    return _built(path) if path.is_dir() else open_snapshot(path)
+
+
+def _built(folder: Path) -> Snapshot:
+    """The snapshot of a starter's folder, from the cache or built there."""
     from polyculture.link.index.snapshot import open_snapshot
     from polyculture.link.index.starter import starter_identity, write_starter
 
-    if name != STARTER:
-        return open_snapshot(beside / name)
-    path = cache_folder() / f"starter-{starter_identity()}.duckdb"
+    path = cache_folder() / f"starter-{starter_identity(folder)}.duckdb"
     try:
         return open_snapshot(path)
     except SnapshotError:
-        return write_starter(path)
+        return write_starter(path, folder)

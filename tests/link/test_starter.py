@@ -2,23 +2,40 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from polyculture.cache.errors import CatalogError
 from polyculture.link.index.lexicon import lexicon
+from polyculture.link.index.made import MADE
 from polyculture.link.index.snapshot import Snapshot, open_snapshot
 from polyculture.link.index.source import IndexSource
-from polyculture.link.index.starter import UNCOUNTED, StarterItem, read_starter, starter_identity, write_starter
+from polyculture.link.index.starter import (
+    STARTER,
+    UNCOUNTED,
+    StarterItem,
+    read_starter,
+    starter_identity,
+    write_starter,
+)
 from polyculture.link.linker import Linker
 from tests.link_world import CATALOG
 
 ITEMS = list(read_starter())
+# Items of a topic with a name in English.
+LEAST = {"beverage": 100, "book": 600, "clothing": 30, "food": 2000, "music": 2000, "transportation": 150}
 COUNTED = [(topic, qid, item) for topic, qid, item in ITEMS if item.kind not in UNCOUNTED]
+
+
+def made_items() -> set[str]:
+    """The items that were made from a snapshot."""
+    return {f"Q{item}" for item in pq.read_table(STARTER / "items.parquet")["item"].to_pylist()}
 
 
 @pytest.fixture(scope="module")
@@ -66,15 +83,45 @@ def test_every_entity_is_linked_by_its_own_labels(starter: Snapshot) -> None:
         for r in found
         if r["status"] != "linked" or r["qid"] != qids[r["topic"], r["kind"], r["language"], r["surface"]]
     ]
-    assert wrong == []
+    assert wrong == [("奶油", "zh-tw", "ambiguous", "Q13228")]  # butter in Taiwan, cream elsewhere: both are kept
 
 
 def test_its_meta_says_what_it_is(starter: Snapshot, tmp_path: Path) -> None:
     meta = open_snapshot(starter.path).meta
     assert meta["source"] == {"kind": "starter", "identity": starter_identity()}
-    assert meta["counts"]["items"] == len(ITEMS)
+    written, made = {qid for _, qid, _ in ITEMS}, made_items()
+    assert meta["counts"]["items"] == len(written | made)
     assert meta["counts"]["kinds"] == len(COUNTED)
     assert write_starter(tmp_path / "again.duckdb").identity == starter.identity
+
+
+def test_its_counts_are_those_that_the_documentation_names(starter: Snapshot) -> None:
+    """A starter of a few hundred items linked hardly anything: what it holds must not shrink unseen."""
+    manifest = json.loads((STARTER / "manifest.json").read_text(encoding="utf-8"))
+    made = pq.read_table(STARTER / "items.parquet")
+    assert Counter(made["role"].to_pylist()) == manifest["items"]
+    assert manifest["items"]["entity"] >= 5_000
+    assert sum((STARTER / name).stat().st_size for name in MADE) == sum(manifest["bytes"].values()) <= 3e6
+    assert {topic: count >= least for topic, count, least in _counts(starter)} == dict.fromkeys(LEAST, True)
+
+
+def _counts(starter: Snapshot) -> list[tuple[str, int, int]]:
+    """Per topic: its items with a name in English, and how many there must be."""
+    found = [(topic, lexicon(starter, CATALOG, topic, "en")["qid"].unique()) for topic in CATALOG.topics]
+    return [(topic, len(qids), LEAST[topic]) for topic, qids in found]
+
+
+def test_an_item_without_a_class_of_its_own_is_not_shipped() -> None:
+    """Foods and drinks that another project's tree placed under food or drink are not Wikidata's to give."""
+    roles = {row["item"]: row["role"] for row in pq.read_table(STARTER / "items.parquet").to_pylist()}
+    classes: dict[int, set[int]] = {}
+    for row in pq.read_table(STARTER / "claims.parquet").to_pylist():
+        if row["property"] in ("P31", "P279"):
+            classes.setdefault(row["item"], set()).add(row["target"])
+    assert not [item for item, found in classes.items() if found <= {2095, 40050}]
+    kinds = [kind for topic in CATALOG.topics.values() for kind in topic.kinds.values()]
+    roots = {int(qid[1:]) for kind in kinds for qid in kind.roots}
+    assert {item for item, role in roles.items() if role == "entity" and item not in classes} <= roots
 
 
 def test_the_lexicon_gives_the_kind_that_the_makers_gave(starter: Snapshot) -> None:

@@ -126,7 +126,7 @@ def test_the_report_says_it_before_the_numbers(tmp_path: Path) -> None:
     text = page_of(run)
     assert "by construction: see below" in text
     assert "The gazetteer finds only names that its snapshot holds." in text
-    assert "The starter snapshot holds a few hundred well-known items" in text
+    assert "The starter snapshot holds some six thousand items" in text
     assert "recall 0.35 [0.32, 0.39]" in text
     assert "polyculture audit export EXPERIMENT -o JUDGE.csv" in text
     assert "the sources of this run limit every number" in text
