@@ -1,12 +1,14 @@
-"""How fast a million distinct mentions in 13 languages are linked, and in how much memory.
+"""How fast a million distinct mentions in 13 languages are linked, and in how much memory; and a hundred.
 
     python -m bench.linking_rate [--mentions 1000000] [--times 1] [--index FILE] [--sample 200]
+    python -m bench.linking_rate --mentions 100 --sample 20     # what a few mentions cost
 
 The mentions are made from the names of the snapshot, which is built from ../shared/data/wikidata/slice.json.gz unless
 one is given; `--times 10` links each of them ten times, with a number behind from the second time on. Peers, on a
 sample of the same mentions in the same run: rapidfuzz, the matcher, as it is mostly used (the best of a topic's names
 for one mention at a time), and the linker itself over the live API's protocol, mention by mention, against a server
-on this machine.
+on this machine. Up to 1,000 mentions are linked six times in one process, the first time with all that is loaded
+for it; then `polyculture link show` is timed, from its start to its end.
 """
 
 from __future__ import annotations
@@ -14,8 +16,11 @@ from __future__ import annotations
 import argparse
 import cProfile
 import multiprocessing
+import os
 import pstats
 import random
+import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -40,8 +45,9 @@ from tests.wikidata_server import WikidataServer
 
 SLICE = Path(__file__).parents[1].parent / "shared" / "data" / "wikidata" / "slice.json.gz"
 MENTIONS = (Path(__file__).with_suffix(".sql")).read_text(encoding="utf-8")
+FEW = 1_000  # up to so many mentions are linked several times
 SAMPLE = 200  # of the mentions, for rapidfuzz; three of twenty of these for the API
-SMALLEST = ("--mentions", "200", "--index", "{snapshot}", "--sample", "10")
+SMALLEST = ("--mentions", "200", "--index", "{snapshot}", "--sample", "10", "--again", "1")
 # The functions that linking spends its time in, and what they do.
 STEPS = {
     "_create_queries": "surfaces sorted and normalised, names loaded",
@@ -75,14 +81,44 @@ def repeated(table: pa.Table, times: int) -> pa.Table:
     return pa.concat_tables([table, *(table.set_column(place, "surface", column) for column in numbered)])
 
 
-def link_in_bulk(index: Path, table: pa.Table, answer: Any) -> None:
+def link_in_bulk(index: Path, table: pa.Table, again: int, answer: Any) -> None:
     """Links everything at once; sends seconds, CPU seconds, peak memory, shares by step, and statuses."""
     linker, profile = Linker(read_catalog(), IndexSource(open_snapshot(index))), cProfile.Profile()
     before, cpu = time.perf_counter(), time.process_time()
     links = profile.runcall(linker.link, table)["links"]
     seconds, cpu = time.perf_counter() - before, time.process_time() - cpu
     statuses = Counter(links.column("status").to_pylist()), Counter(links.column("match").to_pylist())
-    answer.send((seconds, cpu, _peak(), _shares(profile, seconds), statuses))
+    more = [_timed(linker, table) for _ in range(again)]
+    answer.send((seconds, cpu, _peak(), _shares(profile, seconds), statuses, more))
+
+
+def _timed(linker: Linker, table: pa.Table) -> tuple[float, float]:
+    """Seconds by the clock and of CPU."""
+    before, cpu = time.perf_counter(), time.process_time()
+    linker.link(table)
+    return time.perf_counter() - before, time.process_time() - cpu
+
+
+def _median(taken: list[tuple[float, float]]) -> str:
+    clock, cpu = (sorted(column)[len(taken) // 2] for column in zip(*taken, strict=True))
+    return f"{clock:.2f} s ({cpu:.2f} s of CPU), the medians of {len(taken)}"
+
+
+def show_seconds(index: Path, times: int) -> list[tuple[float, float]]:
+    """Seconds by the clock and of CPU of `polyculture link show`, the whole command, several times."""
+    command = [sys.executable, "-m", "polyculture", "link", "show", "kimonos", "--language", "en"]
+    command += ["--topic", "clothing", "--snapshot", str(index)]
+    taken = []
+    for _ in range(times):
+        before, cpu = time.perf_counter(), _cpu_of_children()
+        subprocess.run(command, check=True, capture_output=True)
+        taken.append((time.perf_counter() - before, _cpu_of_children() - cpu))
+    return taken
+
+
+def _cpu_of_children() -> float:
+    spent = os.times()
+    return spent.children_user + spent.children_system
 
 
 def _shares(profile: cProfile.Profile, seconds: float) -> dict[str, float]:
@@ -132,25 +168,33 @@ def main() -> None:
     parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--index", type=Path)
     parser.add_argument("--sample", type=int, default=SAMPLE, help="mentions for the peers")
+    parser.add_argument("--again", type=int, default=5, help=f"how often up to {FEW:,} mentions are linked again")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         index = arguments.index or Path(folder) / "slice.duckdb"
         if not index.exists():
             build_index(SLICE, index, read_catalog().label_languages)
         table = repeated(mentions(index, arguments.mentions), arguments.times)
+        again = arguments.again if table.num_rows <= FEW else 0
         rate = 0.0
         for share in (10, 1):
             part = table.slice(0, table.num_rows // share)
             receiver, sender = multiprocessing.Pipe()
-            worker = multiprocessing.get_context("spawn").Process(target=link_in_bulk, args=(index, part, sender))
+            worker = multiprocessing.get_context("spawn").Process(
+                target=link_in_bulk, args=(index, part, again, sender)
+            )
             worker.start()
-            seconds, cpu, peak, shares, (statuses, matches) = receiver.recv()
+            seconds, cpu, peak, shares, (statuses, matches), more = receiver.recv()
             worker.join()
             rate = part.num_rows / seconds
             spent = f"{seconds:.2f} s ({cpu:.2f} s of CPU), peak {peak >> 20} MiB"
             print(f"{part.num_rows:,} mentions in {spent}: {rate:,.0f} a second")
             print(f"  {dict(statuses)} {dict(matches)}")
             print("  " + ", ".join(f"{step} {share:.0%}" for step, share in shares.items()))
+            if more:
+                print(f"  again: {_median(more)}")
+        if again:
+            print(f"link show: {_median(show_seconds(index, again))}")
         rows = random.Random(1).sample(range(table.num_rows), arguments.sample)
         sample = table.take(rows).to_pylist()
         peers = (

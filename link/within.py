@@ -82,7 +82,8 @@ def create_inner_names(connection: duckdb.DuckDBPyConnection, catalog: Catalog) 
 
 def match_known(connection: duckdb.DuckDBPyConnection) -> None:
     """Adds to `found` the longest name inside each query of `unmatched`, where the rest is known."""
-    connection.execute(statement("inner_matches"))
+    if len(connection.table("inner_names")):
+        connection.execute(statement("inner_matches"))
 
 
 def match_unknown(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:

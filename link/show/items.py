@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import networkx as nx
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
@@ -98,6 +97,8 @@ def _ways(connection: duckdb.DuckDBPyConnection, catalog: Catalog, item: int) ->
 
 
 def _shortest_ways(steps: Sequence[tuple[int, int]], item: int, distance: int) -> list[list[int]]:
+    import networkx as nx  # here: `link show` reads the properties' names alone, and would wait for it
+
     graph: nx.DiGraph[int] = nx.DiGraph(steps)
     graph.add_node(item)
     ends = (node for node, length in nx.single_source_shortest_path_length(graph, item).items() if length == distance)

@@ -7,7 +7,7 @@ WITH unfound AS (
     JOIN keys USING (lookup)
     JOIN carrier_languages AS carrier ON carrier.language = keys.language
     ANTI JOIN found ON found.query = unmatched.query
-    WHERE length(keys.key) <= 120
+    WHERE length(keys.key) <= 120 AND (NOT carrier.spaced OR contains(keys.key, ' '))
 ),
 cuts AS MATERIALIZED (
     SELECT language, spaced, head_last, key AS whole, boundaries(key, spaced) AS places FROM unfound

@@ -3,7 +3,8 @@
 -- loose: the normal form without what writers often omit or add: accents on Latin letters, dots under Devanagari ones, the
 -- Arabic article, Thai tone marks, the differences between hiragana and katakana, small and large vowels in foreign words
 -- (ウィ, ウイ), v and b (ヴァ, バ), a final long vowel, punctuation and spaces.
--- A cheap test precedes each step, since most names need none.
+-- A cheap test precedes each step, since most names need none. A macro copies its argument to every place of its name: the list
+-- of one element has the steps before it once.
 CREATE MACRO unaccented(key) AS
     CASE WHEN regexp_matches(key, '[À-ɏḀ-ỿ]')
         THEN replace(replace(translate(strip_accents(key), 'ıøđðłħŧ', 'ioddlht'), 'æ', 'ae'), 'œ', 'oe')
@@ -35,9 +36,14 @@ CREATE MACRO toneless(key) AS CASE
 END;
 CREATE MACRO loose(key) AS CASE
     WHEN regexp_full_match(key, '[a-z0-9 ]*') THEN replace(key, ' ', '')
-    WHEN regexp_matches(key, '[À-ɏḀ-ỿ\p{Katakana}\p{Arabic}\p{Devanagari}\p{Thai}]')
-        THEN regexp_replace(toneless(one_kana(key)), '[^\p{L}\p{M}\p{N}]+|ー$', '', 'g')
-    ELSE regexp_replace(key, '[^\p{L}\p{M}\p{N}]+|ー$', '', 'g')
+    ELSE regexp_replace(
+        CASE
+            WHEN regexp_matches(key, '[À-ɏḀ-ỿ\p{Katakana}\p{Arabic}\p{Devanagari}\p{Thai}]')
+                THEN list_transform([one_kana(key)], lambda kana: toneless(kana))[1]
+            ELSE key
+        END,
+        '[^\p{L}\p{M}\p{N}]+|ー$', '', 'g'
+    )
 END;
 
 -- loose_hash: a number for a loose form; equal forms have equal numbers.

@@ -4,5 +4,6 @@ FROM spellings AS spelling
 JOIN keys USING (language, key)
 JOIN lookups AS lookup USING (lookup)
 SEMI JOIN unmatched USING (lookup)
-WHERE spelling.language = $language AND regexp_matches(lookup.surface, '[\x{27}\x{2019}\x{02BC}]')
+WHERE spelling.language = $language AND lookup.language = $language
+  AND (contains(lookup.surface, '''') OR contains(lookup.surface, '’') OR contains(lookup.surface, 'ʼ'))
 ORDER BY ALL

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from polyculture.link.show.explain import Explanation, NamedItem, explain
 from polyculture.link.show.items import describe
 from tests.link_world import CATALOG, CLASSES, index_of, item
 from tests.polyculture.test_command_line import one_line, polyculture
+from tests.test_house import ROOT
 from tests.wikidata_server import WikidataServer
 
 ITEMS = [
@@ -357,3 +360,15 @@ def test_the_slice_tells_the_truth_about_a_shirt(slice_index: IndexSource, tmp_p
     assert rice.chosen is not None
     assert (rice.chosen.item.qid, rice.chosen.item.label, rice.chosen.match) == ("Q648352", "bibimbap", "label")
     assert [step.qid for step in rice.chosen.path] == ["Q746549"]
+
+
+def test_showing_a_link_loads_nothing_that_it_does_not_need(world: Linker) -> None:
+    """The command answers in less than a second because it loads what it uses; how long that takes, no test can say."""
+    assert isinstance(world.source, IndexSource)
+    words = ["polyculture", "link", "show", "miso soups", "--language", "en", "--topic", "food", "--snapshot"]
+    program = f"import sys; sys.argv = {[*words, str(world.source.snapshot.path)]!r}\n"
+    program += "from polyculture.__main__ import main\ntry: main()\nexcept SystemExit: print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True, cwd=ROOT)
+    loaded = {name.split(".")[0] for name in done.stdout.splitlines()[-1].split()}
+    assert {"duckdb", "polyculture"} < loaded
+    assert not loaded & {"networkx", "scipy", "jinja2", "httpx", "aiohttp", "openai", "lingua", "babel", "torch"}
