@@ -10,12 +10,13 @@ from typing import Any
 import pytest
 
 from polyculture.cache.sql_files import read_sql
+from polyculture.link.linker import TABLES
 from tests.link_world import index_of, item, link_all
 
 LINK = Path(__file__).parents[2] / "link"
 SQL = LINK / "sql"
 PAGE = SQL / "README.md"
-OTHERS = re.compile(r"audit|collect|show_|unknown_classes|lexicon|snapshot|surfaces")  # what is no part of linking
+EXECUTED = re.compile(r"statement\(\"(\w+)\"\)")
 CREATED = re.compile(r"^CREATE (?:OR REPLACE )?(?:TEMP )?(?:TABLE|VIEW) (\w+)", re.MULTILINE)
 IN_PYTHON = re.compile(r"\.create(?:_view)?\(\"(\w+)\"|CREATE (?:TABLE|VIEW) (\w+) AS|connection\.register\(\"(\w+)\"")
 READ = re.compile(r"(?:\bFROM|\bJOIN|\bINTO|\bUSING|\bonly_pages\('|\bother_occupation\(')\s*(\w+)")
@@ -26,27 +27,31 @@ MODULES = ("linker", "queries", "ontology", "name_forms", "variants", "within", 
 MODULES += ("query_expansion", "api/source")
 
 
+def modules() -> dict[str, str]:
+    """The modules of linking by name."""
+    return {f"{module}.py": (LINK / f"{module}.py").read_text(encoding="utf-8") for module in MODULES}
+
+
 def statements() -> dict[str, str]:
-    """The linker's SQL by file name, without comments."""
-    files = {file.stem: file.read_text(encoding="utf-8") for file in sorted(SQL.glob("*.sql"))}
-    return {name: re.sub(r"--.*", "", text) for name, text in files.items() if not OTHERS.match(name)}
+    """The SQL that these execute, by file name, without comments."""
+    names = {name for text in modules().values() for name in EXECUTED.findall(text)} | set(TABLES)
+    return {name: re.sub(r"--.*", "", (SQL / f"{name}.sql").read_text(encoding="utf-8")) for name in sorted(names)}
 
 
 def made() -> Iterator[tuple[str, str]]:
     """Every table and view with what makes it: an SQL file, or a module."""
     for name, text in statements().items():
         yield from ((table, name) for table in CREATED.findall(text))
-    for module in MODULES:
-        for groups in IN_PYTHON.findall((LINK / f"{module}.py").read_text(encoding="utf-8")):
-            yield next(filter(None, groups)), f"{module}.py"
+    for module, text in modules().items():
+        yield from ((next(filter(None, groups)), module) for groups in IN_PYTHON.findall(text))
 
 
 def read() -> Iterator[tuple[str, str]]:
     """Every table with an SQL file or module that reads or fills it, other than the one that makes it."""
     tables, makers = {table for table, _ in made()}, set(made())
-    for module in MODULES:
-        given = {a or b for a, b in OPENED.findall((LINK / f"{module}.py").read_text(encoding="utf-8"))}
-        yield from ((table, f"{module}.py") for table in tables & given)
+    for module, text in modules().items():
+        opened = {one or other for one, other in OPENED.findall(text)}
+        yield from ((table, module) for table in tables & opened)
     for name, text in statements().items():
         for table in tables & (set(READ.findall(text)) - set(NAMED_QUERY.findall(text))):
             if (table, name) not in makers:
