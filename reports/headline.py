@@ -11,6 +11,7 @@ from polyculture.cache.model_facts import ModelFacts
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import FormattedEstimate, count, estimate, known, lacking, wordings_interval
 from polyculture.reports.texts import Metric, texts
+from polyculture.reports.thin import FEWEST, rests_on
 
 METRICS = ("granularity", "diversity", "specificity", "specificity_gain", "consensus")
 
@@ -51,6 +52,7 @@ class Headline:
     conditions: tuple[str, ...]  # names of those that granularity, diversity and consensus are means over
     defined: tuple[tuple[str, FormattedEstimate], ...] = ()  # of models, without topics that the study does not define
     wordings: tuple[str, ...] = ()  # sentences on the intervals of other wordings
+    fewest: int = FEWEST  # linked items: numbers that rest on fewer are grey
 
 
 def totals(health: Rows) -> dict[str, int]:
@@ -119,7 +121,7 @@ def _estimate(
         return lacking(why_missing(metric, facts, manifest))
     without = known(row["no_interval"]) or "no_interval"
     found = estimate(metric, row["estimate"], row["low"], row["high"], without=without)
-    return replace(found, wordings=wordings_interval(row, metric))
+    return replace(found, wordings=wordings_interval(row, metric), thin=rests_on(row["incidences"]))
 
 
 def wordings_notes(numbers: Rows) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, share
 from polyculture.reports.resolution import Resolution
 from polyculture.reports.texts import Column, Warning, texts
+from polyculture.reports.thin import FEWEST, ThinMetric
 
 _REASONS = 3  # of failures
 _PLACES = 6  # a warning names the worst places
@@ -74,6 +75,8 @@ class Health:
     resolution: Resolution | None
     failures: tuple[FrequentFailure, ...]  # the most frequent reasons
     limited: bool  # the run's sources limit its numbers: see `reports.limits`
+    thin: tuple[ThinMetric, ...]
+    fewest: int = FEWEST
 
 
 Rows = Sequence[Mapping[str, Any]]

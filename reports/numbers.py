@@ -24,6 +24,7 @@ class FormattedEstimate:
     missing: str | None
     p: str | None = None  # of a difference
     wordings: str | None = None  # the interval of other wordings and names, where there is one
+    thin: str | None = None  # 'n = 6' where it rests on few linked items
 
 
 def estimate(

@@ -99,12 +99,29 @@ def _compared(data: ReportData) -> Comparisons | None:
     return Comparisons(tuple((found[family], line) for family, line in lines.items())) if found else None
 
 
+def thin_table() -> ReportTable:
+    """The table of numbers that rest on few linked items."""
+
+    def read(data: ReportData) -> pd.DataFrame:
+        from polyculture.reports.thin import thin_frame
+
+        return thin_frame(data)
+
+    def sql() -> str:
+        from polyculture.reports.thin import thin_sql
+
+        return thin_sql()
+
+    return ReportTable("thin", read, sql)
+
+
 def _distrust(data: ReportData) -> Health | None:
     from polyculture.reports.headline import totals
     from polyculture.reports.health import Health, frequent_failures, health_table, notices
     from polyculture.reports.limits import limits
     from polyculture.reports.resolution import resolution
     from polyculture.reports.texts import texts
+    from polyculture.reports.thin import thin_metrics
 
     if not data.about_texts:
         return None
@@ -117,6 +134,7 @@ def _distrust(data: ReportData) -> Health | None:
         resolution(data.reading.rows(_SQL / "resolution.sql"), data.manifest, data.names),
         frequent_failures(data.reading.lines(_SQL / "failures.sql")),
         bool(limits(data.manifest)),
+        thin_metrics(data.frame(thin_table()).to_dict("records"), data.names),
     )
 
 
@@ -246,7 +264,7 @@ TEXT_SECTIONS = (
     _section("compared", _compared, computed=(compared_table(),)),
     _section("dominance", _dominance, ("dominance",)),
     _section("text_regions", _text_regions, computed=(regions_table(),)),
-    _section("distrust", _distrust, ("health", "failures", "resolution")),
+    _section("distrust", _distrust, ("health", "failures", "resolution"), computed=(thin_table(),)),
 )
 CLOSING_SECTIONS = (
     _section("leaderboards", _leaderboards, ("leaderboard",)),

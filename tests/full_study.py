@@ -61,6 +61,7 @@ class FullStudy:
     models: Sequence[str] = MODELS
     preset: str = "makieval"
     languages: Sequence[str] = ()  # all of the preset
+    topics: Sequence[str] = ()  # likewise
 
     def write(self, folder: Path) -> RunFolder:
         """Writes the whole run past the journal."""
@@ -81,7 +82,7 @@ class FullStudy:
     @cached_property
     def _asked(self) -> dict[str, Any]:
         asked = read_preset(self.preset).model_dump()
-        return {**asked, "languages": self.languages or asked["languages"]}
+        return {**asked, **{axis: getattr(self, axis) or asked[axis] for axis in ("languages", "topics")}}
 
     @cached_property
     def _prompts(self) -> list[Prompt]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -191,7 +192,16 @@ def _levels(pixels: pd.Series[float]) -> list[int]:
 
 
 def _dots(axes: Axes, frame: pd.DataFrame, index: int) -> None:
+    """Marks with intervals; what rests on little (column thin: 'n = 6') is small, hollow and grey, with its number."""
     ink, marker = SERIES[index % len(SERIES)], MARKERS[index % len(MARKERS)]
+    few = frame[frame["thin"] != ""] if {"thin", "mark"} <= set(frame) else frame[:0].assign(mark="", thin="")
+    axes.hlines(few["place"], few["low"], few["high"], color=MUTED, linewidth=1, alpha=0.5)
+    shape: dict[str, Any] = {"s": 22, "marker": marker, "facecolor": PAPER, "edgecolor": MUTED, "zorder": 3}
+    axes.scatter(few["value"], few["place"], urls=few["mark"].to_list(), **shape)
+    side: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": 10, "color": MUTED}
+    for x, y, text in zip(few["value"], few["place"], few["thin"] if len(few) else [], strict=True):
+        axes.annotate(text, (x, y), (6, 0), **side)
+    frame = frame.drop(few.index)
     measured = frame.dropna(subset=["low", "high"])
     axes.hlines(measured["place"], measured["low"], measured["high"], color=ink, linewidth=1.8, alpha=0.8)
     sns.scatterplot(

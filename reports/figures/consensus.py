@@ -7,10 +7,20 @@ from dataclasses import replace
 import pandas as pd
 
 from polyculture.cache.manifest import Manifest
-from polyculture.reports.figures.figure import Figure, Panel, caption_of, cross_table, extremes, make_figure, reach
+from polyculture.reports.figures.figure import (
+    Figure,
+    Panel,
+    caption_of,
+    cross_table,
+    extremes,
+    make_figure,
+    reach,
+    thin_cells,
+)
 from polyculture.reports.figures.heat import Heat
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.texts import texts
+from polyculture.reports.thin import FEWEST
 
 NAME = "consensus"
 Group = tuple[str, dict[str, str], pd.DataFrame]  # a title, the place of its rows, and the rows
@@ -23,7 +33,7 @@ def consensus(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
     means = [group.groupby(["language", "other_language"])["estimate"].mean() for part in parts for *_, group in part]
     top = max((reach(mean) for mean in means), default=1.0)
     rows = [[_panel(*group, top, manifest, names) for group in part] for part in parts]
-    caption = caption_of(NAME, extremes=extremes(whole, NAME, names))
+    caption = caption_of(NAME, fewest=str(FEWEST))
     of_model, of_topic = rows
     missing = "one_language" if len(manifest.languages) < 2 else "unlinked"
     if not of_model:
@@ -49,13 +59,16 @@ def _panel(
     mirrored = group.rename(columns={"language": "other_language", "other_language": "language"})
     both = pd.concat([group, mirrored], ignore_index=True)
     table = cross_table(both, "language", "other_language", manifest.languages, manifest.languages)
+    shown = group.groupby(["language", "other_language"])["estimate"].mean().reset_index()  # over models, as in the map
+    said = extremes(shown, NAME, names)
     chart = Heat(
-        caption=f"{texts().metrics[NAME].name}, {title}. {extremes(group, NAME, names)}",
+        caption=f"{texts().metrics[NAME].name}, {title}. {said}",
         table=table,
         rows=[names.language(code) for code in table.index],
         columns=list(table.columns),
         limits=(0.0, top),
         axes=("language", "other"),
         cell=place,
+        thin=thin_cells(both, "language", "other_language"),
     )
-    return Panel(title, chart, place.get("model", ""))
+    return Panel(title, chart, place.get("model", ""), said)

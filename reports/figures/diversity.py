@@ -17,8 +17,7 @@ def diversity(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
     """The figure from the rows of `sql/diversity.sql`: a panel per model, native countries among the others."""
     found = frame.dropna(subset=["estimate"])
     models = ordered(manifest.models, found["model"])
-    rests_on = basis(found["responses"].sum(), found["incidences"].sum())
-    caption = caption_of(NAME, extremes=extremes(frame, NAME, names), basis=rests_on)
+    caption = caption_of(NAME)
     limits = axis_limits(found[["estimate", "high"]])
     width = WIDE if len(models) == 1 else SHORT
     panels = [
@@ -40,7 +39,7 @@ def _panel(
     chart = Strip(
         name=name,
         alternative=f"{names.model(model)}. {extremes(own, NAME, names)}",
-        frame=tidy(own, "language", NAME, ("language", "country"), names).assign(chosen=native),
+        frame=tidy(own, "language", NAME, ("language", "country"), names).assign(chosen=native, thin=""),
         rows=rows,
         labels=[names.language(row) for row in rows],
         label=texts().figures[NAME].axis,
@@ -48,4 +47,5 @@ def _panel(
         place={"model": model, "condition": "explicit"},
         width=width,
     )
-    return Panel(names.model(model), chart, model)
+    rests_on = basis(own["responses"].sum(), own["incidences"].sum())
+    return Panel(names.model(model), chart, model, f"{extremes(own.drop(columns='model'), NAME, names)} {rests_on}")

@@ -14,6 +14,7 @@ from polyculture.reports.figures.mark import Mark
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, decimal, estimate, known, wordings_interval
 from polyculture.reports.texts import texts
+from polyculture.reports.thin import FEWEST, rests_on
 
 _DIGITS = 6
 
@@ -28,12 +29,14 @@ class Chart(Protocol):
 class Panel:
     """One drawing of a figure; it is drawn when the page is rendered.
 
-    `of` is the model that it is about, where it is about one: the page shows one model at a time.
+    `of` is the model that it is about, where it is about one: the page shows one model at a time. `says` is a
+    sentence on what is shown.
     """
 
     title: str
     chart: Chart
     of: str = ""
+    says: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +76,12 @@ def caption_of(name: str, **values: str) -> str:
 
 
 def tidy(frame: pd.DataFrame, row: str, metric: str, axes: Sequence[str], names: Names) -> pd.DataFrame:
-    """The columns row, value, low, high and mark for the charts; `axes` are those that a mark's label names."""
+    """The columns row, value, low, high, mark and thin for the charts; `axes` are those that a mark's label names."""
     chosen = frame.rename(columns={row: "row", "estimate": "value"})[["row", "value", "low", "high"]]
     marks = [_mark(found, metric, axes, names) for found in frame.to_dict("records")]
-    return chosen.astype({"value": float, "low": float, "high": float}).assign(mark=marks)
+    few = [row.get("incidences") for row in frame.to_dict("records")]
+    chosen = chosen.astype({"value": float, "low": float, "high": float})
+    return chosen.assign(mark=marks, thin=[rests_on(found) or "" for found in few])
 
 
 def _mark(row: Mapping[Hashable, Any], metric: str, axes: Sequence[str], names: Names) -> str:
@@ -88,7 +93,9 @@ def _mark(row: Mapping[Hashable, Any], metric: str, axes: Sequence[str], names: 
     found = estimate(metric, row["estimate"], row["low"], row["high"], without=without)
     others = wordings_interval({str(name): value for name, value in row.items()}, metric)
     other_wordings = f"; other wordings: {others}" if others else ""
-    return Mark(f"{where}: {found.value}, {found.interval or found.missing}{other_wordings}", place).address()
+    few = rests_on(row.get("incidences"))
+    said = f"{where}: {found.value}, {found.interval or found.missing}{other_wordings}{f'; {few}' if few else ''}"
+    return Mark(said, place).address()
 
 
 def cross_table(
@@ -107,7 +114,10 @@ def reach(values: pd.Series[float]) -> float:
 
 
 def extremes(frame: pd.DataFrame, metric: str, names: Names) -> str:
-    """A sentence on the highest and the lowest number; empty where there is none."""
+    """A sentence on the highest and the lowest number; empty where there is none.
+
+    It names models where `frame` has a column for them.
+    """
     rows = frame.dropna(subset=["estimate"]).to_dict("records")
     if not rows:
         return ""
@@ -115,6 +125,13 @@ def extremes(frame: pd.DataFrame, metric: str, names: Names) -> str:
         return f"{_where(rows, decimal(rows[0]['estimate'], metric), metric, names)}, and no other."
     ends = {"Highest": max(row["estimate"] for row in rows), "Lowest": min(row["estimate"] for row in rows)}
     return " ".join(f"{end}: {_where(rows, decimal(value, metric), metric, names)}." for end, value in ends.items())
+
+
+def thin_cells(frame: pd.DataFrame, index: str, columns: str) -> dict[tuple[str, str], int]:
+    """The cells of a table that rest on fewer than `FEWEST` linked items, with their number."""
+    found = frame.dropna(subset=["estimate"]).groupby([index, columns])["incidences"].sum().reset_index()
+    places = zip(found[index], found[columns], found["incidences"], strict=True)
+    return {(str(row), str(column)): int(items) for row, column, items in places if items < FEWEST}
 
 
 def basis(responses: float, incidences: float) -> str:
@@ -136,6 +153,6 @@ def _place(row: Mapping[Hashable, Any], names: Names) -> str:
         parts.append(names.country(row["country"]))
     if known(row.get("topic")):
         parts.append(names.topic(row["topic"]))
-    if len(names.models) > 1:
+    if len(names.models) > 1 and known(row.get("model")):
         parts.append(names.model(row["model"]))
     return ", ".join(parts)

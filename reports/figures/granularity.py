@@ -9,6 +9,7 @@ from polyculture.reports.figures.charts import Dots, key_of
 from polyculture.reports.figures.figure import Figure, Panel, basis, caption_of, extremes, make_figure, tidy
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.texts import texts
+from polyculture.reports.thin import FEWEST
 
 NAME = "granularity"
 
@@ -19,7 +20,7 @@ def granularity(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure
     models = ordered(manifest.models, found["model"])
     rows = ordered(manifest.languages, found["language"])
     rests_on = basis(found["responses"].sum(), found["incidences"].sum())
-    caption = caption_of(NAME, extremes=extremes(frame, NAME, names), basis=rests_on)
+    caption = caption_of(NAME, extremes=extremes(frame, NAME, names), basis=rests_on, fewest=str(FEWEST))
     chart = Dots(
         name=NAME,
         alternative=caption,

@@ -21,7 +21,8 @@ class Heat:
 
     `outlined` names the cells (row, column) that get a frame. `signed` numbers lie around 0. `axes` names what rows and
     columns are of the evidence, and `cell` where on its other axes all of them are: the page's script leads there. A
-    heat map without axes leads nowhere. `notes` stand below numbers: their intervals.
+    heat map without axes leads nowhere. `notes` stand below numbers: their intervals. `thin` numbers have no colour,
+    and below them the few linked items that they rest on.
     """
 
     caption: str
@@ -35,6 +36,7 @@ class Heat:
     signed: bool = False
     asked: frozenset[_Place] | None = None  # the cells that a prompt is about; None for all
     notes: Mapping[_Place, str] = field(default_factory=dict)
+    thin: Mapping[_Place, int] = field(default_factory=dict)
 
     def draw(self) -> Markup:
         """The heat map as a `<table>` in which arrow keys move."""
@@ -66,8 +68,12 @@ class Heat:
             return Element("td", {"class": "off"})  # a language with itself, or a cell without a prompt
         frame = " native" if (row, column) in self.outlined else ""
         missing = math.isnan(value)
-        cell = Element("td", {"class": ("off" if missing else self._colour(value)) + frame})
+        few = self.thin.get((row, column))
+        shade = "off" if missing else "thin" if few is not None else self._colour(value)
+        cell = Element("td", {"class": shade + frame})
         cell.text = "–" if missing else _hundredths(value, self.signed)
+        if few is not None and not missing:
+            SubElement(cell, "small").text = f"n {few}"
         if (row, column) in self.notes:
             SubElement(cell, "small").text = self.notes[row, column]
         return cell

@@ -28,7 +28,7 @@ def origins(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
         _panel(model, shares[shares["model"] == model], columns, frame, top, manifest, names)
         for model in ordered(manifest.models, frame["model"])
     ]
-    caption = caption_of(NAME, most=_most(frame, names), others=str(OTHERS))
+    caption = caption_of(NAME, others=str(OTHERS))
     keys = [Key(label, "outline") for label in texts().figures[NAME].keys]
     return make_figure(NAME, caption, [[panel] for panel in panels], keys, "no_origins")
 
@@ -72,8 +72,9 @@ def _panel(
     table = table.reindex(index=asked, columns=[*columns, *rest, *kinds]).fillna(0.0)
     labels = texts().figures[NAME].panels
     title = names.model(model)
+    said = _most(frame[frame["model"] == model], names)
     chart = Heat(
-        caption=f"{texts().metrics[NAME].name}, {title}. {_most(frame[frame['model'] == model], names)}",
+        caption=f"{texts().metrics[NAME].name}, {title}. {said}",
         table=table.rename(columns={code: names.country(code) for code in columns}),
         rows=[names.country(code) for code in asked],
         columns=[labels.get(column or "rest", column) for column in table.columns],
@@ -82,7 +83,7 @@ def _panel(
         cell={"model": model, "condition": "explicit" if "explicit" in manifest.conditions else "implicit"},
         outlined=frozenset((code, names.country(code)) for code in asked),
     )
-    return Panel(title, chart, model)
+    return Panel(title, chart, model, said)
 
 
 def _most(frame: pd.DataFrame, names: Names) -> str:
@@ -91,9 +92,8 @@ def _most(frame: pd.DataFrame, names: Names) -> str:
     if other.empty:
         return ""
     row = other.sort_values(["estimate", "model", "country", "origin"], ascending=[False, True, True, True]).iloc[0]
-    of = f", {names.model(row['model'])}" if len(names.models) > 1 else ""
     share = decimal(row["estimate"], NAME)
     return (
         f"The largest share from another country: {share}, from {names.country(row['origin'])} "
-        f"in answers about {names.country(row['country'])}{of}."
+        f"in answers about {names.country(row['country'])}."
     )

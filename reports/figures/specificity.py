@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import pandas as pd
 
 from polyculture.cache.manifest import Manifest
-from polyculture.reports.figures.figure import Figure, Key, Panel, caption_of, cross_table, extremes, make_figure, reach
+from polyculture.reports.figures.figure import (
+    Figure,
+    Key,
+    Panel,
+    caption_of,
+    cross_table,
+    extremes,
+    make_figure,
+    reach,
+    thin_cells,
+)
 from polyculture.reports.figures.heat import Heat
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.texts import texts
+from polyculture.reports.thin import FEWEST
 
 NAME = "specificity"
 GAIN = "specificity_gain"
@@ -22,12 +32,8 @@ AUDIENCE = "audience"  # a condition that few runs ask: told only where it was
 def specificity(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
     """The figure from the rows of `sql/specificity.sql`: maps per model; those that name no country stand in a fold."""
     found = {panel: _of_panel(frame, *panel.split()) for panel in texts().figures[NAME].panels}
-    ends = {
-        panel.replace(" ", "_"): extremes(rows, panel.split()[0], names) or _nothing(panel, rows, manifest)
-        for panel, rows in found.items()
-    }
-    audience = _sentences({panel: rows for panel, rows in found.items() if panel.endswith(AUDIENCE)}, ends)
-    caption = caption_of(NAME, **ends, audience=audience, dash=texts().missing["unlinked"])
+    missing = " ".join(_nothing(panel, rows, manifest) for panel, rows in found.items())
+    caption = caption_of(NAME, missing=missing, dash=texts().missing["unlinked"], fewest=str(FEWEST))
     known = frame.dropna(subset=["estimate"])
     tops = {
         metric: reach(pd.concat([rows for panel, rows in found.items() if panel.split()[0] == metric])["estimate"])
@@ -51,22 +57,18 @@ def specificity(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure
 def _of_panel(frame: pd.DataFrame, metric: str, condition: str) -> pd.DataFrame:
     """The rows of a panel: those of a condition, or the means over the kinds of names."""
     rows = frame[(frame["metric"] == metric) & frame["condition"].str.startswith(condition)]
-    means = rows.astype({"estimate": float}).groupby(["model", "language", "country"])["estimate"].mean()
-    return means.reset_index()
-
-
-def _sentences(found: Mapping[str, pd.DataFrame], ends: Mapping[str, str]) -> str:
-    titles = texts().figures[NAME].panels
-    asked = {titles[panel]: ends[panel.replace(" ", "_")] for panel, rows in found.items() if not rows.empty}
-    return " ".join(f"{title[0].upper()}{title[1:]}: {said}" for title, said in asked.items())
+    groups = rows.astype({"estimate": float}).groupby(["model", "language", "country"])
+    return groups.agg(estimate=("estimate", "mean"), incidences=("incidences", "sum")).reset_index()
 
 
 def _nothing(panel: str, rows: pd.DataFrame, manifest: Manifest) -> str:
-    """The text of a panel without a number."""
-    if rows.empty:
-        return f"{texts().missing['not_asked']}."
+    """A sentence on a panel without a number; empty for others, and for a condition that few runs ask."""
+    if rows["estimate"].notna().any() or (rows.empty and panel.endswith(AUDIENCE)):
+        return ""
     from_nowhere = panel.startswith(GAIN) and "neutral" not in manifest.conditions
-    return f"{texts().missing['no_neutral' if from_nowhere else 'unlinked']}."
+    reason = "not_asked" if rows.empty else "no_neutral" if from_nowhere else "unlinked"
+    title = texts().figures[NAME].panels[panel]
+    return f"{title[0].upper()}{title[1:]}: {texts().missing[reason]}."
 
 
 def _panel(panel: str, own: pd.DataFrame, top: float, manifest: Manifest, names: Names) -> Panel:
@@ -74,8 +76,9 @@ def _panel(panel: str, own: pd.DataFrame, top: float, manifest: Manifest, names:
     model = own["model"].iloc[0]
     title = f"{names.model(model)}: {texts().figures[NAME].panels[panel]}"
     table = cross_table(own, "country", "language", manifest.countries, manifest.languages)
+    said = extremes(own.drop(columns="model"), metric, names)
     chart = Heat(
-        caption=f"{title}. {extremes(own, metric, names)}",
+        caption=f"{title}. {said}",
         table=table,
         rows=[names.country(country) for country in table.index],
         columns=list(table.columns),
@@ -85,5 +88,6 @@ def _panel(panel: str, own: pd.DataFrame, top: float, manifest: Manifest, names:
         outlined=frozenset((c, lang) for c in table.index for lang in table.columns if names.native(lang, c)),
         signed=metric == GAIN,
         asked=frozenset(zip(own["country"], own["language"], strict=True)),
+        thin=thin_cells(own, "country", "language"),
     )
-    return Panel(title, chart, model)
+    return Panel(title, chart, model, said)

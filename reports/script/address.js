@@ -27,7 +27,9 @@ function address(section, values = chosenValues()) {
 
 function parsed(hash) {
   const [section, ...rest] = hash.slice(1).split("&");
-  return [decodeURIComponent(section), new URLSearchParams(rest.join("&"))];
+  let name = section;
+  try { name = decodeURIComponent(section); } catch { /* a % that nobody wrote: no part has such a name */ }
+  return [name, new URLSearchParams(rest.join("&"))];
 }
 
 // Writes the place down: as a new one, which Back leaves, or in the stead of the one before.

@@ -3,6 +3,7 @@
 // From a number to what is behind it: `place` says where on the axes, which two languages share it, which item it is, or
 // where it is from.
 function show(place, from) {
+  if (from) remember(from, false); // where Back leads
   const { other, item, origin, ...codes } = place;
   let search = other ? `shared:${codes.language}+${other}` : origin ? `from:${origin}` : item || "";
   if (other) delete codes.language;
@@ -21,7 +22,6 @@ function show(place, from) {
   showChosen();
   state.search = document.getElementById("search").value = search;
   state.status = null; // what counts comes first
-  if (from) remember(from, false); // where Back leads
   reveal("evidence");
   chosen();
   const tally = document.getElementById("tally");

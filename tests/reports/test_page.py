@@ -404,7 +404,7 @@ def test_specificity_is_shown_without_neutral_prompts(tmp_path: Path) -> None:
     section = parsed(run).with_id("specificity").text
     assert "the country is named" in section
     assert "There is no figure" not in section
-    assert "Neutral prompts, which name no country: not asked." in " ".join(section.split())
+    assert "Neutral prompts: not asked." in " ".join(section.split())
 
 
 def test_a_single_number_is_told_and_not_taken_for_one_that_was_not_asked(tmp_path: Path) -> None:
@@ -413,10 +413,8 @@ def test_a_single_number_is_told_and_not_taken_for_one_that_was_not_asked(tmp_pa
     ).write(tmp_path)
     write_report(run, layout=store_layout(), sections=report_sections())
     section = " ".join(parsed(run).with_id("specificity").text.split())
-    assert re.search(
-        r"Prompts that name it: 0?\.?\d+.*, English, United States, and no other\. Those that name", section
-    )
-    assert "What naming the country adds to the share of neutral prompts: no neutral prompts." in section
+    assert re.search(r"the country is named\. \d\.\d\d, English, United States, and no other\.", section)
+    assert "Gain when the country is named: no neutral prompts." in section
 
 
 def test_scores_are_a_section_with_a_table_for_each_rule(page: Page, run: RunFolder) -> None:

@@ -1,0 +1,18 @@
+-- thin: a row is a number of the figures that rests on fewer than $fewest linked items, each counted once per response; `numbers`
+-- is how many numbers of its metric the figures have.
+WITH shown AS (
+    SELECT metric, model, language, other_language, condition, country, estimate, incidences,
+        count(*) OVER (PARTITION BY metric) AS numbers
+    FROM aggregates
+    WHERE estimate IS NOT NULL
+        AND (
+            (metric = 'granularity' AND level = 'model, language')
+            OR (metric IN ('specificity', 'specificity_gain') AND level = 'model, language, condition, country')
+            OR (metric = 'consensus' AND level = 'model, language, other_language')
+        )
+)
+SELECT metric, model, language, other_language, condition, country, estimate, incidences, numbers
+FROM shown
+WHERE incidences < $fewest
+ORDER BY array_position(['granularity', 'specificity', 'specificity_gain', 'consensus'], metric), incidences, model, language,
+    other_language, condition, country;

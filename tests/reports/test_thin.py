@@ -1,0 +1,74 @@
+"""Numbers that rest on few linked items are grey, with their number beside them, and are listed as what to distrust."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from polyculture.cache.run_folder import RunFolder
+from polyculture.reports.report import write_report
+from polyculture.reports.thin import FEWEST, rests_on
+from tests.reports.test_page import Page, parsed
+from tests.store_builder import StoreBuilder
+
+ITEMS = {"ramen": "Q1", "sushi": "Q2"}
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Page:
+    """Japanese texts name two items, English ones twelve."""
+    builder = StoreBuilder(tmp_path_factory.mktemp("thin") / "run", models=("m", "n"), n=6)
+    for language, times in (("ja", 1), ("en", 6)):
+        for condition, country in (("neutral", None), ("explicit", "JP")):
+            prompt = builder.ask(language=language, condition=condition, country=country)
+            for sample in range(times):
+                builder.answer(prompt, ITEMS, model="m", sample=sample)
+    for surface, qid in ITEMS.items():
+        builder.link(surface, qid)
+        builder.entity(qid, surface, JP="P495")
+    run: RunFolder = builder.write()
+    write_report(run)
+    return parsed(run)
+
+
+def test_the_limit_is_a_number_of_linked_items() -> None:
+    assert rests_on(FEWEST - 1) == f"n = {FEWEST - 1}"
+    assert [rests_on(found) for found in (FEWEST, None, float("nan"))] == [None] * 3
+
+
+def test_a_cell_of_a_map_has_its_number_and_no_colour(page: Page) -> None:
+    cells = [e for e in page.all("td") if (e.attributes.get("class") or "").startswith("thin")]
+    assert cells
+    assert all(e.text.endswith(("n 2", "n 4")) for e in cells)
+    assert any((e.attributes.get("class") or "").startswith("h") for e in page.all("td"))
+
+
+def test_a_mark_and_a_line_say_on_how_little_they_rest(page: Page) -> None:
+    marks = [e.attributes["aria-label"] or "" for e in page.all("a") if "svg" in e.inside]
+    assert any(label.startswith("m, Japanese:") and label.endswith("; n = 4") for label in marks)
+    assert not any("n = " in label for label in marks if label.startswith("m, English:"))
+    grey = [" ".join(e.text.split()) for e in page.all("td") if (e.attributes.get("class") or "") == "number thin"]
+    assert any(text.endswith("n = 4") for text in grey)
+
+
+def test_what_to_distrust_lists_the_thinnest_first(page: Page) -> None:
+    said = " ".join(page.with_id("distrust").text.split())
+    assert "Fewer than 10 linked items" in said
+    assert "Granularity: 1 of 2 numbers Japanese, m: 1.00 of 4 items." in said
+    assert re.search(r"Culture specificity: \d of \d numbers Japanese, ", said)
+    assert "thin.csv" in {e.attributes.get("download") for e in page.all("a")}
+
+
+def test_a_report_without_such_numbers_says_nothing_of_them(tmp_path: Path) -> None:
+    builder = StoreBuilder(tmp_path / "run", n=FEWEST)
+    prompt = builder.ask(country="JP")
+    for sample in range(FEWEST):
+        builder.answer(prompt, ITEMS, sample=sample)
+    for surface, qid in ITEMS.items():
+        builder.link(surface, qid)
+        builder.entity(qid, surface, JP="P495")
+    run = builder.write()
+    write_report(run)
+    assert "Numbers that rest on little" not in parsed(run).with_id("distrust").text
