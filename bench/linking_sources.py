@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import gzip
 import re
 import tempfile
 import time
@@ -24,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import orjson
+import duckdb
 import pyarrow as pa
 
 from bench.linking_accuracy import DATA, opened
@@ -39,9 +38,10 @@ from polyculture.link.index.snapshot import Snapshot
 from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import Linker
 from polyculture.link.rules import LinkRules
+from tests.link_world import statement
 from tests.wikidata_server import WikidataServer, as_wikidata
 
-SMALLEST = ("--snapshot", "{snapshot}", "--items", "{items}", "--each", "2", "--language", "ko")
+SMALLEST = ("--snapshot", "{snapshot}", "--each", "2", "--language", "ko")
 EXACT = LinkRules(fuzzy_threshold=None)
 QUERY = ("language", "topic", "kind", "surface")
 LINK = ("status", "qid", "match", "matched")
@@ -85,8 +85,9 @@ def main() -> None:
         ]
         rows = pa.Table.from_pylist([{name: getattr(one, name) for name in QUERY} for one in mentions])
         index = _links(Linker(catalog, IndexSource(snapshot), EXACT).link(rows))
+        entities = _entities(snapshot)
     began = time.monotonic()
-    service, requests = _over_the_service(catalog, _entities(given), rows)
+    service, requests = _over_the_service(catalog, entities, rows)
     asked = {tuple(getattr(one, name) for name in QUERY): one for one in reversed(mentions)}
     done = [(one, index[query], service[query]) for query, one in asked.items()]
     _print(done, "how the mention is spelled", "how")
@@ -118,7 +119,6 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--snapshot", type=Path, help="an index of the items; of the slice, built where not given")
     parser.add_argument("--data", type=Path, default=DATA, help="the folder of real data")
-    parser.add_argument("--items", type=Path, help="the items as a dump (default: the slice)")
     parser.add_argument("--each", type=int, default=12, help="labels of a kind in a language (default: 12)")
     parser.add_argument("--half", type=int, choices=(0, 1), help="mentions of even or odd items alone")
     parser.add_argument("--language", nargs="*", help="default: all")
@@ -158,10 +158,23 @@ def _spelled(text: str) -> Iterator[tuple[str, str]]:
     yield from ((how, other) for how, other in others.items() if other != text and len(other) > 1)
 
 
-def _entities(given: argparse.Namespace) -> list[dict[str, Any]]:
-    file = given.items or given.data / "wikidata" / "slice.json.gz"
-    with gzip.open(file) as lines:
-        return [orjson.loads(line.rstrip(b",\n")) for line in lines if line.startswith(b"{")]
+def _entities(snapshot: Snapshot) -> list[dict[str, Any]]:
+    """The items of a snapshot, as the service gives them."""
+    with duckdb.connect(str(snapshot.path), read_only=True) as connection:
+        items: dict[int, dict[str, Any]] = {
+            item: {"type": "item", "id": f"Q{item}", "labels": {}, "aliases": {}, "descriptions": {}, "claims": {}}
+            | {"sitelinks": {f"s{number}wiki": {} for number in range(sitelinks)}}
+            for item, sitelinks in connection.execute("SELECT item, sitelinks FROM items").fetchall()
+        }
+        for item, code, name, kind in connection.execute("SELECT item, language, name, kind FROM names").fetchall():
+            value = {"language": code, "value": name}
+            if kind == "label":
+                items[item]["labels"][code] = value
+            else:
+                items[item]["aliases"].setdefault(code, []).append(value)
+        for item, code, target in connection.execute("SELECT item, property, target FROM claims").fetchall():
+            items[item]["claims"].setdefault(code, []).append(statement(f"Q{target}"))
+    return list(items.values())
 
 
 def _over_the_service(
