@@ -45,9 +45,10 @@ class Taken:
 def inflected(names: Sequence[Name], taken: Taken) -> list[GoldSet]:
     """The names in the forms of `inflections.toml`, a set a language.
 
-    Left out: a form that is itself a name of some item, for then nobody knows what is meant; and plurals of persons.
+    Left out: a form that is itself a name of some item, for then nobody knows what is meant; and plurals of persons and
+    of titles, which are no common nouns.
     """
-    persons = _persons()
+    persons = _persons(titles=True)
     rules = tomllib.loads(INFLECTIONS.read_text(encoding="utf-8"))
     gold = [
         _meant(form, name, {"form": rule["form"], "of": name.text})
@@ -177,7 +178,7 @@ def _compose(chance: random.Random, pieces: Sequence[str], like: str) -> str:
     return " ".join(words)
 
 
-def _persons() -> set[str]:
-    """The kinds of the catalogue that are persons."""
+def _persons(*, titles: bool = False) -> set[str]:
+    """The kinds of the catalogue that are persons, and with `titles` those of single works."""
     kinds = [each for topic in read_catalog().topics.values() for each in topic.kinds.items()]
-    return {name for name, kind in kinds if kind.occupations}
+    return {name for name, kind in kinds if kind.occupations or (titles and kind.members == "instances")}

@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias, get_args
 
-# Another spelling, another form of the word, a name within the mention, a slip.
-Form: TypeAlias = Literal["spelling", "inflection", "within", "fuzzy"]
+# Equal after normalisation, another spelling, another form of the word, a name within the mention, a slip.
+Form: TypeAlias = Literal["normalised", "spelling", "inflection", "within", "fuzzy"]
 FORMS: tuple[Form, ...] = get_args(Form)

@@ -29,7 +29,7 @@ from polyculture.link.fuzzy import match_fuzzily
 from polyculture.link.name_forms import load_loose_names
 from polyculture.link.ontology import Ontology
 from polyculture.link.queries import create_keys, create_lookups
-from polyculture.link.query_expansion import create_expansions
+from polyculture.link.query_expansion import create_expansions, create_part_expansions
 from polyculture.link.rules import DEFAULT_RULES, LinkRules
 from polyculture.link.source import Source
 from polyculture.link.statements import statement
@@ -86,6 +86,8 @@ class Linker:
         ontology.expand_classes()
         connection.execute(statement("members"))
         connection.execute(statement("found"))
+        if "normalised" not in self.rules.forms:
+            connection.execute(statement("drop_normalised"))
         self._drop_foreign_hits(connection)
         connection.execute(statement("unmatched"))
 
@@ -99,7 +101,7 @@ class Linker:
             create_expansions(connection, self.catalog)
             self._find_exact(connection, ontology, progress)  # the new items may match exactly
         load_loose_names(connection, self.source)
-        find_variants(connection, spelled="spelling" in forms)
+        find_variants(connection, spelled="spelling" in forms, inflected="inflection" in forms)
         self._drop_foreign_hits(connection)
         if "within" in forms:
             connection.execute(statement("unmatched"))
@@ -107,9 +109,23 @@ class Linker:
             self._drop_foreign_hits(connection)
         if "fuzzy" in forms and rules.fuzzy_threshold is not None and self.source.complete:
             match_fuzzily(connection, rules.fuzzy_threshold, rules.fuzzy_plain, rules.fuzzy_strict)
+        elif "fuzzy" in forms and rules.fuzzy_threshold is not None:
+            connection.execute(statement("slips"))
         if "within" in forms:
+            if self.source.queried_by_name:
+                self._find_parts(connection, ontology, progress)
             match_unknown(connection, self.catalog)
             self._drop_foreign_hits(connection)
+
+    def _find_parts(self, connection: duckdb.DuckDBPyConnection, ontology: Ontology, progress: Progress) -> None:
+        """Searches the parts of queries without a candidate, and whoever made the works found."""
+        create_part_expansions(connection, self.catalog)
+        self.source.find(connection, progress)
+        ontology.expand_classes()
+        connection.execute(statement("members"))
+        connection.execute("DROP TABLE loose_names; DROP TABLE named_items")
+        load_loose_names(connection, self.source)
+        self.source.fetch(connection, [item for (item,) in connection.sql(statement("span_creators")).fetchall()])
 
     def _drop_foreign_hits(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Drops from `found` the hits that only other queries returned."""

@@ -29,10 +29,11 @@ AT_A_TIME = 2  # languages inflected in parallel
 FEW = 1000  # forms of a language that Python looks at before patterns are compiled for them
 
 
-def find_variants(connection: duckdb.DuckDBPyConnection, *, spelled: bool = True) -> None:
+def find_variants(connection: duckdb.DuckDBPyConnection, *, spelled: bool = True, inflected: bool = True) -> None:
     """Adds to `found` the names of the topics that match queries in `unmatched` by a form of `create_forms`.
 
-    Without `spelled`, none that differs from the mention by its spelling alone.
+    Without `spelled`, none that differs from the mention by its spelling alone; without `inflected`, none that differs
+    by a rule, be it of names.
     """
     connection.execute(statement("loose_forms"))
     connection.execute(statement("named"))
@@ -41,6 +42,8 @@ def find_variants(connection: duckdb.DuckDBPyConnection, *, spelled: bool = True
     connection.execute(statement("variant_matches"))
     if not spelled:
         connection.execute("DELETE FROM found WHERE strength = 6")
+    if not inflected:
+        connection.execute("DELETE FROM found WHERE strength = 7")
 
 
 def create_forms(

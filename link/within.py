@@ -99,6 +99,19 @@ def match_unknown(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> No
         connection.execute(statement("inner_found"))
 
 
+def part_patterns(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> list[dict[str, Any]]:
+    """The parameters of `sql/span_sources.sql` for each language of the queries in `unmatched`."""
+    return [
+        {
+            **_patterns(language, own),
+            **_creators(language, own),
+            "language": language.code,
+            "spaced": own.get("spaced", True),
+        }
+        for language, own in _languages(connection, catalog, "unmatched")
+    ]
+
+
 def _insert_languages(
     connection: duckdb.DuckDBPyConnection, known: Iterable[tuple[Language, Mapping[str, Any]]]
 ) -> None:

@@ -139,6 +139,7 @@ INFLECTED = {
         ("김치찌개", "김치찌개를"),
         ("비빔밥", "비빔밥이라는"),
         ("떡볶이", "떡볶이에서도"),
+        ("불고기", "불고기의"),
         ("불", "불로"),
         ("쌀밥", "쌀밥을"),
         ("노래", "노래라는"),
@@ -169,7 +170,20 @@ INFLECTED = {
 
 # What a service must be asked for in other words: what the name has and the mention lacks.
 EXPANDED = {
-    "en": [("The Great Gatsby", "Great Gatsby"), ("shepherd's pie", "shepherds pie")],
+    "en": [
+        *(("The Great Gatsby", "Great Gatsby"), ("shepherd's pie", "shepherds pie"), ("gallo pinto", "gallopinto")),
+        *(("Hasso Plattner", "HassoPlattner"), ("ratatouille niçoise", "a big plate of ratatouille niçoise")),
+    ],
+    "ko": [("사도 행전", "사도행전"), ("삼계탕", "삼계탕 한 그릇")],
+    "ja": [
+        *(
+            ("ヘヴィメタル", "ヘビメタル"),
+            ("オリーブ・オイル", "オリーブオイル"),
+            ("ガルシア・マルケス", "ガルシア マルケス"),
+        ),
+        ("仔牛のクリーム煮", "仔牛のくりーむ煮"),
+    ],
+    "zh": [("哈利·波特", "哈利波特"), ("热干面", "一碗热干面")],
     "de": [
         *(("Die Zauberflöte", "Zauberflöte"), ("Der Prozess", "Prozess"), ("Das Parfum", "Parfum")),
         ("Seil- oder Kettenfähre", "Seil- oder Kettenfähren"),
@@ -186,7 +200,7 @@ EXPANDED = {
         ),
         *(("olio d'oliva", "dell'olio d'oliva"), ("l'arma finale", "l'arma finali")),
     ],
-    "hi": [("कॉफ़ी", "कॉफी"), ("रेलगाड़ी", "रेलगाडी"), ("जैज़ संगीत", "जैज संगीत"), ("पिज्जा", "पिज़्ज़ा में")],
+    "hi": [("कॉफ़ी", "कॉफी"), ("रेलगाड़ी", "रेलगाडी"), ("जैज़ संगीत", "जैज संगीत"), ("पिज्जा", "पिज़्ज़ा में"), ("क़ुरआन", "कुरआन")],
     "ar": [
         *(
             ("شاي", "شاى"),
@@ -197,6 +211,6 @@ EXPANDED = {
         ),
         *(("المكاداميا", "مكاداميا"), ("الجبن", "بالجبن"), ("المُلتَفَّة", "بالمُلتَفَّة")),
     ],
-    "th": [("พิซซ่า", "พิซซา"), ("แท็กซี่", "แท็กซี")],
-    "fa": [("کیک", "كيك")],
+    "th": [("พิซซ่า", "พิซซา"), ("แท็กซี่", "แท็กซี"), ("น้ำแข็ง", "นำแข็ง")],
+    "fa": [("کیک", "كيك"), ("آزادماهی", "ازادماهی"), ("گریپ‌فروت", "گریپفروت")],
 }

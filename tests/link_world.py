@@ -90,3 +90,8 @@ def link_one(source: Any, *row: str, rules: LinkRules = DEFAULT_RULES) -> dict[s
     """The link of one (language, topic, kind, surface)."""
     (found,) = link_all(source, (row[0], row[1], row[2], row[3]), rules=rules)["links"].to_pylist()
     return dict(found)
+
+
+def compared(table: pa.Table) -> pa.Table:
+    """A table without what the service was not asked for."""
+    return table.drop_columns([name for name in table.column_names if name == "unsearched"])

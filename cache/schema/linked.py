@@ -24,6 +24,7 @@ class Link:
     confidence: float | None  # share of such links that were right on gold data; None without a link
     candidates: int  # items whose name matched
     survivors: int  # candidates that reached the topic
+    unsearched: str | None = None  # without an item: what an index compares, and this source could not be asked for
 
 
 @dataclass(frozen=True, slots=True)

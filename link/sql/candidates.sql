@@ -22,7 +22,7 @@ SELECT
         WHEN candidate.rank = 1 AND first.strength = 9 AND NOT first.close
             THEN 'in doubt: the longest name within the mention, whose rest says something else'
         WHEN candidate.rank = 1 AND first.bare AND NOT first.close
-            THEN 'in doubt: a given name, or a number after one, that several persons of the topic have'
+            THEN 'in doubt: a given name, or a number after one, that several persons have'
         WHEN candidate.rank = 1 AND first.ambiguous THEN 'first of several that nothing clearly separates'
         WHEN candidate.rank = 1 AND first.survivors = 1
             THEN 'won: the only one of this name that reaches the topic'

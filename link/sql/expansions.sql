@@ -1,32 +1,15 @@
--- expansions: the forms and spellings to search for unmatched queries: those of `expansion_texts`, and spelling variants of
--- the mention: without Arabic articles, Devanagari dots and Thai tone marks, without blanks and hyphens, with blanks for
--- Persian joiners, in the other kana.
+-- unsearched: add how many texts were not searched for a mention.
+INSERT INTO unsearched
+SELECT own, format('{} of {} other forms', count(*) FILTER (NOT searched), count(*))
+FROM wanted_texts GROUP BY own HAVING NOT bool_and(searched);
+
+-- expansions: add what is searched, each text under one number.
 INSERT INTO expansions
-WITH own AS (
-    SELECT DISTINCT lookup AS own, language, trim(regexp_replace(surface, $marks, '', 'g')) AS surface
-    FROM lookups SEMI JOIN unmatched USING (lookup)
-),
-expansion AS (
-    SELECT own, language, surface FROM expansion_texts
-    UNION
-    SELECT own, language, no_al(surface) FROM expansion_texts WHERE regexp_matches(surface, '[\p{Arabic}\p{Devanagari}]')
-    UNION
-    SELECT
-        own, language,
-        unnest([
-            CASE WHEN regexp_matches(surface, '[\p{Arabic}\p{Devanagari}]') THEN no_al(surface) END,
-            CASE WHEN regexp_matches(surface, '\p{Thai}') THEN toneless(surface) END,
-            regexp_replace(surface, '[ \p{Pd}・·]', '', 'g'),
-            replace(surface, chr(8204), ' '),
-            CASE WHEN regexp_matches(surface, '\p{Katakana}') THEN one_kana(surface) END,
-            CASE WHEN regexp_matches(surface, '\p{Hiragana}') THEN katakana(surface) END
-        ])
-    FROM own
-)
 SELECT
     coalesce(
-        lookup.lookup, (SELECT max(lookup) FROM lookups) + dense_rank() OVER (ORDER BY expansion.language, expansion.surface)
+        lookup.lookup, (SELECT max(lookup) FROM lookups) + dense_rank() OVER (ORDER BY wanted.language, wanted.surface)
     ) AS lookup,
-    expansion.own, expansion.language, expansion.surface
-FROM expansion LEFT JOIN lookups AS lookup USING (language, surface)
-WHERE expansion.surface <> '' AND lookup.lookup IS DISTINCT FROM expansion.own;
+    wanted.own, wanted.language, wanted.surface
+FROM wanted_texts AS wanted
+LEFT JOIN lookups AS lookup USING (language, surface)
+WHERE wanted.searched;

@@ -1,6 +1,6 @@
 -- found: add the items with a name in `fuzzy_matches`, each by its most similar name; the $kept most similar per query. The
 -- name must be in a language of the query's fallback chain. Numbers and generational suffixes must be the same. Names of
--- persons must be near-identical, for one letter makes another person (Pete Doherty, Peter Doherty). Persons, English names
+-- persons and titles must be near-identical, for one letter makes another (Pete Doherty, Peter Doherty). Persons, English names
 -- for other languages, and scripts that omit vowels or write them as marks need a higher score: there one letter more
 -- often makes another name.
 INSERT INTO found
@@ -19,7 +19,7 @@ close AS (
     JOIN bearers USING (scope, language, fold, name)
     JOIN scopes USING (scope)
     JOIN fuzzy_queries AS form ON form.query = fuzzy_queries.query
-    WHERE (fuzzy_matches.near_identical OR scopes.occupation IS NULL)
+    WHERE (fuzzy_matches.near_identical OR (scopes.occupation IS NULL AND scopes.members <> 'instances'))
       AND (
           fuzzy_matches.score >= $strict
           OR NOT (bearers.english OR scopes.occupation IS NOT NULL OR regexp_matches(fuzzy_matches.name, '[\p{Arabic}\p{Devanagari}\p{Han}\p{Hangul}]'))

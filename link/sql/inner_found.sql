@@ -1,5 +1,5 @@
 -- known_parts: a row is a name whose rest names a class of the item or who made it, by the last word of a name, too. Where
--- Wikidata does not say who made it, any person of the topic may have.
+-- Wikidata does not say who made it, any person of the topic may have: that is not `sure`.
 CREATE OR REPLACE TABLE known_parts AS
 WITH above_names AS (
     SELECT DISTINCT above.below, above.what, name.language, unnest(CASE above.what
@@ -14,32 +14,33 @@ person_names AS (
     JOIN members USING (item)
     JOIN scopes ON scopes.scope = members.scope AND scopes.occupation IS NOT NULL
 )
-SELECT side_texts.query, side_texts.item, side_texts.key
+SELECT side_texts.query, side_texts.item, side_texts.key, true AS sure
 FROM side_texts
 JOIN above_names AS above ON above.below = side_texts.item AND above.what = side_texts.what AND above.normalised = side_texts.text
 JOIN chain ON chain.language = side_texts.language_of_query AND chain.name_language = above.language
 UNION
-SELECT side_texts.query, side_texts.item, side_texts.key
+SELECT side_texts.query, side_texts.item, side_texts.key, false
 FROM side_texts
 JOIN person_names AS person ON person.normalised = side_texts.text AND side_texts.what = 'creator'
 JOIN query_group_scopes AS own ON own.query_group = side_texts.query_group AND own.scope = person.scope
-JOIN chain ON chain.language = side_texts.language_of_query AND chain.name_language = person.language;
+JOIN chain ON chain.language = side_texts.language_of_query AND chain.name_language = person.language
+ANTI JOIN (FROM classes_or_creators WHERE what = 'creator') AS made ON made.below = side_texts.item;
 
--- found: add the items of the longest name of each query. Known rests are links; of others only the head is in doubt, where it
--- has half of the letters: olive oil is an oil, no olive.
+-- found: add the items of the longest name of each query. Known rests are links; in doubt are works beside a person who may
+-- have made them, and of others only the head, where it has half of the letters: olive oil is an oil, no olive.
 INSERT INTO found
 WITH judged AS (
-    SELECT doubt.*, part.query IS NOT NULL AS known
+    SELECT doubt.*, coalesce(part.sure, false) AS known, part.query IS NOT NULL AS likely
     FROM inner_doubts AS doubt
-    LEFT JOIN known_parts AS part USING (query, item, key)
+    LEFT JOIN (SELECT query, item, key, bool_or(sure) AS sure FROM known_parts GROUP BY ALL) AS part USING (query, item, key)
 ),
 longest AS (
     SELECT * FROM judged
-    WHERE known OR (
+    WHERE likely OR (
         spaced AND length(key) >= 4 AND 2 * length(replace(key, ' ', '')) >= length(replace(whole, ' ', ''))
         AND CASE WHEN head_last THEN len(sorts_after) ELSE len(sorts_before) END > 0
     )
-    QUALIFY rank() OVER (PARTITION BY query ORDER BY known DESC, length(key) DESC) = 1
+    QUALIFY rank() OVER (PARTITION BY query ORDER BY known DESC, likely DESC, length(key) DESC) = 1
 )
 SELECT
     query, query_group, item, CASE WHEN known THEN 8 ELSE 9 END AS strength, hit[3] AS name, hit[4] AS language,

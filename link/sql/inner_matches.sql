@@ -2,7 +2,7 @@
 CREATE OR REPLACE TABLE inner_hits AS
 SELECT
     unmatched.query, unmatched.query_group, topic_names.item, topic_names.name, topic_names.language, inner_names.key,
-    inner_names.before, inner_names.after,
+    inner_names.before, inner_names.after, known_forms.turned,
     5 * (known_forms.rule_count + topic_names.rule_count) + CASE WHEN known_forms.key <> topic_names.normalised THEN 3 ELSE 0 END
     + CASE topic_names.kind WHEN 'alias' THEN 1 ELSE 0 END AS less,
     chain.position
@@ -37,6 +37,7 @@ FROM (
     JOIN sorts USING (topic)
     -- Titles have "the novel" before them; genres are called a novel themselves.
     WHERE scopes.occupation IS NULL AND (sorts.sort <> 'works' OR scopes.members = 'instances')
+      AND is_own_hit(hits.query, hits.item) AND NOT (hits.turned AND scopes.members = 'instances')
     GROUP BY hits.query, hits.query_group, hits.item
     QUALIFY rank() OVER (PARTITION BY hits.query ORDER BY max(length(hits.key)) DESC) = 1
 )

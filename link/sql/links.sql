@@ -19,11 +19,14 @@ SELECT
     first.path,
     confidence.confidence,
     coalesce(count.candidates, 0) AS candidates,
-    coalesce(first.survivors, 0) AS survivors
+    coalesce(first.survivors, 0) AS survivors,
+    CASE WHEN first.item IS NULL THEN untried.reasons END AS unsearched
 FROM queries AS query
 JOIN query_group_codes AS query_group USING (query_group)
 LEFT JOIN best_candidates AS first USING (query)
 LEFT JOIN (SELECT query, count(*) AS candidates FROM found GROUP BY query) AS count USING (query)
+LEFT JOIN (SELECT lookup, string_agg(DISTINCT reason, '; ' ORDER BY reason) AS reasons FROM unsearched GROUP BY lookup) AS untried
+    ON untried.lookup = query.lookup
 LEFT JOIN confidences AS confidence
     ON confidence.competition = CASE
         WHEN count.candidates > first.survivors THEN 'shared'

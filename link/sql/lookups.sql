@@ -25,6 +25,9 @@ FROM (
     GROUP BY language, given.surface
 );
 
+-- unsearched: a row is a lookup with a way to find it that its source did not go: a live service has no list of names.
+CREATE TABLE unsearched (lookup UINTEGER, reason VARCHAR);
+
 -- chain: a row is a Wikidata language in the fallback chain of one of our languages; `english`: the last resort.
 CREATE TABLE chain (language VARCHAR, name_language VARCHAR, position INTEGER, english BOOLEAN, fold VARCHAR);
 

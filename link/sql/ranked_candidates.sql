@@ -69,8 +69,9 @@ GROUP BY first.query;
 
 -- bare_names: a row is a query whose first candidate is a person by a given name or a ruler's name with a number alone. Many
 -- have these: Heinrich III. is ambiguous unless the topic leaves one. A family name is told from a given name by its place.
+-- `always`: by an alias of one word that does not end the item's label, as James is an alias of Jacobus de Voragine.
 CREATE TABLE bare_names AS
-SELECT DISTINCT first.query
+SELECT DISTINCT first.query, false AS always
 FROM ranked_candidates AS first
 JOIN queries USING (query)
 JOIN keys USING (lookup)
@@ -80,7 +81,21 @@ WHERE first.rank = 1 AND first.person AND (
         FROM wikidata.names AS name
         WHERE name.item = first.item AND name.kind = 'label' AND starts_with(name.normalised, keys.key || ' ')
     ))
-);
+)
+UNION ALL
+SELECT DISTINCT first.query, true
+FROM ranked_candidates AS first
+JOIN queries USING (query)
+JOIN keys USING (lookup)
+WHERE first.rank = 1 AND first.person AND NOT contains(keys.key, ' ')
+    AND EXISTS (
+        FROM wikidata.names AS name
+        WHERE name.item = first.item AND name.kind = 'label' AND name.language = first.language AND contains(name.normalised, ' ')
+    )
+    AND NOT EXISTS (
+        FROM wikidata.names AS name
+        WHERE name.item = first.item AND name.kind = 'label' AND (name.normalised = keys.key OR suffix(name.normalised, ' ' || keys.key))
+    );
 
 -- best_candidates: a row is a query with at least one survivor: the first, the number of survivors, and what makes it
 -- ambiguous. `close`: the runner-up is as good. `otherwise`: an item outside the topic has the name by an earlier rule: in
@@ -97,7 +112,7 @@ SELECT
         false
     ) AS close,
     coalesce(others.strength // 3 < first.strength // 3 OR others.score > first.score, false) AS otherwise,
-    coalesce(first.person AND survivors.survivors > 1 AND given.query IS NOT NULL, false) AS bare,
+    coalesce(first.person AND (given.always OR survivors.survivors > 1) AND given.query IS NOT NULL, false) AS bare,
     close OR otherwise OR bare OR first.strength = 9 AS ambiguous
 FROM ranked_candidates AS first
 JOIN (SELECT query, count(*) AS survivors FROM candidate_paths GROUP BY query) AS survivors USING (query)
@@ -107,5 +122,5 @@ LEFT JOIN (
     SELECT query, min(strength) AS strength, max(score) AS score
     FROM ranked_candidates SEMI JOIN candidate_paths USING (query) WHERE rank IS NULL GROUP BY query
 ) AS others ON others.query = first.query
-LEFT JOIN bare_names AS given ON given.query = first.query
+LEFT JOIN (SELECT query, bool_or(always) AS always FROM bare_names GROUP BY query) AS given ON given.query = first.query
 WHERE first.rank = 1;

@@ -33,7 +33,11 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> IndexSource:
         item("Q12", {"en": "mate", "es": "mate", "tr": "çay", "ko": "아메리카노"}, P31="Q40050"),
         item("Q13", {"en": "shirt", "de": "Hemd"}, P279="Q11460"),
         item("Q14", DREAM, P31="Q7725634", P50="Q20"),
-        item("Q15", {"en": "1984", "ko": "1984"}, P31="Q7725634"),
+        item("Q15", {"en": "1984", "ko": "1984"}, P31="Q7725634", P50="Q21"),
+        item("Q24", {"en": "Animal Farm"}, P31="Q7725634"),
+        item("Q25", {"en": "Soulmates"}, P31="Q7725634"),
+        item("Q26", {"en": "Jacobus de Voragine"}, {"en": ["James", "Voragine"]}, P31="Q5", P106="Q36180"),
+        item("Q27", {"ko": "자전거"}, P31="Q746549"),
         item("Q20", {"en": "Cao Xueqin", "zh": "曹雪芹", "es": "Cao Xueqin"}, P31="Q5", P106="Q36180"),
         item("Q21", {"en": "George Orwell", "ko": "조지 오웰"}, {"en": ["Orwell"]}, P31="Q5", P106="Q36180"),
         item("Q22", {"en": "soup", "th": "ซุป"}, P31="Q19361238"),
@@ -132,6 +136,26 @@ def test_the_longest_name_counts_and_twins_are_ambiguous(tmp_path: Path) -> None
     assert found(source, "en", DISH, "a bowl of kota") == ("Q3", "ambiguous", "within")
 
 
+@pytest.mark.parametrize(
+    ("language", "kind", "surface", "expected"),
+    [
+        ("en", TITLE, "Orwell's Animal Farm", ("Q24", "ambiguous", "within")),  # nobody says who made it
+        ("en", TITLE, "1984 by Cao Xueqin", (None, "no candidate", None)),  # somebody else made it
+        ("en", TITLE, "Soulmate", (None, "no candidate", None)),  # a title has no singular
+        ("en", TITLE, "the famous novel Soulmate", (None, "no candidate", None)),
+        ("en", TITLE, "the famous novel Soulmates", ("Q25", "linked", "within")),
+        ("en", AUTHOR, "James", ("Q26", "ambiguous", "alias")),
+        ("en", AUTHOR, "Voragine", ("Q26", "linked", "alias")),
+        ("ko", DISH, "자전거 도로", (None, "no candidate", None)),  # a road
+        ("ko", DISH, "자전거도", ("Q27", "linked", "inflected")),
+    ],
+)
+def test_what_may_be_another_is_no_link(
+    world: IndexSource, language: str, kind: tuple[str, str], surface: str, expected: tuple[str | None, str, str | None]
+) -> None:
+    assert found(world, language, kind, surface) == expected
+
+
 def test_a_link_within_does_not_depend_on_the_other_queries(world: IndexSource) -> None:
     asked = [("en", *TITLE, "Orwell's 1984"), ("en", *DISH, "a plate of fish and chips"), ("de", *TITLE, "1984")]
     together = link_all(world, *asked, ("en", *AUTHOR, "George Orwell"))["links"].to_pylist()
@@ -142,8 +166,10 @@ def test_a_link_within_does_not_depend_on_the_other_queries(world: IndexSource) 
 
 def test_each_form_can_be_left_out(tmp_path: Path) -> None:
     dishes = [item("Q1", {"en": "jambalaya", "es": "Jalapeño"}, P31="Q746549"), item("Q2", "taco", P31="Q746549")]
+    dishes += [item("Q3", {"ar": "كبسة"}, P31="Q746549"), item("Q4", "The Reuben", P31="Q746549")]
     source = index_of(tmp_path, dishes)
     asked = {
+        "normalised": ("ar", *DISH, "كبسه"),
         "spelling": ("es", *DISH, "jalapeno"),
         "inflection": ("en", *DISH, "tacos"),
         "within": ("en", *DISH, "a bowl of jambalaya"),
@@ -159,7 +185,12 @@ def test_each_form_can_be_left_out(tmp_path: Path) -> None:
     assert linked(LinkRules()) == set(FORMS)
     assert linked(LinkRules(forms=())) == set()
     for form in FORMS:
-        assert linked(LinkRules(forms=(form,))) == {form}
+        # What is equal after normalisation is so as another spelling, too.
+        equal = {"normalised"} if form == "spelling" else set()
+        assert linked(LinkRules(forms=(form,))) == {form} | equal
+    turned = queries(("en", *DISH, "Reuben"))  # a name is turned, not the mention
+    for forms, status in ((("inflection",), "linked"), (("spelling",), "no candidate")):
+        assert Linker(CATALOG, source, LinkRules(forms=forms)).link(turned)["links"]["status"].to_pylist() == [status]
 
 
 @pytest.mark.parametrize(
