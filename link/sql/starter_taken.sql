@@ -37,6 +37,7 @@ FROM wikidata.names AS name
 JOIN taken_items AS taken USING (item)
 SEMI JOIN starter_name_languages USING (language)
 ANTI JOIN names_of_others USING (item, language, name)
+ANTI JOIN ordinary_words USING (language, normalised)
 WHERE taken.role <> 'class' OR (name.kind = 'label' AND name.language = 'en')
 ORDER BY name.language, name.item, name.kind DESC, name.name;
 

@@ -74,7 +74,7 @@ def plan(
     from polyculture.running.batching import waiting_line
     from polyculture.running.calibration import calibrate as measure_rates
     from polyculture.running.estimate import estimates
-    from polyculture.running.linking import check_topics, plan_linking, tell_languages_without_names
+    from polyculture.running.linking import check_topics, plan_linking, requests_line, tell_languages_without_names
     from polyculture.running.pipeline import Pipeline
     from polyculture.running.studies import check_questions, questions_asked
 
@@ -104,6 +104,8 @@ def plan(
     _print_examples(workspace)
     stages = [("extract", pipeline.extraction.summary), ("link", linking.summary), ("folder", str(workspace.run.root))]
     waits, played = waiting_line(workspace.run), workspace.experiment.played_line
+    if asked_of_wikidata := requests_line(workspace.experiment.link):
+        stages.insert(2, ("link asks", asked_of_wikidata))
     rows = [*stages, *([("batches", waits)] if waits else []), *([("note", played)] if played else [])]
     print_table(("stage", "with"), rows)
     for line in limit_lines(pipeline.manifest):

@@ -18,6 +18,7 @@ from polyculture.link.forms import FORMS
 
 if TYPE_CHECKING:
     from polyculture.cache.manifest import Manifest
+    from polyculture.link.api.client import ApiSettings
     from polyculture.link.rules import LinkRules
     from polyculture.link.source import Source
 
@@ -124,10 +125,20 @@ def _api_source(workspace: Workspace) -> Source:
 
 def open_api(section: LinkSection, catalog: Catalog) -> Source:
     """The live service as `section` says, remembered in the user's cache folder. Raises `WikidataError`."""
-    from polyculture.link.api.client import ApiSettings
     from polyculture.link.api.source import ApiSource
 
-    settings = ApiSettings(
+    return ApiSource(_api_settings(section), cache_folder() / API_CACHE, catalog.label_languages)
+
+
+def requests_line(section: LinkSection) -> str | None:
+    """What the live service would be asked, and how long that takes; None where a snapshot is linked with."""
+    return _api_settings(section).requests_line if section.source == "api" else None
+
+
+def _api_settings(section: LinkSection) -> ApiSettings:
+    from polyculture.link.api.client import ApiSettings
+
+    return ApiSettings(
         contact=section.contact or "",
         endpoint=section.endpoint,
         requests_per_minute=section.requests_per_minute,
@@ -137,4 +148,3 @@ def open_api(section: LinkSection, catalog: Catalog) -> Source:
         token_env=section.token_env,
         tell=say,
     )
-    return ApiSource(settings, cache_folder() / API_CACHE, catalog.label_languages)

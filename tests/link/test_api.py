@@ -34,6 +34,7 @@ from polyculture.link.linker import TABLES, Linker
 from polyculture.link.rules import LinkRules
 from polyculture.running.linking import plan_linking
 from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, compared, index_of, item, queries
+from tests.polyculture.test_command_line import polyculture
 from tests.wikidata_server import (
     CUT_OFF,
     HTML,
@@ -707,6 +708,16 @@ def test_an_experiment_holds_the_settings_of_requests(tmp_path: Path, monkeypatc
     assert (signed_in.settings.rate, signed_in.settings.concurrency) == (90, 2)
     assert signed_in.settings.token_env == "MY_TOKEN"
     assert signed_in.identity == plain.identity  # how fast it is asked changes no link
+
+
+def test_a_plan_says_how_much_the_service_is_asked(tmp_path: Path) -> None:
+    file = tmp_path / "exp.toml"
+    file.write_text(EXPERIMENT.replace("openai:any", "mock:m"), encoding="utf-8")
+    planned = polyculture("plan", file, cwd=tmp_path, POLYCULTURE_CACHE=str(tmp_path))
+    assert planned.returncode == 0, planned.stderr
+    assert "3 requests per distinct name, 200 a minute at most: 15 minutes per 1,000 names" in " ".join(
+        planned.stdout.split()
+    )
 
 
 @pytest.mark.parametrize(
