@@ -21,9 +21,9 @@ from polyculture.running.report_sections import report_sections
 from tests.report_run import HOSTILE, MODELS, Synthetic, hostile_kitchen, kitchens
 
 NAMES = {
-    "headline", "health", "granularity", "diversity", "saturation", "specificity", "consensus", "bias", "matched_pairs", "swaps",
+    "headline", "health", "granularity", "diversity", "saturation", "specificity", "consensus", "bias", "swaps",
     "separations", "leaderboard", "comparisons", "companions", "components", "resolution", "dominance", "failures",
-    "origins", "culture_scores", "culture_sentiments",
+    "origins", "culture_scores", "culture_sentiments", "matched_pairs",
 }  # fmt: skip
 
 
