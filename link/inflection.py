@@ -30,6 +30,7 @@ class Inflection(TypedDict, total=False):
     after: list[Rule]
     cases: list[Rule]
     again: int
+    one_case: bool
     searched: list[Rule]
 
 

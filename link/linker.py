@@ -23,6 +23,7 @@ from polyculture.cache.errors import SnapshotError
 from polyculture.cache.outcome import Progress, silent
 from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS, KnownCountry
 from polyculture.cache.scratch import scratch_folder
+from polyculture.link.attribution import check_creators
 from polyculture.link.calibration import create_confidences
 from polyculture.link.entity_json import number
 from polyculture.link.fuzzy import match_fuzzily
@@ -116,6 +117,7 @@ class Linker:
                 self._find_parts(connection, ontology, progress)
             match_unknown(connection, self.catalog)
             self._drop_foreign_hits(connection)
+            check_creators(connection, self.catalog)
 
     def _find_parts(self, connection: duckdb.DuckDBPyConnection, ontology: Ontology, progress: Progress) -> None:
         """Searches the parts of queries without a candidate, and whoever made the works found."""

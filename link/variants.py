@@ -73,8 +73,10 @@ def _inflect_language(connection: duckdb.DuckDBPyConnection, language: Language)
         cases = inflection.get("cases", [])
         rules = [*inflection.get("after", []), *cases]
         _inflect(cursor, inflection.get("before", []), front=True, before=0, turned=0)
+        turned = len(rules) - len(cases)
         for before in range(inflection.get("again", 1)):
-            _inflect(cursor, rules, front=False, before=before, turned=len(rules) - len(cases))
+            again = rules[:turned] if before and inflection.get("one_case") else rules
+            _inflect(cursor, again, front=False, before=before, turned=turned)
         cursor.execute(statement("inflect_end"))
 
 

@@ -71,7 +71,7 @@ def create_inner_names(connection: duckdb.DuckDBPyConnection, catalog: Catalog) 
     connection.execute(statement("inner_edges"))
     for language, own in _languages(connection, catalog, "edged_spellings"):
         spaced = {"spaced": own.get("spaced", True)}
-        connection.execute(statement("inner_known"), _patterns(language, own) | _edges(language, own) | spaced)
+        connection.execute(statement("inner_known"), patterns(language, own) | _edges(language, own) | spaced)
     marked: dict[str, list[tuple[int, str]]] = {}
     for code, spelling, surface in connection.execute(statement("marked_mentions")).fetchall():
         marked.setdefault(code, []).append((spelling, surface))
@@ -90,7 +90,7 @@ def match_unknown(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> No
     """Adds to `found` the longest name inside each query without any candidate: by what the rest says of its item."""
     connection.execute(statement("inner_spans"))
     for language, own in _languages(connection, catalog, "inner_spans"):
-        connection.execute(statement("inner_parts"), _patterns(language, own) | _creators(language, own))
+        connection.execute(statement("inner_parts"), patterns(language, own) | creator_patterns(language, own))
     if len(connection.table("inner_parts")):
         connection.execute(statement("inner_doubts"))
         if len(connection.table("named_items")):
@@ -132,27 +132,27 @@ def _languages(
     """The languages of the rows of a table, with their carrier words."""
     codes = connection.table(table).unique("language").order("language").fetchall()
     languages = [catalog.language(code) for (code,) in codes]
-    return [(language, own) for language in languages if (own := _carriers_of(language))]
+    return [(language, own) for language in languages if (own := carriers_of(language))]
 
 
-def _carriers_of(language: Language) -> Mapping[str, Any]:
+def carriers_of(language: Language) -> Mapping[str, Any]:
     """The carrier words of a language, or of the first label language it falls back on: those of zh for zh-tw."""
     found = carriers().get(language.code) or carriers().get(language.label_languages[0].partition("-")[0])
     return found or {}
 
 
-def _patterns(language: Language, own: Mapping[str, Any]) -> dict[str, Any]:
+def patterns(language: Language, own: Mapping[str, Any]) -> dict[str, Any]:
     """The parameters of the statements: for each sort and side a pattern of texts of carrier words alone."""
     params: dict[str, Any] = {"language": language.code}
     for side in SIDES:
         words = {sort: list(own[sort][side]) for sort in SORTS}
-        words["wear"] += words["things"]
+        words["wear"] += [word for word in words["things"] if word not in own.get("not_worn", ())]
         for sort in SORTS:
             params[f"{sort}_{side}"] = _pattern(words[sort], language, own)
     return params
 
 
-def _creators(language: Language, own: Mapping[str, Any]) -> dict[str, str]:
+def creator_patterns(language: Language, own: Mapping[str, Any]) -> dict[str, str]:
     """Patterns for a creator on either side of a title."""
     joints = own["creator"]
     return {

@@ -20,9 +20,9 @@ SELECT
         WHEN candidate.rank = 1 AND first.otherwise AND NOT first.close
             THEN format('in doubt: {}, and another has the name outside the topic', match_words(candidate.strength))
         WHEN candidate.rank = 1 AND first.strength = 9 AND NOT first.close
-            THEN 'in doubt: the longest name within the mention, whose rest says something else'
+            THEN 'in doubt: the longest name within the mention, whose rest says something else, or names a creator whom the snapshot does not confirm'
         WHEN candidate.rank = 1 AND first.bare AND NOT first.close
-            THEN 'in doubt: a given name, or a number after one, that several persons have'
+            THEN 'in doubt: a given name, or one with a number, which many have'
         WHEN candidate.rank = 1 AND first.ambiguous THEN 'first of several that nothing clearly separates'
         WHEN candidate.rank = 1 AND first.survivors = 1
             THEN 'won: the only one of this name that reaches the topic'

@@ -24,6 +24,13 @@ close AS (
           fuzzy_matches.score >= $strict
           OR NOT (bearers.english OR scopes.occupation IS NOT NULL OR regexp_matches(fuzzy_matches.name, '[\p{Arabic}\p{Devanagari}\p{Han}\p{Hangul}]'))
       )
+      -- What tells a title from its plural is no slip.
+      AND NOT (scopes.members = 'instances' AND EXISTS (
+          FROM forms
+          JOIN spellings AS spelling USING (spelling)
+          WHERE forms.turned AND forms.key = fuzzy_matches.name
+            AND spelling.language = fuzzy_queries.language AND spelling.key = fuzzy_queries.key
+      ))
     GROUP BY ALL
     HAVING bool_or(numbers(fuzzy_matches.name) = numbers(form.key))
 ),

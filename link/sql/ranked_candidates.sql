@@ -69,39 +69,67 @@ GROUP BY first.query;
 
 -- bare_names: a row is a query whose first candidate is a person by a given name or a ruler's name with a number alone. Many
 -- have these: Heinrich III. is ambiguous unless the topic leaves one. A family name is told from a given name by its place.
--- `always`: by an alias of one word that does not end the item's label, as James is an alias of Jacobus de Voragine.
+-- `alone`: it is ambiguous even then: a ruler of whom no occupation is known, a single word that is neither a whole name of the
+-- person nor a family name, or a given name that is one's whole name and of whom no occupation is known (Peter, not Prince).
 CREATE TABLE bare_names AS
-SELECT DISTINCT first.query, false AS always
-FROM ranked_candidates AS first
-JOIN queries USING (query)
-JOIN keys USING (lookup)
-WHERE first.rank = 1 AND first.person AND (
-    regexp_matches(keys.key, '[^\p{L}][ivx]+\.?$|[0-9]+\.?$|[一二三四五六七八九十]世$')
-    OR (NOT contains(keys.key, ' ') AND EXISTS (
-        FROM wikidata.names AS name
-        WHERE name.item = first.item AND name.kind = 'label' AND starts_with(name.normalised, keys.key || ' ')
-    ))
+WITH person_queries AS (
+    SELECT query FROM ranked_candidates WHERE rank = 1 AND person
+),
+said AS MATERIALIZED (
+    SELECT claim.item, claim.property, claim.target
+    FROM wikidata.claims AS claim
+    SEMI JOIN (FROM ranked_candidates SEMI JOIN person_queries USING (query)) AS candidate ON candidate.item = claim.item
+    WHERE claim.property IN ('P31', 'P106')
+),
+persons AS (
+    SELECT
+        first.query, first.item, first.language, keys.key,
+        regexp_matches(keys.key, '[^\p{L}][ivx]+\.?$|^[ivx]+\. |[0-9]+\.?$|[0-9一二三四五六七八九十] ?[世세]$|\p{Han}{2}[一二三四五六七八九十]+$') AS ruler,
+        NOT regexp_matches(keys.key, '[ ・·‧]') AS one_word,
+        EXISTS (FROM said WHERE said.item = first.item AND property = 'P31' AND target = 5) AS human,
+        EXISTS (FROM said WHERE said.item = first.item AND property = 'P106') AS occupied
+    FROM ranked_candidates AS first
+    JOIN queries USING (query)
+    JOIN keys USING (lookup)
+    WHERE first.rank = 1 AND first.person
+),
+labels AS (
+    SELECT
+        persons.query, persons.key,
+        bool_or(name.normalised = persons.key) AS whole,
+        bool_or(starts_with(name.normalised, persons.key || ' ')) AS given,
+        bool_or(name.language IN (persons.language, 'en') AND list_contains(regexp_split_to_array(name.normalised, '[ ・·‧]+')[2:], persons.key)) AS family,
+        bool_or(name.language IN (persons.language, 'en') AND regexp_matches(name.normalised, '[ ・·‧]')) AS longer
+    FROM persons
+    JOIN wikidata.names AS name ON name.item = persons.item AND name.kind = 'label'
+    WHERE persons.one_word
+    GROUP BY persons.query, persons.key
+),
+given_names AS (
+    SELECT DISTINCT other.query
+    FROM ranked_candidates AS other
+    SEMI JOIN person_queries USING (query)
+    JOIN said ON said.item = other.item AND said.property = 'P31'
+    WHERE said.target IN (202444, 12308941, 11879590, 3409032)  -- given names: of any, of men, of women, of both
 )
-UNION ALL
-SELECT DISTINCT first.query, true
-FROM ranked_candidates AS first
-JOIN queries USING (query)
-JOIN keys USING (lookup)
-WHERE first.rank = 1 AND first.person AND NOT contains(keys.key, ' ')
-    AND EXISTS (
-        FROM wikidata.names AS name
-        WHERE name.item = first.item AND name.kind = 'label' AND name.language = first.language AND contains(name.normalised, ' ')
-    )
-    AND NOT EXISTS (
-        FROM wikidata.names AS name
-        WHERE name.item = first.item AND name.kind = 'label' AND (name.normalised = keys.key OR suffix(name.normalised, ' ' || keys.key))
-    );
+SELECT
+    persons.query, bool_or(persons.human AND CASE
+        WHEN persons.ruler THEN NOT persons.occupied
+        WHEN NOT persons.one_word THEN false
+        WHEN labels.whole THEN NOT persons.occupied AND given_names.query IS NOT NULL
+        ELSE labels.longer AND NOT labels.family
+    END) AS alone
+FROM persons
+LEFT JOIN labels ON labels.query = persons.query AND labels.key = persons.key
+LEFT JOIN given_names ON given_names.query = persons.query
+GROUP BY persons.query
+HAVING alone OR bool_or(persons.ruler OR labels.given);
 
 -- best_candidates: a row is a query with at least one survivor: the first, the number of survivors, and what makes it
 -- ambiguous. `close`: the runner-up is as good. `otherwise`: an item outside the topic has the name by an earlier rule: in
 -- the query's own language where the first matches in English; or exactly, or with fewer rules, where the first matches by
 -- spelling, inflection or a name within. A name within a mention whose rest is unknown is ambiguous,
--- and so is a bare given name that several persons of the topic have.
+-- and so is a bare given name.
 CREATE TABLE best_candidates AS
 SELECT
     first.*,
@@ -112,7 +140,7 @@ SELECT
         false
     ) AS close,
     coalesce(others.strength // 3 < first.strength // 3 OR others.score > first.score, false) AS otherwise,
-    coalesce(first.person AND (given.always OR survivors.survivors > 1) AND given.query IS NOT NULL, false) AS bare,
+    coalesce(first.person AND (survivors.survivors > 1 OR given.alone) AND given.query IS NOT NULL, false) AS bare,
     close OR otherwise OR bare OR first.strength = 9 AS ambiguous
 FROM ranked_candidates AS first
 JOIN (SELECT query, count(*) AS survivors FROM candidate_paths GROUP BY query) AS survivors USING (query)

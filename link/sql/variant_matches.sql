@@ -40,8 +40,8 @@ best AS (
     JOIN query_group_scopes USING (query_group)
     JOIN scopes USING (scope)
     JOIN members ON members.scope = query_group_scopes.scope AND members.item = hits.item
-    -- Names of persons and titles have cases, and no plural: James Woods is not James Wood, nor is Soulmate Soulmates.
-    WHERE NOT hits.turned OR (scopes.occupation IS NULL AND scopes.members <> 'instances')
+    -- Names of persons and works have cases, and no plural: James Woods is not James Wood, nor The Executioners The Executioner.
+    WHERE NOT hits.turned OR scopes.members <> 'instances'
     GROUP BY unmatched.query, unmatched.query_group, hits.item
 )
 SELECT

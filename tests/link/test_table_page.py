@@ -16,14 +16,15 @@ from tests.link_world import index_of, item, link_all
 LINK = Path(__file__).parents[2] / "link"
 SQL = LINK / "sql"
 PAGE = SQL / "README.md"
-EXECUTED = re.compile(r"statement\(\"(\w+)\"\)")
+# What is no part of linking:
+OTHERS = re.compile(r"audit|collect|show_|starter_|unknown_classes|lexicon|snapshot|surfaces")
 CREATED = re.compile(r"^CREATE (?:OR REPLACE )?(?:TEMP )?(?:TABLE|VIEW) (\w+)", re.MULTILINE)
 IN_PYTHON = re.compile(r"\.create(?:_view)?\(\"(\w+)\"|CREATE (?:TABLE|VIEW) (\w+) AS|connection\.register\(\"(\w+)\"")
 READ = re.compile(r"(?:\bFROM|\bJOIN|\bINTO|\bUSING|\bonly_pages\('|\bother_occupation\(')\s*(\w+)")
 OPENED = re.compile(r"""\.table\("(\w+)"\)|_languages\(connection, catalog, "(\w+)"\)""")
 NAMED_QUERY = re.compile(r"\b(\w+) AS (?:MATERIALIZED )?\(")
 ROW = re.compile(r"^\| `(\w+)` \| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
-MODULES = ("linker", "queries", "ontology", "name_forms", "variants", "within", "fuzzy", "calibration")
+MODULES = ("linker", "queries", "ontology", "name_forms", "variants", "within", "attribution", "fuzzy", "calibration")
 MODULES += ("query_expansion", "api/source")
 
 
