@@ -15,7 +15,7 @@ from polyculture.link.ontology import pages, scope_of
 from polyculture.link.source import Source
 from polyculture.link.within import carriers
 
-ALGORITHM = 11  # raise when the same input may give other links
+ALGORITHM = 12  # raise when the same input may give other links
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ FROM (
     JOIN sorts USING (topic)
     -- Titles have "the novel" before them; genres are called a novel themselves.
     WHERE scopes.occupation IS NULL AND (sorts.sort <> 'works' OR scopes.members = 'instances')
-      AND (NOT hits.turned OR scopes.members <> 'instances')
+      AND is_own_hit(hits.query, hits.item) AND NOT (hits.turned AND scopes.members = 'instances')
     GROUP BY hits.query, hits.query_group, hits.item
     QUALIFY rank() OVER (PARTITION BY hits.query ORDER BY max(length(hits.key)) DESC) = 1
 )

@@ -150,5 +150,5 @@ LEFT JOIN (
     SELECT query, min(strength) AS strength, max(score) AS score
     FROM ranked_candidates SEMI JOIN candidate_paths USING (query) WHERE rank IS NULL GROUP BY query
 ) AS others ON others.query = first.query
-LEFT JOIN (SELECT query, bool_or(always) AS always FROM bare_names GROUP BY query) AS given ON given.query = first.query
+LEFT JOIN bare_names AS given ON given.query = first.query
 WHERE first.rank = 1;

@@ -20,7 +20,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> IndexSource:
     entities = [
         item("Q101", {"en": "The Lantern Keeper", "de": "Der stille Wächter", "tr": "Sessiz Gemi"}, P31=BOOK),
         item("Q102", {"en": "Cloud Letters", "es": "Cartas de nube"}, P31=BOOK),
-        item("Q103", "Paper Harbour", P31=PIECE),
+        item("Q103", {"en": "Paper Harbour", "tr": "Mavi Köpek"}, P31=[PIECE, BOOK]),
         item("Q104", "The Velvet Herons", P31=BAND),
         item("Q110", {"de": "Dachs", "tr": "gül"}, P31="Q746549"),
         item("Q111", {"de": "Bratei", "tr": "kulübe"}, P31="Q746549"),
@@ -51,6 +51,7 @@ CASES = [
     ("de", TITLE, "des stillen Wächters", "Q101"),
     ("tr", TITLE, "Sessiz Gemi'nin", "Q101"),
     ("tr", TITLE, "Sessiz Gemiyi", "Q101"),
+    ("tr", TITLE, "Mavi Köpeğinde", "Q103"),
     ("en", SONG, "Paper Harbor", "Q103"),
     ("en", ARTIST, "the Velvet Herons", "Q104"),
 ]

@@ -16,8 +16,7 @@ from tests.link_world import index_of, item, link_all
 LINK = Path(__file__).parents[2] / "link"
 SQL = LINK / "sql"
 PAGE = SQL / "README.md"
-# What is no part of linking:
-OTHERS = re.compile(r"audit|collect|show_|starter_|unknown_classes|lexicon|snapshot|surfaces")
+EXECUTED = re.compile(r"statement\(\"(\w+)\"\)")
 CREATED = re.compile(r"^CREATE (?:OR REPLACE )?(?:TEMP )?(?:TABLE|VIEW) (\w+)", re.MULTILINE)
 IN_PYTHON = re.compile(r"\.create(?:_view)?\(\"(\w+)\"|CREATE (?:TABLE|VIEW) (\w+) AS|connection\.register\(\"(\w+)\"")
 READ = re.compile(r"(?:\bFROM|\bJOIN|\bINTO|\bUSING|\bonly_pages\('|\bother_occupation\(')\s*(\w+)")
