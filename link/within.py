@@ -103,8 +103,8 @@ def part_patterns(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> li
     """The parameters of `sql/span_sources.sql` for each language of the queries in `unmatched`."""
     return [
         {
-            **_patterns(language, own),
-            **_creators(language, own),
+            **patterns(language, own),
+            **creator_patterns(language, own),
             "language": language.code,
             "spaced": own.get("spaced", True),
         }
