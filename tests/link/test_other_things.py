@@ -71,6 +71,8 @@ ENDINGS = [
     ("tr", DISH, "kulübesinde", "Q111"),
     ("tr", DISH, "kulübelerini", "Q111"),
     ("tr", DISH, "kazın", "Q112"),
+    ("tr", DISH, "kazla", "Q112"),
+    ("tr", DISH, "kazda", "Q112"),
     ("tr", DISH, "saati", "Q113"),  # a loanword, whose endings are those of front vowels
     ("tr", DISH, "kakao tozundan", "Q114"),
     ("ko", GARMENT, "나막신으로도", "Q120"),
