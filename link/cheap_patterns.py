@@ -21,12 +21,14 @@ _STEP = re.compile(
     r"|\[(?P<letters>[^\]^\\-][^\]\\-]*)\]"
     r"|(?P<others>\[(?:\\.|[^\]])+\])"
     r"|\(\?:(?P<options>[^()\[\]\\.?*+{|]*(?:\|[^()\[\]\\.?*+{|]*)*)\)"
-    r"|(?P<nested>\((?:\?:)?(?:[^()|]|\([^()]*\))*\|(?:[^()]|\([^()]*\))*\))"
     r"|(?P<bracket>\((?:\?:)?|\))"
     r"|(?P<letter>[^\\()\[\]])"
 )
 _CLASSES = re.compile(r"\[(?:\\.|[^\]])*\]|\\p\{L\}")
 _LETTER = r"\p{L}"
+_TOKEN = re.compile(
+    r"\\.|\[(?:\\.|[^\]])+\]|.", re.DOTALL
+)  # what stands in brackets or is escaped is no bracket itself
 _REPEAT = re.compile(r"[*+?]\??|\{[\d,]*\}\??")
 
 
@@ -44,6 +46,8 @@ def required_text(pattern: str) -> RequiredText | None:
 
     The pattern is one of RE2's for a whole text or its end; of what is not understood nothing is required.
     """
+    if _chooses(pattern):
+        return None
     runs: list[list[Sequence[str]]] = [[]]
     body, ends = pattern.removeprefix("^"), pattern.endswith("$") and not pattern.endswith(r"\$")
     for texts in _steps(body.removesuffix("$") if ends else body):
@@ -61,6 +65,10 @@ def _steps(pattern: str) -> Iterable[Sequence[str] | None]:
     """The texts that each step of a pattern may be: None for any, nothing for a bracket."""
     at = 0
     while at < len(pattern):
+        if pattern[at] == "(" and (after := _past_choice(pattern, at)):
+            yield None
+            at = after
+            continue
         step = _STEP.match(pattern, at)
         if step is None:
             yield None
@@ -68,15 +76,39 @@ def _steps(pattern: str) -> Iterable[Sequence[str] | None]:
         repeat = _REPEAT.match(pattern, step.end())
         at = repeat.end() if repeat else step.end()
         if step["bracket"]:
-            if repeat:  # of what the brackets hold, nothing may be there: it is not known which steps these are
-                raise ValueError(pattern)
             yield ()
-        elif repeat or step["classes"] or step["others"] or step["nested"]:
+        elif repeat or step["classes"] or step["others"]:
             yield None
         elif step["options"] is not None:
             yield step["options"].split("|")
         else:
             yield list(step["letters"] or step["letter"])
+
+
+def _chooses(pattern: str) -> bool:
+    """Whether a whole pattern is a choice, outside of all brackets."""
+    depth = 0
+    for token in _TOKEN.finditer(pattern):
+        depth += {"(": 1, ")": -1}.get(token[0], 0)
+        if token[0] == "|" and depth == 0:
+            return True
+    return False
+
+
+def _past_choice(pattern: str, at: int) -> int | None:
+    """Where a group that may be left out or holds a choice ends, with how often it may stand; None for any other group.
+
+    A choice between plain texts is a step of its own.
+    """
+    depth = 0
+    for token in _TOKEN.finditer(pattern, at):
+        depth += {"(": 1, ")": -1}.get(token[0], 0)
+        if depth == 0:
+            repeat = _REPEAT.match(pattern, token.end())
+            plain = (step := _STEP.match(pattern, at)) is not None and step["options"] is not None
+            chooses = any(one[0] == "|" for one in _TOKEN.finditer(pattern[at : token.end()]))
+            return (repeat or token).end() if repeat or (chooses and not plain) else None
+    raise ValueError(f"a bracket is not closed: {pattern}")
 
 
 def _product(run: Iterable[Sequence[str]], *, reverse: bool = False) -> tuple[str, ...]:

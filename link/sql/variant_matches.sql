@@ -52,10 +52,20 @@ ANTI JOIN found USING (query, item);
 
 -- outside_matches: a row is an item outside a query's scopes that has one of its forms as its exact name, with a score at
 -- least as good as the best inside: inflected matches with an equally good match outside the topic are ambiguous. "bands" is
--- not The Band, since a band is another thing.
+-- not The Band, since a band is another thing. Forms are those that a name in the query's own scopes has: what else is linked
+-- beside it changes nothing.
 CREATE OR REPLACE TABLE outside_matches AS
 WITH inflected AS (
     SELECT query, query_group, max(score) AS score FROM found SEMI JOIN unmatched USING (query) WHERE strength = 7 GROUP BY query, query_group
+),
+own_forms AS (
+    SELECT DISTINCT inflected.query, lookup_forms.key, lookup_forms.name_language
+    FROM inflected
+    JOIN unmatched USING (query)
+    JOIN lookup_forms ON lookup_forms.lookup = unmatched.lookup
+    JOIN topic_names ON topic_names.language = lookup_forms.name_language AND topic_names.loose = lookup_forms.loose
+    JOIN query_group_scopes ON query_group_scopes.query_group = inflected.query_group
+    JOIN members ON members.scope = query_group_scopes.scope AND members.item = topic_names.item
 ),
 bearers AS (
     SELECT inflected.query, inflected.query_group, name.item, min((
@@ -65,6 +75,8 @@ bearers AS (
     FROM inflected
     JOIN unmatched USING (query)
     JOIN lookup_forms ON lookup_forms.lookup = unmatched.lookup AND lookup_forms.rule_count > 0
+    JOIN own_forms ON own_forms.query = inflected.query
+        AND own_forms.key = lookup_forms.key AND own_forms.name_language = lookup_forms.name_language
     JOIN wikidata.names AS name ON name.language = lookup_forms.name_language AND name.normalised = lookup_forms.key
     GROUP BY inflected.query, inflected.query_group, name.item
 )

@@ -127,6 +127,23 @@ RULES = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("pattern", "texts"),
+    [
+        (r"(a(b(c|d)e)|la)$", None),  # a choice in a group in a group
+        (r"a|b$", None),
+        (r"([ab])c(?:d|e(f|g))h$", ("h",)),
+        (r"(?:ab)?c$", ("c",)),
+        (r"[(|]x$", ("(x", "|x")),
+        (r"\(x\|y\)z$", ("z",)),
+        (r"(\S+)(?:lar|ler)$", ("lar", "ler")),
+    ],
+)
+def test_a_choice_requires_none_of_its_sides(pattern: str, texts: tuple[str, ...] | None) -> None:
+    required = required_text(pattern)
+    assert (required.texts if required else None) == texts
+
+
 @EXAMPLES
 @given(rule=st.sampled_from(RULES), stem=STEMS, texts=st.lists(TEXTS, min_size=1, max_size=30), end=st.booleans())
 def test_a_rule_changes_no_text_that_lacks_what_it_requires(
