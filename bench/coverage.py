@@ -18,7 +18,8 @@ Bias Score, are those of `tests/instruments/bias_worlds.py`: covered, withheld, 
 0.05 between settings of the same truth, no p. For `components`, the worlds of `tests/metrics/component_worlds.py`: the
 mean estimate and the truth, and how often the intervals of a component and of its share cover the truth. For `arms`,
 the worlds of `tests/instruments/arm_worlds.py`: a probe and an arm beside it, the difference of F and of shares, and
-the rank correlation of pairs of cultures.
+the rank correlation of pairs of cultures. For `flattening`, those of `tests/instruments/flattening_worlds.py`:
+F and its share of all pairs.
 """
 
 from __future__ import annotations
@@ -47,6 +48,8 @@ from tests.instruments.arm_worlds import tried as arms_tried
 from tests.instruments.bbq.template_worlds import WORLDS as TEMPLATE_WORLDS
 from tests.instruments.bias_worlds import WORLDS as BIAS_WORLDS
 from tests.instruments.bias_worlds import tried as bias_tried
+from tests.instruments.flattening_worlds import WORLDS as FLATTENING_WORLDS
+from tests.instruments.flattening_worlds import tried as flattening_tried
 from tests.metrics.comparison_worlds import BEYOND, tried, tried_at_edge
 from tests.metrics.comparison_worlds import WORLDS as COMPARED
 from tests.metrics.component_worlds import WORLDS as COMPONENT_WORLDS
@@ -74,7 +77,7 @@ SIZES = (10, 20, 100, 500)  # responses of a cell
 ITEMS = PLAIN | FEW | UNEQUAL
 CELLS = 5  # in a mean
 SMALLEST = ("--data-sets", "2")
-COMPARISON, BIAS, COMPONENTS, ARMS = "comparison", "bias", "components", "arms"
+COMPARISON, BIAS, COMPONENTS, ARMS, FLATTENING = "comparison", "bias", "components", "arms", "flattening"
 
 
 class Case(NamedTuple):
@@ -134,6 +137,15 @@ def arms(count: int) -> None:
         found = arms_tried(world, count)
         numbers = " ".join(f"{one:6.1%}" for one in (*found.covered, *found.withheld))
         sys.stdout.write(f"{ARMS:12} {where:64} {numbers}\n")
+        sys.stdout.flush()
+
+
+def flattenings(count: int) -> None:
+    """Prints a line per world of cultures: covered, and withheld, of F and of its share over all pairs."""
+    for where, world in FLATTENING_WORLDS.items():
+        found = flattening_tried(world, count)
+        numbers = " ".join(f"{one:6.1%}" for one in (*found.covered, *found.withheld))
+        sys.stdout.write(f"{FLATTENING:12} {where:64} {numbers}\n")
         sys.stdout.flush()
 
 
@@ -322,6 +334,7 @@ WHOLE: dict[str, Callable[[int], None]] = {
     BIAS: bias_scores,
     COMPONENTS: decomposed,
     ARMS: arms,
+    FLATTENING: flattenings,
 }
 
 

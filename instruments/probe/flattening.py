@@ -8,14 +8,25 @@ same over the store.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
+from polyculture.instruments.probe.halves import (
+    FEW,
+    FEWEST_QUESTIONS,
+    MISSED,
+    Limits,
+    halves,
+    student,
+    to_level,
+    why_withheld,
+)
+
 FEWEST = 3  # cultures: what two share is over-represented in one of them only, so F is 0
-FEWEST_QUESTIONS = 5  # for an interval: of fewer, draws say next to nothing of others
 RESAMPLES = 999
 
 Counts = NDArray[np.int64]
@@ -59,8 +70,9 @@ class Judged:
     """The score and the share with 95 % intervals, and a test of each pair. All are [t, s]."""
 
     found: Flattening
-    score_interval: tuple[Numbers, Numbers]
-    share_interval: tuple[Numbers, Numbers]
+    score_interval: Limits
+    share_interval: Limits
+    no_interval: NDArray[np.object_]  # why one of the two is withheld; None where both stand, and on the diagonal
     by_chance: Numbers  # the mean score under permuted cultures
     p: Numbers  # the share of permutations with as high a score
 
@@ -85,35 +97,67 @@ def flattening(counts: Counts, minimum: int = 1) -> Flattening:
 def judge(data: Occurrences, minimum: int = 1, resamples: int = RESAMPLES, seed: int = 1) -> Judged:
     """The score of counted items with its uncertainty.
 
-    Intervals: questions are drawn with replacement, jointly for all cultures. Drawing inflates chi-square, so the
-    percentiles are moved by the difference of the draws' mean and the score. They are about the score that as many
-    other questions would give. Chance: within each question, the cultures that answered it are permuted.
+    Intervals are from random halves of the questions, the same for all cultures (`halves.py`). They are about the score
+    that as many other questions would give. Chance: within each question, the cultures that answered it are permuted.
     """
     chance = np.random.default_rng(seed)
     found = flattening(data.counted(), minimum)
-    drawn = [flattening(counts, minimum) for counts in _drawn(data, resamples, chance)]
+    score, share, why = _intervals(data, found, minimum, max(2, resamples), chance)
     permuted = np.stack([flattening(counts, minimum).score for counts in _permuted(data, resamples, chance)])
     above = (permuted >= found.score * (1 - 1e-12)).sum(0)
-    return Judged(
-        found,
-        moved_interval(found.score, [one.score for one in drawn], 0.0, np.inf),
-        moved_interval(found.share, [one.share for one in drawn], 0.0, 1.0),
-        permuted.mean(0),
-        np.where(np.isnan(found.score), np.nan, (1 + above) / (1 + resamples)),
-    )
+    p = np.where(np.isnan(found.score), np.nan, (1 + above) / (1 + resamples))
+    return Judged(found, score, share, why, permuted.mean(0), p)
 
 
-def _drawn(data: Occurrences, times: int, chance: np.random.Generator) -> list[Counts]:
-    """g of drawn questions; none of fewer than five. A draw in which a culture has no item is drawn again."""
+def _intervals(
+    data: Occurrences, found: Flattening, minimum: int, needed: int, chance: np.random.Generator
+) -> tuple[Limits, Limits, NDArray[np.object_]]:
+    """The limits of scores and of shares, and for each pair why one has none."""
     questions = int(data.question.max()) + 1
-    kept: list[Counts] = []
-    for _ in range(10 * times if questions >= FEWEST_QUESTIONS else 0):
-        counts = data.counted(weights=np.bincount(chance.integers(questions, size=questions), minlength=questions))
-        if counts.sum(0).all():
-            kept.append(counts)
-        if len(kept) == times:
-            break
-    return kept
+    pairs = ~np.eye(data.cultures, dtype=bool)
+    drawn = _of_halves(data, questions, minimum, needed, chance) if questions >= FEWEST_QUESTIONS else []
+    told = np.full(pairs.shape, None, dtype=object)
+    if len(drawn) < needed:
+        none = np.full(pairs.shape, np.nan)
+        told[pairs] = FEW if questions < FEWEST_QUESTIONS else MISSED
+        return Limits(none, none), Limits(none, none), told
+    # One level for all pairs: that of a pair varies too much. Shares have one, too, as few items coincide in a half.
+    own = found.score[pairs], found.share[pairs]
+    halved = [np.array([getattr(one, name)[pairs] for one in drawn]) for name in ("score", "share")]
+    scores, shares = (some * to_level(values, some) for values, some in zip(own, halved, strict=True))
+    of_score, of_share = student(own[0], scores, questions), student(own[1], shares, questions)
+    told[pairs] = [
+        _both(one, other)
+        for one, other in zip(
+            why_withheld(own[0], scores, of_score),
+            why_withheld(own[1], shares, of_share),
+            strict=True,
+        )
+    ]
+    return _placed(of_score, pairs, np.inf), _placed(of_share, pairs, 1.0), told
+
+
+def _of_halves(
+    data: Occurrences, questions: int, minimum: int, needed: int, chance: np.random.Generator
+) -> list[Flattening]:
+    """The scores of halves of the questions; a half in which a culture has no item is drawn again."""
+    counts = (data.counted(weights) for weights in islice(halves(questions, chance), 10 * needed))
+    whole = (one for one in counts if one.sum(0).all())
+    return [flattening(one, minimum) for one in islice(whole, needed)]
+
+
+def _both(score: str | None, share: str | None) -> str | None:
+    """Why a pair lacks intervals; it says so where that is one of the two alone."""
+    if score == share:
+        return score
+    return "; ".join(f"{name}: {why}" for name, why in (("F", score), ("share", share)) if why)
+
+
+def _placed(limits: Limits, pairs: NDArray[np.bool_], most: float) -> Limits:
+    """Limits of pairs as [t, s], cut off where no score can be."""
+    ends = np.full((2, *pairs.shape), np.nan)
+    ends[:, pairs] = np.clip(np.stack(limits), 0.0, most)
+    return Limits(ends[0], ends[1])
 
 
 def _permuted(data: Occurrences, times: int, chance: np.random.Generator) -> Iterator[Counts]:
@@ -126,13 +170,3 @@ def _permuted(data: Occurrences, times: int, chance: np.random.Generator) -> Ite
         # keeps as many blocks as it has, so none is left without items.
         shuffled = culture[np.lexsort((chance.random(len(there)), question))]
         yield data.counted(culture=shuffled[which])
-
-
-def moved_interval(found: Numbers, drawn: Sequence[Numbers], least: float, most: float) -> tuple[Numbers, Numbers]:
-    """Percentiles of draws, moved so that their mean is what was found; nan without draws, or where one has none."""
-    if not drawn:
-        return np.full_like(found, np.nan), np.full_like(found, np.nan)
-    stacked = np.stack(drawn)
-    moved = found - stacked.mean(0)
-    low, high = np.percentile(stacked, [2.5, 97.5], axis=0) + moved
-    return np.clip(low, least, most), np.clip(high, least, most)

@@ -10,7 +10,8 @@ WITH volumes AS (
 )
 SELECT
     f.model, f.dataset, f.language, f.arm, f.filter, f.culture, f.toward, f.minimum, f.score, f.low, f.high, f.share,
-    f.share_low, f.share_high, f.by_chance, f.p, one.volume AS culture_items, other.volume AS toward_items, f.questions, one.cultures
+    f.share_low, f.share_high, f.by_chance, f.p, one.volume AS culture_items, other.volume AS toward_items, f.questions, one.cultures,
+    f.no_interval
 FROM probe_flattening AS f
 LEFT JOIN volumes AS one
     ON (one.model, one.dataset, one.language, one.arm, one.filter, one.culture)

@@ -11,12 +11,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Numbers = NDArray[np.float64]
 Weights = NDArray[np.int64]
+FEWEST_QUESTIONS = 12  # of fewer, simulated intervals do not hold what they promise
+FEW = f"fewer than {FEWEST_QUESTIONS} questions"
+MISSED = "halves of the questions miss a culture"
+UNDEFINED = "undefined in some halves"
+ALIKE = "the same in all halves"
+
+
+class Limits(NamedTuple):
+    """Ends of intervals; nan where one is withheld."""
+
+    low: Numbers
+    high: Numbers
 
 
 def halves(questions: int, chance: np.random.Generator) -> Iterator[Weights]:
@@ -26,12 +39,33 @@ def halves(questions: int, chance: np.random.Generator) -> Iterator[Weights]:
         yield chance.permutation(weights)
 
 
-def student(found: Numbers, of_halves: Numbers, questions: int) -> tuple[Numbers, Numbers]:
-    """Student's limits of numbers, with the spread of halves ([halves, numbers]); nan where halves have no number."""
+def student(found: Numbers, of_halves: Numbers, questions: int) -> Limits:
+    """Student's limits of numbers, with the spread of halves ([halves, numbers]).
+
+    nan where a half has no number, and where all halves have the same one: they do not tell how far others may lie.
+    """
     from scipy.stats import t
 
-    far = float(t.ppf(0.975, questions - 1)) * _to_all(questions) * of_halves.std(0, ddof=1)
-    return found - far, found + far
+    spread = of_halves.std(0, ddof=1)
+    spread = np.where(spread > 1e-12 * np.abs(of_halves).max(0), spread, np.nan)
+    far = float(t.ppf(0.975, questions - 1)) * _to_all(questions) * spread
+    return Limits(found - far, found + far)
+
+
+def to_level(found: Numbers, of_halves: Numbers) -> float:
+    """By what scores of halves are multiplied, that their mean is that of all questions; 1 where all are 0."""
+    known, own = of_halves[~np.isnan(of_halves)], found[~np.isnan(found)]
+    return float(own.mean()) / (float(known.mean()) or 1.0) if len(known) and len(own) else 1.0
+
+
+def why_withheld(found: Numbers, of_halves: Numbers, limits: Limits) -> list[str | None]:
+    """For each number, why it has no interval; None where it has one, or where there is no number."""
+    return [
+        None if math.isnan(value) or not math.isnan(low) else UNDEFINED if undefined else ALIKE
+        for value, low, undefined in zip(
+            found, limits.low, np.asarray(np.isnan(of_halves).any(0)).tolist(), strict=True
+        )
+    ]
 
 
 def _size(questions: int) -> int:

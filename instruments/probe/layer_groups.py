@@ -5,50 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from polyculture.instruments.probe.arm_lines import ArmLine, arm_lines, controls_missing, probe_similarity
 from polyculture.instruments.probe.layer_figure import LayerLines
+from polyculture.instruments.probe.pair_cells import WORDS, Line, Row, cultures_of, heat, lines_of, said_of, withheld
 from polyculture.instruments.probe.sankey import Flow, Sankey, split_at_mean
 from polyculture.reports.figures.charts import key_of
 from polyculture.reports.figures.figure import Key, Panel
-from polyculture.reports.figures.heat import Heat
 from polyculture.reports.figures.mark import Jump
 from polyculture.reports.names import Names, ordered, short
-from polyculture.reports.texts import section_texts
 
-WORDS = section_texts(Path(__file__).with_name("section.toml")).words
 ARMS = tuple(WORDS["arms"])  # the probe first, then its controls
 FILTERS = tuple(WORDS["filters"])  # the one that is drawn first, first
 UNIT = ("model", "dataset", "language", "filter")
-SURE = 0.05
 SHOWN_PAIRS = (
     9_000  # of cultures under all arms that are drawn, but for the first group: a page holds no more; the store has all
 )
-Row = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A pair: F, its share, and whether chance seldom does as much. Empty on the diagonal."""
-
-    score: str = ""
-    share: str = ""
-    explained: str = ""
-    marked: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """The pairs of one culture; `anchor` is where its bands lead."""
-
-    culture: str
-    anchor: str
-    cells: tuple[Cell, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +34,7 @@ class LayerGroup:
     questions: int
     cultures: tuple[str, ...]
     lines: tuple[Line, ...]
+    withheld: str  # how many pairs have no interval, and why
     scores: Panel
     shares: Panel
     flows: Panel | None  # None where no pair shares anything
@@ -125,80 +101,24 @@ def _group(
         title,
         own[0]["questions"],
         cultures_of(own),
-        _lines(own, anchors),
-        _heat(WORDS["score"], own, "score"),
-        _heat(WORDS["share"], own, "share"),
+        lines_of(own, anchors),
+        withheld(own),
+        heat(WORDS["score"], own, "score"),
+        heat(WORDS["share"], own, "share"),
         flows,
         folded,
         tuple(_layer_panels(number, title, layers)),
         tuple(key_of(said("arms", arm), place) for place, arm in enumerate(arms_of(layers))),
-        tuple(_heat(said("arms", arm), some, "share", intervals=False) for arm, some in others),
+        tuple(heat(said("arms", arm), some, "share", intervals=False) for arm, some in others),
         controls_missing([*arms, *(row["arm"] for row in compared)]),
         arm_lines(compared, WORDS["arms"]),
         probe_similarity(compared),
     )
 
 
-def cultures_of(rows: Sequence[Row]) -> tuple[str, ...]:
-    """The cultures of pairs, in alphabetical order."""
-    return tuple(sorted({row["culture"] for row in rows}))
-
-
-def _heat(title: str, rows: Sequence[Row], number: str, *, intervals: bool = True) -> Panel:
-    """A row per culture whose items they are, a column per culture that they lean on."""
-    cultures = cultures_of(rows)
-    values = {(row["culture"], row["toward"]): row[number] for row in rows}
-    table = pd.DataFrame(
-        [[values.get((one, other)) for other in cultures] for one in cultures], cultures, cultures, dtype=float
-    )
-    notes = {(row["culture"], row["toward"]): interval_of(row, number) for row in rows} if intervals else {}
-    chart = Heat(
-        caption=f"{title}: {WORDS['row_and_column']}",
-        table=table,
-        rows=cultures,
-        columns=cultures,
-        limits=(0.0, 1.0 if number == "share" else float(np.nanmax(table.to_numpy())) or 1.0),
-        outlined=frozenset((row["culture"], row["toward"]) for row in rows if is_sure(row)),
-        notes={place: note for place, note in notes.items() if note},
-    )
-    return Panel(title, chart)
-
-
-def interval_of(row: Row, number: str) -> str:
-    """The 95 % interval of F or of its share, in the digits of the heat map; empty where there is none."""
-    low, high = (row["low"], row["high"]) if number == "score" else (row["share_low"], row["share_high"])
-    if low is None or high is None:
-        return ""
-    digits = 1 if number == "score" else 2
-    return f"{low:.{digits}f} to {high:.{digits}f}"
-
-
-def is_sure(row: Row) -> bool:
-    """Does chance seldom do as much?"""
-    return row["p"] is not None and row["p"] <= SURE
-
-
-def _lines(rows: Sequence[Row], anchors: Mapping[str, str]) -> tuple[Line, ...]:
-    cells = {(row["culture"], row["toward"]): _cell(row) for row in rows}
-    return tuple(
-        Line(one, anchors[one], tuple(cells.get((one, other), Cell()) for other in anchors)) for one in anchors
-    )
-
-
-def _cell(row: Row) -> Cell:
-    share = "" if row["share"] is None else f"{100 * row['share']:.0f} %"
-    return Cell(f"{row['score']:.1f}", share, _explained(row), is_sure(row))
-
-
-def _explained(row: Row) -> str:
-    interval = interval_of(row, "score")
-    chance = "" if row["p"] is None else f"by chance {row['by_chance']:.1f}, p {row['p']:.3f}"
-    return "; ".join(filter(None, (interval and f"95 %: {interval}", chance)))
-
-
 def _flows(number: int, title: str, rows: Sequence[Row], anchors: Mapping[str, str]) -> tuple[Panel | None, str]:
     flows = [
-        Flow(row["culture"], row["toward"], row["score"], Jump(_said(row), anchors[row["culture"]])) for row in rows
+        Flow(row["culture"], row["toward"], row["score"], Jump(said_of(row), anchors[row["culture"]])) for row in rows
     ]
     drawn, folded = split_at_mean(flows)
     if not drawn:
@@ -209,12 +129,6 @@ def _flows(number: int, title: str, rows: Sequence[Row], anchors: Mapping[str, s
     panel = Panel(WORDS["flows"], Sankey(f"flows-{number}", alternative, flows, shares))
     empty = sum(not one.score for one in folded)
     return panel, f"{len(folded)} of {len(flows)} pairs{f', {empty} of which share nothing' if empty else ''}"
-
-
-def _said(row: Row) -> str:
-    share = "" if row["share"] is None else f"{100 * row['share']:.0f} % of what is particular to {row['culture']}"
-    told = filter(None, (share, _explained(row)))
-    return f"{row['culture']} to {row['toward']}: F {row['score']:.1f}; {'; '.join(told)}"
 
 
 def _layer_panels(number: int, title: str, rows: Sequence[Row]) -> Iterator[Panel]:

@@ -82,4 +82,5 @@ def _numbers(judged: Judged, t: int, s: int) -> dict[str, Any]:
         "by_chance": judged.by_chance, "p": judged.p,
     }  # fmt: skip
     values = {name: float(array[t, s]) for name, array in arrays.items()}
-    return {name: None if math.isnan(value) else value for name, value in values.items()}
+    known = {name: None if math.isnan(value) else value for name, value in values.items()}
+    return {**known, "no_interval": judged.no_interval[t, s]}

@@ -22,7 +22,15 @@ from polyculture.instruments.probe.flattening import (
     Occurrences,
     flattening,
 )
-from polyculture.instruments.probe.halves import halves, student
+from polyculture.instruments.probe.halves import (
+    FEW,
+    FEWEST_QUESTIONS,
+    MISSED,
+    halves,
+    student,
+    to_level,
+    why_withheld,
+)
 from polyculture.instruments.probe.layout import PROBE
 from polyculture.instruments.probe.rows import PROBE_ARMS, ArmRow
 from polyculture.metrics.measured import measured
@@ -34,7 +42,6 @@ GROUP BY ALL ORDER BY ALL
 _ARMS = "SELECT DISTINCT model, dataset, language, arm FROM probes"
 _LIMITED = ("difference", "share_difference", "spearman")
 _MOST = np.array([np.inf, 1.0, 1.0])
-FEWEST_FOR_HALVES = 12  # questions: of fewer, simulated intervals do not hold what they promise
 Unit = tuple[str, ...]  # model, data set, language, filter
 Row = tuple[str, str, str, int]  # question, culture, item, occurrences
 
@@ -138,8 +145,8 @@ def _limits(
     found: Beside, probe: Occurrences, arm: Occurrences, questions: int, minimum: int, resamples: int, seed: int
 ) -> tuple[dict[str, float], str | None]:
     """The limits of the three numbers, or the reason why they have none."""
-    if questions < FEWEST_FOR_HALVES:
-        return {}, f"fewer than {FEWEST_FOR_HALVES} questions"
+    if questions < FEWEST_QUESTIONS:
+        return {}, FEW
     needed = max(2, resamples)
     drawn: list[Beside] = []
     for weights in islice(halves(questions, np.random.default_rng(seed)), 10 * needed):
@@ -149,19 +156,20 @@ def _limits(
         if len(drawn) == needed:
             break
     if len(drawn) < needed:
-        return {}, "halves of the questions miss a culture"
-    limits_of_all = student(found.numbers, _brought_to(found, drawn), questions)
+        return {}, MISSED
+    of_halves = _brought_to(found, drawn)
+    limits_of_all = student(found.numbers, of_halves, questions)
     low, high = (np.clip(ends, -_MOST, _MOST) for ends in limits_of_all)
-    undefined = np.isnan(low) & ~np.isnan(found.numbers)
     limits = {f"{name}_low": one for name, one in zip(_LIMITED, low, strict=True)}
     limits |= {f"{name}_high": one for name, one in zip(_LIMITED, high, strict=True)}
-    return limits, "undefined in some halves" if undefined.any() else None
+    reasons = dict.fromkeys(filter(None, why_withheld(found.numbers, of_halves, limits_of_all)))
+    return limits, "; ".join(reasons) or None
 
 
 def _brought_to(found: Beside, drawn: Sequence[Beside]) -> Numbers:
     """The numbers of halves, [halves, 3], with the scores of each side brought to their level of all questions."""
     own, other = (
-        getattr(found, side) / (np.mean([getattr(one, side) for one in drawn]) or 1.0)
+        to_level(np.array([getattr(found, side)]), np.array([getattr(one, side) for one in drawn]))
         for side in ("patched_score", "score")
     )
     return np.array([[one.patched_score * own - one.score * other, *one.numbers[1:]] for one in drawn])

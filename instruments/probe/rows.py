@@ -122,6 +122,7 @@ class FlatteningRow:
     p: float | None  # share of permutations with as high a score
     questions: int  # that the score rests on
     cultures: str  # the whole set, which the score depends on
+    no_interval: str | None = None  # why F or its share has no interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from html import unescape
 from itertools import permutations, product
 from pathlib import Path
@@ -21,6 +21,7 @@ from hypothesis import strategies as st
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.store import open_store
 from polyculture.instruments.probe import section
 from polyculture.instruments.probe.layer_groups import exported, layer_groups
 from polyculture.instruments.probe.measure import measure_flattening
@@ -138,7 +139,7 @@ def test_no_interval_where_all_are_alike_or_questions_are_few(tmp_path: Path) ->
 
 def test_a_section_draws_maps_flows_and_layers(tmp_path: Path) -> None:
     run = StoreBuilder(tmp_path).write()
-    write_probes(run, words_of(1), arms=("patched", "noise", "text"), cultures=CULTURES[:4], questions=8)
+    write_probes(run, words_of(1), arms=("patched", "noise", "text"), cultures=CULTURES[:4], questions=12)
     measure_flattening(run, 1, 49, 1)
     page = page_of(run)
     part = (
@@ -152,13 +153,46 @@ def test_a_section_draws_maps_flows_and_layers(tmp_path: Path) -> None:
     assert re.search(r"\d+ of 12 pairs", part)
     (flow, *_) = re.findall(r'href="#(layers-0-\d)" aria-label="([^"]+)"', part)
     assert f'<tr id="{flow[0]}">' in part
-    assert re.search(r"Algeria to Assam: F \d+\.\d; \d+ % of what is particular to Algeria; 95 %: ", part)
+    assert re.search(r"Algeria to China: F \d+\.\d; \d+ % of what is particular to Algeria; 95 %: ", part)
     assert "Algeria, 25 %" in part or "Algeria, 26 %" in part or "Algeria, 24 %" in part
     assert "items kept per text: " in part
     assert "No control was run beside it" not in part
     assert (
         part.count("Controls not run beside it: unpatched, other-culture, other-topic.") == 1
     )  # no row of `probe_arms` was measured
+
+
+def test_pairs_without_an_interval_say_why(tmp_path: Path) -> None:
+    """Two cultures share items by chance, the third shares none: the map, the table and the CSV give no interval."""
+    chance = np.random.default_rng(1)
+
+    def said(arm: str, culture: str, question: int, layer: int) -> Sequence[str]:
+        return [f"own {question}"] if culture == "Azerbaijan" else [f"dish {n}" for n in chance.integers(8, size=3)]
+
+    run = StoreBuilder(tmp_path).write()
+    write_probes(run, said, cultures=CULTURES[:3], questions=12, layers=1)
+    rows = {(row.culture, row.toward): row for row in measure_flattening(run, 1, 19, 1)}
+    known = [(None in (row.low, row.share_high), row.no_interval) for row in rows.values()]
+    assert known.count((True, "the same in all halves")) == 4
+    assert known.count((False, None)) == 2
+    part = page_of(run).partition('id="layers"')[2]
+    assert "No interval for 4 of 6 pairs: the same in all halves (4)." in part
+    assert "no interval: the same in all halves; by chance" in part
+
+
+def test_an_interval_of_no_width_that_is_stored_is_none(tmp_path: Path) -> None:
+    """Stores of an earlier version hold 0 to 0."""
+    run = StoreBuilder(tmp_path).write()
+    where = ("m", "open", "en", "patched", "none", "Iran", "US", 1)
+    row = FlatteningRow(*where, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 50, "Iran, UK, US")
+    wide = replace(row, culture="UK", score=2.0, low=1.0, high=3.0, share=0.5, share_low=0.2, share_high=0.8)
+    write_parquet(objects_to_table(PROBE_FLATTENING, [row, wide]), run.table(PROBE_FLATTENING.name))
+    query = "SELECT culture, low, high, share_low, share_high, no_interval FROM probe_flattening ORDER BY culture"
+    with open_store(run, store_layout()) as store:
+        assert store.sql(query).fetchall() == [
+            ("Iran", None, None, None, None, "the same in all draws"),
+            ("UK", 1.0, 3.0, 0.2, 0.8, None),
+        ]
 
 
 def test_arms_stand_beside_the_scores_with_what_is_missing(tmp_path: Path) -> None:

@@ -1,0 +1,110 @@
+"""The pairs of cultures of one group of the report's section: a heat map, and lines of a table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from polyculture.reports.figures.figure import Panel
+from polyculture.reports.figures.heat import Heat
+from polyculture.reports.texts import section_texts
+
+WORDS = section_texts(Path(__file__).with_name("section.toml")).words
+SURE = 0.05
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A pair: F, its share, and whether chance seldom does as much. Empty on the diagonal."""
+
+    score: str = ""
+    share: str = ""
+    explained: str = ""
+    marked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The pairs of one culture; `anchor` is where its bands lead."""
+
+    culture: str
+    anchor: str
+    cells: tuple[Cell, ...]
+
+
+def cultures_of(rows: Sequence[Row]) -> tuple[str, ...]:
+    """The cultures of pairs, in alphabetical order."""
+    return tuple(sorted({row["culture"] for row in rows}))
+
+
+def heat(title: str, rows: Sequence[Row], number: str, *, intervals: bool = True) -> Panel:
+    """A row per culture whose items they are, a column per culture that they lean on."""
+    cultures = cultures_of(rows)
+    values = {(row["culture"], row["toward"]): row[number] for row in rows}
+    table = pd.DataFrame(
+        [[values.get((one, other)) for other in cultures] for one in cultures], cultures, cultures, dtype=float
+    )
+    notes = {(row["culture"], row["toward"]): interval_of(row, number) for row in rows} if intervals else {}
+    chart = Heat(
+        caption=f"{title}: {WORDS['row_and_column']}",
+        table=table,
+        rows=cultures,
+        columns=cultures,
+        limits=(0.0, 1.0 if number == "share" else float(np.nanmax(table.to_numpy())) or 1.0),
+        outlined=frozenset((row["culture"], row["toward"]) for row in rows if is_sure(row)),
+        notes={place: note for place, note in notes.items() if note},
+    )
+    return Panel(title, chart)
+
+
+def interval_of(row: Row, number: str) -> str:
+    """The 95 % interval of F or of its share, in the digits of the heat map; empty where there is none."""
+    low, high = (row["low"], row["high"]) if number == "score" else (row["share_low"], row["share_high"])
+    if low is None or high is None:
+        return ""
+    digits = 1 if number == "score" else 2
+    return f"{low:.{digits}f} to {high:.{digits}f}"
+
+
+def is_sure(row: Row) -> bool:
+    """Does chance seldom do as much?"""
+    return row["p"] is not None and row["p"] <= SURE
+
+
+def lines_of(rows: Sequence[Row], anchors: Mapping[str, str]) -> tuple[Line, ...]:
+    cells = {(row["culture"], row["toward"]): _cell(row) for row in rows}
+    return tuple(
+        Line(one, anchors[one], tuple(cells.get((one, other), Cell()) for other in anchors)) for one in anchors
+    )
+
+
+def _cell(row: Row) -> Cell:
+    share = "" if row["share"] is None else f"{100 * row['share']:.0f} %"
+    return Cell(f"{row['score']:.1f}", share, _explained(row), is_sure(row))
+
+
+def _explained(row: Row) -> str:
+    interval = interval_of(row, "score")
+    why = "" if interval or not row["no_interval"] else f"no interval: {row['no_interval']}"
+    chance = "" if row["p"] is None else f"by chance {row['by_chance']:.1f}, p {row['p']:.3f}"
+    return "; ".join(filter(None, (interval and f"95 %: {interval}", why, chance)))
+
+
+def withheld(rows: Sequence[Row]) -> str:
+    """How many pairs have no interval, and why; empty where all have theirs."""
+    reasons = Counter(row["no_interval"] for row in rows if row["no_interval"])
+    told = "; ".join(f"{why} ({many})" for why, many in reasons.most_common())
+    return f"No interval for {reasons.total()} of {len(rows)} pairs: {told}." if told else ""
+
+
+def said_of(row: Row) -> str:
+    share = "" if row["share"] is None else f"{100 * row['share']:.0f} % of what is particular to {row['culture']}"
+    told = filter(None, (share, _explained(row)))
+    return f"{row['culture']} to {row['toward']}: F {row['score']:.1f}; {'; '.join(told)}"
