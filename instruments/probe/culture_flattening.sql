@@ -3,11 +3,11 @@
 -- F grows with the number of items.
 SELECT model, dataset, language, filter, 'leans on others' AS direction, culture, avg(share) AS flattening
 FROM probe_flattening
-WHERE arm = 'patched' AND share IS NOT NULL
+WHERE arm = 'patched' AND key = 'string' AND share IS NOT NULL
 GROUP BY ALL
 UNION ALL
 SELECT model, dataset, language, filter, 'others lean on it' AS direction, toward AS culture, avg(share) AS flattening
 FROM probe_flattening
-WHERE arm = 'patched' AND share IS NOT NULL
+WHERE arm = 'patched' AND key = 'string' AND share IS NOT NULL
 GROUP BY ALL
 ORDER BY ALL

@@ -34,7 +34,8 @@ SELECT * REPLACE (
     CASE WHEN high > low THEN low END AS low, CASE WHEN high > low THEN high END AS high,
     CASE WHEN share_high > share_low THEN share_low END AS share_low,
     CASE WHEN share_high > share_low THEN share_high END AS share_high,
-    coalesce(no_interval, CASE WHEN high <= low OR share_high <= share_low THEN 'the same in all draws' END) AS no_interval
+    coalesce(no_interval, CASE WHEN high <= low OR share_high <= share_low THEN 'the same in all draws' END) AS no_interval,
+    coalesce(key, 'string') AS key
 )
 FROM stored_probe_flattening
 WHERE model IN (SELECT model FROM run_models);

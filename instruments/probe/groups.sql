@@ -22,7 +22,7 @@ grouped AS (
             AS g (grouping, culture_group, toward_group)
 )
 SELECT
-    model, dataset, language, arm, filter, minimum, grouping, culture_group, toward_group, count(*) AS pairs,
+    model, dataset, language, arm, filter, key, minimum, grouping, culture_group, toward_group, count(*) AS pairs,
     avg(score) AS mean_score, avg(share) AS mean_share
 FROM grouped
 WHERE culture_group IS NOT NULL AND toward_group IS NOT NULL

@@ -94,7 +94,11 @@ class ProbeOptions(BaseModel):
     link: Annotated[
         bool, Field(description="Link items to Wikidata by the experiment's linker, for what is said beside.")
     ] = False
-    resamples: Annotated[AtLeastOne, Field(description="Draws for intervals, and permutations for p.")] = 999
+    key: Annotated[
+        Literal["string", "item"],
+        Field(description="item: the score also by items of Wikidata, across asking languages; links them, as --link."),
+    ] = "string"
+    resamples: Annotated[AtLeastOne, Field(description="Halves for intervals, and permutations for p.")] = 999
     table: Annotated[
         TableName | None,
         Field(description="List this, too: flattening, arms, layers, knowledge, stored, said, together, "
@@ -127,13 +131,18 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
         from polyculture.instruments.probe.measure_arms import measure_arms, measured_arms
 
         measure_similarities(asked.run, options.encoder)
-        measure_flattening(asked.run, options.minimum, options.resamples, options.seed)
-        measure_arms(asked.run, options.minimum, options.resamples, options.seed)
-        _tell_controls(asked, measured_arms(asked.run))
-        if options.link:
+        if options.link or options.key == "item":
             from polyculture.instruments.probe.links import link_items
 
             link_items(asked)
+        scores = measure_flattening(asked.run, options.minimum, options.resamples, options.seed, options.key)
+        if options.key == "item":
+            from polyculture.instruments.probe.key_lines import key_lines
+
+            for line in key_lines(asked.run, scores):
+                asked.say(line)
+        measure_arms(asked.run, options.minimum, options.resamples, options.seed)
+        _tell_controls(asked, measured_arms(asked.run))
 
     return Study(
         (ProbingStep(jobs),),

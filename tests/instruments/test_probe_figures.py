@@ -28,6 +28,7 @@ from polyculture.instruments.probe.measure import measure_flattening
 from polyculture.instruments.probe.measure_arms import measure_arms
 from polyculture.instruments.probe.rows import PROBE_FLATTENING, FlatteningRow
 from polyculture.instruments.probe.sankey import Flow, Sankey, split_at_mean
+from polyculture.instruments.probe.together_rows import PROBE_LINKS, ItemLink
 from polyculture.reports.figures.mark import Jump
 from polyculture.reports.names import Names
 from polyculture.reports.reading import read_store
@@ -178,6 +179,33 @@ def test_pairs_without_an_interval_say_why(tmp_path: Path) -> None:
     part = page_of(run).partition('id="layers"')[2]
     assert "No interval for 4 of 6 pairs: the same in all halves (4)." in part
     assert "no interval: the same in all halves; by chance" in part
+
+
+def test_scores_by_linked_item_are_groups_of_their_own(tmp_path: Path) -> None:
+    """Two languages share items, not strings: together they are a group that says what it leaves out, the last one."""
+    run = StoreBuilder(tmp_path).write()
+    chance = np.random.default_rng(1)
+
+    def said(arm: str, culture: str, question: int, layer: int) -> Sequence[str]:
+        return [f"dish {n}" for n in chance.integers(6, size=3)] + ["thing"]
+
+    write_probes(run, said, languages=("en", "ko"), cultures=CULTURES[:3], questions=12, layers=1)
+    links = [
+        ItemLink(language, "food", f"dish {n}", f"dish {n}", "food", "dish", "linked", f"Q{n}", "label", 0.9)
+        for language, n in product(("en", "ko"), range(6))
+    ]
+    write_parquet(objects_to_table(PROBE_LINKS, links), run.table(PROBE_LINKS.name))
+    assert {row.key for row in measure_flattening(run, 1, 9, 1)} == {"string"}
+    rows = measure_flattening(run, 1, 9, 1, "item")
+    assert {(row.key, row.language, row.left_out) for row in rows} == {
+        ("string", "en", None), ("string", "ko", None), ("item", "en", 36), ("item", "ko", 36), ("item", "en + ko", 72),
+    }  # fmt: skip
+    part = page_of(run).partition('id="layers"')[2]
+    titles = re.findall(r'<h3 dir="auto">([^<]+)</h3>', part)
+    assert [title.endswith("by item of Wikidata") for title in titles] == [False, False, True, True, True]
+    assert "English and Korean" in titles[3]
+    assert "72 occurrences without a link are left out" in part
+    assert "Controls are not linked" in part
 
 
 def test_an_interval_of_no_width_that_is_stored_is_none(tmp_path: Path) -> None:
