@@ -68,7 +68,7 @@ def measure_matched(run: RunFolder, asked: Collection[Matching] = ()) -> list[Ma
 
 
 def _matched_types(store: duckdb.DuckDBPyConnection, wanted: Sequence[Matching]) -> Iterator[MatchedType]:
-    for *names, _ in store.execute(read_sql(QUERIES, "units")).fetchall():
+    for *names, _, _ in store.execute(read_sql(QUERIES, "units")).fetchall():
         group = ScoreGroup(*names)
         likelihoods = store.execute(read_sql(QUERIES, "likelihoods"), group._asdict()).fetchnumpy()
         tokens, priors = score_matrices(likelihoods, "tokens"), score_matrices(likelihoods, "prior")

@@ -44,10 +44,13 @@ class ScoredType:
     again: bool  # its contexts are translations of others that were scored, too
     tallies: Mapping[ContextCondition, Tally]
     contrasts: Mapping[Conditions, Contrast]
+    sources: tuple[str, ...]  # the languages that its contexts are translated from
 
-    @property
-    def kind(self) -> Kind:
-        return self.group.language, self.group.entity_type
+    def is_left_out(self, kinds: Collection[Kind]) -> bool:
+        """Whether none of it is of the choice: a translation goes with its source, as it is asked."""
+        return all(
+            omits(kinds, language, self.group.entity_type) for language in self.sources or (self.group.language,)
+        )
 
     @property
     def levels(self) -> tuple[ScoreGroup, ...]:
@@ -75,8 +78,8 @@ def measure_bias(
         tell(line)
     strict = [one for one in types if one.ties == STRICT]
     ours = [row for row in _rows(strict, OURS, drawing, apart=False) if row.gender is None]
-    out = [one for one in types if omits(left_out, *one.kind)]
-    kept = [one for one in types if not omits(left_out, *one.kind)]
+    out = [one for one in types if one.is_left_out(left_out)]
+    kept = [one for one in types if not one.is_left_out(left_out)]
     variants, apart = [], drawing.genders_apart
     for average in AVERAGES:
         rows = (*_rows(kept, average, drawing, apart=apart), *_type_rows(out, average, drawing, apart=apart))
@@ -87,19 +90,19 @@ def measure_bias(
 
 
 def _scored_types(store: duckdb.DuckDBPyConnection) -> Iterator[ScoredType]:
-    for *names, again in store.execute(read_sql(QUERIES, "units")).fetchall():
-        group = ScoreGroup(*names)
+    for *names, again, translated in store.execute(read_sql(QUERIES, "units")).fetchall():
+        group, sources = ScoreGroup(*names), tuple(translated)
         likelihoods = store.execute(read_sql(QUERIES, "likelihoods"), group._asdict()).fetchnumpy()
         for rule in RULES:
             found = {condition: tally(matrix) for condition, matrix in score_matrices(likelihoods, rule).items()}
             strict = {condition: one for condition, one in found.items() if one is not None}
             contrasts = dict(_contrasts(strict))
-            yield ScoredType(rule, STRICT, group, again, strict, contrasts)
+            yield ScoredType(rule, STRICT, group, again, strict, contrasts, sources)
             if any(one.tied for one in strict.values()):
                 half = {condition: one.halved for condition, one in strict.items()}
-                yield ScoredType(rule, HALF, group, again, half, dict(_contrasts(half)))
+                yield ScoredType(rule, HALF, group, again, half, dict(_contrasts(half)), sources)
             else:
-                yield ScoredType(rule, HALF, group, again, strict, contrasts)
+                yield ScoredType(rule, HALF, group, again, strict, contrasts, sources)
 
 
 def _without_column(one: ScoredType) -> Iterator[str]:

@@ -108,8 +108,9 @@ def _kinds(
     for entity_type, gender, source_language, ids in rows:
         of_kind = {**where, "entity_type": entity_type, "gender": gender or None, "source_language": source_language}
         entities = store.execute(read_sql(QUERIES, "needed_entities"), of_kind).fetchall()
-        sides = (_side([row for row in entities if row[0] is native]) for native in (True, False))
-        yield ids[0], (ScoredContext(ids[0], place.language, entity_type, gender, *sides), tuple(ids))
+        native, western = (_side([row for row in entities if row[0] is side]) for side in (True, False))
+        one = ScoredContext(ids[0], place.language, entity_type, gender, native, western, source_language or "")
+        yield ids[0], (one, tuple(ids))
 
 
 def _side(rows: Sequence[tuple[bool, str, str]]) -> Side:

@@ -48,6 +48,12 @@ class ScoredContext:
     gender: str  # '' where the context asks for none
     native: Side
     western: Side
+    source_language: str = ""  # of the context that this one translates; '' where it is none
+
+    @property
+    def chooser(self) -> str:
+        """The language whose types a protocol leaves out: of a translation that of its source, as `cbs` chooses."""
+        return self.source_language or self.language
 
     @property
     def column(self) -> str:
@@ -98,7 +104,7 @@ def compared(contexts: Sequence[ScoredContext], protocol: Protocol) -> list[Scor
     return [
         context
         for context in (_apart(contexts) if apart else contexts)
-        if not {context.entity_type, f"{context.language}:{context.entity_type}"} & set(protocol.leave_out)
+        if not {context.entity_type, f"{context.chooser}:{context.entity_type}"} & set(protocol.leave_out)
     ]
 
 

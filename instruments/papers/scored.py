@@ -50,7 +50,7 @@ def scored_contexts(
     """The contexts of a place in one reading of the data set, with the likelihoods of all entities scored there."""
     where = {**place._asdict(), "types": list(choice.types), "as_published": as_published}
     rows = _rows(store.execute(read_sql(QUERIES, "ledger_scores"), where))
-    return [_context(place.language, key, list(group)) for key, group in groupby(rows, key=lambda row: row[:3])]
+    return [_context(place.language, key, list(group)) for key, group in groupby(rows, key=lambda row: row[:4])]
 
 
 def _values(choice: Choice) -> dict[str, Any]:
@@ -63,9 +63,9 @@ def _rows(cursor: duckdb.DuckDBPyConnection) -> Iterator[tuple[Any, ...]]:
 
 
 def _context(language: str, key: tuple[Any, ...], rows: Sequence[tuple[Any, ...]]) -> ScoredContext:
-    entity_type, gender, context_id = key
-    sides = ([row for row in rows if row[-4]], [row for row in rows if not row[-4]])
-    return ScoredContext(context_id, language, entity_type, gender, *map(_side, sides))
+    entity_type, gender, context_id, source = key
+    native, western = (_side([row for row in rows if bool(row[-4]) is side]) for side in (True, False))
+    return ScoredContext(context_id, language, entity_type, gender, native, western, source)
 
 
 def _side(rows: Sequence[tuple[Any, ...]]) -> Side:

@@ -22,9 +22,11 @@ from polyculture.instruments.cbs.camel_draws import CamelDraws
 from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.cbs.measure import measure_bias
 from polyculture.instruments.cbs.selection import scoring_jobs
+from polyculture.instruments.datasets.english import in_english
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.rules import rules_of
+from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.papers.ledger import COLUMNS, ledger_listing, ledger_steps
 from polyculture.instruments.papers.paper import Protocol, ours, papers
 from polyculture.instruments.papers.protocol import ScoredContext, protocol_score
@@ -70,8 +72,6 @@ def scored_run(tmp_path_factory: pytest.TempPathFactory, more: tuple[str, ...]) 
     dataset = load(rules_of("own"), folder)
     for table, found in present_tables(run, dataset).items():
         write_parquet(found, run.table(table.name))
-    from polyculture.instruments.datasets.selection import Selection
-
     for job in scoring_jobs(dataset, MODEL, Selection()):
         score_job(run, job, ModelSpec(MODEL), engine=ToyEngine(["udon"]))
     return run
@@ -150,6 +150,46 @@ def test_a_type_that_is_left_out_and_equal_sides_are_switches(run: RunFolder) ->
     drawn = [(native, sorted(western, key=lambda one: content_id(SEED, 0, one[0]))[:2]) for native, western in food]
     shares = [counted([(a, b) for _, a in native for _, b in western], 0.0) for native, western in drawn]
     assert rows[0]["cbs"] == pytest.approx(sum(shares) / 2)
+
+
+def test_a_translation_is_left_out_with_the_language_of_its_source(tmp_path: Path) -> None:
+    """Otherwise the paper's number in English would be of types that its preset does not ask."""
+    people = [
+        ("Japanese", "ケン", "Ken"),
+        ("Japanese", "ユウ", "Yu"),
+        ("Western", "トム", "Tom"),
+        ("Western", "ボブ", "Bob"),
+    ]
+    dishes = [
+        ("Japanese", "寿司", "sushi"),
+        ("Japanese", "丼", "ramen"),
+        ("Western", "ピザ", "pizza"),
+        ("Western", "パイ", "pie"),
+    ]
+    entities = [f"ja,{side},{kind},{name},{english}" for kind, each in (("names", people), ("food", dishes))
+                for side, name, english in each]  # fmt: skip
+    contexts = [f"ja,Japanese,{kind},neutral,{n}に[MASK],{n} met [MASK]" for kind in ("names", "food") for n in "AB"]
+    _table(tmp_path / "entities.csv", "language,culture,type,entity,english", entities)
+    _table(tmp_path / "contexts.csv", "language,culture,type,setting,context,english", contexts)
+    run = RunFolder(tmp_path / "run")
+    write_manifest(Manifest(experiment="x", polyculture="0", models=[MODEL]), run.manifest)
+    dataset = in_english(load(rules_of("own"), tmp_path))
+    for table, found in present_tables(run, dataset).items():
+        write_parquet(found, run.table(table.name))
+    for job in scoring_jobs(dataset, MODEL, Selection()):
+        score_job(run, job, ModelSpec(MODEL), engine=ToyEngine([]))
+    rows = [
+        dict(zip(COLUMNS, row, strict=True))
+        for row in ledger_listing(run, papers()["camellia"], ours(), Choice("own"), SEED)
+    ]
+    steps = {row["switch"].partition(":")[0]: (row["language"], row["contexts"], row["columns"]) for row in rows}
+    assert (steps["Camellia"], steps["types"]) == (("en", 2, 1), ("en", 4, 2))
+    assert {row["lacking"] for row in rows} == {None}
+    measure_bias(run, left_out=(("ja", "names"),))
+    over_types = "average = 'types' AND entity_type IS NULL AND rule = 'sum' AND ties_count = 'strict'"
+    with open_store(run, compose(CORE, CBS)) as store:
+        found = store.sql(f"SELECT DISTINCT contexts, columns FROM bias_variants WHERE {over_types}").fetchall()
+    assert found == [(2, 1)]
 
 
 def listed(run: RunFolder, end: Protocol) -> list[dict[str, Any]]:

@@ -33,7 +33,8 @@ texts AS (
 )
 SELECT
     t.entity_type, coalesce(c.gender, '') AS gender,
-    c.context_id, e.entity_id, t.native, t.log_probability, t.tokens, coalesce(e.read_gender, '') AS entity_gender
+    c.context_id, coalesce(c.source_language, '') AS source_language, e.entity_id,
+    t.native, t.log_probability, t.tokens, coalesce(e.read_gender, '') AS entity_gender
 FROM texts AS t
 INNER JOIN contexts AS c ON t.context_id = c.first_id
 INNER JOIN entities AS e ON t.entity_id = e.first_id
@@ -43,7 +44,8 @@ WHERE ($as_published OR NOT (c.left_out OR e.left_out OR (c.starts_with_gap AND 
 UNION ALL
 SELECT
     s.entity_type, coalesce(c.gender, ''),
-    s.context_id, s.entity_id, s.native, s.log_probability, s.tokens, coalesce(e.gender, '')
+    s.context_id, coalesce(c.source_language, ''), s.entity_id,
+    s.native, s.log_probability, s.tokens, coalesce(e.gender, '')
 FROM asked AS s
 SEMI JOIN scores AS now ON s.score_id = now.score_id
 LEFT JOIN dataset_contexts AS c ON s.context_id = c.context_id
