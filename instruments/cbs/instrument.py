@@ -255,12 +255,23 @@ def _tell_preset(asked: Asked, options: CbsOptions) -> None:
 
 
 def _tell_left_out(asked: Asked, options: CbsOptions, dataset: DataSet) -> None:
-    """Says what `--leave-out` names and the data set lacks, and what --type asks in spite of it."""
+    """Says what a preset leaves out and the data set lacks, and what --type asks in spite of `--leave-out`.
+
+    Raises `DataSetError` where the data set lacks what the user leaves out: a slip would be asked, and paid for.
+    """
+    from polyculture.cache.errors import DataSetError, did_you_mean
+    from polyculture.instruments.cbs.presets import read_preset
+
+    of_preset = read_preset(options.preset).options.leave_out
     known = {(context.chooser, context.entity_type) for context in dataset.contexts}
     known |= {("", kind) for _, kind in known}
     for word in options.leave_out:
         language, _, kind = word.rpartition(":")
         if (language, kind) not in known:
+            if word not in of_preset:
+                there = [f"{code}:{one}" if code else one for code, one in known]
+                what = f"--leave-out {word}: {dataset.name} has no such contexts"
+                raise DataSetError(what, where=dataset.folder, remedy=did_you_mean(word, there))
             asked.say(f"--leave-out {word}: the data set has no such contexts")
         elif kind in options.type:
             asked.say(f"--leave-out {word}: asked all the same, since --type names it")

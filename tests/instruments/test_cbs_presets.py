@@ -140,6 +140,13 @@ def _of_none(context: MaskedContext) -> bool:
     return context.gender in (None, BOTH)
 
 
+def test_a_slip_in_what_is_left_out_is_refused_and_not_asked(folder: Path) -> None:  # noqa: F811
+    own = ("cbs", "exp.toml", "--data", "own", "--folder", DEMO)
+    slip = polyculture(*own, "--leave-out", "beverages", cwd=folder)
+    assert "--leave-out beverages: own has no such contexts. Did you mean 'beverage'?" in one_line(slip)
+    assert not (folder / "runs").exists()
+
+
 def test_the_command_runs_a_preset_and_tells_what_was_changed(folder: Path) -> None:  # noqa: F811
     few = ("--data", "own", "--folder", DEMO, "--culture", "Indian", "--contexts", "3", "--leave-out", "names")
     done = polyculture(
