@@ -17,19 +17,24 @@ _AT_ONCE = 64
 _REMEDY = "Give a folder or a name of the hub, e.g. sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2."
 
 
-def encode(encoder: str, texts: Sequence[str]) -> NDArray[np.float32]:
-    """A vector of length 1 per text. Raises `EngineError` where there is no such encoder."""
+def open_encoder(encoder: str) -> tuple[Any, Any]:
+    """Its tokenizer and model. Raises `EngineError` where there is no such encoder."""
     try:
-        import torch
         from transformers import AutoModel, AutoTokenizer
     except ImportError as fault:
         raise MissingDependencyError("transformers", "transformers", f"The encoder {encoder}") from fault
     try:
-        tokenizer: Any = AutoTokenizer.from_pretrained(encoder)
-        model: Any = AutoModel.from_pretrained(encoder).eval()
+        return AutoTokenizer.from_pretrained(encoder), AutoModel.from_pretrained(encoder).eval()
     except (OSError, ValueError, ImportError, KeyError) as fault:
         reason = " ".join(str(fault).split())[:300]
         raise EngineError(f"cannot be opened as an encoder: {reason}", where=encoder, remedy=_REMEDY) from fault
+
+
+def encode(encoder: str, texts: Sequence[str]) -> NDArray[np.float32]:
+    """A vector of length 1 per text. Raises `EngineError` where there is no such encoder."""
+    tokenizer, model = open_encoder(encoder)
+    import torch
+
     order = sorted(range(len(texts)), key=lambda place: len(texts[place]))
     found = np.zeros((len(texts), model.config.hidden_size), np.float32)
     with torch.inference_mode():

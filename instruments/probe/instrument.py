@@ -109,7 +109,7 @@ class ProbeOptions(BaseModel):
 
 def study(asked: Asked, options: ProbeOptions) -> Study:
     """Probes, filters, measures. Raises `DataSetError` without questions about three cultures."""
-    from polyculture.instruments.probe.arms import PATCHED
+    from polyculture.instruments.probe.arms import CONTROLS, PATCHED, SETTINGS
     from polyculture.instruments.probe.questions import present_questions
     from polyculture.instruments.probe.step import ProbingStep
 
@@ -145,12 +145,12 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
         _tell_controls(asked, measured_arms(asked.run))
 
     return Study(
-        (ProbingStep(jobs),),
+        (ProbingStep(jobs, options.encoder),),
         Validity(
             {f"patch {model}": asked.setup(model, "patch") for model in asked.models},
             {
                 f"{dataset} {arm} {language}": rules.asked_id(arm, language, lenders[language])
-                for arm in arms
+                for arm in (PATCHED, *CONTROLS, *SETTINGS)  # one of other rules is no control of this probe
                 for language in languages
             },
             partial(present_questions, asked.run, dataset, opened.questions),

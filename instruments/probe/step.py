@@ -22,6 +22,7 @@ from polyculture.generate.engines.models import MODEL, Models
 from polyculture.generate.engines.patching import AnswerStates, Continuation, Patch, StatesRequest, Vector
 from polyculture.instruments.probe.arms import WITHOUT_LAYERS
 from polyculture.instruments.probe.asking import Asked, ProbeJob, ProbeRules
+from polyculture.instruments.probe.encoder import open_encoder
 from polyculture.instruments.probe.questions import OpenQuestion, question_key
 from polyculture.instruments.probe.rows import PROBE_ITEMS, PROBE_READINGS, PROBES, ItemRow, ProbeRow, ReadingRow
 from polyculture.instruments.probe.splitting import echo_of, split_items
@@ -50,8 +51,9 @@ class ProbingStep:
     tables: tuple[Table[Any], ...] = (PROBE_READINGS, PROBE_ITEMS, PROBES)
     span: Span = "job"
 
-    def __init__(self, jobs: Sequence[ProbeJob]) -> None:
+    def __init__(self, jobs: Sequence[ProbeJob], encoder: str | None = None) -> None:
         self._jobs = {one.job: one for one in jobs}
+        self._encoder = encoder
 
     def works(self) -> Iterator[Work[Asked]]:
         """A work per job, with a key per question and arm."""
@@ -69,8 +71,14 @@ class ProbingStep:
         return Load(item.question.question, next(iter(self._jobs.values())).rules.answering.max_tokens)
 
     def ask(self, work: Work[Asked], items: Iterator[Asked], models: Models, kept: Kept) -> Iterator[Done]:
-        """The rows of some questions at a time. Raises `EngineError` where the model cannot be looked into."""
+        """The rows of some questions at a time.
+
+        Raises `EngineError` where the model cannot be looked into, or the encoder that is used afterwards is missing.
+        """
         probing = self._jobs[work.job]
+        if self._encoder:
+            open_encoder(self._encoder)  # before hours of probing
+            self._encoder = None
         engine = models.open(PATCHING)
         engine.depth()  # before anything is answered
         while some := list(islice(items, PART * len(probing.arms))):

@@ -97,6 +97,8 @@ def test_probes_every_layer_under_every_arm_and_nothing_twice(folder: Path) -> N
             for one in engine.continue_patched(read_inspection(HOUSE, 4), [patch])
         ]
     assert read == alone
+    longer = polyculture("probe", "exp.toml", "--questions", "open.tsv", *QUICK, "--item-tokens", "5", cwd=folder)
+    assert "no control was run" in longer.stderr, "a control of other rules stands beside the probe"
 
 
 SAID = (": rice, the, 42, bread of the north and of the south, rice", ": Rice; maize", "lamb, Korea, soup", "tea,")
@@ -249,6 +251,10 @@ def test_what_is_wrong_is_one_line(folder: Path) -> None:
     write_questions(folder)
     wrong = polyculture("probe", "exp.toml", "--questions", "open.tsv", "--culture", "Koera", cwd=folder)
     assert "Did you mean 'Korea'" in one_line(wrong)
+    missing = polyculture("probe", "exp.toml", "--questions", "open.tsv", "--encoder", "no/such/encoder", cwd=folder)
+    assert missing.returncode == 2
+    assert "no/such/encoder: cannot be opened as an encoder" in missing.stderr
+    assert not list((folder / "runs" / "inside").glob("probes/**/*.parquet")), "asked before the encoder was looked for"
     (folder / "exp.toml").write_text(EXPERIMENT.format(model="llamacpp:smollm2"), encoding="utf-8")
     said = one_line(polyculture("probe", "exp.toml", "--questions", "open.tsv", cwd=folder))
     assert "keeps its layers to itself" in said
