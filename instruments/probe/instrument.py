@@ -153,8 +153,8 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
                 for arm in (PATCHED, *CONTROLS, *SETTINGS)  # one of other rules is no control of this probe
                 for language in languages
             },
-            partial(present_questions, asked.run, dataset, opened.questions),
-            f"questions {dataset!r}: not all that was asked is in {opened.where}",
+            partial(present_questions, asked.run, dataset, chosen),
+            f"questions {dataset!r}: not all that was asked before is asked now",
         ),
         derive,
         (

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import groupby, islice
 from typing import Any
@@ -39,11 +40,12 @@ _COUNTS = """
 SELECT model, dataset, language, filter, arm, question_id, culture, item_key, count(*) FROM probe_kept
 GROUP BY ALL ORDER BY ALL
 """
-_ARMS = "SELECT DISTINCT model, dataset, language, arm FROM probes"
+_ASKED = "SELECT DISTINCT model, dataset, language, arm, question_id, culture FROM probes WHERE status = 'ok'"
 _LIMITED = ("difference", "share_difference", "spearman")
 _MOST = np.array([np.inf, 1.0, 1.0])
 Unit = tuple[str, ...]  # model, data set, language, filter
 Row = tuple[str, str, str, int]  # question, culture, item, occurrences
+Asked = Set[tuple[str, str]]  # question, culture
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +71,12 @@ def measure_arms(run: RunFolder, minimum: int, resamples: int, seed: int) -> lis
     """Writes and returns a row per arm beside the probe, for each model, data set, language and filter."""
 
     def rows(store: duckdb.DuckDBPyConnection) -> Iterator[ArmRow]:
-        run_arms = store.execute(_ARMS).fetchall()
+        asked: dict[Unit, dict[str, set[tuple[str, str]]]] = defaultdict(lambda: defaultdict(set))
+        for *where, arm, question, culture in store.execute(_ASKED).fetchall():
+            asked[tuple(where)][arm].add((question, culture))
         for unit, lines in groupby(store.execute(_COUNTS).fetchall(), key=lambda line: line[:4]):
             by_arm = {arm: [line[5:] for line in some] for arm, some in groupby(lines, key=lambda line: line[4])}
-            arms = {arm for *where, arm in run_arms if tuple(where) == unit[:3]}
-            yield from _of_unit(unit, by_arm, arms, minimum, resamples, seed)
+            yield from _of_unit(unit, by_arm, asked[unit[:3]], minimum, resamples, seed)
 
     return measured(run, compose(CORE, PROBE), PROBE_ARMS, rows)
 
@@ -95,34 +98,31 @@ def beside(probe: Counts, arm: Counts, minimum: int) -> Beside:
 
 
 def _of_unit(
-    unit: Unit, by_arm: Mapping[str, list[Row]], arms: Collection[str], minimum: int, resamples: int, seed: int
+    unit: Unit, by_arm: Mapping[str, list[Row]], asked: Mapping[str, Asked], minimum: int, resamples: int, seed: int
 ) -> Iterator[ArmRow]:
-    if PATCHED not in by_arm:
+    """The rows of arms that were asked. An arm is compared on the questions that were asked of it and of the probe."""
+    if len({row[1] for row in by_arm.get(PATCHED, ())}) < FEWEST:
         return
-    questions = sorted({row[0] for rows in by_arm.values() for row in rows})
-    cultures = sorted({row[1] for rows in by_arm.values() for row in rows})
-    if len({row[1] for row in by_arm[PATCHED]}) < FEWEST:
-        return
-    probe = _occurrences(by_arm[PATCHED], questions, cultures)
-    for arm in sorted(set(arms) - {PATCHED}):
-        lines = by_arm.get(arm, [])
-        empty = sorted(set(cultures) - {row[1] for row in lines} | set(cultures) - {row[1] for row in by_arm[PATCHED]})
-        told: dict[str, Any] = {
-            "model": unit[0],
-            "dataset": unit[1],
-            "language": unit[2],
-            "filter": unit[3],
-            "arm": arm,
-        }
-        common = {**told, "minimum": minimum, "questions": len(questions), "cultures": ", ".join(cultures)}
-        if not lines:
+    told: dict[str, Any] = dict(zip(("model", "dataset", "language", "filter"), unit, strict=True))
+    for arm in sorted(set(asked) - {PATCHED}):
+        both = asked[arm] & asked[PATCHED]
+        own, probe = ([row for row in by_arm.get(one, ()) if row[:2] in both] for one in (arm, PATCHED))
+        questions = sorted({question for question, _ in both})
+        of_own, of_probe = ({row[1] for row in rows} for rows in (own, probe))
+        cultures, empty = sorted(of_own | of_probe), sorted(of_own ^ of_probe)
+        common = {
+            **told, "arm": arm, "minimum": minimum, "questions": len(questions), "cultures": ", ".join(cultures),
+        }  # fmt: skip
+        if not own:
             yield ArmRow(**common, not_compared="the filter keeps no item of this arm")
         elif empty:
             why = f"no item of {', '.join(empty)} in one of the two: scores of different sets are not compared"
             yield ArmRow(**common, not_compared=why)
+        elif len(cultures) < FEWEST:
+            yield ArmRow(**common, not_compared=f"fewer than {FEWEST} cultures were asked of both")
         else:
-            data = _occurrences(lines, questions, cultures)
-            yield ArmRow(**common, **numbers_beside(probe, data, len(questions), minimum, resamples, seed))
+            one, other = (_occurrences(rows, questions, cultures) for rows in (probe, own))
+            yield ArmRow(**common, **numbers_beside(one, other, len(questions), minimum, resamples, seed))
 
 
 def numbers_beside(

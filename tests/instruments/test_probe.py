@@ -101,6 +101,31 @@ def test_probes_every_layer_under_every_arm_and_nothing_twice(folder: Path) -> N
     assert "no control was run" in longer.stderr, "a control of other rules stands beside the probe"
 
 
+def test_the_questions_of_the_last_command_count_and_arms_are_compared_on_those_of_both(folder: Path) -> None:
+    words = ("probe", "exp.toml", "--questions", "open.tsv", *QUICK)
+    run = RunFolder(folder / "runs" / "inside")
+
+    def counted() -> tuple[dict[str, int], list[int]]:
+        with open_store(run, store_layout()) as store:
+            arms = dict(store.sql("SELECT arm, count(*) FROM probes GROUP BY arm").fetchall())
+            return arms, [row[0] for row in store.sql("SELECT questions FROM probe_arms").fetchall()]
+
+    few = polyculture(*words, "--per-culture", "1", "--control", "text", cwd=folder)
+    assert few.returncode == 0, few.stderr
+    assert counted()[0] == {"patched": 3, "text": 3}
+    assert polyculture(*words, cwd=folder).returncode == 0
+    arms, questions = counted()
+    assert arms == {"patched": 9, "text": 3}
+    assert set(questions) <= {1}  # of three, one was asked of both
+    again = polyculture(*words, "--per-culture", "1", "--control", "text", cwd=folder)
+    assert again.returncode == 0, again.stderr
+    assert counted()[0] == {"patched": 3, "text": 3}
+    assert "not all that was asked before is asked now" in again.stderr
+    three = polyculture(*words, cwd=folder)
+    assert " 0 failed" not in three.stderr  # what was asked once stays
+    assert counted()[0] == {"patched": 9, "text": 3}
+
+
 SAID = (": rice, the, 42, bread of the north and of the south, rice", ": Rice; maize", "lamb, Korea, soup", "tea,")
 
 
