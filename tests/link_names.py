@@ -56,6 +56,8 @@ INFLECTED = {
     "de": [
         *(("Apfelstrudel", "dem Apfelstrudel"), ("Käsekuchen", "Kaesekuchen"), ("Röstkaffee", "Roestkaffee")),
         *(("Gemüsesuppe", "Gemuesesuppe"), ("Stolz und Vorurteil", "Stolz & Vorurteil"), ("Brezel", "Brezeln")),
+        ("Der kleine Vampir", "im kleinen Vampir"),
+        ("Der kleine Vampir", "des kleinen Vampirs"),
         *(
             ("Mahlzeit", "Mahlzeiten"),
             ("Bier", "Biere"),
@@ -108,7 +110,15 @@ INFLECTED = {
         *(("helva", "helvayla"), ("lokma", "lokmanın"), ("mercimek çorba", "mercimek çorbası")),
         *(("ezogelin çorbası", "ezogelin çorbasını"), ("yayla çorbası", "yayla çorbasında")),
         *(("İskender kebap", "İskender kebabı"), ("havuç", "havucu"), ("simit", "simidi"), ("serab", "serap")),
-        *(("künefe", "künefedeki"), ("Gatsby", "Gatsby'nin")),
+        *(("künefe", "künefedeki"), ("Gatsby", "Gatsby'nin"), ("tofu", "tofuyu")),
+        *(
+            ("süt", "sütün"),
+            ("menü", "menüyü"),
+            ("kahveci", "kahvecinin"),
+            ("türkü", "türkünün"),
+            ("festival", "festivalde"),
+        ),
+        ("1984", "1984'te"),
     ],
     "hi": [
         *(("तीतर", "तीतरों"), ("समोसा", "समोसों"), ("पराठा", "पराठे"), ("किताब", "किताबें"), ("साड़ी", "साड़ियाँ")),

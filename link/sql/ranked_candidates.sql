@@ -84,7 +84,7 @@ said AS MATERIALIZED (
 persons AS (
     SELECT
         first.query, first.item, first.language, keys.key,
-        regexp_matches(keys.key, '[^\p{L}][ivx]+\.?$|^[ivx]+\. |[0-9]+\.?$|[0-9一二三四五六七八九十] ?[世세]$|\p{Han}{2}[一二三四五六七八九十]+$') AS ruler,
+        regexp_matches(keys.key, '[^\p{L}][ivx]+\.?$|^[ivx]+\. |[0-9]+\.?$|[0-9一二三四五六七八九十] ?[世세]$|\p{Han}{2}[二三四五六七八九]?十[一二三四五六七八九]?$') AS ruler,
         NOT regexp_matches(keys.key, '[ ・·‧]') AS one_word,
         EXISTS (FROM said WHERE said.item = first.item AND property = 'P31' AND target = 5) AS human,
         EXISTS (FROM said WHERE said.item = first.item AND property = 'P106') AS occupied
@@ -95,15 +95,15 @@ persons AS (
 ),
 labels AS (
     SELECT
-        persons.query, persons.key,
-        bool_or(name.normalised = persons.key) AS whole,
+        persons.query,
+        bool_or(name.normalised = persons.key) AS whole,  -- under one of its normal forms
         bool_or(starts_with(name.normalised, persons.key || ' ')) AS given,
         bool_or(name.language IN (persons.language, 'en') AND list_contains(regexp_split_to_array(name.normalised, '[ ・·‧]+')[2:], persons.key)) AS family,
         bool_or(name.language IN (persons.language, 'en') AND regexp_matches(name.normalised, '[ ・·‧]')) AS longer
     FROM persons
     JOIN wikidata.names AS name ON name.item = persons.item AND name.kind = 'label'
     WHERE persons.one_word
-    GROUP BY persons.query, persons.key
+    GROUP BY persons.query
 ),
 given_names AS (
     SELECT DISTINCT other.query
@@ -120,7 +120,7 @@ SELECT
         ELSE labels.longer AND NOT labels.family
     END) AS alone
 FROM persons
-LEFT JOIN labels ON labels.query = persons.query AND labels.key = persons.key
+LEFT JOIN labels ON labels.query = persons.query
 LEFT JOIN given_names ON given_names.query = persons.query
 GROUP BY persons.query
 HAVING alone OR bool_or(persons.ruler OR labels.given);

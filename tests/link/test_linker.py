@@ -448,7 +448,7 @@ def test_names_without_an_article_outrank_others_independently_of_other_queries(
     works = [item("Q901", "tragedy", P279="Q7725634"), item("Q1", "Hamlet", P31="Q901")]
     source = index_of(tmp_path, [*works, item("Q2", "The Hamlet", P31="Q7725634")])
     title, nothing = ("book", "title"), ("en", "book", "title", "xyzzy plugh")
-    for asked in [("en", *title, "Hamlets"), ("de", *title, "Hamlets"), ("es", *title, "el Hamlet")]:
+    for asked in [("en", *title, "Hamlet's"), ("de", *title, "Hamlets"), ("es", *title, "el Hamlet")]:
         for others in [], [nothing]:
             found = link_all(source, asked, *others)["links"].to_pylist()
             (link,) = [link for link in found if link["surface"] == asked[-1]]
