@@ -1,13 +1,13 @@
 """The tables of a command of an instrument: on the terminal, or written as `--format` and `--output` say.
 
-Printed: what a study lists, then the tables that it shows. Written: what it lists, and where it lists nothing the
-tables that it shows. Several have a file each (`FILE`, `FILE-2`), or stand one below the other on standard output.
+Printed: what studies list, then the tables that they show. Written: what a study lists, and of one that lists nothing
+the tables that it shows. Several have a file each (`FILE`, `FILE-2`), or stand one below the other on standard output.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,9 +33,9 @@ def write_tables(workspace: Workspace, studies: Sequence[Study], form: Format, o
     """Writes the tables of studies. Without a format and a file they are printed on the terminal."""
     from polyculture.cli.tables import print_table, write_values
 
-    listings = list(_listings(studies))
+    listings = _listings(studies)
     if form is Format.TABLE and output is None:
-        for listing in listings:
+        for _, listing in listings:
             write_values(listing.columns, listing.rows, form, output)
         for table in _tables(studies):
             found = _read(workspace, table)
@@ -43,8 +43,9 @@ def write_tables(workspace: Workspace, studies: Sequence[Study], form: Format, o
                 columns, rows = _without_alike(found, table.varying)
                 print_table(columns, rows, table.title)
         return
-    listed = [_Rows("", listing.columns, listing.rows) for listing in reversed(listings)]  # a command's own is its last
-    read = (_read(workspace, table) for table in ([] if listed else _tables(studies)))
+    listed = [_Rows("", found.columns, found.rows) for _, found in reversed(listings)]  # a command's own is its last
+    lists = [id(study) for study, _ in listings]
+    read = (_read(workspace, table) for table in _tables([study for study in studies if id(study) not in lists]))
     _write([*listed, *(found for found in read if found is not None)], form, output)
 
 
@@ -71,9 +72,10 @@ def _write(tables: Sequence[_Rows], form: Format, output: Path | None) -> None:
             say(f"{file}: {table.title or f'table {number}'}")
 
 
-def _listings(studies: Sequence[Study]) -> Iterator[Listing]:
-    found = (study.listing() for study in studies if study.listing is not None)
-    return (listing for listing in found if listing.columns)
+def _listings(studies: Sequence[Study]) -> list[tuple[Study, Listing]]:
+    """What studies list, each with its study."""
+    found = [(study, study.listing()) for study in studies if study.listing is not None]
+    return [(study, listing) for study, listing in found if listing.columns]
 
 
 def _tables(studies: Sequence[Study]) -> list[Shown]:
