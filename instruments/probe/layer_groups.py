@@ -91,7 +91,7 @@ def arms_of(rows: Sequence[Row]) -> list[str]:
 
 def _by_unit(rows: Sequence[Row]) -> dict[tuple[str, ...], list[Row]]:
     def unit(row: Row) -> tuple[str, ...]:
-        return tuple(row.get(name, STRING) if name == "key" else row[name] for name in UNIT)
+        return tuple((row.get(name) or STRING) if name == "key" else row[name] for name in UNIT)
 
     return {key: list(some) for key, some in groupby(sorted(rows, key=unit), key=unit)}
 
@@ -112,7 +112,7 @@ def _group(
     return LayerGroup(
         title,
         own[0]["questions"],
-        "" if by == STRING else count(own[0]["left_out"]),
+        "" if by == STRING or own[0]["left_out"] is None else count(own[0]["left_out"]),
         cultures_of(own),
         lines_of(own, anchors),
         withheld(own),

@@ -53,7 +53,9 @@ def tried(world: ArmWorld, count: int, resamples: int = 99, worlds: int = 4) -> 
             found = judge(study()[0], resamples=resamples, seed=seed)
             held.append([_holds(found.score_interval, score, pairs), _holds(found.share_interval, share, pairs)])
     of_pairs = np.array(held)  # [studies, 2, pairs]
-    return Held(np.nanmean(of_pairs, axis=(0, 2)), np.isnan(of_pairs).mean(axis=(0, 2)))
+    told = (~np.isnan(of_pairs)).sum(axis=(0, 2))
+    covered = np.divide(np.nansum(of_pairs, axis=(0, 2)), told, out=np.full(2, np.nan), where=told > 0)
+    return Held(covered, np.isnan(of_pairs).mean(axis=(0, 2)))
 
 
 def _holds(limits: Limits, truth: Numbers, pairs: NDArray[np.bool_]) -> Numbers:

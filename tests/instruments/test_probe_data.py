@@ -196,7 +196,8 @@ def test_flattening_between_levels_and_regions_is_the_mean_of_its_pairs() -> Non
         places = [("A", "Asia", "high"), ("B", "Asia", "high"), ("C", "Africa", "low"), ("D", None, None)]
         store.executemany("INSERT INTO probe_questions VALUES ('d', ?, ?, ?, 'q1')", places)
         store.execute("CREATE TABLE flattening AS SELECT 'm' AS model, 'd' AS dataset, 'en' AS language, "
-                      "'patched' AS arm, 'none' AS filter, 1 AS minimum, one.culture, other.culture AS toward, "
+                      "'patched' AS arm, 'none' AS filter, 'string' AS key, 1 AS minimum, one.culture, "
+                      "other.culture AS toward, "
                       "ascii(other.culture)::DOUBLE AS score, 0.5 AS share FROM probe_questions AS one, "
                       "probe_questions AS other WHERE one.culture <> other.culture")  # fmt: skip
         store.execute((Path(probe.__file__).parent / "groups.sql").read_text(encoding="utf-8"))

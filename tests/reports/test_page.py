@@ -201,6 +201,7 @@ def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
     )
     instruments = (
         "bias",
+        "matched_pairs",
         "swaps",
         "separations",
         "entity-positions",
@@ -422,7 +423,8 @@ def test_scores_are_a_section_with_a_table_for_each_rule(page: Page, run: RunFol
     assert [caption.partition("rule ")[2][:4] for caption in captions] == ["sum:", "mean", "prob"]
     section = page.with_id("probable")
     lines = [e.text for e in page.all("th") if "section" in e.inside]
-    assert lines.count("English, Japanese: food") == 3 * len(MODELS)
+    alike = sum("of pairs that are alike" in e.text for e in page.all("caption"))
+    assert lines.count("English, Japanese: food") == (3 + 2 * alike) * len(MODELS), alike
     assert section.text.count("All languages, cultures and types") == 3 * len(MODELS) + 3 * 2 * 2  # and with help
     assert "one setting only" not in section.text
     assert "p = " in section.text or "p < " in section.text

@@ -272,6 +272,7 @@ def test_a_page_of_another_port_gets_nothing(served: Served, browser: Browser) -
 
 def test_the_report_lies_beside_the_pages(served: Served, page: Page) -> None:
     page.goto(f"{served.at}/report.html")
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true; })")
     page.locator("#entities .open").first.click()
     assert page.locator(".mention").count()
     assert served.get("/report-data/../manifest.json").status_code == 404

@@ -60,6 +60,10 @@ def test_reasoning_has_room_and_its_answer_stands_at_the_end(tmp_path: Path) -> 
         assert all(body["messages"][0]["content"].endswith(REASONING) for body in server.bodies)
         assert rows(tmp_path, "SELECT DISTINCT dataset FROM bbq_answers") == [("kobbq+reasoning",)]
         assert rows(tmp_path, "SELECT acc_a, acc_d FROM bbq_over_prompts WHERE part = 'overall'")[0] == (1.0, 1.0)
+        file = tmp_path / "exp.toml"
+        file.write_text(
+            file.read_text(encoding="utf-8").replace("openai:stub", "transformers:scores"), encoding="utf-8"
+        )
         again = polyculture("bbq", "kobbq", "exp.toml", "--treatment", "reasoning", "--method", "letter", cwd=tmp_path)
         assert again.returncode == 2
         assert "a likelihood is of the choices alone" in again.stderr
