@@ -49,7 +49,7 @@ def tried(world: ArmWorld, count: int, resamples: int = 99, worlds: int = 4) -> 
         others = [flattening(study()[0].counted()) for _ in range(min(200, 20 * count))]
         score = np.mean([one.score[pairs] for one in others], axis=0)
         share = np.nanmean([one.share[pairs] for one in others], axis=0)
-        for seed in range(count // worlds):
+        for seed in range(max(1, count // worlds)):
             found = judge(study()[0], resamples=resamples, seed=seed)
             held.append([_holds(found.score_interval, score, pairs), _holds(found.share_interval, share, pairs)])
     of_pairs = np.array(held)  # [studies, 2, pairs]
