@@ -195,7 +195,7 @@ def main() -> None:
                 print(f"  again: {_median(more)}")
         if again:
             print(f"link show: {_median(show_seconds(index, again))}")
-        rows = random.Random(1).sample(range(table.num_rows), arguments.sample)
+        rows = random.Random(1).sample(range(table.num_rows), min(arguments.sample, table.num_rows))
         sample = table.take(rows).to_pylist()
         peers = (
             ("rapidfuzz", rapidfuzz_rate(index, sample)),

@@ -215,6 +215,7 @@ def test_arabic_runs_from_right_to_left(visit: Visit) -> None:
 def test_the_page_is_as_wide_as_the_window(browser: Browser, report: Path, width: int) -> None:
     visit = Visit(browser, report, width)
     visit.page.locator("#entities .open").first.click()
+    visit.page.evaluate("document.querySelectorAll('.sources details').forEach((query) => { query.open = true; })")
     assert visit.page.evaluate("document.documentElement.scrollWidth") == width
     assert visit.page.locator(".detail-box").bounding_box()["width"] <= width
     visit.page.close()
