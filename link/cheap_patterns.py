@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
@@ -26,9 +26,8 @@ _STEP = re.compile(
 )
 _CLASSES = re.compile(r"\[(?:\\.|[^\]])*\]|\\p\{L\}")
 _LETTER = r"\p{L}"
-_TOKEN = re.compile(
-    r"\\.|\[(?:\\.|[^\]])+\]|.", re.DOTALL
-)  # what stands in brackets or is escaped is no bracket itself
+# What stands in square brackets or is escaped opens and closes no group.
+_TOKEN = re.compile(r"\\.|\[(?:\\.|[^\]])+\]|.", re.DOTALL)
 _REPEAT = re.compile(r"[*+?]\??|\{[\d,]*\}\??")
 
 
@@ -85,14 +84,17 @@ def _steps(pattern: str) -> Iterable[Sequence[str] | None]:
             yield list(step["letters"] or step["letter"])
 
 
-def _chooses(pattern: str) -> bool:
-    """Whether a whole pattern is a choice, outside of all brackets."""
+def _depths(pattern: str, at: int = 0) -> Iterator[tuple[re.Match[str], int]]:
+    """The tokens of a pattern, each with the number of groups that are open after it."""
     depth = 0
-    for token in _TOKEN.finditer(pattern):
+    for token in _TOKEN.finditer(pattern, at):
         depth += {"(": 1, ")": -1}.get(token[0], 0)
-        if token[0] == "|" and depth == 0:
-            return True
-    return False
+        yield token, depth
+
+
+def _chooses(pattern: str) -> bool:
+    """Whether a whole pattern is a choice, outside of all groups."""
+    return any(token[0] == "|" and depth == 0 for token, depth in _depths(pattern))
 
 
 def _past_choice(pattern: str, at: int) -> int | None:
@@ -100,13 +102,12 @@ def _past_choice(pattern: str, at: int) -> int | None:
 
     A choice between plain texts is a step of its own.
     """
-    depth = 0
-    for token in _TOKEN.finditer(pattern, at):
-        depth += {"(": 1, ")": -1}.get(token[0], 0)
+    chooses = False
+    for token, depth in _depths(pattern, at):
+        chooses |= token[0] == "|"
         if depth == 0:
             repeat = _REPEAT.match(pattern, token.end())
             plain = (step := _STEP.match(pattern, at)) is not None and step["options"] is not None
-            chooses = any(one[0] == "|" for one in _TOKEN.finditer(pattern[at : token.end()]))
             return (repeat or token).end() if repeat or (chooses and not plain) else None
     raise ValueError(f"a bracket is not closed: {pattern}")
 

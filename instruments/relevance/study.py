@@ -93,7 +93,6 @@ def _questions(
     asked: Asked, options: RelevanceOptions, cultures: Cultures, say: Callable[[str], None]
 ) -> tuple[str, Sequence[McqQuestion], Knowledge]:
     """The questions' data set, those that are asked, and what the probe read out."""
-
     found = open_questions(options.mode, options.sheets, options.blend, cultures, options.seed)
     tell_left_out(found, say)
     places = {(one.source_id, one.target) for one in found.questions}
@@ -117,7 +116,6 @@ def _contexts(
     source: Source | None,
 ) -> Shows:
     """What is shown with each question. Raises `DataSetError` where no question is in the table of concepts."""
-
     rules = Rules(options.most, options.draws, options.seed, options.without_echoes)
     topics = _topics(options, cultures)
     made: dict[str, Contexts] = {
@@ -131,7 +129,6 @@ def _contexts(
 
 def _topics(options: RelevanceOptions, cultures: Cultures) -> dict[str, str]:
     """Question id -> topic, of BLEnD where its folder is named."""
-
     if options.blend is None:
         return {}
     blend = open_blend(options.blend, cultures)
@@ -145,7 +142,6 @@ def _asking(
     shown: Shows,
 ) -> Parts:
     """The steps that ask models, with the setups and wordings that are valid."""
-
     prompts, wording = read_prompts(options.prompt), read_wording(options.wording)
     steps: list[Step[Any, Models]] = []
     setups: dict[str, Setup] = {}
@@ -176,7 +172,6 @@ def _jobs(
     setup: Setup,
 ) -> list[RelevanceJob]:
     """A job per type of questions."""
-
     decoding = Decoding(options.temperature, top_p=1.0, top_k=None, max_tokens=options.max_tokens)
     ending = "" if method == GENERATED else f"-{method}"
     by_type: dict[str, list[tuple[McqQuestion, Sequence[Context]]]] = {}
@@ -194,13 +189,11 @@ def _jobs(
 
 def _probed(shown: Sequence[tuple[McqQuestion, Sequence[Context]]]) -> bool:
     """Whether the probe kept something of any question."""
-
     return any(one.condition == PROBE and one.reason is None for _, contexts in shown for one in contexts)
 
 
 def _present(asked: Asked, dataset: str, shown: Shows) -> dict[Table[Any], pa.Table]:
     """The table of contexts to write; none where it is so already. Other data sets and models stay."""
-
     rows = [
         context_row(model, dataset, question, context)
         for model, some in shown.items()
@@ -217,7 +210,6 @@ def _present(asked: Asked, dataset: str, shown: Shows) -> dict[Table[Any], pa.Ta
 
 def _tell(shown: Shows, say: Callable[[str], None]) -> None:
     """A line per model and condition under which questions are not asked, with the reasons; and one on names."""
-
     for model, condition, questions, reasons in _left_out(shown):
         told = "; ".join(f"{reason}: {count}" for reason, count in sorted(reasons.items()))
         if reasons:

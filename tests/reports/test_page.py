@@ -424,7 +424,8 @@ def test_scores_are_a_section_with_a_table_for_each_rule(page: Page, run: RunFol
     section = page.with_id("probable")
     lines = [e.text for e in page.all("th") if "section" in e.inside]
     alike = sum("of pairs that are alike" in e.text for e in page.all("caption"))
-    assert lines.count("English, Japanese: food") == (3 + 2 * alike) * len(MODELS), alike
+    assert alike == 6  # by tokens and by prior, for each rule
+    assert lines.count("English, Japanese: food") == (3 + 2 * alike) * len(MODELS)
     assert section.text.count("All languages, cultures and types") == 3 * len(MODELS) + 3 * 2 * 2  # and with help
     assert "one setting only" not in section.text
     assert "p = " in section.text or "p < " in section.text
