@@ -85,7 +85,9 @@ def _list_alone(command: Command, values: Mapping[str, Any], form: Format, outpu
         listing = command.alone(command.options.model_validate(values)) if command.alone else None
     except ValidationError as fault:
         first = fault.errors()[0]
-        raise typer.BadParameter(f"--{_flag(str(first['loc'][0]))}: {first['msg']}") from fault
+        raise typer.BadParameter(
+            f"--{_flag(str(first['loc'][0]))}: {first['msg'].removeprefix('Value error, ')}"
+        ) from fault
     if listing is not None:
         write_values(listing.columns, listing.rows, form, output)
     return listing is not None

@@ -192,3 +192,9 @@ def test_duckdbs_hints_are_told_whole(experiment: Path, query: str, hint: str) -
     done = polyculture("sql", "exp.toml", query, cwd=experiment.parent)
     assert done.returncode == 2
     assert hint in one_line(done)
+
+
+def test_a_format_that_is_none_is_said_plainly(experiment: Path) -> None:
+    done = polyculture("sql", "exp.toml", "SELECT 1", "--format", "foo", cwd=experiment.parent)
+    assert done.returncode == 2
+    assert "'--format' / '-f': 'foo' is not one of 'table', 'csv', 'json', 'parquet'" in one_line(done)
