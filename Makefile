@@ -61,12 +61,14 @@ $(VLLM_VENV)/.installed: tests/vllm/smollm2.py
 	$(VLLM_VENV)/bin/python tests/vllm/smollm2.py $(VLLM_VENV)/smollm2
 	touch $@
 
-# The exact versions that the demo, the tests and CI install: those that pip chooses today, with nothing pinned.
+# The exact versions that the demo, the tests and CI install: those that pip chooses today. Only torch is named: its newest
+# version brings gigabytes of CUDA to machines without a GPU.
+TORCH ?= 2.13.0
 constraints:  ## constraints.txt anew; run the tests on it before it is committed
 	rm -rf build/constraints && $(PYTHON) -m venv build/constraints
 	build/constraints/bin/python -m pip install --quiet --upgrade pip
-	build/constraints/bin/python -m pip install --quiet --editable '.[llamacpp,transformers,ray,taggers,tokens,embeddings,dev]'
-	build/constraints/bin/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' > constraints.txt
+	build/constraints/bin/python -m pip install --quiet --editable '.[llamacpp,transformers,ray,taggers,tokens,embeddings,dev]' torch==$(TORCH)
+	build/constraints/bin/python -m pip freeze --all --exclude-editable --exclude pip | sed 's/+cpu$$//' > constraints.txt
 
 # A browser for the report's tests: an installed one, else Playwright's, else Debian's. Where none can be had, those tests
 # are skipped, and the last line of the run says how many; in CI they must run.
