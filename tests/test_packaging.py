@@ -1,0 +1,55 @@
+"""What a person must bring: ranges that leave room, and the exact versions that the tests were run with."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from tests.test_house import ROOT
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
+REQUIREMENTS = [
+    Requirement(line) for line in PROJECT["dependencies"] + [line for extra in EXTRAS.values() for line in extra]
+]
+APART = {"vllm"}  # another torch, in an environment of its own: the Makefile names its versions
+
+
+def constraints() -> dict[str, Version]:
+    lines = (ROOT / "constraints.txt").read_text(encoding="utf-8").splitlines()
+    pairs = [line.split("==") for line in lines if line and not line.startswith("#")]
+    assert all(len(pair) == 2 for pair in pairs), [pair for pair in pairs if len(pair) != 2]
+    return {canonicalize_name(name): Version(version) for name, version in pairs}
+
+
+@pytest.mark.parametrize("requirement", REQUIREMENTS, ids=str)
+def test_a_requirement_leaves_room_above_the_lowest_version(requirement: Requirement) -> None:
+    signs = {specifier.operator for specifier in requirement.specifier}
+    assert ">=" in signs, f"{requirement}: which version is the lowest that the tests pass with?"
+    assert not signs & {"==", "===", "~="}, f"{requirement}: an exact version refuses a person's own"
+    if requirement.name not in APART:
+        assert signs == {">="}, f"{requirement}: a highest version needs a reason, here and in pyproject.toml"
+
+
+@pytest.mark.parametrize("requirement", [one for one in REQUIREMENTS if one.name not in APART], ids=str)
+def test_the_constraints_hold_an_exact_version_of_each(requirement: Requirement) -> None:
+    exact = constraints().get(canonicalize_name(requirement.name))
+    assert exact is not None, f"{requirement.name} has no line in constraints.txt; remedy: make constraints"
+    assert exact in requirement.specifier, (
+        f"constraints.txt has {requirement.name} {exact}, pyproject.toml asks for {requirement}"
+    )
+
+
+def test_every_command_that_installs_reads_the_constraints() -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert (
+        "PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt"
+        in makefile
+    )
+    for line in makefile.splitlines():
+        plain = "pip install" in line and "$(PIP_INSTALL)" not in line and not line.startswith("PIP_INSTALL")
+        assert not plain or line.lstrip().startswith(("$(VLLM_VENV)/", "build/constraints/")), line
