@@ -32,6 +32,13 @@ def is_contact(text: str) -> bool:
     return plain.isascii() and any(form.fullmatch(plain) for form in (_ADDRESS, _PAGE))
 
 
+def duration(minutes: float) -> str:
+    """Minutes as people say them: minutes, hours from an hour and a half on, days from two."""
+    if minutes < 90:
+        return f"{minutes:.0f} minutes" if minutes >= 1.5 else "a minute"
+    return f"{minutes / 60:.1f} hours" if minutes < 2880 else f"{minutes / 1440:.1f} days"
+
+
 def user_agent(contact: str) -> str:
     """The User-Agent header: name and version, contact, HTTP library."""
     try:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from polyculture.cache.errors import WikidataError
-from polyculture.link.etiquette import is_contact
+from polyculture.link.etiquette import duration, is_contact
 
 WIKIDATA = "https://www.wikidata.org/w/api.php"
 # The rate of a client that is not signed in. A signed-in client may have three concurrent requests, Wikimedia's limit,
@@ -65,6 +65,11 @@ class ApiSettings:
             f"some {REQUESTS_PER_NAME} requests per distinct name, {self.rate:g} a minute at most:"
             f" {minutes:.0f} minutes per {names:,} names, and nothing for names that are in the cache"
         )
+
+    def requests_for(self, names: int) -> str:
+        """How many requests so many names take, and how long, in words."""
+        requests = names * REQUESTS_PER_NAME
+        return f"{requests:,} requests, {duration(requests / self.rate)} at {self.rate:g} a minute"
 
     def check(self) -> None:
         """Raises `WikidataError` where the contact is missing or invalid, or the token would be sent unencrypted."""

@@ -35,7 +35,7 @@ class ApiSource:
     """Links with the service of `settings`; its answers are cached in the file `cache`.
 
     `set_aside` is the path of a damaged cache that was moved away, else None. Raises `WikidataError` where the settings
-    are wrong.
+    are wrong; a contact that is not given is missed when the source is opened, since a plan needs none.
     """
 
     complete = False  # no service lists all names of a kind, which fuzzy matching needs
@@ -43,7 +43,8 @@ class ApiSource:
     loose_names = None
 
     def __init__(self, settings: ApiSettings, cache: Path, languages: Iterable[str]) -> None:
-        settings.check()
+        if settings.contact:
+            settings.check()
         self.settings, self.cache = settings, cache
         self.languages = frozenset(languages)
         self.identity = content_id("api", settings.endpoint, sorted(self.languages))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from polyculture.cache.catalog import Catalog
+from polyculture.link.entity_json import number
 from polyculture.link.ontology import Scope, scope_of
 from polyculture.link.pull.facts import item_of
 from polyculture.link.pull.pages import QueryPages
@@ -24,6 +25,11 @@ class TopicItems:
 
     classes: frozenset[int]
     instances: frozenset[int]
+
+
+def country_items(catalog: Catalog) -> frozenset[int]:
+    """The items of the catalogue's countries, which every topic needs."""
+    return frozenset(number(qid) for qid in (*catalog.country_items, *catalog.divided_states))
 
 
 def scopes_of(catalog: Catalog, topics: Iterable[str]) -> list[Scope]:

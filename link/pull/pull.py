@@ -27,16 +27,16 @@ from polyculture.cache.errors import CatalogError, JobHeldError, SnapshotError
 from polyculture.cache.files import store_faults
 from polyculture.cache.outcome import Outcome, Progress, silent
 from polyculture.cache.own_folder import claim, remove
-from polyculture.link.entity_json import Rows, number
+from polyculture.link.entity_json import Rows
 from polyculture.link.index.parts import ArrowTables, part_files, write_parts
 from polyculture.link.index.snapshot import Snapshot, assemble
 from polyculture.link.pull.client import PullSettings, SparqlClient
 from polyculture.link.pull.facts import ItemFacts, gather
-from polyculture.link.pull.members import find_members, scopes_of
+from polyculture.link.pull.members import country_items, find_members, scopes_of
 from polyculture.link.pull.pages import QueryPages
 from polyculture.link.pull.queries import Query
 
-_AT_ONCE = 100  # items per query of facts
+ITEMS_A_QUERY = 100  # of facts
 _NAMES = 40_000  # in memory
 
 # From the number of items to query, a context with a progress over them.
@@ -67,7 +67,7 @@ def pull_index(
     another process pulls it.
     """
     pull = _Pull(catalog, list(dict.fromkeys(topics)), settings, watch)
-    with _folder(out) as folder, SparqlClient(settings) as client:
+    with pages_beside(out) as folder, SparqlClient(settings) as client:
         pages = QueryPages(client, folder, settings.endpoint, settings.sleep)
         with tempfile.TemporaryDirectory(dir=folder, prefix="rows-") as name:
             rows = Path(name)
@@ -90,7 +90,7 @@ class _Pull:
         except ValueError as fault:
             remedy = "See label_languages in the files of languages/."
             raise CatalogError(f"{fault}, as for a language of Wikidata's labels", remedy=remedy) from fault
-        self._countries = {number(qid) for qid in (*catalog.country_items, *catalog.divided_states)}
+        self._countries = country_items(catalog)
         self._begun = datetime.now(UTC)
         self._digest, self._modified, self._items = hashlib.sha256(), "", 0
 
@@ -134,10 +134,10 @@ class _Pull:
     def _asked(self, pages: QueryPages, items: Sequence[int]) -> Iterator[ItemFacts]:
         languages = tuple(sorted(self.languages))
         with self._watch(len(items)) as progress:
-            for start in range(0, len(items), _AT_ONCE):
-                query = Query("facts", tuple(items[start : start + _AT_ONCE]), languages=languages)
+            for start in range(0, len(items), ITEMS_A_QUERY):
+                query = Query("facts", tuple(items[start : start + ITEMS_A_QUERY]), languages=languages)
                 yield from gather(pages.rows(query))
-                progress(Outcome(min(start + _AT_ONCE, len(items)), 0))
+                progress(Outcome(min(start + ITEMS_A_QUERY, len(items)), 0))
 
     def _take(self, facts: ItemFacts, rows: Rows) -> None:
         if facts.moved_to:
@@ -152,10 +152,15 @@ class _Pull:
             self._digest.update(msgspec.json.encode((item, sorted(facts.merged)), order="sorted"))
 
 
+def pages_folder(out: Path) -> Path:
+    """Where the pages for the snapshot `out` stand until it is written."""
+    return out.with_name(f"{out.name}.pulling")
+
+
 @contextmanager
-def _folder(out: Path) -> Iterator[Path]:
-    """The folder of the pages, locked by this process."""
-    folder = out.with_name(f"{out.name}.pulling")
+def pages_beside(out: Path) -> Iterator[Path]:
+    """The folder of the pages, locked by this process. Raises `JobHeldError` where another has it."""
+    folder = pages_folder(out)
     with store_faults(folder):
         claim(folder, known=(".lock",))
     try:

@@ -74,20 +74,21 @@ def plan(
     from polyculture.running.batching import waiting_line
     from polyculture.running.calibration import calibrate as measure_rates
     from polyculture.running.estimate import estimates
-    from polyculture.running.linking import check_topics, plan_linking, requests_line, tell_languages_without_names
+    from polyculture.running.linking import check_topics, plan_linking, tell_languages_without_names
     from polyculture.running.pipeline import Pipeline
     from polyculture.running.studies import check_questions, questions_asked
+    from polyculture.running.wikidata_requests import request_rows
 
     if detect is not None and detect >= 1 and metric != PlannedMetric.DIVERSITY:
         raise typer.BadParameter(f"{metric} is between 0 and 1: no two sides differ by {detect:g}")
     if detect is None and other_run is not None:
         raise typer.BadParameter("--from says whose variances --detect takes: give --detect DIFFERENCE, too")
     workspace = open_workspace(experiment, runs)
-    linking = plan_linking(workspace)
+    linking = plan_linking(workspace, contact_needed=calibrate)
     check_topics(workspace, linking.source)
     if not accept_changes:
         check_questions(questions_asked(workspace))
-    pipeline = Pipeline.check(workspace, accept_changes=accept_changes)
+    pipeline = Pipeline.check(workspace, accept_changes=accept_changes, linking=linking)
     if calibrate:
         pipeline.begin()
         measure_rates(workspace)
@@ -104,12 +105,15 @@ def plan(
     _print_examples(workspace)
     stages = [("extract", pipeline.extraction.summary), ("link", linking.summary), ("folder", str(workspace.run.root))]
     waits, played = waiting_line(workspace.run), workspace.experiment.played_line
-    if asked_of_wikidata := requests_line(workspace.experiment.link):
-        stages.insert(2, ("link asks", asked_of_wikidata))
+    stages[2:2] = request_rows(workspace)
     rows = [*stages, *([("batches", waits)] if waits else []), *([("note", played)] if played else [])]
     print_table(("stage", "with"), rows)
     for line in limit_lines(pipeline.manifest):
         say(line)
+    if workspace.experiment.link.source == "api" and workspace.experiment.link.contact is None:
+        say(
+            f'{experiment}: link.contact is missing, and `run` needs it: write contact = "you@example.org" under [link]'
+        )
     if detect is not None:
         _print_designs(workspace, metric.value, detect, power, other_run)
 

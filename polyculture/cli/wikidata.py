@@ -8,10 +8,10 @@ from typing import Annotated
 import typer
 
 from polyculture.cli.usage import UsageError
+from polyculture.cli.wikidata_pull import EPILOG, check_free, pull
 from polyculture.console import say
 
 API = "https://www.wikidata.org/w/api.php"
-ENDPOINT = "https://query.wikidata.org/sparql"
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -59,7 +59,7 @@ def build(
 
     The same command resumes a build that was killed.
     """
-    _check_free(output, replace)
+    check_free(output, replace)
     if from_cache:
         _build_from_cache(dump, service or API, output, _kept_languages(catalog, also))
     elif service is not None:
@@ -70,48 +70,7 @@ def build(
         _build_from_dump(dump, output, _kept_languages(catalog, also), workers)
 
 
-@app.command(epilog="polyculture wikidata pull --topic food -o food.duckdb --contact you@example.org")
-def pull(
-    output: Output,
-    contact: Annotated[
-        str, typer.Option(help="An e-mail address or a page that the endpoint's operators can write to.")
-    ],
-    topic: Annotated[list[str] | None, typer.Option(help="A topic; may be given several times. Default: all.")] = None,
-    endpoint: Annotated[str, typer.Option(help="A SPARQL endpoint over Wikidata.")] = ENDPOINT,
-    requests_per_minute: Annotated[float, typer.Option(min=0.1, help="How many requests to send at most.")] = 60.0,
-    deadline: Annotated[float, typer.Option(min=1, help="Seconds for a whole answer.")] = 600.0,
-    max_megabytes: Annotated[float, typer.Option(min=1, help="The size of an answer, decompressed.")] = 256.0,
-    catalog: CatalogToKeep = None,
-    replace: Replace = False,
-) -> None:
-    """Build a snapshot of what some topics need from a SPARQL endpoint: the Query Service, QLever.
-
-    The endpoint's answers stay on disk until the snapshot is written: the same command resumes a pull that failed.
-    Items outside the topics are missing: a snapshot of a dump has more candidates per name.
-    """
-    from polyculture.cache.catalog import read_catalog
-    from polyculture.console import watch
-    from polyculture.link.pull.client import PullSettings
-    from polyculture.link.pull.pull import pull_index
-
-    _check_free(output, replace)
-    known = read_catalog(catalog)
-    settings = PullSettings(
-        contact, endpoint, requests_per_minute, deadline=deadline, megabytes=max_megabytes, tell=say
-    )
-    report = pull_index(
-        known, topic or list(known.topics), output, settings, lambda total: watch(f"pull {output.name}, items", total)
-    )
-    items = report.snapshot.meta["counts"]["items"]
-    say(f"Wrote {output}: {items} items from {report.asked} pages, and {report.reused} that were cached")
-    say("  It has no items outside the topics: no fuzzy matching, and fewer ambiguous links")
-
-
-def _check_free(output: Path, replace: bool) -> None:
-    from polyculture.cache.errors import SnapshotError
-
-    if output.exists() and not replace:
-        raise SnapshotError("is there already", where=output, remedy="Name another file, or overwrite it: --replace")
+app.command(epilog=EPILOG)(pull)
 
 
 def _kept_languages(catalog: Path | None, also: list[str] | None) -> frozenset[str]:
@@ -179,7 +138,7 @@ def starter(
     from polyculture.link.select.selection import StarterRules
     from polyculture.link.select.without import read_without
 
-    _check_free(output / MANIFEST, replace)
+    check_free(output / MANIFEST, replace)
     rules = StarterRules(languages, megabytes, read_without(without) if without else frozenset())
     found = open_snapshot(snapshot)
     verify(found)

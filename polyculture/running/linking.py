@@ -65,12 +65,15 @@ class LinkingStage:
         return LinkRules(forms=self.workspace.experiment.link.chosen_forms)
 
 
-def plan_linking(workspace: Workspace) -> LinkingStage:
-    """The linking that the experiment configures. Raises a `UserError` that names the experiment file."""
+def plan_linking(workspace: Workspace, *, contact_needed: bool = True) -> LinkingStage:
+    """The linking that the experiment configures. Raises a `UserError` that names the experiment file.
+
+    Without a contact nothing can be asked of the live service: only a plan can do without (`contact_needed`).
+    """
     section = workspace.experiment.link
     if section.source == "api":
         settings = {"source": "api", "endpoint": section.endpoint, **_forms(section)}
-        return LinkingStage(workspace, _api_source(workspace), settings)
+        return LinkingStage(workspace, _api_source(workspace, contact_needed), settings)
     from polyculture.link.index.source import IndexSource
 
     try:
@@ -108,9 +111,9 @@ def tell_languages_without_names(workspace: Workspace, source: Source) -> None:
         say(f"{name}: link.snapshot holds no names in it, so only other languages' match; its numbers will say little")
 
 
-def _api_source(workspace: Workspace) -> Source:
+def _api_source(workspace: Workspace, contact_needed: bool) -> Source:
     section = workspace.experiment.link
-    if section.contact is None:
+    if section.contact is None and contact_needed:
         raise ExperimentError(
             "link.contact is missing: Wikimedia asks every client for an address that it can write to",
             where=workspace.file,
@@ -127,15 +130,11 @@ def open_api(section: LinkSection, catalog: Catalog) -> Source:
     """The live service as `section` says, remembered in the user's cache folder. Raises `WikidataError`."""
     from polyculture.link.api.source import ApiSource
 
-    return ApiSource(_api_settings(section), cache_folder() / API_CACHE, catalog.label_languages)
+    return ApiSource(api_settings(section), cache_folder() / API_CACHE, catalog.label_languages)
 
 
-def requests_line(section: LinkSection) -> str | None:
-    """What the live service would be asked, and how long that takes; None where a snapshot is linked with."""
-    return _api_settings(section).requests_line if section.source == "api" else None
-
-
-def _api_settings(section: LinkSection) -> ApiSettings:
+def api_settings(section: LinkSection) -> ApiSettings:
+    """How the live service is asked."""
     from polyculture.link.api.client import ApiSettings
 
     return ApiSettings(

@@ -39,12 +39,13 @@ class Pipeline(StepRunner):
         return pipeline
 
     @classmethod
-    def check(cls, workspace: Workspace, *, accept_changes: bool = False) -> Self:
+    def check(cls, workspace: Workspace, *, accept_changes: bool = False, linking: LinkingStage | None = None) -> Self:
         """Checks the experiment against the run on disk; says what has changed, and writes nothing.
 
-        Raises `ChangedExperimentError` where answers would have to be made again and that was not accepted.
+        `linking` is what the experiment configures, where it is known already. Raises `ChangedExperimentError` where
+        answers would have to be made again and that was not accepted.
         """
-        linking = plan_linking(workspace)
+        linking = linking or plan_linking(workspace)
         extraction = ExtractionStage(workspace)
         extraction.require_choice()
         manifest = asked_manifest(workspace, extraction, linking)

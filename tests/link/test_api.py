@@ -715,9 +715,15 @@ def test_a_plan_says_how_much_the_service_is_asked(tmp_path: Path) -> None:
     file.write_text(EXPERIMENT.replace("openai:any", "mock:m"), encoding="utf-8")
     planned = polyculture("plan", file, cwd=tmp_path, POLYCULTURE_CACHE=str(tmp_path))
     assert planned.returncode == 0, planned.stderr
-    assert "3 requests per distinct name, 200 a minute at most: 15 minutes per 1,000 names" in " ".join(
-        planned.stdout.split()
-    )
+    told = " ".join(planned.stdout.split())
+    assert "3 requests per distinct name, 200 a minute at most: 15 minutes per 1,000 names" in told
+    workspace = open_workspace(file)
+    responses = len(workspace.prompts) * workspace.sampling.n
+    names = round(5 * (3 * responses) ** 0.6)  # one language and topic
+    assert f"here {3 * names:,} requests, {3 * names / 200:.0f} minutes" in told
+    assert f"for some {names:,} distinct names. Assumed: 3 mentions a response" in told
+    assert "polyculture wikidata pull exp.toml: a query per 100 items of the topics" in told
+    assert "with --count it says how many there are" in told
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -23,6 +25,7 @@ from polyculture.link.pull.pages import QueryPages
 from polyculture.link.pull.pull import PullReport, pull_index
 from polyculture.link.pull.queries import Query
 from tests.link_world import CATALOG, CLASSES, LANGUAGES, Entity, item, statement, write_dump
+from tests.polyculture.test_command_line import one_line, polyculture
 from tests.sparql_server import (
     CUT,
     FORBIDDEN,
@@ -315,6 +318,69 @@ def test_the_command(server: SparqlServer, tmp_path: Path) -> None:
         assert failed.returncode == 2
         assert says in failed.stderr
         assert "Traceback" not in failed.stderr
+
+
+OWN = """
+name = "mine"
+models = ["mock:m"]
+languages = ["en", "ja"]
+topics = ["food", "music"]
+countries = ["JP"]
+[link]
+source = "api"
+contact = "me@example.org"
+"""
+
+
+def test_an_experiment_says_what_is_pulled_counted_and_linked_with(server: SparqlServer, tmp_path: Path) -> None:
+    file, out = tmp_path / "exp.toml", tmp_path / "mine-wikidata.duckdb"
+    file.write_text(OWN, encoding="utf-8")
+    pulling = ("wikidata", "pull", file, "--endpoint", server.url, "--requests-per-minute", "60000")
+    counted = polyculture(*pulling, "--count", cwd=tmp_path)
+    assert counted.returncode == 0, counted.stderr
+    asked = len(server.queries)
+    assert not out.exists()
+    assert not any("skos:altLabel" in query for query in server.queries)  # no item's facts yet
+    found = re.search(r"([\d,]+) items of food, music and countries, by (\d+) queries that are kept", counted.stderr)
+    assert found
+    items = int(found[1].replace(",", ""))
+    assert int(found[2]) == asked
+    planned = " ".join(polyculture("plan", file, cwd=tmp_path).stdout.split())
+    assert f"some {math.ceil(items / 100)} queries" in planned
+    assert f"for {items:,} items (counted on " in planned
+
+    pulled = polyculture(*pulling, cwd=tmp_path)
+    assert pulled.returncode == 0, pulled.stderr
+    assert len(server.queries) == asked + math.ceil(items / 100) + 1  # no page twice; one for a singer who was merged
+    assert '[link] source = "index", snapshot = "mine-wikidata.duckdb"' in pulled.stderr
+    assert open_snapshot(out).meta["topics"] == ["food", "music"]
+    with duckdb.connect(str(out), read_only=True) as connection:
+        written = {code for (code,) in connection.execute("SELECT DISTINCT language FROM names").fetchall()}
+        of_soup = connection.execute("SELECT name FROM names WHERE item = 11 ORDER BY ALL").fetchall()
+    assert written == {"en", "ja"}
+    assert ("味噌汁",) in of_soup
+    assert "mine-wikidata.duckdb is there" in " ".join(polyculture("plan", file, cwd=tmp_path).stdout.split())
+
+    file.write_text(OWN.replace('source = "api"', 'source = "index"\nsnapshot = "mine-wikidata.duckdb"'))
+    shown = polyculture(
+        "link", "show", "味噌汁", "--language", "ja", "--topic", "food", "--snapshot", out, cwd=tmp_path
+    )
+    assert "Q11" in shown.stdout
+    planned = polyculture("plan", file, cwd=tmp_path)
+    assert planned.returncode == 0, planned.stderr
+    assert "pull" not in planned.stdout
+
+
+def test_a_pull_of_an_experiment_refuses_what_the_file_says_already(tmp_path: Path) -> None:
+    file = tmp_path / "exp.toml"
+    file.write_text(OWN.replace('contact = "me@example.org"', ""), encoding="utf-8")
+    for words, says in [
+        ((file,), "has no link.contact: write one, or give --contact"),
+        ((file, "--topic", "food"), "--topic is for a pull without an experiment"),
+        (("--contact", "me@example.org"), "Missing option '--output', or an experiment file"),
+        ((tmp_path / "none.toml",), "there is no such experiment file"),
+    ]:
+        assert says in one_line(polyculture("wikidata", "pull", *words, cwd=tmp_path))
 
 
 def test_a_language_that_wikidata_cannot_have_is_one_line(tmp_path: Path) -> None:

@@ -223,6 +223,9 @@ def texts(tmp_path: Path) -> Path:
     (tmp_path / "answers.toml").write_text(ANSWERS, encoding="utf-8")
     written = file.read_text(encoding="utf-8").replace('"openai:gpt-4o-mini"]', '"mock:a"]')
     written = written.replace('topics = ["food", "beverage", "clothing", "book"]\n', 'topics = ["food"]\n')
+    for paid, free in (('with = "openai:gpt-4o-mini"', 'with = "gazetteer"'), ('source = "api"', 'source = "index"')):
+        assert paid in written
+        written = written.replace(paid, free)
     file.write_text(written + '\n[options."mock:a"]\nanswers = "answers.toml"\n', encoding="utf-8")
     done = polyculture("run", file, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

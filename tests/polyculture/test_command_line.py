@@ -115,7 +115,7 @@ def experiment(tmp_path: Path) -> Path:
         ),
         ("n = 2", 'n = "2"', "sampling.n: Input should be a valid integer, not '2'"),
         ("base_url", "base_ulr", "unknown option 'base_ulr'. Did you mean 'base_url'?"),
-        ("[sampling]", "[link]\nsource = 'api'\n[sampling]", "contact"),
+        ("[sampling]", "[link]\nsource = 'api'\ncontact = 'me'\n[sampling]", "'me' is neither an e-mail address"),
     ],
 )
 def test_a_mistake_in_the_file_is_named_with_its_place(experiment: Path, before: str, after: str, said: str) -> None:
@@ -169,6 +169,12 @@ def test_init_writes_an_experiment_that_plan_accepts(tmp_path: Path) -> None:
     planned = polyculture("plan", "mine.toml", cwd=tmp_path)
     assert planned.returncode == 0, planned.stderr
     assert "pilot" in planned.stdout
+    assert "link source api" in " ".join(planned.stdout.split())
+    assert "starter" not in planned.stdout + planned.stderr  # never in silence, and here not at all
+    assert "mine.toml: link.contact is missing, and `run` needs it" in planned.stderr
+    refused = polyculture("run", "mine.toml", cwd=tmp_path, OPENAI_API_KEY="none")
+    assert "link.contact is missing" in one_line(refused)
+    assert not (tmp_path / "runs").exists()
     assert "there already" in one_line(polyculture("init", "mine.toml", cwd=tmp_path))
 
 

@@ -1,0 +1,142 @@
+"""`polyculture wikidata pull`: a snapshot of what some topics, or an experiment, need, from a SPARQL endpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from polyculture.cli.usage import UsageError
+from polyculture.console import say
+
+if TYPE_CHECKING:
+    from polyculture.cache.catalog import Catalog
+    from polyculture.link.pull.count import PullCount
+
+ENDPOINT = "https://query.wikidata.org/sparql"
+EPILOG = "polyculture wikidata pull exp.toml --contact you@example.org"
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What is to be pulled, and into which file."""
+
+    catalog: Catalog
+    topics: Sequence[str]
+    output: Path
+    contact: str
+    experiment: Path | None
+
+
+def pull(
+    experiment: Annotated[
+        Path | None,
+        typer.Argument(
+            metavar="[EXPERIMENT]",
+            help="An experiment file: its topics, with names in its languages, go to NAME-wikidata.duckdb beside it.",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="The snapshot to write; must be said without an experiment.")
+    ] = None,
+    contact: Annotated[
+        str | None,
+        typer.Option(
+            help="An e-mail address or a page that the endpoint's operators can write to. Default: the experiment's."
+        ),
+    ] = None,
+    topic: Annotated[list[str] | None, typer.Option(help="A topic; may be given several times. Default: all.")] = None,
+    count: Annotated[
+        bool, typer.Option("--count", help="Only count the items: how many queries the pull takes, and how long.")
+    ] = False,
+    endpoint: Annotated[str, typer.Option(help="A SPARQL endpoint over Wikidata.")] = ENDPOINT,
+    requests_per_minute: Annotated[float, typer.Option(min=0.1, help="How many requests to send at most.")] = 60.0,
+    deadline: Annotated[float, typer.Option(min=1, help="Seconds for a whole answer.")] = 600.0,
+    max_megabytes: Annotated[float, typer.Option(min=1, help="The size of an answer, decompressed.")] = 256.0,
+    catalog: Annotated[
+        Path | None,
+        typer.Option("--catalog", help="Your own topics/ and languages/, whose languages' names are kept, too."),
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Overwrite an existing file.")] = False,
+) -> None:
+    """Build a snapshot of what an experiment or some topics need from a SPARQL endpoint: the Query Service, QLever.
+
+    The endpoint's answers stay on disk until the snapshot is written: the same command resumes a pull that failed, and
+    one after --count asks for the rest. Items outside the topics are missing: a snapshot of a dump has more candidates
+    per name.
+    """
+    from polyculture.console import watch
+    from polyculture.link.pull.client import PullSettings
+    from polyculture.link.pull.count import count_pull
+    from polyculture.link.pull.pull import pull_index
+    from polyculture.running.wikidata_requests import link_lines
+
+    wanted = (
+        _of_experiment(experiment, output, contact, topic, catalog)
+        if experiment
+        else _of_topics(output, contact, topic, catalog)
+    )
+    settings = PullSettings(
+        wanted.contact, endpoint, requests_per_minute, deadline=deadline, megabytes=max_megabytes, tell=say
+    )
+    if count:
+        _tell_count(count_pull(wanted.catalog, wanted.topics, wanted.output, settings), requests_per_minute)
+        return
+    check_free(wanted.output, replace)
+    title = f"pull {wanted.output.name}, items"
+    report = pull_index(wanted.catalog, wanted.topics, wanted.output, settings, lambda total: watch(title, total))
+    items = report.snapshot.meta["counts"]["items"]
+    say(f"Wrote {wanted.output}: {items} items from {report.asked} pages, and {report.reused} that were cached")
+    say("  It has no items outside the topics: no fuzzy matching, and fewer ambiguous links")
+    if experiment:
+        beside = wanted.output.resolve().is_relative_to(experiment.resolve().parent)
+        name = wanted.output.resolve().relative_to(experiment.resolve().parent) if beside else wanted.output.resolve()
+        say(f"  To link with it, write in {experiment}: {link_lines(name.as_posix())}")
+
+
+def check_free(output: Path, replace: bool) -> None:
+    """Raises `SnapshotError` where there is such a file, and it is not to be overwritten."""
+    from polyculture.cache.errors import SnapshotError
+
+    if output.exists() and not replace:
+        raise SnapshotError("is there already", where=output, remedy="Name another file, or overwrite it: --replace")
+
+
+def _of_experiment(
+    file: Path, output: Path | None, contact: str | None, topic: list[str] | None, catalog: Path | None
+) -> _Wanted:
+    from polyculture.experiment.workspace import open_workspace
+    from polyculture.running.wikidata_requests import pulled_catalog, pulled_file
+
+    for option, given in (("--topic", topic), ("--catalog", catalog)):
+        if given:
+            raise UsageError(f"{option} is for a pull without an experiment: {file} names its own")
+    workspace = open_workspace(file)
+    of_file = workspace.experiment.link.contact
+    if not (contact or of_file):
+        raise UsageError(f"{file} has no link.contact: write one, or give --contact you@example.org")
+    experiment = workspace.experiment
+    return _Wanted(
+        pulled_catalog(workspace), experiment.topics, output or pulled_file(workspace), contact or of_file or "", file
+    )
+
+
+def _of_topics(output: Path | None, contact: str | None, topic: list[str] | None, catalog: Path | None) -> _Wanted:
+    from polyculture.cache.catalog import read_catalog
+
+    for option, given in (("--output", output), ("--contact", contact)):
+        if not given:
+            raise UsageError(f"Missing option '{option}', or an experiment file")
+    known = read_catalog(catalog)
+    return _Wanted(known, topic or list(known.topics), output or Path(), contact or "", None)
+
+
+def _tell_count(count: PullCount, rate: float) -> None:
+    from polyculture.link.etiquette import duration
+
+    say(f"{count.items:,} items of {', '.join(count.topics)} and countries, by {count.queries:,} queries that are kept")
+    say(f"  To pull them takes some {count.left:,} queries more, {duration(count.left / rate)} at {rate:g} a minute")
+    say("  Whoever made the works comes on top")

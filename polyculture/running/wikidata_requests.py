@@ -1,0 +1,80 @@
+"""What linking an experiment asks of Wikidata's services, in requests and minutes; told by `plan` before it does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from polyculture.cache.catalog import Catalog
+from polyculture.experiment.snapshots import STARTER
+from polyculture.experiment.workspace import Workspace
+from polyculture.running.linking import api_settings
+
+# Assumed: the study has 20 million mentions in 6.0 million responses, and of m mentions in a language and topic some
+# 5 m^0.6 are distinct: people's answers on food (BLEnD, five languages) have 4 to 6 times m^0.6, on drinks 2 to 3.
+MENTIONS_A_RESPONSE = 3
+_DISTINCT, _GROWTH = 5.0, 0.6
+
+
+def request_rows(workspace: Workspace) -> Iterator[tuple[str, str]]:
+    """Rows for `plan`: what the live service would be asked, and what a pull would be. None with an own index."""
+    section = workspace.experiment.link
+    if section.source == "api":
+        settings, names = api_settings(section), assumed_names(workspace)
+        yield "link asks", f"{settings.requests_line}; here {settings.requests_for(names)}"
+        yield (
+            "",
+            (
+                f"for some {names:,} distinct names. Assumed: {MENTIONS_A_RESPONSE} mentions a response,"
+                f" of m in a language and topic {_DISTINCT:g} m^{_GROWTH:g} distinct"
+            ),
+        )
+    if section.source == "api" or section.snapshot == STARTER:
+        yield "or pull", pull_line(workspace)
+
+
+def assumed_names(workspace: Workspace) -> int:
+    """How many distinct names all responses of an experiment are assumed to mention."""
+    models = len(workspace.experiment.models)
+    prompts = Counter((prompt.language, prompt.topic) for prompt in workspace.prompts)
+    mentions = [float(count * models * workspace.sampling.n * MENTIONS_A_RESPONSE) for count in prompts.values()]
+    return round(sum(min(m, _DISTINCT * m**_GROWTH) for m in mentions))
+
+
+def pulled_file(workspace: Workspace) -> Path:
+    """The snapshot that `wikidata pull EXPERIMENT` writes, beside the experiment file."""
+    return workspace.file.parent / f"{workspace.experiment.name}-wikidata.duckdb"
+
+
+def pulled_catalog(workspace: Workspace) -> Catalog:
+    """The catalogue with the experiment's languages alone, so that no other names are pulled."""
+    catalog = workspace.catalog
+    chosen = {code: catalog.language(code) for code in workspace.experiment.languages}
+    return catalog.model_copy(update={"languages": chosen})
+
+
+def link_lines(snapshot: str) -> str:
+    """What stands in the experiment file for linking with a pulled snapshot."""
+    return f'[link] source = "index", snapshot = "{snapshot}"'
+
+
+def pull_line(workspace: Workspace) -> str:
+    """How many queries a pull of the experiment's topics takes, and how long."""
+    from polyculture.link.etiquette import duration
+    from polyculture.link.pull.client import PullSettings
+    from polyculture.link.pull.count import counted_before
+    from polyculture.link.pull.pull import ITEMS_A_QUERY
+
+    file, rate = pulled_file(workspace), PullSettings("").requests_per_minute
+    if file.exists():
+        return f"{file.name} is there: {link_lines(file.name)}"
+    command = f"polyculture wikidata pull {workspace.file.name}"
+    if count := counted_before(workspace.experiment.topics, file):
+        takes = f"some {count.left:,} queries, {duration(count.left / rate)} at {rate:g} a minute"
+        return f"{command}: {takes}, for {count.items:,} items (counted on {count.day}), and more for who made them"
+    each = duration(100_000 / ITEMS_A_QUERY / rate)
+    return (
+        f"{command}: a query per {ITEMS_A_QUERY} items of the topics, {rate:g} a minute at most: {each} per 100,000"
+        " items; with --count it says how many there are"
+    )
