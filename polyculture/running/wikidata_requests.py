@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -39,7 +40,7 @@ def assumed_names(workspace: Workspace) -> int:
     models = len(workspace.experiment.models)
     prompts = Counter((prompt.language, prompt.topic) for prompt in workspace.prompts)
     mentions = [float(count * models * workspace.sampling.n * MENTIONS_A_RESPONSE) for count in prompts.values()]
-    return round(sum(min(m, _DISTINCT * m**_GROWTH) for m in mentions))
+    return round(sum(min(m, _DISTINCT * math.pow(m, _GROWTH)) for m in mentions))
 
 
 def pulled_file(workspace: Workspace) -> Path:
