@@ -15,6 +15,8 @@
   - JobHeldError: another process holds the lock of this job (exit code 3)
   - IncompleteError: some of the work failed; running again resumes (exit code 4)
   - BudgetError: the next answer might cost more than `max_cost` leaves (exit code 5)
+  - ConditionHeldError: a condition of `compare --fail-if` holds (exit code 7)
+  - UndecidedError: none holds, and one is not decided, with `--fail-if-undecided` (exit code 8)
 """
 
 from __future__ import annotations
@@ -108,6 +110,18 @@ class BudgetError(PolycultureError):
     """The next answer might exceed the run's budget. All earlier answers are kept."""
 
     exit_code = 5
+
+
+class ConditionHeldError(PolycultureError):
+    """A condition of `compare --fail-if` holds."""
+
+    exit_code = 7
+
+
+class UndecidedError(PolycultureError):
+    """No condition of `compare --fail-if` holds, and one is undecided or withheld."""
+
+    exit_code = 8
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -40,6 +40,8 @@ _NUMBERS = ("metric", "shared", "a", "b", "lowest", "highest")  # of a pair; its
 PER_CONDITION = ("specificity", "specificity_gain")  # as in `aggregates`: never averaged over conditions
 NO_COUNTRY = "no country"  # of pairs of neutral prompts, in a row for each country
 NO_MARGINS: Mapping[str, float] = MappingProxyType({})
+NO_POINTS: Mapping[str, tuple[float, ...]] = MappingProxyType({})
+RUN = "run"  # the dimension of two runs: `comparison.runs`
 COMPANIONS = (
     "hill_1",
     "hill_2",
@@ -63,7 +65,7 @@ class Sides:
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters of the dimension's query."""
-        if self.dimension == "native":
+        if self.dimension in ("native", RUN):
             return {}
         if self.dimension == "condition":
             return {"a": self.a, "b": self.b}
@@ -171,9 +173,13 @@ def compare_all(
     metrics: Sequence[str] = METRICS,
     blocks: Blocks = Blocks.PROMPTS,
     margins: Mapping[str, float] = NO_MARGINS,
+    points: Mapping[str, tuple[float, ...]] = NO_POINTS,
 ) -> list[tuple[Sides, ComparisonRow]]:
-    """The rows of several comparisons, each with its sides; p is adjusted over all of them together."""
-    rows = [(sides, row) for sides in several for row in _compared(store, sides, by, metrics, blocks, margins)]
+    """The rows of several comparisons, each with its sides; p is adjusted over all of them together.
+
+    `points` has, per metric, differences that are tested besides 0: `Effect.p_at`.
+    """
+    rows = [(sides, row) for sides in several for row in _compared(store, sides, by, metrics, blocks, margins, points)]
     return list(zip((sides for sides, _ in rows), _adjusted([row for _, row in rows]), strict=True))
 
 
@@ -184,6 +190,7 @@ def _compared(
     metrics: Sequence[str],
     blocks: Blocks,
     margins: Mapping[str, float],
+    points: Mapping[str, tuple[float, ...]] = NO_POINTS,
 ) -> list[ComparisonRow]:
     """The rows of `compare`, without q."""
     if sides.dimension == COMPARED_AS.get(blocks):
@@ -205,7 +212,7 @@ def _compared(
         kept = columns if values["metric"] in PER_CONDITION else by
         group = (values["metric"], *(_named(column, values[column]) if column in kept else "" for column in columns))
         groups[group].append(pair)
-    return [_row(group, columns, groups[group], margins, blocks) for group in sorted(groups, key=_in_order)]
+    return [_row(group, columns, groups[group], margins, blocks, points) for group in sorted(groups, key=_in_order)]
 
 
 def _pair(values: Mapping[str, Any], blocks: Blocks) -> _Pair | None:
@@ -230,6 +237,7 @@ def _row(
     pairs: Sequence[_Pair],
     margins: Mapping[str, float],
     blocks: Blocks,
+    points: Mapping[str, tuple[float, ...]],
 ) -> ComparisonRow:
     known = [pair for pair in pairs if pair.a is not None and pair.b is not None]
     if blocks is Blocks.WORDINGS:
@@ -242,7 +250,8 @@ def _row(
     named = dict(zip(columns, group[1:], strict=True))
     _, least, most = METHODS[group[0]]
     margin = margins.get(group[0])
-    effect = paired_effect(a, b, block, most - least, margin, mean_of_wordings if blocks is Blocks.WORDINGS else None)
+    mean_of = mean_of_wordings if blocks is Blocks.WORDINGS else None
+    effect = paired_effect(a, b, block, most - least, margin, mean_of, points.get(group[0], ()))
     bounds = None
     if effect and not np.isnan([lowest, highest]).any():
         bounds = float(mean_by_block(lowest, block).mean()), float(mean_by_block(highest, block).mean())

@@ -8,7 +8,7 @@ effect of the comparison is the mean over blocks, each of which counts once, how
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -39,6 +39,7 @@ class Effect:
     blocks: int
     no_interval: str | None = None  # why there is none: `FEW_BLOCKS`, or `NO_SPREAD` where all blocks are equal
     p_beyond: float | None = None  # of a difference of the margin or more; below 0.05 where the interval is within it
+    p_at: tuple[tuple[float, float], ...] = ()  # differences that were asked about, each with its two-sided p
 
 
 def paired_effect(
@@ -48,11 +49,13 @@ def paired_effect(
     farthest: float = math.inf,
     margin: float | None = None,
     mean_of: MeanOf | None = None,
+    points: Sequence[float] = (),
 ) -> Effect | None:
     """The effect over pairs (a[i], b[i]); `block[i]` numbers the block of pair i, from 0. None where there is no pair.
 
     No difference is beyond -`farthest` or `farthest`, and so are no limits. With a `margin`: is the difference smaller?
-    `mean_of` is what knows the mean of blocks that are wordings, of which fewer are enough.
+    `mean_of` is what knows the mean of blocks that are wordings, of which fewer are enough. `points`: differences that
+    are tested, too.
     """
     if not len(a):
         return None
@@ -74,6 +77,7 @@ def paired_effect(
         blocks=blocks,
         no_interval=None if found else FEW_BLOCKS if blocks < fewest else NO_SPREAD,
         p_beyond=found.p_beyond(margin) if found and margin is not None else None,
+        p_at=tuple((point, found.p(point)) for point in points) if found else (),
     )
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -86,6 +88,26 @@ def compare(
         bool,
         typer.Option("--specifications", help="Every way to count entities and to average: a line each; see below."),
     ] = False,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(
+            "--baseline",
+            metavar="EXPERIMENT|FOLDER",
+            help="Compare with another run: its experiment file, or its folder. a is this run, b the baseline.",
+        ),
+    ] = None,
+    fail_if: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fail-if",
+            metavar="CONDITION",
+            help="Exit with code 7 where it holds: 'specificity lower', 'diversity lower by more than 5'; repeatable.",
+        ),
+    ] = None,
+    fail_if_undecided: Annotated[
+        bool,
+        typer.Option("--fail-if-undecided", help="With --fail-if: exit code 8 where one is undecided or withheld."),
+    ] = False,
     selection: OfSelection = StoreSelection.ALL,
     runs: Runs = None,
     format: OutputFormat = Format.TABLE,
@@ -113,19 +135,39 @@ def compare(
     The numbers count linked items, once per response, and are means over cells. --specifications shows what would come
     out otherwise: entities once in a cell or as often as they are mentioned, those without a link, too, those whose
     country is known alone, all cells as one. The last lines say in how many of these ways the sign is the same.
+
+    --baseline compares this run with another one: models of one name, the two where each run has one, or A of this run
+    with B of the baseline. Cells whose prompts differ are left out and counted.
+
+    --fail-if METRIC lower|higher|different [by more than X] is for pipelines, and may be repeated: lower means that a
+    is below b. It holds where q is below 0.05 on that side in any line of the metric; a line says what each came to.
+    Without --metric only the metrics of the conditions are compared: all their tests are one family.
+    Exit codes: 0 none holds, 7 one holds, 8 one is not decided (with --fail-if-undecided), 2 a mistake.
     """
     from polyculture.cache.errors import ExperimentError
     from polyculture.cache.store import open_store
     from polyculture.cli.comparison import Asked, Terms, choose_sides, write_comparison
+    from polyculture.cli.fail_if import decisions_of, end_by, tell_decisions, verdicts_of
     from polyculture.cli.specifications import write_specifications
+    from polyculture.cli.two_runs import compared_runs
     from polyculture.experiment.workspace import open_workspace, require_run, warn_of_changes
     from polyculture.metrics import KEPT
     from polyculture.metrics.comparison.blocks import Blocks
     from polyculture.metrics.comparison.compare import METRICS, compare_all
+    from polyculture.metrics.comparison.conditions import points_of, read_conditions
     from polyculture.metrics.comparison.equivalence import read_margins
     from polyculture.metrics.comparison.specifications import compare_specifications
     from polyculture.running.layout import store_layout
 
+    if fail_if_undecided and not fail_if:
+        raise ExperimentError("--fail-if-undecided has no condition", remedy="Name one with --fail-if.")
+    if (fail_if or baseline) and specifications:
+        raise ExperimentError(
+            "--specifications lists ways to count, and goes with neither --fail-if nor --baseline",
+            remedy="Leave one of them out.",
+        )
+    named = tuple(map(str, metric or ()))
+    conditions = read_conditions(fail_if or (), named or tuple(map(str, MetricName)))
     workspace = open_workspace(experiment, runs)
     require_run(workspace.run)
     warn_of_changes(workspace)
@@ -134,13 +176,28 @@ def compare(
     if specifications and (by or equivalent):
         what = "--specifications has no lines by a column, and no results of equivalence"
         raise ExperimentError(what, remedy="Leave --by and --equivalent out.")
-    metrics = tuple(metric) if metric else METRICS
+    metrics = named or tuple(dict.fromkeys(condition.metric for condition in conditions)) or METRICS
     terms = Terms(Blocks(blocks), read_margins(equivalent or (), metrics), metrics)
-    with open_store(workspace.run, store_layout(), KEPT, selection) as store:
-        sides = choose_sides(store, workspace, Asked(a, b, native, rest, group.value if group else None))
-        if specifications:
-            found = compare_specifications(store, sides, metrics, terms.blocks)
-            write_specifications(sides[0], found[0], terms, format, output)
-            return
-        compared = compare_all(store, sides, columns, metrics, terms.blocks, terms.margins)
-    write_comparison(compared, sides, terms, format, output)
+    asked = Asked(a, b, native, rest, group.value if group else None)
+    withheld: Mapping[str, str] = {}
+    if baseline is not None:
+        found_runs = compared_runs(workspace, baseline, runs, asked, selection)
+        sides, withheld = [found_runs.sides], found_runs.withheld
+        with found_runs.connection as connection:
+            compared = compare_all(
+                connection, sides, columns, metrics, terms.blocks, terms.margins, points_of(conditions)
+            )
+    else:
+        with open_store(workspace.run, store_layout(), KEPT, selection) as store:
+            sides = choose_sides(store, workspace, asked)
+            if specifications:
+                found = compare_specifications(store, sides, metrics, terms.blocks)
+                write_specifications(sides[0], found[0], terms, format, output)
+                return
+            compared = compare_all(store, sides, columns, metrics, terms.blocks, terms.margins, points_of(conditions))
+    rows = [row for _, row in compared]
+    decisions = decisions_of(conditions, rows, withheld)
+    write_comparison(compared, sides, terms, format, output, verdicts_of(decisions, rows) if conditions else None)
+    if conditions:
+        tell_decisions(decisions, conditions, rows)
+        end_by(decisions, fail_if_undecided)

@@ -117,10 +117,20 @@ def _groups(workspace: Workspace, fact: str) -> dict[str, str]:
 
 
 def write_comparison(
-    compared: Compared, sides: Sequence[Sides], terms: Terms, format: Format, output: Path | None
+    compared: Compared,
+    sides: Sequence[Sides],
+    terms: Terms,
+    format: Format,
+    output: Path | None,
+    verdicts: Sequence[str] | None = None,
 ) -> None:
-    """Prints the rows with remarks on their interpretation, or writes them as `format`."""
+    """Prints the rows with remarks on their interpretation, or writes them as `format`.
+
+    `verdicts`: what the conditions of `--fail-if` come to, a text for each row.
+    """
     lines = [_line(row, each, terms, several=len(sides) > 1) for each, row in compared]
+    if verdicts is not None:
+        lines = [{**line, "fail_if": verdict} for line, verdict in zip(lines, verdicts, strict=True)]
     if format is not Format.TABLE or output is not None:
         write_lines(lines, format, output)
     elif lines:
