@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,8 @@ import pandas as pd
 import polyculture.metrics.comparison
 from polyculture.cache.manifest import Manifest
 from polyculture.metrics.comparison.compare import METRICS, NATIVE, ComparisonRow, Sides, compare, lay_out_native
-from polyculture.metrics.comparison.effect import adjusted
+from polyculture.metrics.comparison.effect import Effect, adjusted
+from polyculture.metrics.comparison.selection import select
 from polyculture.metrics.comparison.specifications import SpecifiedRow, agreements, compare_specifications
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, difference, known, probability
@@ -25,7 +26,9 @@ LEVEL = 0.05  # a smaller q is printed in bold
 COLUMNS = (
     "family", "a", "b", "model", "country", "metric", "condition", "mean_a", "mean_b", "difference", "low", "high", "p",
     "q", "pairs", "blocks", "missing", "no_interval", "lowest", "highest", "alike", "specifications",
+    "q_report", "finding", "finding_low", "finding_high", "finding_level",
 )  # fmt: skip
+_OF_EFFECT = ("difference", "low", "high", "p", "pairs", "blocks", "no_interval")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +76,28 @@ def comparison_frame(reading: Reading, manifest: Manifest, names: Names) -> pd.D
     """The numbers of `polyculture compare`; a row is a metric of two sides, in the order of the page.
 
     `family` says over which rows p was adjusted: 'native by model' and 'native by country' are `compare --native --by
-    model` and `--by country`; 'models' is of all pairs of models together.
+    model` and `--by country`; 'models' is of all pairs of models together. `q_report` is over all rows. `finding`
+    numbers those that the opening shows, with intervals that allow for their having been picked (`select`).
     """
-    rows = [
+    found = [
         *_native(reading, manifest, names, "model"),
         *_native(reading, manifest, names, "country"),
         *_models(reading, manifest),
     ]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(_picked(found), columns=list(COLUMNS))
+
+
+def _picked(found: Sequence[tuple[dict[str, Any], Effect | None]]) -> list[dict[str, Any]]:
+    """The rows of all families as one, with what stands out of it."""
+    rows, effects = [row for row, _ in found], [effect for _, effect in found]
+    chosen = select(effects, [(row["family"].partition(" ")[0], row["metric"]) for row in rows])
+    for row, q in zip(rows, adjusted([effect.p if effect else None for effect in effects]), strict=True):
+        row["q_report"] = q
+    for number, at in enumerate(chosen.picked, start=1):
+        effect, level = effects[at], chosen.level
+        low, high = (effect.at(level) if effect and level else None) or (None, None)
+        rows[at] |= {"finding": number, "finding_low": low, "finding_high": high, "finding_level": level}
+    return rows
 
 
 def comparison_sql() -> str:
@@ -103,19 +120,25 @@ def comparisons(frame: pd.DataFrame, manifest: Manifest, names: Names) -> dict[s
     return {family: _table(family, own, manifest, names) for family, own in there.items()}
 
 
-def _native(reading: Reading, manifest: Manifest, names: Names, by: str) -> Iterator[dict[str, Any]]:
+def _native(
+    reading: Reading, manifest: Manifest, names: Names, by: str
+) -> Iterator[tuple[dict[str, Any], Effect | None]]:
     lay_out_native(reading.connection, names.native_pairs(manifest.languages))
     for row in compare(reading.connection, NATIVE, [by]):
-        yield _line(f"native by {by}", NATIVE, row)
+        yield _line(f"native by {by}", NATIVE, row), row.effect
 
 
-def _models(reading: Reading, manifest: Manifest) -> list[dict[str, Any]]:
+def _models(reading: Reading, manifest: Manifest) -> list[tuple[dict[str, Any], Effect | None]]:
     pairs = [Sides("model", *pair) for pair in combinations(manifest.models, 2)]
     rows = [(sides, row) for sides in pairs for row in compare(reading.connection, sides)]
     q_values = adjusted([row.effect.p if row.effect else None for _, row in rows])
     ways = dict(zip(pairs, map(_ways, compare_specifications(reading.connection, pairs)), strict=True))
     return [
-        _line("models", sides, replace(row, q=q)) | ways[sides].get((row.metric, row.group.get("condition", "")), {})
+        (
+            _line("models", sides, replace(row, q=q))
+            | ways[sides].get((row.metric, row.group.get("condition", "")), {}),
+            row.effect,
+        )
         for (sides, row), q in zip(rows, q_values, strict=True)
     ]
 
@@ -131,8 +154,8 @@ def _ways(rows: Sequence[SpecifiedRow]) -> dict[tuple[str, str], dict[str, int]]
 def _line(family: str, sides: Sides, row: ComparisonRow) -> dict[str, Any]:
     found: dict[str, Any] = {"pairs": 0, "blocks": 0}
     if row.effect:
-        found = asdict(row.effect)
-        found |= {"mean_a": found.pop("a"), "mean_b": found.pop("b")}
+        found = {name: getattr(row.effect, name) for name in _OF_EFFECT}
+        found |= {"mean_a": row.effect.a, "mean_b": row.effect.b}
     group = {column: value or None for column, value in row.group.items()}
     named = {"family": family, "a": sides.a, "b": sides.b, "metric": row.metric}
     lowest, highest = row.bounds or (None, None)
@@ -178,7 +201,7 @@ def _difference(row: Mapping[str, Any]) -> FormattedDifference:
         q="" if row["q"] is None else probability(row["q"]),
         pairs=count(row["pairs"]),
         blocks=count(row["blocks"]),
-        notes=", ".join([*_open_sign(row), *_alike(row)]),
+        notes=", ".join([*open_sign(row), *_alike(row)]),
         clear=row["q"] is not None and row["q"] < LEVEL,
     )
 
@@ -191,7 +214,7 @@ def _alike(row: Mapping[str, Any]) -> list[str]:
     return [f"{order} in {count(row['alike'])} of {count(row['specifications'])} specifications"]
 
 
-def _open_sign(row: Mapping[str, Any]) -> list[str]:
+def open_sign(row: Mapping[str, Any]) -> list[str]:
     """Says so where the difference could have the other sign, were all mentions linked."""
     lowest, highest = row["lowest"], row["highest"]
     if lowest is None or lowest > 0 or highest < 0 or row["difference"] == 0:

@@ -1,4 +1,4 @@
-"""The page's opening: how much there is, each model at a glance, and the warnings."""
+"""The page's opening: what was found, each model at a glance, a sentence, what it rests on, and the warnings."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ from polyculture.cache.manifest import Manifest
 from polyculture.metrics.audit.scores import Share, audit_scores
 from polyculture.reports.asked import implied_countries, second_intervals, wordings_and_names
 from polyculture.reports.comparisons import AT_A_GLANCE, ComparisonTable, comparisons
-from polyculture.reports.headline import METRICS, ModelLines, model_lines, totals
+from polyculture.reports.dots import Dots, dots
+from polyculture.reports.findings import Findings, findings, wanted
+from polyculture.reports.headline import model_lines, totals
 from polyculture.reports.health import Notice, notices
 from polyculture.reports.limits import ExtractionError, Limit, by_construction, extraction_error, limits
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, share
+from polyculture.reports.quote import Evidence, Quote, quote
 from polyculture.reports.reading import SQL
 from polyculture.reports.section import ReportData
-from polyculture.reports.sections import compared_table
-from polyculture.reports.texts import Metric, texts
+from polyculture.reports.sections import compared_table, thin_table
+from polyculture.reports.trust import Fact, trust
 
 _ASKED = "SELECT DISTINCT language FROM {view}"
 
@@ -42,8 +45,10 @@ class Opening:
     about_texts: bool
     totals: dict[str, int]
     counts: Counts
-    metrics: tuple[Metric, ...]
-    models: tuple[ModelLines, ...]
+    findings: Findings
+    dots: Dots
+    quote: Quote | None
+    trust: tuple[Fact, ...]
     native: ComparisonTable | None
     notices: tuple[Notice, ...]
     limits: tuple[Limit, ...]
@@ -57,11 +62,13 @@ class Opening:
     judged: tuple[str, ...]  # precision and recall, as the run's judges found them
 
 
-def opening(data: ReportData) -> Opening:
-    """The opening from what the store holds."""
+def opening(data: ReportData, evidence: Evidence) -> Opening:
+    """The opening from what the store holds, and from the evidence that the page embeds."""
     health = data.reading.rows(SQL / "health.sql")
     facts = totals(health)
-    compared = comparisons(data.frame(compared_table()), data.manifest, data.names)
+    frame = data.frame(compared_table())
+    compared = comparisons(frame, data.manifest, data.names)
+    thin = data.frame(thin_table()).to_dict("records")
     judged = _judged(data) if facts.get("mentions") else ()
     numbers = data.reading.rows(SQL / "headline.sql")
     [asked] = data.reading.rows(SQL / "asked.sql")
@@ -72,8 +79,10 @@ def opening(data: ReportData) -> Opening:
         data.about_texts,
         facts,
         _counts(facts, entities),
-        tuple(texts().metrics[metric] for metric in METRICS),
-        model_lines(numbers, health, data.manifest, data.names),
+        findings(frame, data.names),
+        dots(numbers, model_lines(numbers, health, data.manifest, data.names)),
+        quote(evidence, wanted(frame)),
+        trust(health, thin, data.manifest, data.names),
         compared.get(AT_A_GLANCE),
         notices(health, data.names) if data.about_texts else (),
         limits(data.manifest) if data.about_texts else (),

@@ -13,7 +13,9 @@ from jinja2.environment import TemplateModule
 from markupsafe import Markup
 
 from polyculture.reports.building import BuiltSection
+from polyculture.reports.escaping import packed
 from polyculture.reports.opening import opening
+from polyculture.reports.quote import Evidence
 from polyculture.reports.section import ReportData, ReportTable
 from polyculture.reports.table_csv import table_link
 
@@ -43,15 +45,15 @@ class RenderedSection:
     basis: Markup
 
 
-def render_page(data: ReportData, sections: Sequence[BuiltSection], evidence: Markup) -> str:
-    """The page with its opening, navigation and sections; `evidence` is the data of its script, packed."""
+def render_page(data: ReportData, sections: Sequence[BuiltSection], evidence: Evidence) -> str:
+    """The page with its opening, navigation and sections; `evidence` is the data of its script."""
     environment = _environment()
     rendered = [_render_section(environment, built, data) for built in sections]
     script = _script()
     return environment.get_template("report.html.jinja").render(
-        opening=opening(data),
+        opening=opening(data, evidence),
         sections=rendered,
-        evidence=evidence,
+        evidence=packed(evidence),
         style=Markup((_FOLDER / "report.css").read_text(encoding="utf-8")),  # noqa: S704  our own file
         script=Markup(script),  # noqa: S704  our own file
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),

@@ -36,7 +36,7 @@ def write_report(
     """
     with open_report(run, catalog, layout, sections) as data:
         evidence = read_evidence(data.reading, data.manifest, data.names)
-        page = render_page(data, build_sections(data, sections), packed(evidence))
+        page = render_page(data, build_sections(data, sections), evidence)
         _write_parts(run.report_data, read_parts(data.reading, evidence, data.names))
     with replacing(run.report) as temporary:
         temporary.write_text(page, encoding="utf-8")

@@ -62,8 +62,8 @@ def thin_metrics(rows: Sequence[Row], names: Names) -> tuple[ThinMetric, ...]:
     return tuple(found)
 
 
-def _place(row: Row, names: Names) -> str:
-    """'Spanish, neutral, smollm2: 1.00 of 6 items'."""
+def place_of(row: Row, names: Names) -> str:
+    """'Spanish, neutral, smollm2'."""
     parts = [names.language(row["language"])]
     if known(row["other_language"]):
         parts = [f"{parts[0]} with {names.language(row['other_language'])}"]
@@ -73,7 +73,10 @@ def _place(row: Row, names: Names) -> str:
         parts.append(names.condition(row["condition"]))
     if len(names.models) > 1:
         parts.append(names.model(row["model"]))
-    items = int(row["incidences"])
-    return (
-        f"{', '.join(parts)}: {decimal(row['estimate'], row['metric'])} of {items} {'item' if items == 1 else 'items'}"
-    )
+    return ", ".join(parts)
+
+
+def _place(row: Row, names: Names) -> str:
+    """'Spanish, neutral, smollm2: 1.00 of 6 items'."""
+    items, value = int(row["incidences"]), decimal(row["estimate"], row["metric"])
+    return f"{place_of(row, names)}: {value} of {items} {'item' if items == 1 else 'items'}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from polyculture.metrics.intervals.wordings import FEWEST_WORDINGS
 FEWEST_BLOCKS = 18  # with fewer, intervals of skewed effects cover too little: `bench/coverage.py`
 FEW_BLOCKS = "few blocks"
 NO_SPREAD = "no spread"
+LEVEL = 0.95  # of the interval that stands beside p
 MeanOf = Callable[[Numbers, float], WordingMean | None]
 
 
@@ -40,6 +41,15 @@ class Effect:
     no_interval: str | None = None  # why there is none: `FEW_BLOCKS`, or `NO_SPREAD` where all blocks are equal
     p_beyond: float | None = None  # of a difference of the margin or more; below 0.05 where the interval is within it
     p_at: tuple[tuple[float, float], ...] = ()  # differences that were asked about, each with its two-sided p
+    mean: BlockMean | WordingMean | None = field(default=None, compare=False, repr=False)  # what has the interval and p
+    farthest: float = field(default=math.inf, compare=False, repr=False)  # no limit is beyond it
+
+    def at(self, level: float) -> tuple[float, float] | None:
+        """The interval of another level, by the same method; None where there is none."""
+        if self.mean is None:
+            return None
+        low, high = self.mean.interval(level)
+        return max(-self.farthest, low), min(self.farthest, high)
 
 
 def paired_effect(
@@ -65,20 +75,23 @@ def paired_effect(
     found: BlockMean | WordingMean | None = None
     if blocks >= fewest:
         found = mean(differences, float(max(np.abs(a).max(), np.abs(b).max())))
-    low, high = found.interval() if found else (None, None)
-    return Effect(
+    effect = Effect(
         a=math.fsum(of_a) / blocks,
         b=math.fsum(of_b) / blocks,
         difference=math.fsum(differences) / blocks,
-        low=None if low is None else max(-farthest, low),
-        high=None if high is None else min(farthest, high),
+        low=None,
+        high=None,
         p=found.p() if found else None,
         pairs=len(a),
         blocks=blocks,
         no_interval=None if found else FEW_BLOCKS if blocks < fewest else NO_SPREAD,
         p_beyond=found.p_beyond(margin) if found and margin is not None else None,
         p_at=tuple((point, found.p(point)) for point in points) if found else (),
+        mean=found,
+        farthest=farthest,
     )
+    low, high = effect.at(LEVEL) or (None, None)
+    return replace(effect, low=low, high=high)
 
 
 def mean_by_block(values: Numbers, block: NDArray[np.int64]) -> Numbers:

@@ -30,7 +30,7 @@ function show(place, from) {
 }
 
 // Marks of figures and cells of maps carry what sets them apart from what is around them.
-const MARK = "figure svg a, .heat:not(.still) td:not(.off)";
+const MARK = "figure svg a, .heat:not(.still) td:not(.off), .dots td";
 function follow(event) {
   const link = event.target.closest("a[data-model]:not(svg a)");
   if (link && whole) { event.preventDefault(); show({ ...link.dataset }, sectionOf(link)); return; }

@@ -127,6 +127,49 @@ def test_what_was_not_linked_is_shown_by_status(visit: Visit) -> None:
     assert visit.page.locator(".mention mark").first.inner_text() == "月のシチュー"
 
 
+def test_the_first_screen_holds_what_was_found_and_its_plot_answers_to_keys(browser: Browser, report: Path) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(report.as_uri())
+    wait_until(page, "performance.getEntriesByName('usable').length > 0")
+    bottom = page.evaluate("document.querySelector('header .trust').getBoundingClientRect().bottom")
+    assert bottom <= 900
+    names = page.locator(".dots tbody th")
+    unsorted = names.all_inner_texts()
+    head = page.locator(".dots thead th", has_text="specificity").first
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") == "descending"
+    values = [float(value) for value in page.locator(".dots td:nth-child(4) .value").all_inner_texts()]
+    assert values == sorted(values, reverse=True)
+    assert sorted(names.all_inner_texts()) == sorted(unsorted)
+    page.locator(".dots td[tabindex='0']").focus()
+    for key in ("ArrowRight", "ArrowDown", "ArrowUp", "ArrowRight"):
+        page.keyboard.press(key)
+    said = "getComputedStyle(document.activeElement.querySelector('.said')).opacity"
+    assert page.evaluate(said) == "1"
+    assert " to " in page.evaluate("document.activeElement.querySelector('.said').textContent")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "tally"
+    assert "condition=explicit" in page.url
+    page.close()
+
+
+def test_a_finding_and_the_quoted_sentence_lead_to_their_sentences(browser: Browser, report: Path) -> None:
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.goto(report.as_uri())
+    wait_until(page, "performance.getEntriesByName('usable').length > 0")
+    marked = page.locator(".quoted mark").inner_text()
+    page.locator(".quoted a").click()
+    assert marked in page.locator(".mention.wanted mark").all_inner_texts()
+    page.go_back()
+    link = page.locator(".found .places a").first
+    model = link.get_attribute("data-model")
+    link.click()
+    assert page.locator("#filter-model option:checked").get_attribute("value") is not None
+    assert model is not None
+    assert model.rpartition("/")[2].rpartition(":")[2] == page.locator("#filter-model option:checked").inner_text()
+    page.close()
+
+
 def test_every_figure_is_one_stop_of_the_tab_key_and_arrows_lead_on_to_its_numbers(visit: Visit) -> None:
     page = visit.page
     for figure in page.locator("figure .heat:not(.still), figure svg[role=group]").all():

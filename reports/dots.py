@@ -1,0 +1,110 @@
+"""The dot plot of the opening: models by metrics, each metric on one scale."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from polyculture.reports.headline import METRICS, ModelLines
+from polyculture.reports.numbers import FormattedEstimate, count, decimal, known
+from polyculture.reports.texts import Metric, texts
+
+Rows = Sequence[Mapping[str, Any]]
+_STEPS = (1, 2, 5, 10)
+_PARTS = 5  # of a scale, about
+_NARROWEST = 0.1  # a scale of shares: a narrower one would show the last digit as a difference
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A dot with its interval, in percent of the scale, and what stands beside it."""
+
+    found: FormattedEstimate
+    at: float | None  # None where there is no number
+    low: float | None  # None where there is no interval
+    width: float | None
+    rests: str  # 'n = 6,214': linked items, each counted once per response; empty where not known
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A metric and the ends of its scale."""
+
+    metric: Metric
+    condition: str  # of the prompts that the metric is shown for; empty for all
+    least: str
+    most: str
+    zero: float | None  # where 0 lies within the scale, in percent
+
+
+@dataclass(frozen=True, slots=True)
+class DotLine:
+    """A model with a mark for each metric."""
+
+    model: str
+    name: str
+    marks: tuple[Mark, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dots:
+    """The plot."""
+
+    scales: tuple[Scale, ...]
+    lines: tuple[DotLine, ...]
+
+
+def dots(numbers: Rows, models: Sequence[ModelLines]) -> Dots:
+    """The plot of models over all their languages, from the rows of `sql/headline.sql` and the lines made of them."""
+    whole = {(row["model"], row["metric"]): row for row in numbers if row["language"] is None}
+    ends = {metric: _ends([row for (_, of), row in whole.items() if of == metric]) for metric in METRICS}
+    scales = tuple(_scale(metric, *ends[metric]) for metric in METRICS)
+    lines = tuple(
+        DotLine(
+            line.model,
+            line.name,
+            tuple(
+                _mark(found, whole.get((line.model, metric)), *ends[metric])
+                for metric, found in zip(METRICS, line.whole.estimates, strict=True)
+            ),
+        )
+        for line in models
+    )
+    return Dots(scales, lines)
+
+
+def _ends(rows: Rows) -> tuple[float, float]:
+    """Round numbers around all values and limits; 0 and 1 where there are none."""
+    values = [row[name] for row in rows for name in ("estimate", "low", "high") if known(row[name]) is not None]
+    if not values:
+        return 0.0, 1.0
+    least, most = min(values), max(values)
+    if (lacks := _NARROWEST - (most - least)) > 0:
+        least, most = (1 - _NARROWEST, 1.0) if most <= 1 < most + lacks / 2 else (least - lacks / 2, most + lacks / 2)
+    power = 10 ** math.floor(math.log10((most - least) / _PARTS))
+    step = next(power * part for part in _STEPS if power * part >= (most - least) / _PARTS)
+    return math.floor(least / step + 1e-9) * step, math.ceil(most / step - 1e-9) * step
+
+
+def _scale(metric: str, least: float, most: float) -> Scale:
+    condition = "explicit" if metric.startswith("specificity") else ""
+    zero = _percent(0, least, most) if least < 0 < most else None
+    return Scale(texts().metrics[metric], condition, decimal(least, metric), decimal(most, metric), zero)
+
+
+def _mark(found: FormattedEstimate, row: Mapping[str, Any] | None, least: float, most: float) -> Mark:
+    value = known(row["estimate"]) if row else None
+    if row is None or value is None:
+        return Mark(found, None, None, None, "")
+    low, high = known(row["low"]), known(row["high"])
+    rests = known(row["incidences"])
+    told = low is not None and high is not None
+    begins = _percent(low, least, most) if told else None
+    width = round(_percent(high, least, most) - begins, 2) if begins is not None else None
+    return Mark(found, _percent(value, least, most), begins, width, f"n = {count(rests)}" if rests is not None else "")
+
+
+def _percent(value: float, least: float, most: float) -> float:
+    return round(100 * (value - least) / (most - least), 2)

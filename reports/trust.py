@@ -1,0 +1,79 @@
+"""The strip of trust: on one line, what the numbers of the page rest on, and where they are weakest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from polyculture.cache.manifest import Manifest
+from polyculture.reports.headline import totals
+from polyculture.reports.limits import by_construction
+from polyculture.reports.names import Names
+from polyculture.reports.numbers import count, share
+from polyculture.reports.thin import FEWEST, place_of
+
+Rows = Sequence[Mapping[str, Any]]
+_SHARES = (("Linked", "linked", "mentions", "of mentions"), ("Off-language", "off_language", "answered", "of texts"),
+           ("Refused", "refused", "asked", "of what was asked"))  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact of the strip."""
+
+    name: str
+    value: str
+    says: str
+
+
+def trust(health: Rows, thin: Sequence[Mapping[Any, Any]], manifest: Manifest, names: Names) -> tuple[Fact, ...]:
+    """The facts, from the rows of `sql/health.sql` and `sql/thin.sql`; a share of nothing is left out."""
+    whole = totals(health)
+    found = [
+        Fact(name, said, _worst(part, of, _what(part, says, manifest), health, names))
+        for name, part, of, says in _SHARES
+        if (said := share(whole.get(part, 0), whole.get(of, 0)))
+    ]
+    return (*found, _thinnest(thin, names), *_readers(manifest))
+
+
+def _what(part: str, says: str, manifest: Manifest) -> str:
+    return f"{says}, by construction" if part == "linked" and by_construction(manifest) else says
+
+
+def _worst(part: str, of: str, says: str, health: Rows, names: Names) -> str:
+    """What it is a share of, and where it is worst: for what is linked the lowest share, else the highest."""
+    rows = [row for row in health if row[of]]
+    if len({share(row[part], row[of]) for row in rows}) < 2:
+        return says
+    ranked = sorted(rows, key=lambda row: row[part] / row[of])
+    row = ranked[0] if part == "linked" else ranked[-1]
+    model = f", {names.model(row['model'])}" if len(names.models) > 1 else ""
+    return f"{says}; {share(row[part], row[of])} in {names.language(row['language'])}{model}"
+
+
+def _thinnest(thin: Sequence[Mapping[Any, Any]], names: Names) -> Fact:
+    if not thin:
+        return Fact("Thinnest number", f"≥ {FEWEST}", "linked items under every number of the figures")
+    row = min(thin, key=lambda row: int(row["incidences"]))
+    items = int(row["incidences"])
+    says = f"linked {'item' if items == 1 else 'items'}: {place_of(row, names)}; {count(len(thin))} below {FEWEST}"
+    return Fact("Thinnest number", count(items), says)
+
+
+def _readers(manifest: Manifest) -> list[Fact]:
+    """Who found the mentions, and what they were linked to."""
+    extractor = str(manifest.extractor.get("with") or "")
+    source = manifest.snapshot.get("source")
+    kind = source.get("kind") if isinstance(source, Mapping) else None
+    name = str(
+        manifest.snapshot.get("snapshot")
+        or manifest.snapshot.get("name")
+        or kind
+        or manifest.linker.get("source")
+        or ""
+    )
+    when = str(manifest.snapshot.get("made") or manifest.snapshot.get("modified") or "")[:10]
+    facts = [Fact("Extractor", extractor, "found the mentions")] if extractor else []
+    return facts + ([Fact("Snapshot", name, f"of Wikidata{', ' + when if when else ''}")] if name else [])
