@@ -25,8 +25,9 @@ from polyculture.link.name_forms import create_name_forms
 from polyculture.link.normalise import Fold, fold_of, normalise
 from polyculture.link.statements import statement
 
-Sort: TypeAlias = Literal["things", "wear", "works"]
-SORTS: tuple[Sort, ...] = ("things", "wear", "works")
+Sort: TypeAlias = Literal["things", "wear", "works", "groups", "genres"]
+SORTS: tuple[Sort, ...] = ("things", "wear", "works", "groups", "genres")
+_Part: TypeAlias = tuple[int, str, str, str]  # the number of a spelling, a name, what stands before it and after it
 SIDES = ("before", "after")
 JOINTS = " ,;:."  # between a carrier word and the name, where spaces set words apart
 EDGE = 3  # letters at a text's beginning or end that are compared before a pattern is
@@ -45,6 +46,7 @@ _MARKS = (
     ('"', '"'),
 )
 _MARKED = re.compile("|".join(f"{re.escape(a)}([^{re.escape(a + b)}]{{1,{LONGEST}}}){re.escape(b)}" for a, b in _MARKS))
+_GLOSSED = re.compile(r"(.*[^\s(\[（［])\s*[(\[（［]([^()\[\]（）［］]+)[)\]）］]\s*")
 
 
 @cache
@@ -53,17 +55,19 @@ def carriers() -> Mapping[str, Any]:
     return tomllib.loads(Path(__file__).with_name("carriers.toml").read_text(encoding="utf-8"))
 
 
-def sort_of(topic: str) -> Sort:
+def sorts_of(topic: str) -> Sequence[Sort]:
     """The carrier words that apply to a topic's names."""
     sorts: Mapping[Sort, Sequence[str]] = carriers()["topics"]
-    return next((sort for sort, topics in sorts.items() if topic in topics), "things")
+    return [sort for sort, topics in sorts.items() if topic in topics] or ["things"]
 
 
 def create_inner_names(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -> None:
     """Creates the tables of `sql/inner_names.sql`, and adds the names between known words to `spellings`."""
     connection.execute(statement("inner_names"))
     topics = connection.execute("SELECT DISTINCT topic FROM query_groups ORDER BY topic").fetchall()
-    connection.executemany("INSERT INTO sorts VALUES (?, ?)", [(topic, sort_of(topic)) for (topic,) in topics])
+    connection.executemany(
+        "INSERT INTO sorts VALUES (?, ?)", [(topic, sort) for (topic,) in topics for sort in sorts_of(topic)]
+    )
     known = _languages(connection, catalog, "unmatched")
     if not known:
         return
@@ -227,24 +231,40 @@ def _insert_marked(
     language: Language,
     own: Mapping[str, Any],
 ) -> None:
-    """Adds to `inner_names` what stands between title marks, where nothing but known words follows.
+    """Adds to `inner_names` what stands between title marks, where nothing but known words follows, or before brackets.
 
     A row is the number of a spelling, and the mention as it is written.
     """
-    fold = _fold(language)
-    found: list[tuple[int, str, str, str]] = []
+    titles: list[_Part] = []
+    glossed: list[_Part] = []
     for spelling, surface in rows:
-        inside = list(_MARKED.finditer(surface))
+        gloss = _GLOSSED.fullmatch(surface)
+        text = gloss[1] if gloss else surface
+        inside = list(_MARKED.finditer(text))
         if len(inside) == 1:
             title = next(group for group in inside[0].groups() if group is not None)
-            found.append((spelling, title, surface[: inside[0].start()], surface[inside[0].end() :]))
-    if not found:
-        return
-    spellings = pa.array([spelling for spelling, *_ in found], pa.uint32())
+            before, after = text[: inside[0].start()], text[inside[0].end() :]
+            if gloss and not before + after:
+                glossed.append((spelling, title, "", gloss[2]))
+            else:
+                titles.append((spelling, title, before, after))
+        elif gloss and not inside:
+            glossed.append((spelling, text, "", gloss[2]))
+    if titles:
+        _register_marked(connection, titles, language)
+        connection.execute(statement("inner_marked"), {"after": _pattern(own["works"]["after"], language, own)})
+    if glossed:
+        _register_marked(connection, glossed, language)
+        known = patterns(language, own)
+        sorts = {f"{sort}_{side}": known[f"{sort}_{side}"] for sort in ("groups", "genres") for side in SIDES}
+        connection.execute(statement("inner_glossed"), sorts)
+
+
+def _register_marked(connection: duckdb.DuckDBPyConnection, found: Sequence[_Part], language: Language) -> None:
+    """Registers the table `marked`: the parts in their normal forms."""
     texts = {
-        name: normalise([str(row[place]).strip(_ROUND) for row in found], fold)
+        name: normalise([str(row[place]).strip(_ROUND) for row in found], _fold(language))
         for place, name in enumerate(("key", "before", "after"), 1)
     }
+    spellings = pa.array([spelling for spelling, *_ in found], pa.uint32())
     connection.register("marked", pa.table({"spelling": spellings, **texts}))
-    after = _pattern(own["works"]["after"], language, own)
-    connection.execute(statement("inner_marked"), {"after": after})

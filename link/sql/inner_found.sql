@@ -30,7 +30,11 @@ ANTI JOIN (FROM classes_or_creators WHERE what = 'creator') AS made ON made.belo
 -- have made them, and of others only the head, where it has half of the letters: olive oil is an oil, no olive.
 INSERT INTO found
 WITH judged AS (
-    SELECT doubt.*, coalesce(part.sure, false) AS known, part.query IS NOT NULL AS likely
+    SELECT doubt.*, coalesce(part.sure, false) AS known,
+        -- "by", or a dash before a title, says that a creator is named, whom the snapshot need not know.
+        part.query IS NOT NULL OR (work AND length(key) >= 4 AND (
+            (creator_after IS NOT NULL AND len(sorts_before) > 0) OR (apart AND len(sorts_after) > 0)
+        )) AS likely
     FROM inner_doubts AS doubt
     LEFT JOIN (SELECT query, item, key, bool_or(sure) AS sure FROM known_parts GROUP BY ALL) AS part USING (query, item, key)
 ),

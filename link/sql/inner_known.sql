@@ -10,12 +10,12 @@ cuts AS (
     SELECT spelling, key, unnest(places) AS place FROM edged
 ),
 befores AS (
-    SELECT spelling, key, place, trim(key[:place]) AS rest, known_sorts(trim(key[:place]), $things_before, $wear_before, $works_before) AS sorts
+    SELECT spelling, key, place, trim(key[:place]) AS rest, known_sorts(trim(key[:place]), $things_before, $wear_before, $works_before, $groups_before, $genres_before) AS sorts
     FROM cuts
     WHERE place < length(key)
 ),
 afters AS (
-    SELECT spelling, place, trim(key[place + 1:]) AS rest, known_sorts(trim(key[place + 1:]), $things_after, $wear_after, $works_after) AS sorts
+    SELECT spelling, place, trim(key[place + 1:]) AS rest, known_sorts(trim(key[place + 1:]), $things_after, $wear_after, $works_after, $groups_after, $genres_after) AS sorts
     FROM cuts
     WHERE place > 0
 )

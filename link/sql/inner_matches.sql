@@ -1,7 +1,7 @@
 -- inner_hits: a row is a name of the topic inside an unmatched query, known for the topic's sort; `less` is what its form costs.
 CREATE OR REPLACE TABLE inner_hits AS
 SELECT
-    unmatched.query, unmatched.query_group, topic_names.item, topic_names.name, topic_names.language, inner_names.key,
+    unmatched.query, unmatched.query_group, sorts.sort, topic_names.item, topic_names.name, topic_names.language, inner_names.key,
     inner_names.before, inner_names.after, known_forms.turned,
     5 * (known_forms.rule_count + topic_names.rule_count) + CASE WHEN known_forms.key <> topic_names.normalised THEN 3 ELSE 0 END
     + CASE topic_names.kind WHEN 'alias' THEN 1 ELSE 0 END AS less,
@@ -24,7 +24,7 @@ WHERE (
   AND ends_in_one_letter(known_forms.key) = ends_in_one_letter(topic_names.normalised)
   AND (known_forms.rule_count + topic_names.rule_count = 0 OR topic_names.kind = 'label' OR known_forms.key = topic_names.normalised);
 
--- found: add the items of the longest of these names, which reach the topic and are no persons.
+-- found: add the items of the longest of these names, which reach the topic and are no persons; of bands, where the rest says that they are.
 INSERT INTO found
 SELECT query, query_group, item, 8 AS strength, hit[3] AS name, hit[4] AS language, 95.0 - hit[1] AS score, 8 AS grade
 FROM (
@@ -33,10 +33,14 @@ FROM (
     JOIN query_group_scopes USING (query_group)
     JOIN scopes USING (scope)
     JOIN members ON members.scope = query_group_scopes.scope AND members.item = hits.item
-    JOIN query_groups AS query_group ON query_group.query_group = hits.query_group
-    JOIN sorts USING (topic)
-    -- Titles have "the novel" before them; genres are called a novel themselves.
-    WHERE scopes.occupation IS NULL AND (sorts.sort <> 'works' OR scopes.members = 'instances')
+    LEFT JOIN (SELECT item FROM wikidata.claims WHERE property = 'P31' AND target = 5) AS human ON human.item = hits.item
+    -- Titles have "the novel" before them; genres are called a novel themselves. "The band" stands before no person.
+    WHERE CASE hits.sort
+        WHEN 'groups' THEN scopes.occupation IS NOT NULL AND human.item IS NULL
+        WHEN 'works' THEN scopes.occupation IS NULL AND scopes.members = 'instances'
+        WHEN 'genres' THEN scopes.occupation IS NULL AND scopes.members <> 'instances'
+        ELSE scopes.occupation IS NULL
+    END
       AND is_own_hit(hits.query, hits.item) AND NOT (hits.turned AND scopes.members = 'instances')
     GROUP BY hits.query, hits.query_group, hits.item
     QUALIFY rank() OVER (PARTITION BY hits.query ORDER BY max(length(hits.key)) DESC) = 1

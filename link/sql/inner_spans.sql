@@ -13,7 +13,7 @@ cuts AS MATERIALIZED (
     SELECT language, spaced, head_last, key AS whole, boundaries(key, spaced) AS places FROM unfound
 ),
 spans AS (
-    SELECT language, spaced, head_last, whole, first, last, trim(whole[first + 1:last]) AS key
+    SELECT language, spaced, head_last, whole, first, last, trim(whole[first + 1:last], ' ,;:') AS key
     FROM (
         SELECT * EXCLUDE (places), unnest(places) AS last
         FROM (SELECT *, unnest(places) AS first FROM cuts WHERE spaced AND len(places) BETWEEN 3 AND 12)

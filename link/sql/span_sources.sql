@@ -23,8 +23,8 @@ spans AS (
 judged AS (
     SELECT
         *,
-        len(known_sorts(before, $things_before, $wear_before, $works_before)) > 0 AS known_before,
-        len(known_sorts(after, $things_after, $wear_after, $works_after)) > 0 AS known_after,
+        len(known_sorts(before, $things_before, $wear_before, $works_before, $groups_before, $genres_before)) > 0 AS known_before,
+        len(known_sorts(after, $things_after, $wear_after, $works_after, $groups_after, $genres_after)) > 0 AS known_after,
         nullif(regexp_extract(before, $creator_before, 1), '') AS creator_before,
         nullif(regexp_extract(after, $creator_after, 1), '') AS creator_after
     FROM spans

@@ -13,4 +13,7 @@ SELECT query, item, regexp_extract(first, $creator_before, 1), marked AND first 
 FROM sides WHERE first <> ''
 UNION ALL
 SELECT query, item, regexp_extract(last, $creator_after, 1), true, false
-FROM sides WHERE regexp_matches(last, $creator_after);
+FROM sides WHERE regexp_matches(last, $creator_after)
+UNION ALL
+SELECT query, item, regexp_extract(last, '^[(\[](.+)[)\]]$', 1), false, false
+FROM sides WHERE regexp_matches(last, '^[(\[](.+)[)\]]$');

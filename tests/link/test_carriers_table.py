@@ -22,6 +22,8 @@ COLUMNS = (
     "further, before what is worn or ridden",
     "before a title",
     "after it",
+    "beside a band",
+    "beside a genre",
     "creator before, after",
 )
 
@@ -41,6 +43,8 @@ def table() -> str:
             own["wear"]["before"],
             own["works"]["before"],
             own["works"]["after"],
+            [*own["groups"]["before"], *own["groups"]["after"]],
+            [*own["genres"]["before"], *own["genres"]["after"]],
         ]
         cells = [
             CATALOG.language(code).name,

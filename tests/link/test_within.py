@@ -12,14 +12,23 @@ from polyculture.link.index.source import IndexSource
 from polyculture.link.linker import Linker
 from polyculture.link.normalise import normalise
 from polyculture.link.rules import LinkRules
-from polyculture.link.within import SORTS, carriers, sort_of
+from polyculture.link.within import SORTS, carriers, sorts_of
 from tests.link_world import CATALOG, index_of, item, link_all, link_one, queries
 
 DISH, DRINK, GARMENT = ("food", "dish"), ("beverage", "drink"), ("clothing", "garment")
 TITLE, AUTHOR, SONG = ("book", "title"), ("book", "author"), ("music", "song")
+ARTIST, GENRE, VEHICLE = ("music", "artist"), ("music", "genre"), ("transportation", "vehicle")
 DISHES = {
     "en": "fish and chips", "de": "Weißwurst", "es": "gallo pinto", "it": "ribollita", "tr": "mantı", "ko": "냉면",
     "ar": "كشري", "fa": "قورمه سبزی", "hi": "समोसा", "th": "ต้มยำ", "ja": "お好み焼き", "zh": "热干面",
+}  # fmt: skip
+BANDS = {
+    "en": "Nightwish", "de": "Nightwish", "es": "Nightwish", "it": "Nightwish", "tr": "Nightwish", "ko": "나이트위시",
+    "ar": "نايتويش", "fa": "نایت‌ویش", "hi": "नाइटविश", "th": "ไนต์วิช", "ja": "ナイトウィッシュ", "zh": "夜愿",
+}  # fmt: skip
+GENRES = {
+    "en": "reggae", "de": "Reggae", "es": "reggae", "it": "reggae", "tr": "reggae", "ko": "레게", "ar": "ريغي",
+    "fa": "رگی", "hi": "रेगे", "th": "เร็กเก", "ja": "レゲエ", "zh": "雷鬼",
 }  # fmt: skip
 DREAM = {"en": "Dream of the Red Chamber", "zh": "红楼梦", "es": "Sueño en el pabellón rojo"}
 
@@ -42,6 +51,11 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> IndexSource:
         item("Q21", {"en": "George Orwell", "ko": "조지 오웰"}, {"en": ["Orwell"]}, P31="Q5", P106="Q36180"),
         item("Q22", {"en": "soup", "th": "ซุป"}, P31="Q19361238"),
         item("Q23", {"en": "tea"}, P31="Q40050"),
+        item("Q30", BANDS, P31="Q2088357"),
+        item("Q31", GENRES, P31="Q188451"),
+        item("Q32", {"en": "tram", "de": "Straßenbahn", "fa": "تراموا", "zh": "有轨电车"}, P279="Q42889"),
+        item("Q33", {"en": "Halo"}, P31="Q2188189"),
+        item("Q34", "Madonna", P31="Q5", P106="Q177220"),
     ]  # fmt: skip
     return index_of(tmp_path_factory.mktemp("within"), entities)
 
@@ -88,6 +102,89 @@ def test_a_name_among_known_words_is_linked(
     world: IndexSource, language: str, kind: tuple[str, str], surface: str, qid: str
 ) -> None:
     assert found(world, language, kind, surface) == (qid, "linked", "within")
+
+
+def all_found(
+    source: IndexSource, queries: list[tuple[str, tuple[str, str], str]]
+) -> dict[str, tuple[str | None, str, str | None]]:
+    """What each surface is linked to, all in one run."""
+    rows = link_all(source, *[(language, *kind, surface) for language, kind, surface in queries])["links"].to_pylist()
+    return {row["surface"]: (row["qid"], row["status"], row["match"]) for row in rows}
+
+
+# By language: a band, something else of the same name, and a genre, each with the noun that says so.
+NOUNS = {
+    "en": ("the band Nightwish", "the song Nightwish", "reggae music"),
+    "de": ("die Band Nightwish", "das Lied Nightwish", "Reggae Musik"),
+    "es": ("el grupo Nightwish", "la canción Nightwish", "la música reggae"),
+    "it": ("il gruppo Nightwish", "l'album Nightwish", "la musica reggae"),
+    "tr": ("Nightwish grubu", "Nightwish şarkısı", "reggae müziği"),
+    "ko": ("밴드 나이트위시", "노래 나이트위시", "레게 음악"),
+    "ar": ("فرقة نايتويش", "أغنية نايتويش", "موسيقى ريغي"),
+    "fa": ("گروه نایت‌ویش", "ترانه نایت‌ویش", "موسیقی رگی"),
+    "hi": ("नाइटविश बैंड", "गीत नाइटविश", "रेगे संगीत"),
+    "th": ("วงไนต์วิช", "อัลบั้มไนต์วิช", "ดนตรีเร็กเก"),
+    "ja": ("バンドのナイトウィッシュ", "楽曲ナイトウィッシュ", "レゲエ音楽"),
+    "zh": ("夜愿乐队", "歌曲夜愿", "雷鬼音乐"),
+    "zh-tw": ("夜願樂團", "歌曲夜願", "雷鬼音樂"),
+}
+
+
+def test_the_noun_beside_a_name_says_what_it_is(world: IndexSource) -> None:
+    assert NOUNS.keys() == CATALOG.languages.keys()
+    found = all_found(
+        world,
+        [
+            (code, kind, one)
+            for code, all_ in NOUNS.items()
+            for kind, one in zip((ARTIST, SONG, GENRE), all_, strict=True)
+        ],
+    )
+    for band, other, genre in NOUNS.values():
+        assert found[band] == ("Q30", "linked", "within")
+        assert found[other][1] != "linked"
+        assert found[genre] == ("Q31", "linked", "within")
+    persons = ["the band Madonna", "the group Madonna", "Madonna (band)"]
+    assert {qid for qid, *_ in all_found(world, [("en", ARTIST, one) for one in persons]).values()} == {None}
+
+
+KNOWN_RESTS = [
+    ("ja", DISH, "お好み焼き三つ", "Q11"),
+    ("ja", DISH, "お好み焼き二人前", "Q11"),
+    ("ko", DISH, "냉면 두 사발", "Q11"),
+    ("ko", DISH, "냉면 2인분", "Q11"),
+    ("th", DISH, "ต้มยำสองหม้อ", "Q11"),
+    ("th", DISH, "ต้มยำ5ถ้วย", "Q11"),
+    ("zh", VEHICLE, "十列有轨电车", "Q32"),
+    ("en", VEHICLE, "in a tram", "Q32"),
+    ("de", VEHICLE, "mit der Straßenbahn", "Q32"),
+    ("fa", VEHICLE, "با تراموا", "Q32"),
+    ("en", SONG, "the hit song Halo", "Q33"),
+    ("en", DISH, "fish and chips (British dish)", "Q11"),
+    ("ja", DISH, "お好み焼き(広島風の料理)", "Q11"),
+    ("zh", TITLE, "《红楼梦》(小说)", "Q14"),
+    ("en", ARTIST, "Nightwish (band)", "Q30"),
+    ("en", TITLE, "Dream of the Red Chamber (Cao Xueqin)", "Q14"),
+    ("es", TITLE, "Sueño en el pabellón rojo, de Cao Xueqin", "Q14"),
+    ("en", TITLE, "Cao Xueqin: Dream of the Red Chamber", "Q14"),
+]
+
+
+def test_numbers_prepositions_brackets_and_commas_are_known(world: IndexSource) -> None:
+    found = all_found(world, [(language, kind, surface) for language, kind, surface, _ in KNOWN_RESTS])
+    assert found == {surface: (qid, "linked", "within") for *_, surface, qid in KNOWN_RESTS}
+
+
+def test_a_creator_whom_nobody_knows_leaves_a_doubt(world: IndexSource) -> None:
+    expected = {
+        "Animal Farm by Somebody Unknown": ("Q24", "ambiguous", "within"),
+        "Somebody Unknown: Animal Farm": ("Q24", "ambiguous", "within"),
+        "Dream of the Red Chamber by Somebody Unknown": (None, "no candidate", None),
+        "Dream of the Red Chamber (George Orwell)": (None, "no candidate", None),
+        "Animal Farm (George Orwell)": ("Q24", "ambiguous", "within"),
+        "Animal Farm behind Somebody Unknown": (None, "no candidate", None),
+    }
+    assert all_found(world, [("en", TITLE, surface) for surface in expected]) == expected
 
 
 @pytest.mark.parametrize("surface", ["Orwell's Animal Farm", "Animal Farm by George Orwell"])
@@ -306,4 +403,4 @@ def test_the_carrier_words_are_whole() -> None:
                 words = own[sort][side]
                 assert all(normalise(words, "plain")), (language.code, sort)
                 assert len(set(words)) == len(words), (language.code, sort, side)
-    assert {sort_of(topic) for topic in CATALOG.topics} == set(SORTS)
+    assert {sort for topic in CATALOG.topics for sort in sorts_of(topic)} == set(SORTS)
