@@ -16,7 +16,11 @@ def view(
     runs: Runs = None,
     port: Annotated[int, typer.Option("--port", help="The port on this machine; 0 takes a free one.")] = PORT,
 ) -> None:
-    """Serve pages on this machine to browse the store: search, read responses, query in SQL.
+    """Serve pages on this machine to browse the store: search, read responses, compare runs, query in SQL.
+
+    Runs of the same folder stand beside one another: numbers over time, and this run against one of them as its
+    baseline, each change with its interval and a word: lower, higher, same within a margin, not shown to differ.
+    Responses and answers to SQL can be taken away as CSV or JSON lines.
 
     Read-only, for this machine's browser only, at the printed address: whoever knows it can read the store. Ctrl-C
     ends it.

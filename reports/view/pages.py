@@ -9,8 +9,15 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from polyculture.cache.errors import StoreError
+from polyculture.cache.layout import Layout
+from polyculture.metrics.comparison.blocks import Blocks
+from polyculture.metrics.comparison.compare import METRICS
 from polyculture.reports.names import Names
-from polyculture.reports.view.live import LiveStore
+from polyculture.reports.texts import texts
+from polyculture.reports.view import downloads
+from polyculture.reports.view.drawing import interval_marks, trends
+from polyculture.reports.view.live import Answer, LiveStore
+from polyculture.reports.view.runs import RunsBeside
 
 FOLDER = Path(__file__).parent
 AXES = ("model", "language", "topic", "condition", "country")
@@ -18,6 +25,8 @@ FOUND = 200  # rows of a search
 SIZE = 20  # responses on a page
 ROWS = 1_000  # of a reader's own question
 LONGEST = 2_000  # characters of a cell
+LONGEST_OF_FILE = 100_000  # the same in a file
+LONGEST_NAME = 80  # of a search for which names like it are looked for
 
 Asked = Mapping[str, str]
 
@@ -27,18 +36,33 @@ class Pages:
 
     def __init__(self, store: LiveStore, experiment: str, names: Names, base: str) -> None:
         self._store, self._names = store, names
+        self._beside = RunsBeside(store.run, store.layout, store.folder)
         loader = FileSystemLoader(FOLDER / "templates")
         self._environment = Environment(
             loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
         )
-        self._environment.globals.update(experiment=experiment, names=names, axes=AXES, base=base)
+        self._environment.globals.update(
+            experiment=experiment, names=names, axes=AXES, base=base, metric_name=metric_name
+        )
+
+    @property
+    def layout(self) -> Layout:
+        """The tables and views of the store."""
+        return self._store.layout
 
     def search(self, asked: Asked) -> str:
         """An overview of the run, or the results of a search."""
         needle = asked.get("q", "").strip()
         found = self._store.ask("search", FOUND, needle=needle) if needle else None
+        near = self._near(needle) if found is not None and not found.rows else []
         standing = None if needle else self._store.told("standing")  # it reads every mention
-        return self._page("search", needle=needle, found=found, standing=standing)
+        return self._page("search", needle=needle, found=found, standing=standing, near=near)
+
+    def _near(self, needle: str) -> list[str]:
+        """Names like one that nothing was found for."""
+        if len(needle) > LONGEST_NAME:
+            return []
+        return [str(row["name"]) for row in self._store.ask("near", needle=needle).records()]
 
     def item(self, qid: str) -> str:
         """An item, and how often each model mentions it in each language."""
@@ -62,6 +86,41 @@ class Pages:
         shown = {"found": found[:SIZE], "more": len(found) > SIZE, "page": page, "choices": choices}
         return self._page("responses", filters=filters, **shown)
 
+    def response_rows(self, asked: Asked) -> Answer:
+        """The responses that meet the filters, for a file."""
+        filters = {name: asked.get(name, "") for name in ("qid", "surface", *AXES)}
+        found = self._store.ask("responses", downloads.ROWS, **filters, size=downloads.ROWS, skipped=0)
+        kept = [place for place, name in enumerate(found.columns) if name != "marks"]
+        rows = [tuple(row[place] for place in kept) for row in found.rows]
+        return Answer(tuple(found.columns[place] for place in kept), rows, found.more)
+
+    def sql_rows(self, asked: Asked) -> Answer:
+        """The answer to a reader's own query, for a file."""
+        return self._store.question(asked.get("query", "").strip(), downloads.ROWS, LONGEST_OF_FILE)
+
+    def runs(self) -> str:
+        """The runs of the folder over time, and the choice of a baseline."""
+        found = self._beside.trend()
+        named = [(one.name, rows) for one, rows in found.runs]
+        said = {
+            (row["metric"], row["model"], name): cell(row["estimate"]) + interval(row["low"], row["high"])
+            for name, rows in named
+            for row in rows
+        }
+        here_is = self._store.run.root.name
+        others = [one.name for one in self._beside.all()[0] if one.name != here_is]
+        drawn = trends(named, METRICS)
+        return self._page("runs", found=found, trends=drawn, here_is=here_is, said=said, others=others)
+
+    def compare(self, asked: Asked) -> str:
+        """The run against a baseline: what changed, with its interval and a word."""
+        values = {name: asked.get(name, "").strip() for name in ("baseline", "model", "other", "margins")}
+        found, changes = self._beside.against(**values)
+        effects = {metric: [c.row.effect for c in changes if c.row.metric == metric] for metric in METRICS}
+        marks = [mark for metric in METRICS for mark in interval_marks(effects[metric])]
+        lines = list(zip(changes, marks, strict=True))
+        return self._page("compare", found=found, lines=lines, asked=values, sampled=Blocks.PROMPTS.sampled)
+
     def sql(self, asked: Asked) -> str:
         """A reader's own query with its answer or error; and the dictionary of views and columns."""
         query, answer, fault = asked.get("query", "").strip(), None, None
@@ -73,12 +132,22 @@ class Pages:
         dictionary = self._store.ask("dictionary", 10_000).records()
         return self._page("sql", query=query, answer=answer, fault=fault, dictionary=dictionary, cell=cell, rows=ROWS)
 
-    def fault(self, reason: str) -> str:
+    def fault(self, reason: str, title: str = "No answer") -> str:
         """A page that shows an error."""
-        return self._page("fault", reason=reason)
+        return self._page("fault", reason=reason, title=title)
 
     def _page(self, name: str, **values: Any) -> str:
         return self._environment.get_template(f"{name}.html.jinja").render(here=name, **values)
+
+
+def interval(low: Any, high: Any) -> str:
+    """' [0.1, 0.2]', or nothing where there is none."""
+    return "" if low is None or high is None else f" [{low:.3g}, {high:.3g}]"
+
+
+def metric_name(metric: str) -> str:
+    """A metric as the report calls it."""
+    return texts().metrics[metric].name
 
 
 def pieces(text: str, marks: Sequence[Mapping[str, int | None]]) -> list[tuple[str, bool]]:

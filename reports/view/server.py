@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import logging
 import re
 import secrets
 import socket
@@ -16,11 +17,16 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from polyculture.cache.errors import StoreError
+from polyculture.cache.corrupt_files import damaged_file
+from polyculture.cache.errors import PolycultureError, StoreError
+from polyculture.cache.layout import Layout
 from polyculture.cache.run_folder import RunFolder
+from polyculture.reports.view.downloads import TYPES, as_file
+from polyculture.reports.view.live import Answer
 from polyculture.reports.view.pages import FOLDER, Pages
 
 LOOPBACK = "127.0.0.1"
@@ -34,6 +40,7 @@ HEADERS = {
     "Cache-Control": "no-store",
 }
 
+_log = logging.getLogger(__name__)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -53,7 +60,8 @@ def new_base() -> str:
 
 def application(run: RunFolder, pages: Pages, base: str) -> web.Application:
     """The pages at their addresses below `base`, and the run's report where there is one."""
-    app = web.Application(middlewares=[_guard(base)])
+    app = web.Application(middlewares=[_guard(base, pages)])
+    layout = pages.layout
 
     def page(make: Callable[[web.Request, Mapping[str, str]], str]) -> Handler:
         async def answer(request: web.Request) -> web.Response:
@@ -61,8 +69,21 @@ def application(run: RunFolder, pages: Pages, base: str) -> web.Application:
             # DuckDB answers in a thread: others may ask meanwhile.
             try:
                 return _html(await asyncio.to_thread(make, request, _texts(asked)))
-            except (StoreError, duckdb.Error) as fault:
-                return _html(pages.fault(str(fault).splitlines()[0]), status=503)
+            except (PolycultureError, duckdb.Error, pa.ArrowException) as fault:
+                return _html(pages.fault(_line(fault, layout)), status=503)
+
+        return answer
+
+    def file(name: str, make: Callable[[Mapping[str, str]], Answer]) -> Handler:
+        async def answer(request: web.Request) -> web.Response:
+            asked = _texts(await request.post()) or request.query
+            format = request.match_info["format"]
+            try:
+                body = await asyncio.to_thread(lambda: as_file(make(asked), format))
+            except (PolycultureError, duckdb.Error, pa.ArrowException) as fault:
+                return _html(pages.fault(_line(fault, layout)), status=503)
+            headers = {"Content-Disposition": f'attachment; filename="{name}.{format}"'}
+            return web.Response(body=body, content_type=TYPES[format], charset="utf-8", headers=headers)
 
         return answer
 
@@ -73,7 +94,11 @@ def application(run: RunFolder, pages: Pages, base: str) -> web.Application:
     routes.add_get(f"{base}/", page(lambda request, _: pages.search(request.query)))
     routes.add_get(rf"{base}/item/{{qid:Q\d+}}", page(lambda request, _: pages.item(request.match_info["qid"])))
     routes.add_get(f"{base}/responses", page(lambda request, _: pages.responses(request.query)))
+    routes.add_get(rf"{base}/responses.{{format:csv|jsonl}}", file("responses", pages.response_rows))
+    routes.add_get(f"{base}/runs", page(lambda _request, _asked: pages.runs()))
+    routes.add_get(f"{base}/compare", page(lambda request, _: pages.compare(request.query)))
     routes.add_get(f"{base}/sql", page(_form(pages)))
+    routes.add_post(rf"{base}/sql.{{format:csv|jsonl}}", file("answer", pages.sql_rows))
     routes.add_post(f"{base}/sql", page(lambda _, asked: pages.sql(asked)))
     routes.add_get(f"{base}/report.css", _file(FOLDER.parent / "report.css"))
     routes.add_get(f"{base}/view.css", _file(FOLDER / "view.css"))
@@ -96,8 +121,16 @@ def _texts(asked: Mapping[str, object]) -> dict[str, str]:
     return {name: value for name, value in asked.items() if isinstance(value, str)}
 
 
-def _guard(base: str) -> Middleware:
-    """Refuses requests without the token or of other pages, and adds security headers to every answer."""
+def _line(fault: Exception, layout: Layout) -> str:
+    """A fault in one line, as the command line says it: which file is damaged, and what to do."""
+    return str(damaged_file(fault, layout) or fault).splitlines()[0]
+
+
+def _guard(base: str, pages: Pages) -> Middleware:
+    """Refuses requests without the token or of other pages, and adds security headers to every answer.
+
+    Whoever has the token reads of a wrong address or an unforeseen fault on a page; the terminal has its trace.
+    """
 
     @web.middleware
     async def guard(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -107,10 +140,22 @@ def _guard(base: str) -> Middleware:
         try:
             response = await handler(request)
         except web.HTTPException as refusal:
-            response = web.Response(status=refusal.status, text=refusal.text)
+            response = _html(pages.fault(*_refusal(refusal)), refusal.status)
+        except Exception as fault:  # noqa: BLE001  whatever it is, a reader gets a page, and the terminal the trace
+            _log.exception("a page could not be made")
+            reason = f"This page could not be made ({type(fault).__name__}); the terminal says more. Others still work."
+            response = _html(pages.fault(reason, "A fault of ours"), 500)
         return _with_headers(response, request.path, base)
 
     return guard
+
+
+def _refusal(refusal: web.HTTPException) -> tuple[str, str]:
+    """What a page says of an address that has no answer, and its heading."""
+    said = refusal.text or refusal.reason
+    if refusal.status == 404 and said.startswith("404"):
+        said = "There is no such page here. The links above lead to all there are."
+    return said, "Not found" if refusal.status == 404 else "No answer"
 
 
 def _may_ask(request: web.Request, base: str) -> bool:
