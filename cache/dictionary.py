@@ -4,7 +4,9 @@
     rows[0]["meaning"]
 
 Nothing is written twice. The comment above a view in its SQL file explains the view, the comment beside a field of a
-row type explains the column, and the `columns.toml` beside the SQL file explains the other columns.
+row type explains the column, and the `columns.toml` beside the view's SQL file explains its other columns. What that
+file leaves out is explained by those of the other rooms, in the layout's order: `condition` is one thing in a metric
+and another in an instrument.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import re
 import tokenize
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -36,14 +39,17 @@ ORDER BY table_name, column_index
 def describe(connection: duckdb.DuckDBPyConnection, layout: Layout) -> list[dict[str, str]]:
     """A row per view (its `column` is empty), followed by a row per column of it: view, column, type, meaning."""
     headers = dict(_headers(layout.files))
-    meanings = _meanings(layout.files)
+    rooms = _rooms(layout.files)
+    homes = {view: file.with_name(COLUMNS) for file in layout.files for view, _ in _headers([file])}
     declared = {table.name: table_comments(table) for table in layout.tables}
     rows: list[dict[str, str]] = []
     for view, column, type_name in connection.execute(_QUERY).fetchall():
         if not rows or rows[-1]["view"] != view:
-            meaning = headers.get(view) or meanings["views"].get(view, {}).get("row") or _stored(view, declared)
+            row = next(filter(None, (room.views.get(view, {}).get("row") for room in rooms.values())), "")
+            meaning = headers.get(view) or row or _stored(view, declared)
             rows.append({"view": view, "column": "", "type": "", "meaning": meaning})
-        meaning = _meaning(view, column, meanings, declared)
+        home = rooms.get(homes.get(view.removeprefix("stored_"), Path()))
+        meaning = _meaning(view, column, [*([home] if home else []), *rooms.values()], declared)
         rows.append({"view": view, "column": column, "type": type_name, "meaning": meaning})
     return rows
 
@@ -57,10 +63,10 @@ def describe_selections(selections: Collection[str]) -> list[dict[str, str]]:
     return rows
 
 
-def _meaning(view: str, column: str, meanings: Mapping[str, Any], declared: Mapping[str, Mapping[str, str]]) -> str:
-    own = meanings["views"].get(view, {})
-    of_table = declared.get(view.removeprefix("stored_"), {})
-    return str(own.get(column) or of_table.get(column) or meanings["columns"].get(column, ""))
+def _meaning(view: str, column: str, rooms: Sequence[_Room], declared: Mapping[str, Mapping[str, str]]) -> str:
+    own = [room.views.get(view, {}).get(column, "") for room in rooms]
+    of_table = declared.get(view.removeprefix("stored_"), {}).get(column, "")
+    return next(filter(None, (*own, of_table, *(room.columns.get(column, "") for room in rooms))), "")
 
 
 def _stored(view: str, declared: Collection[str]) -> str:
@@ -75,13 +81,21 @@ def _headers(files: Sequence[Path]) -> Iterator[tuple[str, str]]:
             yield name, re.sub(r"\s*\n(--)?\s*", " ", text).strip()
 
 
-def _meanings(files: Sequence[Path]) -> dict[str, dict[str, Any]]:
-    """What the `columns.toml` beside the files say: `columns` (column -> meaning), `views` (view -> the same)."""
-    found: dict[str, dict[str, Any]] = {"columns": {}, "views": {}}
-    for file in sorted({file.with_name(COLUMNS) for file in files}):
+@dataclass(frozen=True)
+class _Room:
+    """What a `columns.toml` says: of a column of any view (`columns`), of one in a single view (`views`)."""
+
+    columns: Mapping[str, str]
+    views: Mapping[str, Mapping[str, str]]
+
+
+def _rooms(files: Sequence[Path]) -> dict[Path, _Room]:
+    """What the `columns.toml` beside the files say, in the order of the files."""
+    found = {}
+    for file in dict.fromkeys(file.with_name(COLUMNS) for file in files):
         if file.exists():
             said = tomllib.loads(file.read_text(encoding="utf-8"))
-            found = {part: {**found[part], **said.get(part, {})} for part in found}
+            found[file] = _Room(said.get("columns", {}), said.get("views", {}))
     return found
 
 

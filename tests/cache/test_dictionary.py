@@ -61,3 +61,14 @@ def test_the_selections_are_listed_with_what_differs_there(run: RunFolder) -> No
     assert said["right_language_with_ambiguous.*"] == " ".join(
         said[f"{one}.*"] for one in SELECTIONS["right_language_with_ambiguous"]
     )
+
+
+def test_a_column_means_what_its_own_room_says(run: RunFolder) -> None:
+    """`condition` of a metric was once explained as what stands before a multiple-choice question."""
+    query = "SELECT view, meaning FROM dictionary WHERE \"column\" = 'condition'"
+    with open_store(run, store_layout()) as store:
+        said = dict(store.sql(query).fetchall())
+    foreign = [view for view, meaning in said.items() if "'alone'" in meaning and "relevance" not in view]
+    assert not foreign
+    assert said["granularity"].startswith("'neutral', 'explicit'")
+    assert said["relevance_metrics"].startswith("what stands before the question")
