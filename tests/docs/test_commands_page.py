@@ -1,0 +1,115 @@
+"""`docs/commands.md` is what `--help` of every command says.
+
+python -m tests.docs.test_commands_page    # writes the page anew
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from typer.main import get_command
+
+from polyculture.cli.app import app
+
+PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
+HEAD = """# Commands
+
+What `polyculture COMMAND --help` says, of every command: this page is made of it, and a test holds them together.
+Exit codes stand [at the end](#exit-codes); what to do after a failure is in [Troubleshooting](troubleshooting.md).
+
+An argument in brackets may be left out. `EXPERIMENT` is [the experiment file](experiments.md).
+
+"""
+TAIL = """## Exit codes
+
+| exit code | what it says |
+| --- | --- |
+| 0 | done |
+| 2 | something for you to correct: one line says what, where and how |
+| 3 | a job is held by another process, which is named |
+| 4 | some requests failed: running again retries those that may pass, with `--retry-failed` the others, too |
+| 5 | `max_cost` would be passed |
+| 6 | a stage stopped itself: one reason for all first answers, or minutes of a failing service; [more](faults.md) |
+| 130 | stopped by Ctrl-C |
+"""
+
+
+def page() -> str:
+    """A section a command, in the order of `polyculture --help`, and a list of them before."""
+    commands = [(path, command, context) for path, command, context in _commands() if len(path) > 1]
+    listed = [f"| [`{_name(path)}`](#{_anchor(path)}) | {_line(command)} |" for path, command, _ in commands]
+    overview = "\n".join(["| command | what it does |", "| --- | --- |", *listed])
+    sections = "".join(_section(path, command, context) for path, command, context in commands)
+    return f"{HEAD}{overview}\n\n{sections}{TAIL}"
+
+
+def _commands() -> Iterator[tuple[tuple[str, ...], Any, Any]]:
+    root = get_command(app)
+    yield from _below(("polyculture",), root, root.context_class(root, info_name="polyculture"))
+
+
+def _below(path: tuple[str, ...], command: Any, context: Any) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
+    """A command, and those of a group after it."""
+    yield path, command, context
+    for name in command.list_commands(context) if hasattr(command, "list_commands") else ():
+        child = command.get_command(context, name)
+        if child is not None and not child.hidden:
+            yield from _below((*path, name), child, command.context_class(child, parent=context, info_name=name))
+
+
+def _section(path: tuple[str, ...], command: Any, context: Any) -> str:
+    parameters = command.get_params(context)
+    arguments = [
+        _row(record) for one in parameters if one.param_type_name == "argument" if (record := _record(one, context))
+    ]
+    options = [
+        _row(record)
+        for one in parameters
+        if one.param_type_name == "option" and one.name != "help" and (record := _record(one, context))
+    ]
+    usage = " ".join((_name(path), *command.collect_usage_pieces(context)))
+    parts = [f"## {_name(path)}", f"    {usage}", inspect.cleandoc(command.help or command.short_help or "")]
+    parts += [
+        f"| {head} | |\n| --- | --- |\n" + "\n".join(rows)
+        for head, rows in (("argument", arguments), ("option", options))
+        if rows
+    ]
+    if command.epilog:
+        parts.append("For example:\n\n" + "\n".join(f"    {line.strip()}" for line in command.epilog.split("; ")))
+    return "\n\n".join(parts) + "\n\n"
+
+
+def _record(parameter: Any, context: Any) -> tuple[str, str] | None:
+    """The name of a parameter with its values, and its help with default and bounds, as `--help` prints them."""
+    record: tuple[str, str] | None = parameter.get_help_record(context)
+    return record
+
+
+def _row(record: tuple[str, str]) -> str:
+    name, said = (" ".join(text.split()).replace("|", r"\|") for text in record)
+    return f"| `{name}` | {said.replace('<', '&lt;')} |"
+
+
+def _name(path: tuple[str, ...]) -> str:
+    return " ".join(path)
+
+
+def _anchor(path: tuple[str, ...]) -> str:
+    return "-".join(path)
+
+
+def _line(command: Any) -> str:
+    """The first sentence of a command's help."""
+    said = " ".join(inspect.cleandoc(command.help or "").split("\n\n")[0].split())
+    return said.replace("|", r"\|")
+
+
+def test_the_page_is_what_help_says() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(), "write it anew: python -m tests.docs.test_commands_page"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
