@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from polyculture.metrics.intervals.levels import METHODS
 from polyculture.reports.headline import METRICS, ModelLines
 from polyculture.reports.numbers import FormattedEstimate, count, decimal, known
 from polyculture.reports.texts import Metric, texts
@@ -14,7 +15,7 @@ from polyculture.reports.texts import Metric, texts
 Rows = Sequence[Mapping[str, Any]]
 _STEPS = (1, 2, 5, 10)
 _PARTS = 5  # of a scale, about
-_NARROWEST = 0.1  # a scale of shares: a narrower one would show the last digit as a difference
+_NARROWEST = 0.1  # a scale of shares, and ten times as much of a count: a narrower one would show noise as a difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class Dots:
 def dots(numbers: Rows, models: Sequence[ModelLines]) -> Dots:
     """The plot of models over all their languages, from the rows of `sql/headline.sql` and the lines made of them."""
     whole = {(row["model"], row["metric"]): row for row in numbers if row["language"] is None}
-    ends = {metric: _ends([row for (_, of), row in whole.items() if of == metric]) for metric in METRICS}
+    ends = {metric: _ends([row for (_, of), row in whole.items() if of == metric], metric) for metric in METRICS}
     scales = tuple(_scale(metric, *ends[metric]) for metric in METRICS)
     lines = tuple(
         DotLine(
@@ -75,17 +76,25 @@ def dots(numbers: Rows, models: Sequence[ModelLines]) -> Dots:
     return Dots(scales, lines)
 
 
-def _ends(rows: Rows) -> tuple[float, float]:
+def _ends(rows: Rows, metric: str) -> tuple[float, float]:
     """Round numbers around all values and limits; 0 and 1 where there are none."""
     values = [row[name] for row in rows for name in ("estimate", "low", "high") if known(row[name]) is not None]
     if not values:
         return 0.0, 1.0
-    least, most = min(values), max(values)
-    if (lacks := _NARROWEST - (most - least)) > 0:
-        least, most = (1 - _NARROWEST, 1.0) if most <= 1 < most + lacks / 2 else (least - lacks / 2, most + lacks / 2)
+    least, most = _widened(min(values), max(values), metric)
     power = 10 ** math.floor(math.log10((most - least) / _PARTS))
     step = next(power * part for part in _STEPS if power * part >= (most - least) / _PARTS)
     return math.floor(least / step + 1e-9) * step, math.ceil(most / step - 1e-9) * step
+
+
+def _widened(least: float, most: float, metric: str) -> tuple[float, float]:
+    """The ends, at least so far apart that the last digit is no difference, and within what the metric can be."""
+    _, lowest, highest = METHODS[metric]
+    narrowest = _NARROWEST if math.isfinite(highest) else 10 * _NARROWEST
+    lacks = max(0.0, narrowest - (most - least))
+    least, most = least - lacks / 2, most + lacks / 2
+    least, most = (lowest, most + lowest - least) if least < lowest else (least, most)
+    return (least - most + highest, highest) if most > highest else (least, most)
 
 
 def _scale(metric: str, least: float, most: float) -> Scale:

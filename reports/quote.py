@@ -16,6 +16,7 @@ from polyculture.reports.evidence import AXES
 from polyculture.reports.numbers import count
 
 _READABLE = (30, 220)  # characters of a sentence
+_AROUND = 12  # characters of it that are not the entity, at least
 _ENDS = re.compile(r"[.!?](?=\s|$)|[。！？｡؟।]|\n")
 _TRIED = 200  # texts whose sentences are looked at
 
@@ -41,7 +42,11 @@ def quote(evidence: Evidence, wanted: Mapping[str, str]) -> Quote | None:
     found = sorted(_mentions(evidence), key=lambda mention: _distance(evidence, mention, wanted))[:_TRIED]
     sentences = [(mention, _sentence(evidence["responses"][mention[0]]["text"], *mention[1:3])) for mention in found]
     least, most = _READABLE
-    readable = [(mention, said) for mention, said in sentences if least <= sum(map(len, said)) <= most]
+    readable = [
+        (mention, said)
+        for mention, said in sentences
+        if least <= sum(map(len, said)) <= most and len(said[0]) + len(said[2]) >= _AROUND
+    ]
     return next((_quote(evidence, mention, said) for mention, said in readable or sentences), None)
 
 

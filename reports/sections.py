@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from polyculture.cache.manifest import Manifest
+    from polyculture.reports.claims import Claims
     from polyculture.reports.comparisons import Comparisons
     from polyculture.reports.components import ComponentsFigure
     from polyculture.reports.diversity_estimators import DiversityEstimators
@@ -97,6 +98,31 @@ def _compared(data: ReportData) -> Comparisons | None:
     found = comparisons(data.frame(compared_table()), data.manifest, data.names) if data.about_texts else {}
     lines = {family: "Models" if family == "models" else "Country" for family in found if family != AT_A_GLANCE}
     return Comparisons(tuple((found[family], line) for family, line in lines.items())) if found else None
+
+
+def claims_table() -> ReportTable:
+    """The table of claims with their tests."""
+
+    def read(data: ReportData) -> pd.DataFrame:
+        from polyculture.reports.claims import claims_frame
+
+        return claims_frame(data.reading, data.manifest, data.names)
+
+    def sql() -> str:
+        from polyculture.reports.claims import claims_sql
+
+        return claims_sql()
+
+    return ReportTable("claims", read, sql)
+
+
+def _claims(data: ReportData) -> Claims | None:
+    from polyculture.reports.claims import claims
+    from polyculture.reports.headline import totals
+
+    if not data.about_texts or not totals(data.reading.rows(_SQL / "health.sql")).get("linked"):
+        return None
+    return claims(data.frame(claims_table()), data.names)
 
 
 def thin_table() -> ReportTable:
@@ -262,6 +288,7 @@ TEXT_SECTIONS = (
     _section("components", _components, ("components",)),
     _section("numbers", _numbers, ("headline",)),
     _section("compared", _compared, computed=(compared_table(),)),
+    _section("claims", _claims, computed=(claims_table(),)),
     _section("dominance", _dominance, ("dominance",)),
     _section("text_regions", _text_regions, computed=(regions_table(),)),
     _section("distrust", _distrust, ("health", "failures", "resolution"), computed=(thin_table(),)),

@@ -42,6 +42,7 @@ NO_COUNTRY = "no country"  # of pairs of neutral prompts, in a row for each coun
 NO_MARGINS: Mapping[str, float] = MappingProxyType({})
 NO_POINTS: Mapping[str, tuple[float, ...]] = MappingProxyType({})
 RUN = "run"  # the dimension of two runs: `comparison.runs`
+WITHIN = "within"  # the dimension of languages in groups: `claims`
 COMPANIONS = (
     "hill_1",
     "hill_2",
@@ -65,7 +66,7 @@ class Sides:
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters of the dimension's query."""
-        if self.dimension in ("native", RUN):
+        if self.dimension in ("native", RUN, WITHIN):
             return {}
         if self.dimension == "condition":
             return {"a": self.a, "b": self.b}

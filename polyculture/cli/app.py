@@ -9,6 +9,7 @@ import typer
 from polyculture import __version__
 from polyculture.cli import (
     audit,
+    claims,
     collect,
     compare,
     data,
@@ -76,6 +77,7 @@ app.command(
     epilog="polyculture compare exp.toml openai:gpt-4o openai:gpt-4o-mini --by language; "
     "polyculture compare exp.toml explicit neutral --selection right_language"
 )(compare.compare)
+app.command(epilog="polyculture claims exp.toml --claims mine.toml --format csv")(claims.claims)
 app.command(
     epilog="polyculture fine-tune sentiment hard.tsv --base aubmindlab/bert-base-arabertv02 -o models/hard --rows 30000"
 )(fine_tune.fine_tune)

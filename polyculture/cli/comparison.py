@@ -235,9 +235,23 @@ def write_lines(lines: Sequence[dict[str, Any]], format: Format, output: Path | 
     import duckdb
     import pyarrow as pa
 
-    floats = ("a", "b", "difference", "low", "high", "p", "q", "p_beyond", "q_beyond", "lowest", "highest")
+    floats = (
+        "a",
+        "b",
+        "difference",
+        "low",
+        "high",
+        "p",
+        "q",
+        "p_beyond",
+        "q_beyond",
+        "lowest",
+        "highest",
+        "p_holm",
+        "bound",
+    )
     types: dict[str, pa.DataType] = dict.fromkeys(floats, pa.float64())
-    types |= dict.fromkeys(("pairs", "blocks", "missing"), pa.int64())
+    types |= dict.fromkeys(("pairs", "blocks", "missing", "comparisons", "tested"), pa.int64())
     types |= {"keeps_sign": pa.bool_()}
     names = list(lines[0]) if lines else ["metric", *types]
     schema = pa.schema([pa.field(name, types.get(name, pa.string())) for name in names])

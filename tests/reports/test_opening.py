@@ -205,6 +205,9 @@ def test_a_plot_has_one_scale_a_metric_and_a_dot_only_where_there_is_a_number() 
     narrow = [{"model": A, "metric": "granularity", "estimate": 1.0, "low": 0.999, "high": 1.0, **common}]
     scale = dots(narrow, model_lines(narrow, [], manifest, NAMES)).scales[0]
     assert (scale.least, scale.most) == ("0.90", "1.00")
+    low = [{"model": A, "metric": "consensus", "estimate": 0.01, "low": 0.0, "high": 0.02, **common}]
+    scale = dots(low, model_lines(low, [], manifest, NAMES)).scales[4]
+    assert (scale.least, scale.most) == ("0.00", "0.10")
 
 
 def test_trust_says_the_share_and_where_it_is_worst() -> None:

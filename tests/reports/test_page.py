@@ -189,6 +189,7 @@ def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
     names = (
         "numbers",
         "comparisons",
+        "claims",
         "health",
         "granularity",
         "diversity",

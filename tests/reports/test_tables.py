@@ -24,6 +24,7 @@ NAMES = {
     "headline", "health", "granularity", "diversity", "saturation", "specificity", "consensus", "bias", "swaps",
     "separations", "leaderboard", "comparisons", "companions", "components", "resolution", "dominance", "failures",
     "origins", "culture_scores", "culture_sentiments", "matched_pairs",
+    "claims",
 }  # fmt: skip
 
 

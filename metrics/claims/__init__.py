@@ -1,0 +1,1 @@
+"""Claims: stated hypotheses about a run, each with its test."""

@@ -1,0 +1,127 @@
+"""A claim: what is said of a metric, between what, and how large a difference counts. A file of claims is TOML.
+
+[[claims]]
+name = "native-diversity"
+says = "Prompts in a country's own language bring more different entities."
+metric = "diversity"
+contrast = { native = true }
+expect = "higher"
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from polyculture.cache.catalog.faults import REMEDY as GENERAL
+from polyculture.cache.catalog.faults import explain
+from polyculture.cache.catalog.read import read_toml
+from polyculture.cache.errors import ExperimentError
+from polyculture.metrics.comparison.blocks import COMPARED_AS, Blocks
+from polyculture.metrics.comparison.compare import COMPANIONS, METRICS, PER_CONDITION
+from polyculture.metrics.intervals.levels import METHODS
+
+MAKIEVAL = Path(__file__).with_name("makieval.toml")
+_REMEDY = "docs/claims.md has the keys of a claim, with examples."
+_NUMBERED = re.compile(r"^claims\.(\d+)(\.?)")
+_KNOWN = (*METRICS, *COMPANIONS)
+
+Dimension = Literal["model", "language", "condition", "country", "wording"]
+Words = Annotated[str, Field(min_length=1)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Contrast(_Strict):
+    """Between what: one of `native`, `each`, `a`, `within`."""
+
+    native: Literal[True] | None = None  # a country's own language against the other languages
+    each: Dimension | None = None  # each value against all others together
+    a: Words | None = None  # a value of the run ...
+    against: Words = "rest"  # ... against another one, "rest" (all others together), or "each" of the others
+    within: tuple[tuple[Words, ...], ...] | None = None  # pairs of languages of one group against pairs across groups
+
+    @model_validator(mode="after")
+    def _one(self) -> Contrast:
+        named = [name for name in ("native", "each", "a", "within") if getattr(self, name) is not None]
+        if len(named) != 1:
+            raise ValueError(f"a contrast has one of native, each, a and within, and there is {named or 'none'}")
+        if "against" in self.model_fields_set and self.a is None:
+            raise ValueError("against needs a")
+        if self.a is not None and self.a == self.against:
+            raise ValueError(f"{self.a!r} is compared with itself")
+        languages = [language for group in self.within or () for language in group]
+        if self.within is not None and (len(self.within) < 2 or len(set(languages)) < len(languages)):
+            raise ValueError("within needs two or more groups, and each language in one of them")
+        return self
+
+
+class Claim(_Strict):
+    """A hypothesis. `bound`: up to which difference two numbers are the same, or beyond which one is higher."""
+
+    name: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")]
+    says: Words
+    metric: str
+    contrast: Contrast
+    expect: Literal["higher", "lower", "same", "different"]
+    bound: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
+    condition: Words | None = None
+    parts: Literal["all", "any"] | None = None  # of the comparisons of a contrast: which must be so
+    blocks: Blocks = Blocks.PROMPTS
+
+    @model_validator(mode="after")
+    def _testable(self) -> Claim:
+        if self.metric not in _KNOWN:
+            raise ValueError(f"there is no metric {self.metric!r}: there are {', '.join(_KNOWN)}")
+        _, least, most = METHODS[self.metric]
+        if self.bound >= most - least:
+            raise ValueError(f"no difference of {self.metric} is as large as the bound {self.bound:g}")
+        if self.expect == "same" and not self.bound:
+            raise ValueError("'same' needs a bound above 0: no data show a difference of exactly 0")
+        if self.metric in PER_CONDITION and self.condition is None and not self._compares("condition"):
+            raise ValueError(f"{self.metric} is per condition: add condition, such as 'explicit'")
+        if self.contrast.within is not None and self.metric != "consensus":
+            raise ValueError("within is of consensus, which is of two languages")
+        if self.contrast.native and self.metric == "consensus":
+            raise ValueError("consensus is of two languages, and in no native contrast")
+        if (compared := COMPARED_AS.get(self.blocks)) and self._compares(compared):
+            raise ValueError(f"{self.blocks} are compared here, and cannot be the blocks, too")
+        if self._compares("condition"):
+            raise ValueError("conditions are compared two at a time: name them, a and against")
+        return self
+
+    def _compares(self, dimension: str) -> bool:
+        return self.contrast.each == dimension
+
+    @property
+    def of_all(self) -> bool:
+        """Whether every comparison must be so; else one is enough."""
+        return (self.parts or ("any" if self.expect == "different" else "all")) == "all"
+
+
+class _File(_Strict):
+    claims: Annotated[list[Claim], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _names(self) -> _File:
+        names = [claim.name for claim in self.claims]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise ValueError(f"two claims have the name {twice[0]!r}")
+        return self
+
+
+def read_claims(file: Path = MAKIEVAL) -> tuple[Claim, ...]:
+    """The claims of a file, in its order. Raises a `UserError` that names the place of a mistake."""
+    data = read_toml(file)
+    try:
+        return tuple(_File.model_validate(data).claims)
+    except ValidationError as fault:
+        what, remedy = explain(fault, _File)
+        what = _NUMBERED.sub(lambda found: f"claim {int(found[1]) + 1}{', ' if found[2] else ''}", what)
+        remedy = remedy if remedy != GENERAL else _REMEDY
+        raise ExperimentError(what, where=file, remedy=remedy or _REMEDY) from fault

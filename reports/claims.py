@@ -1,0 +1,116 @@
+"""The study's findings as hypotheses on this run: each holds, fails, or is undecided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from polyculture.cache.manifest import Manifest
+from polyculture.metrics.claims.claim import MAKIEVAL, read_claims
+from polyculture.metrics.claims.parts import Part, Store
+from polyculture.metrics.claims.verdict import Verdict, judge
+from polyculture.reports.names import Names
+from polyculture.reports.numbers import count, difference, known, probability
+from polyculture.reports.reading import Reading
+from polyculture.reports.texts import texts
+
+COLUMNS = (
+    "claim", "says", "result", "metric", "condition", "expect", "bound", "dimension", "a", "b", "difference", "low",
+    "high", "p", "p_holm", "comparisons", "tested", "pairs", "blocks", "why",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimLine:
+    """A claim as printed."""
+
+    says: str
+    result: str
+    metric: str
+    expected: str  # 'higher', 'same within ±0.05'
+    turns_on: str  # the comparison that is shown
+    effect: str | None
+    interval: str | None
+    p: str
+    prompts: str
+    tested: str  # '18 of 18'
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """The context of the section."""
+
+    lines: tuple[ClaimLine, ...]
+
+
+def claims_frame(reading: Reading, manifest: Manifest, names: Names) -> pd.DataFrame:
+    """A row per claim of the shipped file, in its order."""
+    store = Store(reading.connection, names.native_pairs(manifest.languages))
+    return pd.DataFrame([_row(verdict) for verdict in judge(store, read_claims())], columns=list(COLUMNS))
+
+
+def claims_sql() -> str:
+    """The command that prints the numbers, and the claims."""
+    return f"-- polyculture claims exp.toml\n{MAKIEVAL.read_text(encoding='utf-8')}"
+
+
+def claims(frame: pd.DataFrame, names: Names) -> Claims:
+    """The lines of `claims_frame`."""
+    rows = [{str(key): known(value) for key, value in row.items()} for row in frame.to_dict("records")]
+    return Claims(tuple(_line(row, names) for row in rows))
+
+
+def _row(verdict: Verdict) -> dict[str, Any]:
+    claim, part = verdict.claim, verdict.part
+    effect = part.effect if part else None
+    found = {name: getattr(effect, name, None) for name in ("difference", "low", "high", "pairs", "blocks")}
+    return {
+        "claim": claim.name,
+        "says": claim.says,
+        "result": str(verdict.result),
+        "metric": claim.metric,
+        "condition": claim.condition,
+        "expect": claim.expect,
+        "bound": claim.bound,
+        "p": verdict.p,
+        "p_holm": verdict.adjusted,
+        "comparisons": verdict.parts,
+        "tested": verdict.tested,
+        "why": verdict.why,
+        **found,
+        **_sides(part),
+    }
+
+
+def _sides(part: Part | None) -> dict[str, str | None]:
+    return {name: getattr(part, name, None) for name in ("dimension", "a", "b")}
+
+
+def _line(row: Mapping[str, Any], names: Names) -> ClaimLine:
+    metric, told = row["metric"], row["low"] is not None
+    bound = difference(row["bound"], metric).lstrip("+") if row["bound"] else ""
+    within = {"same": f"within ±{bound}", "different": f"by more than {bound}"}.get(row["expect"], f"by {bound}")
+    return ClaimLine(
+        row["says"],
+        row["result"],
+        texts().metrics[metric].name if metric in texts().metrics else metric.replace("_", " "),
+        f"{row['expect']} {within}" if bound else row["expect"],
+        f"{_named(row, 'a', names)} minus {_named(row, 'b', names)}" if row["a"] else "",
+        None if row["difference"] is None else difference(row["difference"], metric),
+        f"{difference(row['low'], metric)} to {difference(row['high'], metric)}" if told else None,
+        "" if row["p_holm"] is None else probability(row["p_holm"]),
+        "" if row["blocks"] is None else count(row["blocks"]),
+        f"{count(row['tested'])} of {count(row['comparisons'])}" if row["comparisons"] else "",
+        row["why"] or "",
+    )
+
+
+def _named(row: Mapping[str, Any], side: str, names: Names) -> str:
+    """A side for people; what is no code is its own name."""
+    name = {"model": names.model, "language": names.language, "country": names.country}.get(row["dimension"] or "")
+    code: str = row[side]
+    return name(code) if name and code in (*names.models, *names.catalog.languages, *names.catalog.countries) else code
