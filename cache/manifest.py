@@ -59,6 +59,7 @@ class Manifest(BaseModel):
     prices: dict[str, dict[str, float]] = {}  # model -> per million tokens, as in the experiment file
     model_facts: dict[str, dict[str, Any]] = {}  # model -> what the experiment file says of it: `cache.model_facts`
     migrations: list[str] = []  # of the version that wrote it: see `cache.migrations`
+    imported: list[str] = []  # a line per file of texts that somebody else generated; empty of a generated run
     notes: list[str] = []  # what a reader of the report must know (the demo says here what is weak in it)
 
     def sampling_id_of(self, model: str, language: str | None = None) -> str:

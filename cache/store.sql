@@ -18,7 +18,18 @@ CREATE MACRO is_refusal(finish_reason, refused) AS
     coalesce(finish_reason IN ('content_filter', 'refusal'), false) OR coalesce(refused, false);
 
 -- prompts: a row is one filled-in question. Runs from before there were several wordings asked the one of `paragraph`.
-CREATE VIEW prompts AS SELECT * REPLACE (coalesce(wording, 'paragraph') AS wording) FROM stored_prompts;
+-- A prompt that the file of imported texts does not say has no text.
+CREATE VIEW prompts AS
+SELECT * REPLACE (coalesce(wording, 'paragraph') AS wording, nullif(text, '') AS text) FROM stored_prompts;
+
+-- imported_files: a row is a file of texts that somebody else generated.
+CREATE VIEW imported_files AS SELECT * FROM stored_imported_files;
+
+-- imported_prompts: a row is a prompt that texts of an imported model answer, and how many.
+CREATE VIEW imported_prompts AS SELECT * FROM stored_imported_prompts;
+
+-- import_failures: a row is a row of an imported file that could not be taken, and the reason.
+CREATE VIEW import_failures AS SELECT * FROM stored_import_failures;
 
 -- prompt_reviews: a row is what a speaker of its language said of a template. Of templates that changed since, or are not
 -- asked, no prompt has the `template_id`.

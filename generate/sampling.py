@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from polyculture.cache.identity import content_id
 from polyculture.generate.engines.base import Decoding, Message
 
+IMPORTED_ID = content_id("imported")  # the sampling_id of imported texts: nobody knows their settings
 # Seeds are 31-bit, the widest that every server takes; half of them leave room for a billion samples a prompt.
 _BASE_SEEDS = 2**30
 

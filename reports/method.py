@@ -82,6 +82,7 @@ def facts(manifest: Manifest, names: Names) -> tuple[Facts, ...]:
         "Models": {
             names.model(m): f"{m}, {manifest.model_versions.get(m, 'version not known')}" for m in manifest.models
         },
+        "Imported texts": {f"file {number}": line for number, line in enumerate(manifest.imported, 1)},
         "Sampling": {"n": manifest.n, **manifest.sampling, "sampling id": manifest.sampling_id},
         "Setups": dict(manifest.setups),
         "Extraction": {**manifest.extractor, "extractor id": list(dict.fromkeys(manifest.extractor_ids.values()))},
@@ -89,6 +90,8 @@ def facts(manifest: Manifest, names: Names) -> tuple[Facts, ...]:
         "Wikidata snapshot": manifest.snapshot,
         "Versions": {"polyculture": manifest.polyculture, **manifest.packages},
     }
+    if manifest.imported:
+        del tables["Sampling"]  # nobody knows it
     found = [Facts(caption, tuple(_flat(rows))) for caption, rows in tables.items()]
     return tuple(table for table in found if table.rows)
 

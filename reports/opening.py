@@ -118,7 +118,8 @@ def _asked(data: ReportData, languages: tuple[str, ...]) -> tuple[str, ...]:
         sizes += [(manifest.conditions, "kind of prompt", "kinds of prompts")]
     said = [f"{len(found)} {one if len(found) == 1 else many}" for found, one, many in sizes]
     samples = f"{count(manifest.n)} {'sample' if manifest.n == 1 else 'samples'} of each prompt"
-    return (*said, *([samples] if data.about_texts else []))
+    told = "imported texts" if manifest.imported else samples
+    return (*said, *([told] if data.about_texts else []))
 
 
 def _judged(data: ReportData) -> tuple[str, ...]:

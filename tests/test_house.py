@@ -11,11 +11,32 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("polyculture", "instruments", "reports", "metrics", "collect", "link", "extract", "generate", "cache")
+ROOMS = (
+    "polyculture",
+    "instruments",
+    "reports",
+    "metrics",
+    "collect",
+    "link",
+    "extract",
+    "imports",
+    "generate",
+    "cache",
+)
 # What a room may import. Of `generate` two doors are open to others: the engines, where whoever needs a
 # model asks, and the refusals, which say what a model's text is.
 MAY_IMPORT = {
-    "polyculture": {"instruments", "reports", "metrics", "collect", "link", "extract", "generate", "cache"},
+    "polyculture": {
+        "instruments",
+        "reports",
+        "metrics",
+        "collect",
+        "link",
+        "extract",
+        "imports",
+        "generate",
+        "cache",
+    },
     "instruments": {
         "reports",
         "metrics",
@@ -31,6 +52,8 @@ MAY_IMPORT = {
     "collect": {"link", "extract", "generate.engines", "cache"},
     "link": {"cache"},
     "extract": {"cache", "generate.engines", "generate.refusals"},
+    # What a text is (its language, whether it refuses) is told alike of imported and of generated ones.
+    "imports": {"cache", "generate.detection", "generate.engines.imported", "generate.refusals", "generate.sampling"},
     "generate": {"cache"},
     "cache": set[str](),
 }

@@ -20,6 +20,7 @@ from polyculture.cache.schema.generated import (
     Prompt,
     Response,
 )
+from polyculture.cache.schema.imported import ImportedFile, ImportedPrompt, ImportFailure
 from polyculture.cache.schema.linked import Candidate, Entity, EntityCountry, KnownCountry, Link
 from polyculture.cache.schema.measured import Interval, Judgement, PromptReview, SaturationInterval, VarianceComponent
 
@@ -30,6 +31,9 @@ __all__ = [
     "ENTITIES",
     "ENTITY_COUNTRIES",
     "EXTRACTIONS",
+    "IMPORTED_FILES",
+    "IMPORTED_PROMPTS",
+    "IMPORT_FAILURES",
     "INTERVALS",
     "JUDGEMENTS",
     "KNOWN_COUNTRIES",
@@ -46,6 +50,9 @@ __all__ = [
     "Entity",
     "EntityCountry",
     "Extraction",
+    "ImportFailure",
+    "ImportedFile",
+    "ImportedPrompt",
     "Interval",
     "Judgement",
     "KnownCountry",
@@ -79,6 +86,9 @@ SATURATION_INTERVALS = Table("saturation_intervals", SaturationInterval)
 VARIANCE_COMPONENTS = Table("variance_components", VarianceComponent)
 JUDGEMENTS = Table("judgements", Judgement)
 PROMPT_REVIEWS = Table("prompt_reviews", PromptReview)
+IMPORTED_FILES = Table("imported_files", ImportedFile)
+IMPORTED_PROMPTS = Table("imported_prompts", ImportedPrompt)
+IMPORT_FAILURES = Table("import_failures", ImportFailure)
 
 TABLES: tuple[Table[Any], ...] = (
     PROMPTS,
@@ -95,4 +105,7 @@ TABLES: tuple[Table[Any], ...] = (
     VARIANCE_COMPONENTS,
     JUDGEMENTS,
     PROMPT_REVIEWS,
+    IMPORTED_FILES,
+    IMPORTED_PROMPTS,
+    IMPORT_FAILURES,
 )

@@ -42,7 +42,7 @@ class Response:
     condition: str
     country: str | None
     sample: int  # 0 .. n-1
-    seed: int
+    seed: int | None  # None of an imported text whose file does not say it
     status: str  # 'ok' | 'failed'
     text: str | None  # the answer, without the reasoning before it; None when failed
     error: str | None  # why it failed, one line
@@ -61,6 +61,7 @@ class Response:
     refused: bool | None = None  # the text declines in words; None without a text, and where nobody looked: older rows
     setup_id: str | None = None  # hash of which model it is, exactly, and what decides its texts; None in older rows
     note: str | None = None  # what of the answer was mended (broken characters) or dropped (impossible counts)
+    origin: str | None = None  # of an imported text: its import_id and row, 'ID:ROW'; None of a generated one
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,6 +74,7 @@ __all__ = [
 
 # A line per engine: the part before the colon in a model's name, and the module that declares it as `KIND`.
 ENGINES: Mapping[str, str] = {
+    "imported": "polyculture.generate.engines.imported",
     "llamacpp": "polyculture.generate.engines.llamacpp",
     "mock": "polyculture.generate.engines.mock.kind",
     "openai": "polyculture.generate.engines.openai.kind",

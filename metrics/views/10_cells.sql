@@ -1,9 +1,15 @@
 -- cells: a row is one cell of the experiment: what a model was asked about a topic, in a language, under a condition,
 -- of a country (NULL when the condition is neutral), in one wording of the question. The names of a wording stand in one
--- cell. Every asked cell is here, also when nothing came of it.
+-- cell. Every asked cell is here, also when nothing came of it. Of an imported model those that it has texts of.
 CREATE VIEW cells AS
-SELECT model, language, topic, condition, country, wording, count(*) AS prompts, count(*) * any_value(run.n) AS asked
-FROM run_models, prompts, run
+SELECT
+    m.model, p.language, p.topic, p.condition, p.country, p.wording, count(*) AS prompts,
+    sum(coalesce(i.texts, run.n))::BIGINT AS asked
+FROM run_models AS m
+CROSS JOIN prompts AS p
+CROSS JOIN run
+LEFT JOIN imported_prompts AS i ON i.model = m.model AND i.prompt_id = p.prompt_id
+WHERE i.model IS NOT NULL OR NOT starts_with(m.model, 'imported:')
 GROUP BY ALL;
 
 -- countries: a row is a country of the experiment (ISO 3166).

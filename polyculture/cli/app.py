@@ -17,6 +17,7 @@ from polyculture.cli import (
     extract,
     fine_tune,
     generate,
+    import_texts,
     init,
     jobs,
     leaderboard,
@@ -84,6 +85,9 @@ app.command(
 app.add_typer(audit.app, name="audit")
 app.command(epilog="polyculture report exp.toml --format latex")(report.report)
 app.command(epilog="polyculture view exp.toml --port 8765")(view.view)
+app.command(
+    "import", epilog="polyculture import answers.jsonl --as exp.toml --text answer --language lang --topic =food"
+)(import_texts.import_)
 app.command(epilog="polyculture jobs exp.toml --left | parallel --jobs 4")(jobs.jobs)
 app.command(epilog="polyculture status exp.toml --live")(status.status)
 app.command(cls=sql.SqlCommand, epilog='polyculture sql exp.toml "select * from granularity" --format csv')(sql.sql)

@@ -95,6 +95,11 @@ def plan(
     found = list(estimates(workspace, retry_failed_of(retry_failed)))
     tell_languages_without_names(workspace, linking.source)
     title = f"{workspace.experiment.name}: {len(workspace.prompts)} prompts, {workspace.sampling.n} samples each"
+    if workspace.experiment.imported:
+        title = (
+            f"{workspace.experiment.name}: {sum(workspace.imports.texts.values())} imported texts, nothing to generate"
+        )
+        print_table(("imported", "rows", "texts", "not taken", "sha256", "at"), _imported(workspace))
     print_table(WORK, [(e.stage, e.model, e.jobs, e.prompts, e.responses, e.left) for e in found], title=title)
     print_table(PRICE, [_price(e) for e in found], title="What is left costs")
     for asked in questions_asked(workspace):
@@ -102,7 +107,8 @@ def plan(
             planned = listing()
             print_table(planned.columns, planned.rows, title=told)
     _print_left_out(workspace)
-    _print_examples(workspace)
+    if not workspace.experiment.imported:
+        _print_examples(workspace)
     stages = [("extract", pipeline.extraction.summary), ("link", linking.summary), ("folder", str(workspace.run.root))]
     waits, played = waiting_line(workspace.run), workspace.experiment.played_line
     stages[2:2] = request_rows(workspace)
@@ -116,6 +122,11 @@ def plan(
         )
     if detect is not None:
         _print_designs(workspace, metric.value, detect, power, other_run)
+
+
+def _imported(workspace: Workspace) -> list[tuple[object, ...]]:
+    files = workspace.imports.files
+    return [(one.file, one.rows, one.texts, one.failed, one.import_id, one.imported_at) for one in files]
 
 
 def _print_left_out(workspace: Workspace) -> None:

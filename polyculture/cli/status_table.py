@@ -14,6 +14,7 @@ from polyculture.cache.run_folder import Job
 from polyculture.cli.options import Format
 from polyculture.cli.tables import make_table, print_rich, print_table, write_rows
 from polyculture.console import say
+from polyculture.experiment.imported import origin_line
 from polyculture.experiment.workspace import Workspace, open_workspace
 from polyculture.running.batching import waiting_line
 from polyculture.running.failures import failures_query, frequent_reasons
@@ -112,7 +113,10 @@ def _whole(workspace: Workspace, status: RunStatus) -> list[tuple[str, str]]:
     report = str(workspace.run.report) if status.reported else "not written yet"
     waits = waiting_line(workspace.run)
     batches = [("batches", waits)] if waits else []
-    return [*_totals(status), *batches, ("link", link), ("report", report), *_reasons(workspace)]
+    imports = (
+        [("imported", origin_line(file)) for file in workspace.imports.files] if workspace.experiment.imported else []
+    )
+    return [*imports, *_totals(status), *batches, ("link", link), ("report", report), *_reasons(workspace)]
 
 
 def _reasons(workspace: Workspace) -> list[tuple[str, str]]:

@@ -19,6 +19,7 @@ from polyculture.cache.schema import CONDITIONS, Condition
 from polyculture.experiment.variants import find_variant, with_variants
 from polyculture.generate.design import PromptDesign, choose_wordings
 from polyculture.generate.engines import ENGINES, ModelSpec, check_model, find_kind
+from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.engines.options import SYSTEM
 from polyculture.generate.presets import read_preset
 from polyculture.generate.sampling import SamplingSettings
@@ -164,7 +165,7 @@ class Experiment(_Section):
     models: tuple[str, ...] = Field(min_length=1)
     languages: tuple[str, ...] = Field(min_length=1)
     topics: tuple[str, ...] = Field(min_length=1)
-    countries: tuple[str, ...] = Field(min_length=1)
+    countries: tuple[str, ...]
     conditions: tuple[Condition, ...] = Field(default=CONDITIONS, min_length=1)
     implicit_countries: Literal["first", "all"] = (
         "first"  # whose names: those of the language's first country, or of all countries
@@ -211,6 +212,14 @@ class Experiment(_Section):
         return self
 
     @model_validator(mode="after")
+    def _imported_alone(self) -> Experiment:
+        if self.imported and not all(model.startswith(PREFIX) for model in self.models):
+            raise ValueError("models: imported texts answer prompts of their own; give them an experiment of their own")
+        if not self.countries and not self.imported:
+            raise ValueError("countries: Tuple should have at least 1 item after validation, not 0, got ()")
+        return self
+
+    @model_validator(mode="after")
     def _nothing_twice(self) -> Experiment:
         for key in ("models", "languages", "topics", "countries", "conditions"):
             values = getattr(self, key)
@@ -218,6 +227,11 @@ class Experiment(_Section):
             if twice:
                 raise ValueError(f"{key} names {', '.join(twice)} twice")
         return self
+
+    @property
+    def imported(self) -> bool:
+        """Whether somebody else generated the texts: nothing is asked, and the prompts are those of their files."""
+        return any(model.startswith(PREFIX) for model in self.models)
 
     @property
     def asked(self) -> tuple[str, ...]:

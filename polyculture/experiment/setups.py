@@ -23,9 +23,10 @@ from polyculture.cache.schema import EXTRACTIONS, RESPONSES
 from polyculture.cache.shards import committed_parts
 from polyculture.experiment.file import GAZETTEER, Experiment, read_experiment
 from polyculture.generate.engines import ModelSpec
+from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.engines.options import SYSTEM
 from polyculture.generate.engines.setup import FILES, WEIGHTS, model_setup
-from polyculture.generate.sampling import SamplingIdentity, SamplingSettings
+from polyculture.generate.sampling import IMPORTED_ID, SamplingIdentity, SamplingSettings
 
 SAMPLE, EXTRACT = "sample ", "extract "  # how the keys of setups begin
 _HASH = re.compile(r"\bsha256:[0-9a-f]{16}\b")  # in a version that an engine reports
@@ -82,6 +83,8 @@ def with_identities(manifest: Manifest) -> Manifest:
 
 def _sampling_ids(manifest: Manifest) -> dict[str, str]:
     """By model, the id of the sampling settings and its setup."""
+    if any(model.startswith(PREFIX) for model in manifest.models):
+        return dict.fromkeys(manifest.models, IMPORTED_ID)
     sampling = SamplingSettings(**manifest.sampling)
     keys = {model: f"{SAMPLE}{model}" for model in manifest.models}
     return {m: sampling.id_under(own_id(manifest, key)) for m, key in keys.items() if key in manifest.setups}

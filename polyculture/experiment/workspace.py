@@ -23,6 +23,7 @@ from polyculture.cache.schema import PROMPTS, RESPONSES, Prompt
 from polyculture.console import say
 from polyculture.experiment.changes import Change, find_changes
 from polyculture.experiment.file import Experiment, check_models, check_names, check_prices, read_experiment
+from polyculture.experiment.imported import ImportedTexts, read_imported
 from polyculture.experiment.setups import (
     SAMPLE,
     adopted_setup,
@@ -62,6 +63,8 @@ class Workspace:
     @cached_property
     def prompts(self) -> list[Prompt]:
         """The experiment's prompts; raises `CatalogError` where the user's own wording fails the integrity gate."""
+        if self.experiment.imported:
+            return self.imports.prompts
         prompts = build_prompts(
             self.catalog,
             languages=self.experiment.languages,
@@ -77,6 +80,17 @@ class Workspace:
             [*check_wording(self.catalog, e.languages, e.topics, e.countries, own_only=True), *check_prompts(prompts)]
         )
         return with_template_ids(prompts, self.catalog)
+
+    @cached_property
+    def imports(self) -> ImportedTexts:
+        """What the run has of texts that somebody else generated."""
+        return read_imported(self.run)
+
+    def texts_of(self, job: Job) -> int:
+        """The number of texts that a job has when it is done."""
+        if self.experiment.imported:
+            return self.imports.texts.get((job.model, job.language, job.topic), 0)
+        return len(self.prompts_of(job)) * self.sampling.n
 
     @property
     def sampling(self) -> SamplingSettings:
@@ -186,6 +200,8 @@ class Workspace:
             "migrations": list(MIGRATIONS),
             "notes": list(e.report_notes),
         }
+        if e.imported:
+            asked |= self.imports.told
         manifest = with_identities(Manifest.model_validate({**kept, **asked}))
         return manifest if before is None else manifest.following(before)
 

@@ -73,7 +73,7 @@ def estimates(workspace: Workspace, retry: RetryFailed | None = None) -> Iterato
     Final failures that `retry` names are asked again.
     """
     means, rates = _means(workspace), read_rates(workspace.run)
-    for model in workspace.experiment.models:
+    for model in () if workspace.experiment.imported else workspace.experiment.models:
         yield _sampling(workspace, model, means.get(("generate", model)), rates.get(model), retry)
     if workspace.experiment.extract.with_ != GAZETTEER:
         yield _extraction(workspace, means)
@@ -194,7 +194,7 @@ def _extraction(workspace: Workspace, means: Mapping[tuple[str, str], _Means]) -
     model = experiment.extract.with_
     counted, head = _instructions(workspace)
     each_read, each_written = _extraction_tokens(workspace, means)
-    total = len(workspace.prompts) * workspace.sampling.n * len(experiment.models)
+    total = sum(map(workspace.texts_of, workspace.jobs))
     left = max(total - _extracted(workspace, model) - ExtractionStage(workspace).shared(), 0)
     read, written = left * each_read, left * each_written
     return StageEstimate(

@@ -113,7 +113,7 @@ class ExtractionStage:
         ids = {
             topic.code: self.extractor_id(topic) for topic in map(workspace.catalog.topic, workspace.experiment.topics)
         }
-        sizes = [(job, len(workspace.prompts_of(job)) * workspace.sampling.n) for job in jobs]
+        sizes = [(job, workspace.texts_of(job)) for job in jobs]
         shared = {topic: self._shared(workspace.catalog.topic(topic)) for topic in ids} if self.by_model else {}
         choice = ExtractorChoice(self.name if self.by_model else None, ids, self._open(), self.reader_id, shared)
         extraction = ExtractionStep(workspace.run, sizes, manifest, workspace.catalog, choice)

@@ -72,7 +72,11 @@ class Pipeline(StepRunner):
         self.manifest = add_model_versions(self.workspace, self.manifest)
 
     def sample(self, jobs: Sequence[Job]) -> None:
-        """Samples the missing responses of these jobs."""
+        """Samples the missing responses of these jobs; imported texts are never generated."""
+        if self.workspace.experiment.imported:
+            texts = sum(map(self.workspace.texts_of, jobs))
+            say(f"generate: {texts} texts are imported, and none is generated")
+            return
         self.run_step(self.workspace.sampling_step(jobs))
 
     def extract(self, jobs: Sequence[Job]) -> None:

@@ -77,7 +77,7 @@ def run_status(workspace: Workspace) -> RunStatus:
 
 def _job_statuses(workspace: Workspace, counts: Counts) -> Iterator[JobStatus]:
     for job in workspace.jobs:
-        asked = len(workspace.prompts_of(job)) * workspace.sampling.n
+        asked = workspace.texts_of(job)
         for stage, table in STAGES.items():
             count = counts.get((stage, job), Counter()) + _in_journal(workspace.run, job, table)
             running = is_locked(workspace.run.shards(table.name, job))

@@ -1,0 +1,149 @@
+"""One imported text: a record's fields, brought into the catalogue's words, or the reason why it cannot be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.incoming import Door, mended
+from polyculture.generate.engines.imported import PREFIX
+from polyculture.imports.mapping import known_names
+from polyculture.imports.record import LONGEST_TEXT, shown
+
+UNSTATED = "unstated"  # the condition of a text whose file says none: cells are joined by it, and NULL joins nothing
+_LONGEST_LABEL = 100
+_LABEL = re.compile(r"[^\x00-\x1f\x7f]+")
+
+
+class NoTextError(ValueError):
+    """A row that cannot be taken; the second argument is the value that was refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedText:
+    """A text and what its file says of it."""
+
+    model: str  # 'imported:NAME'
+    language: str
+    topic: str
+    condition: str
+    country: str | None
+    prompt: str | None
+    text: str
+    key: str | None
+    seed: int | None
+    finish_reason: str | None
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    note: str | None
+
+
+@dataclass(frozen=True)
+class TextReader:
+    """Reads fields as texts of a catalogue."""
+
+    catalog: Catalog
+
+    def read(self, values: Mapping[str, Any]) -> ImportedText:
+        """The text of a row. Raises `NoTextError` with the reason where it has none that can be measured."""
+        text, door = values.get("text"), Door()
+        if text is None or (isinstance(text, str) and not text.strip()):
+            raise NoTextError("the text is empty", None)
+        if not isinstance(text, str):
+            raise NoTextError(f"the text is a {type(text).__name__}", shown(text))
+        if len(text) > LONGEST_TEXT:
+            raise NoTextError(f"the text is longer than {LONGEST_TEXT} characters", shown(text[:80]))
+        if mended(text) != text:
+            raise NoTextError("the text is not UTF-8", shown(mended(text[:200])))
+        prompt, key = values.get("prompt"), values.get("id")
+        return ImportedText(
+            model=PREFIX + self._label("model", values.get("model")),
+            language=self.language(values.get("language")),
+            topic=self.topic(values.get("topic")),
+            condition=UNSTATED if _missing(values.get("condition")) else self._label("condition", values["condition"]),
+            country=self.country(values.get("country")),
+            prompt=None if _missing(prompt) else door.text("prompt", prompt, LONGEST_TEXT),
+            text=text,
+            key=None if _missing(key) else mended(str(key))[:1_000],
+            seed=_seed(values.get("seed")),
+            finish_reason=door.text("finish_reason", values.get("finish_reason"), 40),
+            prompt_tokens=door.count("prompt_tokens", values.get("prompt_tokens")),
+            completion_tokens=door.count("completion_tokens", values.get("completion_tokens")),
+            note=door.note,
+        )
+
+    def language(self, value: Any) -> str:
+        """A catalogue's code: by BCP-47 code in any case (`en-US`, `zh_Hant`), ISO 639-2/3 code, or name."""
+        written = self._label("language", value)
+        code = written.casefold().replace("_", "-")
+        tried = ["-".join(code.split("-")[:end]) for end in range(len(code.split("-")), 0, -1)]
+        for one in tried:
+            found = known_names()["languages"].get(one, one)
+            if found in self.catalog.languages:
+                return str(found)
+        if code in self._languages:
+            return self._languages[code]
+        raise NoTextError(
+            "the language is not in the catalogue (docs/extending.md says how to add one)", shown(written)
+        )
+
+    def topic(self, value: Any) -> str:
+        """A catalogue's topic: by code or name, in any case."""
+        written = self._label("topic", value)
+        if written.casefold() in self._topics:
+            return self._topics[written.casefold()]
+        raise NoTextError(
+            "the topic is not in the catalogue (--like TOPIC=food reads it with the kinds of food)", shown(written)
+        )
+
+    def country(self, value: Any) -> str | None:
+        """A catalogue's country: by ISO 3166 code or name, in any case; None where the row says none."""
+        if _missing(value):
+            return None
+        written = self._label("country", value)
+        code = known_names()["countries"].get(written.casefold(), written.upper())
+        if code in self.catalog.countries:
+            return str(code)
+        if written.casefold() in self._countries:
+            return self._countries[written.casefold()]
+        raise NoTextError("the country is not in the catalogue (docs/extending.md says how to add one)", shown(written))
+
+    def _label(self, what: str, value: Any) -> str:
+        if _missing(value):
+            raise NoTextError(f"the {what} is missing", None)
+        written = str(value).strip()
+        if len(written) > _LONGEST_LABEL or not _LABEL.fullmatch(written) or mended(written) != written:
+            raise NoTextError(f"the {what} is no name on one line of at most {_LONGEST_LABEL} characters",
+                              shown(mended(written)))  # fmt: skip
+        return written
+
+    @cached_property
+    def _languages(self) -> dict[str, str]:
+        every = self.catalog.languages.values()
+        return {name.casefold(): one.code for one in every for name in (one.name, one.endonym)}
+
+    @cached_property
+    def _topics(self) -> dict[str, str]:
+        every = self.catalog.topics.values()
+        return {name.casefold(): one.code for one in every for name in (one.name, one.code)}
+
+    @cached_property
+    def _countries(self) -> dict[str, str]:
+        return {one.name.casefold(): one.code for one in self.catalog.countries.values()}
+
+
+def _missing(value: Any) -> bool:
+    """Whether a value says nothing; a float that is no number is what tables write for it."""
+    return value is None or value != value or (isinstance(value, str) and not value.strip())
+
+
+def _seed(value: Any) -> int | None:
+    try:
+        found = int(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return found if -(2**63) <= found < 2**63 and not isinstance(value, bool) else None

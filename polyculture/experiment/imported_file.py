@@ -1,0 +1,97 @@
+"""The experiment file of imported texts: written by the first import, its lists extended by later ones."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from string import Template
+
+from polyculture.cache.catalog import read_catalog
+from polyculture.cache.catalog.read import BUILT_IN
+from polyculture.cache.errors import ExperimentError
+from polyculture.cache.files import replacing, store_faults
+from polyculture.experiment.file import read_experiment
+
+TEMPLATE = Path(__file__).parents[1] / "cli" / "imported.toml"
+_NAME = re.compile(r"[^A-Za-z0-9._-]+")
+_TOPIC = re.compile(r"[a-z0-9][a-z0-9_-]{0,60}")
+LISTS = ("models", "languages", "topics", "countries")
+
+
+def name_of(file: Path) -> str:
+    """The name of the experiment of a file that is not there yet."""
+    return _NAME.sub("-", file.stem).strip("-._") or "imported"
+
+
+def catalog_of(file: Path) -> Path | None:
+    """The folder of the user's own catalogue, by the experiment file, else by its usual name beside it."""
+    if file.exists():
+        experiment = read_experiment(file)
+        if not experiment.imported:
+            what = "generates its texts: imported ones need an experiment of their own"
+            raise ExperimentError(what, where=file, remedy="Name another file with --as.")
+        return None if experiment.catalog is None else file.parent / experiment.catalog
+    usual = file.with_name(f"{name_of(file)}-catalog")
+    return usual if usual.is_dir() else None
+
+
+def add_topics(file: Path, alike: Mapping[str, str]) -> Path:
+    """Writes a topic for each label into the experiment's catalogue, with the kinds of a known one."""
+    found = catalog_of(file)
+    folder = found or file.with_name(f"{name_of(file)}-catalog")
+    if found is None and file.exists():
+        remedy = f'Write catalog = "{folder.name}" into it, make the folder {folder.name}/topics, and import again.'
+        raise ExperimentError("names no catalogue for --like to write to", where=file, remedy=remedy)
+    known = read_catalog(found)
+    for label, like in alike.items():
+        topic = known.topic(like)
+        if not _TOPIC.fullmatch(label):
+            what = f"--like {label!r} is no code of a topic"
+            raise ExperimentError(what, remedy="Small letters, digits, - and _ alone; rename it in the file first.")
+        source = folder / "topics" / f"{topic.code}.toml"
+        text = (source if source.exists() else BUILT_IN / "topics" / f"{topic.code}.toml").read_text(encoding="utf-8")
+        text = re.sub(r"^code = .*$", f"code = {json.dumps(label)}", text, count=1, flags=re.MULTILINE)
+        text = re.sub(r"^name = .*$", f"name = {json.dumps(label)}", text, count=1, flags=re.MULTILINE)
+        target = folder / "topics" / f"{label}.toml"
+        if label in known.topics and not target.exists():
+            raise ExperimentError(f"--like {label}={like}: there is a topic {label!r} already", remedy="Leave it out.")
+        with store_faults(target):
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if not target.exists():
+                target.write_text(text, encoding="utf-8")
+    return folder
+
+
+def write_lists(file: Path, found: Mapping[str, Sequence[str]], catalog: Path | None) -> list[str]:
+    """Writes what was found into the experiment file: a new one, or its lists. Returns what it added, a word each.
+
+    Raises `ExperimentError` where a list of a file that people changed does not stand on one line.
+    """
+    if not file.exists():
+        values = {key: json.dumps(list(found[key]), ensure_ascii=False) for key in LISTS}
+        folder = "" if catalog is None else f"catalog = {json.dumps(catalog.name)}\n"
+        template = Template(TEMPLATE.read_text(encoding="utf-8"))
+        with replacing(file) as temporary:
+            temporary.write_text(
+                template.substitute(values, name=json.dumps(name_of(file)), catalog=folder), encoding="utf-8"
+            )
+        return []
+    experiment, text = read_experiment(file), file.read_text(encoding="utf-8")
+    added: list[str] = []
+    for key in LISTS:
+        before: tuple[str, ...] = getattr(experiment, key)
+        new = [value for value in found[key] if value not in before]
+        if not new:
+            continue
+        line = f"{key} = {json.dumps([*before, *new], ensure_ascii=False)}"
+        there = list(re.finditer(rf"^{key}\s*=\s*\[[^\]\n]*\]", text, flags=re.MULTILINE))
+        if len(there) != 1:
+            raise ExperimentError(f"{key} lacks {', '.join(new)}", where=file, remedy=f"Write {line}, and go on.")
+        text = text[: there[0].start()] + line + text[there[0].end() :]
+        added += new
+    if added:
+        with replacing(file) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    return added

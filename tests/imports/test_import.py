@@ -1,0 +1,233 @@
+"""`polyculture import`: texts that somebody else generated, from their file to the metrics, with no model."""
+
+from __future__ import annotations
+
+import csv
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from polyculture.cache.catalog import read_catalog
+from polyculture.cache.imports import unfinished
+from polyculture.cache.outcome import silent
+from polyculture.cache.run_folder import RunFolder
+from polyculture.imports.mapping import find_mapping
+from polyculture.imports.readers import find_reader
+from polyculture.imports.record import Record
+from polyculture.imports.taking import take_file
+from polyculture.imports.text import NoTextError, TextReader
+from tests.polyculture.test_command_line import polyculture
+
+ROWS: list[dict[str, object]] = [
+    {"answer": "In Italy I love pizza, risotto and tiramisu.", "lang": "en-US", "land": "it", "topic": "Food"},
+    {"answer": "In Italy I love pizza, risotto and tiramisu.", "lang": "eng", "land": "ITA", "topic": "food"},
+    {"answer": "Sushi and ramen, of course. Also tempura.", "lang": "English", "land": "jp", "topic": "food"},
+    {"answer": "寿司とラーメンが好きです。", "lang": "ja_JP", "land": None, "topic": "food"},
+    {"answer": " ", "lang": "en", "land": "jp", "topic": "food"},
+    {"answer": "Ugali", "lang": "sw", "land": "jp", "topic": "food"},
+    {"answer": "Pizza", "lang": "en", "land": "Narnia", "topic": "food"},
+    {"answer": 7, "lang": "en", "land": "jp", "topic": "food"},
+]
+TOLD = ("--text", "answer", "--language", "lang", "--country", "land", "--model", "=gpt-4o")
+
+
+def write_lines(file: Path, rows: list[dict[str, object]], more: bytes = b"") -> Path:
+    file.write_bytes(b"\xef\xbb\xbf" + b"".join(json.dumps(row).encode() + b"\n" for row in rows) + more)
+    return file
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("imported")
+    write_lines(folder / "a.jsonl", ROWS, b'{"answer": "\xff\xfe", "lang": "en", "topic": "food"}\nnonsense\n')
+    done = polyculture("import", "a.jsonl", "--as", "exp.toml", *TOLD, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "10 rows: 4 texts taken, 6 rows not taken" in done.stderr
+    assert "text from 'answer'" in done.stderr
+    assert "not made up: condition, prompt" in done.stderr
+    return folder
+
+
+def rows_of(folder: Path, query: str) -> list[dict[str, str]]:
+    done = polyculture("sql", "exp.toml", query, "--format", "csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return list(csv.DictReader(done.stdout.splitlines()))
+
+
+def test_what_is_missing_is_null_and_bad_rows_have_a_reason(folder: Path) -> None:
+    (row,) = rows_of(folder, "SELECT * FROM responses WHERE language = 'ja'")
+    assert (row["model"], row["condition"], row["country"], row["seed"]) == ("imported:gpt-4o", "unstated", "", "")
+    assert row["origin"].endswith(":4")
+    prompts = rows_of(folder, "SELECT DISTINCT text, template_id FROM prompts")
+    assert prompts == [{"text": "", "template_id": ""}]
+    reasons = {row["row"]: row["reason"] for row in rows_of(folder, "SELECT row, reason FROM import_failures")}
+    assert reasons.keys() == {"5", "6", "7", "8", "9", "10"}
+    assert reasons["5"] == "the text is empty"
+    assert "not UTF-8" in reasons["9"]
+
+
+def test_two_samples_of_one_cell_are_told_apart(folder: Path) -> None:
+    samples = rows_of(folder, "SELECT sample FROM responses WHERE country = 'IT' ORDER BY sample")
+    assert [row["sample"] for row in samples] == ["0", "1"]
+    assert rows_of(folder, "SELECT asked FROM cells WHERE country = 'IT'") == [{"asked": "2"}]
+
+
+def test_the_same_file_twice_changes_nothing_and_a_changed_one_is_told(folder: Path) -> None:
+    again = polyculture("import", "a.jsonl", "--as", "exp.toml", *TOLD, cwd=folder)
+    assert again.returncode == 0
+    assert "nothing to do" in again.stderr
+    copy = folder / "elsewhere"
+    copy.mkdir()
+    write_lines(copy / "a.jsonl", [*ROWS[1:4], {"answer": "Baklava.", "lang": "tr", "land": "TR", "topic": "food"}])
+    before = rows_of(folder, "SELECT count(*) AS n FROM responses")
+    changed = polyculture("import", copy / "a.jsonl", "--as", "exp.toml", *TOLD, cwd=folder)
+    assert changed.returncode == 2
+    assert "has changed since it was imported" in changed.stderr
+    assert rows_of(folder, "SELECT count(*) AS n FROM responses") == before
+
+
+def test_status_and_plan_say_that_the_texts_are_imported(folder: Path) -> None:
+    plan = polyculture("plan", "exp.toml", cwd=folder)
+    assert plan.returncode == 0, plan.stderr
+    assert "nothing to generate" in plan.stdout
+    assert "a.jsonl" in plan.stdout
+    assert "Imported a.jsonl" in polyculture("status", "exp.toml", cwd=folder).stdout
+
+
+def test_a_run_extracts_links_and_measures_and_generates_nothing(folder: Path) -> None:
+    for stage in ("generate", "extract", "link"):
+        done = polyculture(stage, "exp.toml", cwd=folder)
+        assert done.returncode == 0, done.stderr
+        assert stage != "generate" or "none is generated" in done.stderr
+    (row,) = rows_of(folder, "SELECT diversity FROM cell_diversity WHERE country = 'IT'")
+    assert int(row["diversity"]) >= 1
+
+
+def test_imported_and_generated_models_are_not_mixed(folder: Path, tmp_path: Path) -> None:
+    text = (folder / "exp.toml").read_text(encoding="utf-8")
+    (tmp_path / "exp.toml").write_text(text.replace('"imported:gpt-4o"', '"imported:gpt-4o", "mock:x"'), "utf-8")
+    done = polyculture("plan", "exp.toml", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "experiment of their own" in done.stderr
+
+
+def test_a_topic_of_ones_own_is_read_with_the_kinds_of_a_known_one(tmp_path: Path) -> None:
+    row: dict[str, object] = {
+        "text": "Pizza.",
+        "language": "en",
+        "topic": "cuisine",
+        "model": "m",
+        "condition": "persona",
+    }
+    write_lines(tmp_path / "b.jsonl", [row])
+    refused = polyculture("import", "b.jsonl", "--as", "exp.toml", cwd=tmp_path)
+    assert refused.returncode == 2
+    assert "--like" in refused.stderr
+    done = polyculture("import", "b.jsonl", "--as", "exp.toml", "--like", "cuisine=food", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found = rows_of(tmp_path, "SELECT topic, condition, country FROM responses")
+    assert found == [{"topic": "cuisine", "condition": "persona", "country": ""}]
+    assert polyculture("extract", "exp.toml", cwd=tmp_path).returncode == 0
+
+
+def test_a_mapping_file_and_parts_of_a_column(tmp_path: Path) -> None:
+    write_lines(tmp_path / "c.jsonl", [{"out": "Pizza.", "key": "en|food|IT|17"}])
+    (tmp_path / "map.toml").write_text('[import]\ntext = "out"\nmodel = "=m"\n', encoding="utf-8")
+    parts = ("--parts", "key={language}|{topic}|{country}|{}")
+    done = polyculture("import", "c.jsonl", "--as", "exp.toml", "--mapping", "map.toml", *parts, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert rows_of(tmp_path, "SELECT country FROM responses") == [{"country": "IT"}]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--text", "anser"), "no column 'anser'"),
+        (("--parts", "answer={languge}"), "no COLUMN=PATTERN"),
+        (("--format", "jsonx"), "no format"),
+        (("--model", "=m"), "no column says the text"),
+    ],
+)
+def test_a_wrong_mapping_is_one_line(words: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    write_lines(tmp_path / "a.jsonl", [{"answer_": "Pizza.", **ROWS[0]}] if words[0] != "--model" else [{"lang": "en"}])
+    done = polyculture("import", "a.jsonl", "--as", "exp.toml", *words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not (tmp_path / "exp.toml").exists()
+
+
+def test_a_ragged_table_loses_its_ragged_rows_alone(tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    lines = [
+        "text;language;topic;model",
+        "Pizza;en;food;m",
+        "Pizza;en",
+        '=HYPERLINK("x");en;food;m',
+        '"two\nlines";en;food;m',
+    ]
+    file.write_text("\ufeff" + "\n".join(lines), encoding="utf-8")
+    done = polyculture("import", file, "--as", "exp.toml", cwd=tmp_path)
+    assert "3 texts taken, 1 rows not taken" in done.stderr
+    (tmp_path / "b.csv").write_bytes("text,language\nPizza,en\n".encode("utf-16"))
+    done = polyculture("import", "b.csv", "--as", "other.toml", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "UTF-8" in done.stderr
+
+
+def test_a_parquet_file_and_one_that_is_none(tmp_path: Path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rows = [{"response": "Pizza.", "meta": {"lang": "en"}, "topic": "food", "model": "m"}]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    done = polyculture("import", "a.parquet", "--as", "exp.toml", "--language", "meta.lang", cwd=tmp_path)
+    assert "1 texts taken" in done.stderr
+    (tmp_path / "b.parquet").write_bytes(b"PAR1 is not enough")
+    done = polyculture("import", "b.parquet", "--as", "exp.toml", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "no Parquet file" in done.stderr
+
+
+def take(run: RunFolder, file: Path, *, add: bool = False) -> int:
+    reader = find_reader(file)
+    first = next(row for row in reader.read(file, None) if isinstance(row, Record))
+    columns = find_mapping(first, {"model": "=m", "topic": "=food", "language": "=en"}, {}, None, file)
+    return take_file(run, file, reader, columns, read_catalog(), silent, add=add).file.texts
+
+
+def test_an_import_that_was_killed_is_repeated_without_doubles(tmp_path: Path) -> None:
+    rows: list[dict[str, object]] = [{"text": f"Pizza number {number} is good."} for number in range(600)]
+    file = write_lines(tmp_path / "a.jsonl", rows)
+    run = RunFolder(tmp_path / "runs" / "exp")
+    program = (
+        "import polyculture.imports.taking as t\nt.FLUSH_ROWS = 20\n"
+        "from pathlib import Path\nfrom tests.imports.test_import import take\n"
+        "from polyculture.cache.run_folder import RunFolder\n"
+        f"take(RunFolder(Path({str(run.root)!r})), Path({str(file)!r}))\n"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program])
+    while not list(run.root.glob("responses/*/*/*/part-*.parquet")) and process.poll() is None:
+        time.sleep(0.01)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert unfinished(run).exists()
+    assert take(run, file) == 600
+    assert not unfinished(run).exists()
+    changed = write_lines(tmp_path / "a.jsonl", [*rows, {"text": "Pizza number 600."}])
+    assert take(run, changed, add=True) == 1
+
+
+def test_codes_are_read_in_any_writing() -> None:
+    values = {"text": "Pizza.", "language": "zh-Hant-HK", "topic": "food", "model": "m", "country": "uk"}
+    reader = TextReader(read_catalog())
+    text = reader.read(values)
+    assert (text.language, text.country) == ("zh-tw", "GB")
+    assert reader.read({**values, "country": float("nan")}).country is None
+    for wrong in ({"model": "a\nb"}, {"text": "x" * 1_000_001}, {"topic": None}, {"country": "Atlantis"}):
+        with pytest.raises(NoTextError):
+            reader.read({**values, **wrong})
