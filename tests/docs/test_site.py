@@ -71,15 +71,15 @@ def test_nothing_comes_from_other_hosts(site: Path) -> None:
 
 def test_what_lies_outside_docs_is_brought_along(site: Path) -> None:
     assert "Report" in (site / "repository" / "SECURITY.html").read_text(encoding="utf-8")
-    page = (site / "security.html").read_text(encoding="utf-8")
+    (page,) = (path.read_text("utf-8") for path in site.rglob("security.html"))
     assert "repository/SECURITY.html" in page
 
 
 WRONG = {
     "[nowhere](absent.md)": "'absent.md', but the target is not found",
-    "[nowhere](method.md#absent)": "'method.md#absent', but the doc 'method.md' does not contain an anchor",
+    "[nowhere](measurements/README.md#absent)": "the doc 'measurements/README.md' does not contain an anchor",
     "[nowhere](../absent-too.md)": "'../absent-too.md', but the target is not found",
-    "[nowhere](/method.md)": "absolute link '/method.md'",
+    "[nowhere](/index.md)": "absolute link '/index.md'",
 }
 
 
