@@ -75,7 +75,7 @@ def in_phrases(names: Sequence[Name], taken: Taken) -> list[GoldSet]:
     gold: dict[str, list[GoldMention]] = {"meant": [], "other": []}
     for name in names:
         own = phrases.get(name.language.partition("-")[0])
-        sort = sorts.get(name.topic, "works")
+        sort = "genres" if (name.topic, name.kind) == ("music", "genre") else sorts.get(name.topic, "works")
         if not own or name.kind in persons or (sort == "works" and name.kind not in ("title", "song")):
             continue
         chance = random.Random(f"{SEED} {name.language} {name.item} {name.topic}")

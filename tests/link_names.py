@@ -102,6 +102,7 @@ INFLECTED = {
         *(("arancino al ragù", "arancini al ragù"), ("pizza al taglio", "pizze al taglio")),
         *(("semi di girasole", "seme di girasole"), ("fagioli rossi", "fagiolo rosso")),
         *(("cardo gobbo", "cardi gobbi"), ("mela rossa", "mele rosse")),
+        *(("bicicletta pieghevole", "biciclette pieghevoli"), ("panino vegetale", "panini vegetali")),
         *(("spaghetti alle vongole", "spaghetto alle vongole"), ("lasagne al forno", "lasagna al forno")),
     ],
     "tr": [
@@ -119,6 +120,16 @@ INFLECTED = {
             ("festival", "festivalde"),
         ),
         ("1984", "1984'te"),
+        *(
+            ("yarış bisikleti", "yarış bisikletleri"),
+            ("iş elbisesi", "iş elbiseleri"),
+            ("kır otobüsü", "kır otobüsleri"),
+        ),
+        *(
+            ("cep denizaltısı", "cep denizaltıları"),
+            ("köy pilavı", "köy pilavları"),
+            ("sebze turşusu", "sebze turşuları"), ("uzun topu", "uzun topları"),
+        ),
     ],
     "hi": [
         *(("तीतर", "तीतरों"), ("समोसा", "समोसों"), ("पराठा", "पराठे"), ("किताब", "किताबें"), ("साड़ी", "साड़ियाँ")),
