@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
-import traceback
 from types import TracebackType
 
-from polyculture.cache.errors import PolycultureError
-from polyculture.console import say
-
 INTERRUPTED = 130  # what a shell expects after Ctrl-C
+STOPPED = "polyculture: stopped; the same command resumes"
 
 
 def main() -> None:
     """Runs the command line. Errors of Polyculture end in one line and an exit code, without a traceback."""
+    _stop_at_once()
+    from polyculture.cache.errors import PolycultureError
+    from polyculture.console import say
+
     sys.excepthook = _print_traceback
     try:
         _run()
@@ -21,7 +24,7 @@ def main() -> None:
         say(f"polyculture: {error}")
         sys.exit(error.exit_code)
     except KeyboardInterrupt:
-        say("polyculture: stopped; the same command resumes")
+        say(STOPPED)
         sys.exit(INTERRUPTED)
     except BrokenPipeError:
         sys.stderr.close()
@@ -37,8 +40,35 @@ def main() -> None:
         sys.exit(damaged.exit_code)
 
 
+def _stop_at_once() -> None:
+    """Has Ctrl-C end the process while it is starting: an import that it interrupts may say so in many lines.
+
+    There is nothing to put in order yet. Who ignores Ctrl-C, or has a handler of their own, keeps that.
+    """
+    try:
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, _stop)
+    except ValueError:  # this is not the main thread, which alone hears of Ctrl-C
+        return
+
+
+def _stop(_number: int, _frame: object) -> None:
+    os.write(2, f"{STOPPED}\n".encode())
+    os._exit(INTERRUPTED)
+
+
+def _started() -> None:
+    """Has Ctrl-C raise `KeyboardInterrupt` from now on: whoever is at work puts things in order."""
+    if signal.getsignal(signal.SIGINT) is _stop:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def _print_traceback(kind: type[BaseException], fault: BaseException, trace: TracebackType | None) -> None:
     """What nobody foresaw, without keys and passwords."""
+    import traceback
+
+    from polyculture.console import say
+
     say("".join(traceback.format_exception(kind, fault, trace)).rstrip())
 
 
@@ -48,7 +78,9 @@ def _run() -> None:
 
     from polyculture.cli.app import app
     from polyculture.cli.usage import message_of
+    from polyculture.console import say
 
+    _started()
     try:
         code = app(standalone_mode=False)
         if code == INTERRUPTED:
