@@ -65,7 +65,7 @@ class Linker:
             self.source.opened(connection),
         ):
             connection.execute("SET preserve_insertion_order = false")  # the output tables are sorted at the end
-            ontology = Ontology(connection, self.catalog, topics)
+            ontology = Ontology(connection, self.catalog, topics, self.source.scopes)
             connection.execute(statement("loose"))
             self._create_queries(connection, queries, ontology)
             self._find_exact(connection, ontology, progress)
@@ -85,7 +85,8 @@ class Linker:
         """Creates `found` (exact matches) and `unmatched` (queries without an exact match in the topic)."""
         self.source.find(connection, progress)
         ontology.expand_classes()
-        connection.execute(statement("members"))
+        ontology.find_members()
+        connection.execute(statement("topic_items"))
         connection.execute(statement("found"))
         if "normalised" not in self.rules.forms:
             connection.execute(statement("drop_normalised"))
@@ -124,7 +125,8 @@ class Linker:
         create_part_expansions(connection, self.catalog)
         self.source.find(connection, progress)
         ontology.expand_classes()
-        connection.execute(statement("members"))
+        ontology.find_members()
+        connection.execute(statement("topic_items"))
         connection.execute("DROP TABLE loose_names; DROP TABLE named_items")
         load_loose_names(connection, self.source)
         self.source.fetch(connection, [item for (item,) in connection.sql(statement("span_creators")).fetchall()])

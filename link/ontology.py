@@ -18,19 +18,22 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import duckdb
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog, Kind, Topic
+from polyculture.cache.identity import content_id
 from polyculture.link.entity_json import number
 from polyculture.link.statements import statement
 
 _PAGE_LEVELS = 3  # levels of subclasses of Wikimedia pages
+_STATEMENTS = ("ontology", "ontology_roots", "ontology_step", "ontology_types_step", "ontology_pages", "members")
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -66,10 +69,30 @@ def pages() -> Scope:
     return Scope(tuple(sorted(map(number, named))), (), "classes", False, _PAGE_LEVELS)
 
 
-class Ontology:
-    """The scopes of some topics' linked kinds, as tables over the claims in `wikidata`."""
+def rules_id(scope: Scope) -> str:
+    """A hash of all that decides which classes and items of a snapshot reach a scope."""
+    return content_id(astuple(scope), _common_rules())
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection, catalog: Catalog, topics: Iterable[str]) -> None:
+
+@cache
+def _common_rules() -> str:
+    return content_id(astuple(pages()), [statement(name) for name in _STATEMENTS])
+
+
+class Ontology:
+    """The scopes of some topics' linked kinds, as tables over the claims in `wikidata`.
+
+    `kept` are the scopes of which a snapshot keeps what reaches them: its number of each by `rules_id`. Where all
+    scopes are among them nothing is climbed: the tables are read from `wikidata`.
+    """
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        catalog: Catalog,
+        topics: Iterable[str],
+        kept: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
         kinds = {
             (topic.code, name): scope_of(topic, kind)
             for topic in map(catalog.topic, topics)
@@ -81,10 +104,22 @@ class Ontology:
         self._scopes = sorted({*kinds.values(), *occupation_scopes, pages()})
         self.scopes: Mapping[tuple[str, str], int] = {key: self._scopes.index(scope) for key, scope in kinds.items()}
         self._create_tables()
+        numbers = [kept.get(rules_id(scope)) if kept else None for scope in self._scopes]
+        self._kept = None not in numbers
+        if self._kept:
+            self._insert("kept_scopes", {"scope": list(range(len(numbers))), "number": numbers})
+
+    @property
+    def numbers(self) -> Mapping[str, int]:
+        """The number of each scope by `rules_id`."""
+        return {rules_id(scope): number for number, scope in enumerate(self._scopes)}
 
     def expand_classes(self) -> None:
         """Fills the table `classes`: every class below a root or instance of a type, with its path to the root."""
         self._connection.execute("DELETE FROM classes; DELETE FROM metaclasses")
+        if self._kept:
+            self._connection.execute(statement("kept_classes"))
+            return
         self._connection.execute(statement("ontology_roots"))
         steps = statement("ontology_step"), statement("ontology_types_step")
         for distance in range(max((scope.max_distance for scope in self._scopes), default=0)):
@@ -92,6 +127,10 @@ class Ontology:
             if rows == [(0,), (0,)]:
                 break
         self._connection.execute(statement("ontology_pages"))
+
+    def find_members(self) -> None:
+        """Creates the table `members`: every item that reaches a scope."""
+        self._connection.execute(statement("kept_members") if self._kept else statement("members"))
 
     def reach(self, wanted: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
         """The items of `wanted` (a relation with a column `item`) that reach a scope: scope, item, distance, path."""

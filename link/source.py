@@ -44,6 +44,11 @@ class Source(Protocol):
         ...
 
     @property
+    def scopes(self) -> Mapping[str, int]:
+        """The scopes of which it keeps what reaches them (`link/index/kept_scopes.py`): its number of each by rules."""
+        ...
+
+    @property
     def queried_by_name(self) -> bool:
         """Is each name a request? Then the source fills `api_hits` (`sql/api_hits.sql`) with the items by lookup."""
         ...

@@ -30,6 +30,7 @@ SORTS: tuple[Sort, ...] = ("things", "wear", "works", "groups", "genres")
 _Part: TypeAlias = tuple[int, str, str, str]  # the number of a spelling, a name, what stands before it and after it
 SIDES = ("before", "after")
 JOINTS = " ,;:."  # between a carrier word and the name, where spaces set words apart
+FEW = 1000  # spellings of a language that Python looks at before patterns are compiled for them
 EDGE = 3  # letters at a text's beginning or end that are compared before a pattern is
 NEVER = r"[^\x00-\x{10FFFF}]"  # a pattern that nothing matches
 _ROUND = " \t\n,;:.–—-"  # around a title and its marks
@@ -74,8 +75,10 @@ def create_inner_names(connection: duckdb.DuckDBPyConnection, catalog: Catalog) 
     _insert_languages(connection, known)
     connection.execute(statement("inner_edges"))
     for language, own in _languages(connection, catalog, "edged_spellings"):
+        if not _may_be_edged(connection, language, own):
+            continue
         spaced = {"spaced": own.get("spaced", True)}
-        connection.execute(statement("inner_known"), patterns(language, own) | _edges(language, own) | spaced)
+        connection.execute(statement("inner_known"), patterns(language, own) | edge_patterns(language, own) | spaced)
     marked: dict[str, list[tuple[int, str]]] = {}
     for code, spelling, surface in connection.execute(statement("marked_mentions")).fetchall():
         marked.setdefault(code, []).append((spelling, surface))
@@ -165,7 +168,25 @@ def creator_patterns(language: Language, own: Mapping[str, Any]) -> dict[str, st
     }
 
 
-def _edges(language: Language, own: Mapping[str, Any]) -> dict[str, str]:
+def _may_be_edged(connection: duckdb.DuckDBPyConnection, language: Language, own: Mapping[str, Any]) -> bool:
+    """Does a spelling of the language begin or end with a carrier word, or are there too many to look?
+
+    To compile the patterns takes ten milliseconds a language, and of a few mentions mostly none does.
+    """
+    asked = "SELECT key FROM edged_spellings WHERE language = $code LIMIT $most"
+    keys = [key for (key,) in connection.execute(asked, {"code": language.code, "most": FEW + 1}).fetchall()]
+    beginnings, endings = edge_texts(language, own)
+    return len(keys) > FEW or any(key.startswith(beginnings) or key.endswith(endings) for key in keys)
+
+
+def edge_texts(language: Language, own: Mapping[str, Any]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What a text of `edge_patterns` begins with, and what it ends with."""
+    firsts, lasts = (_normal_forms(tuple(words), _fold(language)) for words in _edge_words(own))
+    joints = JOINTS if own.get("spaced", True) else [""]
+    return tuple(f"{w}{j}" for w in firsts for j in joints), tuple(f"{j}{w}" for w in lasts for j in joints)
+
+
+def edge_patterns(language: Language, own: Mapping[str, Any]) -> dict[str, str]:
     """Patterns of texts that begin or end with a carrier word: few do, and only these are looked at closely."""
     first, last = (_any_of(words, language) for words in _edge_words(own))
     joint = f"[{JOINTS}]" if own.get("spaced", True) else ""
@@ -173,11 +194,10 @@ def _edges(language: Language, own: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _edge_letters(language: Language, own: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The sides, and the letters with which a text of `_edges` begins or ends there."""
-    firsts, lasts = (_normal_forms(tuple(words), _fold(language)) for words in _edge_words(own))
-    joints = JOINTS if own.get("spaced", True) else [""]
-    yield from (("first", f"{word}{joint}"[:EDGE]) for word in firsts for joint in joints)
-    yield from (("last", f"{joint}{word}"[-EDGE:]) for word in lasts for joint in joints)
+    """The sides, and the letters with which a text of `edge_patterns` begins or ends there."""
+    beginnings, endings = edge_texts(language, own)
+    yield from (("first", text[:EDGE]) for text in beginnings)
+    yield from (("last", text[-EDGE:]) for text in endings)
 
 
 def _edge_words(own: Mapping[str, Any]) -> tuple[list[str], list[str]]:

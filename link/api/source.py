@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import duckdb
@@ -41,6 +42,7 @@ class ApiSource:
     complete = False  # no service lists all names of a kind, which fuzzy matching needs
     queried_by_name = True
     loose_names = None
+    scopes: Mapping[str, int] = MappingProxyType({})  # its answers are other items each time
 
     def __init__(self, settings: ApiSettings, cache: Path, languages: Iterable[str]) -> None:
         if settings.contact:

@@ -23,6 +23,8 @@ from polyculture.cache.errors import SnapshotError, StoreError
 from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id
 from polyculture.link.entity_json import SCHEMAS
+from polyculture.link.index.kept_scopes import TABLES as OF_SCOPES
+from polyculture.link.index.kept_scopes import keep_scopes
 from polyculture.link.index.parts import ArrowTables, flush, part_files, write_parts
 from polyculture.link.name_forms import create_name_forms, loose_names_version
 from polyculture.link.normalise import NORMALISATION
@@ -71,6 +73,12 @@ class Snapshot:
         """The version of its table `loose_names`; snapshots of earlier versions of Polyculture have none."""
         return self.meta.get("loose_names")
 
+    @property
+    def scopes(self) -> Mapping[str, int]:
+        """The number of each scope of which it keeps what reaches it; earlier snapshots keep nothing."""
+        found: Mapping[str, int] = self.meta.get("scopes", {})
+        return found
+
 
 def open_snapshot(path: Path) -> Snapshot:
     """The snapshot in `path`. Raises `SnapshotError` where it is missing, no snapshot, or of another version."""
@@ -102,7 +110,8 @@ def verify(snapshot: Snapshot) -> None:
     if mark.exists():
         return
     with damage_named(snapshot.path), duckdb.connect(str(snapshot.path), read_only=True) as connection:
-        for table in (*SCHEMAS, *(["loose_names"] if snapshot.loose_names else [])):
+        later = [*(["loose_names"] if snapshot.loose_names else []), *(OF_SCOPES if snapshot.scopes else [])]
+        for table in (*SCHEMAS, *later):
             connection.execute(f"SELECT bit_xor(hash(row)) FROM {table} AS row")  # noqa: S608  our tables' names
     with suppress(OSError):  # the next one reads it again
         mark.parent.mkdir(parents=True, exist_ok=True)
@@ -189,6 +198,7 @@ def _build(
             "languages": languages,
             "counts": _counts(connection),
             "loose_names": loose_names_version(),
+            "scopes": keep_scopes(connection),
             "built_with": f"DuckDB {duckdb.__version__}",
             **provenance,
         }

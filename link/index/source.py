@@ -24,7 +24,9 @@ class IndexSource:
         self.languages = snapshot.languages
         self.complete = snapshot.complete
         self.loose_names = snapshot.loose_names
-        self.provenance: Mapping[str, Any] = {"source": "index", "snapshot": snapshot.path.name, **snapshot.meta}
+        self.scopes = snapshot.scopes
+        told = {key: value for key, value in snapshot.meta.items() if key != "scopes"}  # of no interest to a reader
+        self.provenance: Mapping[str, Any] = {"source": "index", "snapshot": snapshot.path.name, **told}
 
     @contextmanager
     def opened(self, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:

@@ -12,7 +12,3 @@ FROM classes AS class
 SEMI JOIN wikidata.items AS item ON item.item = class.item
 JOIN scopes ON scopes.scope = class.scope AND NOT scopes.pages
 WHERE scopes.members <> 'instances';
-
--- topic_items: a row is an item in a scope of some query.
-CREATE OR REPLACE TABLE topic_items AS
-SELECT DISTINCT item FROM members SEMI JOIN query_group_scopes USING (scope);

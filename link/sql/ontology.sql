@@ -20,6 +20,9 @@ CREATE TABLE classes (scope USMALLINT, item UINTEGER, distance INTEGER, path UIN
 -- metaclasses: a row is a type, or a class from which subclass-of reaches one; columns as in `classes`.
 CREATE TABLE metaclasses (scope USMALLINT, item UINTEGER, distance INTEGER, path UINTEGER[]);
 
+-- kept_scopes: a row is a scope of which the snapshot keeps what reaches it, with its number there.
+CREATE TABLE kept_scopes (scope USMALLINT, number USMALLINT);
+
 -- other_occupation: a row is a person who has occupations (P106), but none that the scope requires.
 CREATE MACRO other_occupation(people) AS TABLE
 SELECT scopes.scope, claim.item

@@ -66,6 +66,9 @@ def show(
     format: Annotated[ShowFormat, typer.Option("--format", "-f", help="How it is printed.")] = ShowFormat.TREE,
 ) -> None:
     """Show the link of a surface and its evidence: match, path to the topic, countries, other candidates."""
+    from polyculture.cli.arrow_alone import load_arrow_alone
+
+    load_arrow_alone()
     from polyculture.cache.catalog import read_catalog
     from polyculture.cache.outcome import silent
     from polyculture.console import watch

@@ -183,7 +183,8 @@ def audit(
     from polyculture.link.index.lexicon import lexicon
 
     found, known = find_snapshot(snapshot, Path.cwd()), read_catalog(catalog)
-    print_table(("what", "value"), list(found.meta.items()), title=found.name)
+    told = [(key, value) for key, value in found.meta.items() if key != "scopes"]  # numbers by hashes, for the linker
+    print_table(("what", "value"), told, title=found.name)
     rows = []
     for topic in known.topics.values():
         for language in known.languages:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from random import Random
 
 import duckdb
 import pyarrow as pa
@@ -13,11 +14,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
+from polyculture.cache.catalog import read_catalog
 from polyculture.link.cheap_patterns import RequiredText, has_required_text, letters_of, required_text, with_letters
 from polyculture.link.fuzzy import letter_sets
 from polyculture.link.inflection import inflections
 from polyculture.link.normalise import normalise, normalise_array
 from polyculture.link.statements import statement
+from polyculture.link.within import carriers_of, edge_patterns, edge_texts
 
 LETTERS = (
     "abcdefghijklmnopqrstuvwxyz éüöäñçğışæœøł ال كشري خوب समोसा क़ँं ラーメンバらめん 김치찌개 ต้มยำ 拉麵面 0123 -'!.&"
@@ -198,3 +201,24 @@ def test_letters_are_those_of_the_pattern_language(connection: duckdb.DuckDBPyCo
     ((letters,),) = connection.execute(query, {"known": known}).fetchall()
     assert letters_of(known) == letters
     assert letters_of(["a\u0378"]) is None
+
+
+CARRIED = [(language, own) for language in read_catalog().languages.values() if (own := carriers_of(language))]
+
+
+@EXAMPLES
+@given(place=st.sampled_from(range(len(CARRIED))), texts=st.lists(TEXTS, min_size=1, max_size=20), at=st.randoms())
+def test_a_carrier_word_at_an_edge_is_found_as_by_the_patterns(
+    connection: duckdb.DuckDBPyConnection, place: int, texts: list[str], at: Random
+) -> None:
+    language, own = CARRIED[place]
+    beginnings, endings = edge_texts(language, own)
+    keys = [key for text in texts for key in (text, at.choice(beginnings) + text, text + at.choice(endings))]
+    keys += [key[1:-1] for key in keys if len(key) > 2]
+    query = "SELECT regexp_matches(key, $first) OR regexp_matches(key, $last) FROM (SELECT unnest($keys) AS key)"
+    by_pattern = connection.execute(query, {"keys": keys, **edge_patterns(language, own)}).fetchall()
+    assert [key.startswith(beginnings) or key.endswith(endings) for key in keys] == [found for (found,) in by_pattern]
+
+
+def test_languages_have_carrier_words() -> None:
+    assert len(CARRIED) > 10

@@ -1,0 +1,86 @@
+"""What a snapshot keeps of the topics' scopes changes no link: with it nothing is climbed, without it all is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from polyculture.link.index.snapshot import open_snapshot
+from polyculture.link.index.source import IndexSource
+from polyculture.link.linker import TABLES, Linker
+from polyculture.link.ontology import rules_id, scope_of
+from tests.link_world import CATALOG, index_of, item, link_all, queries
+
+FOOD = CATALOG.topic("food")
+WORLD = [
+    item("Q100", "soup", P279="Q746549"),
+    item("Q101", "fish soup", {"en": ["bouillabaisse"]}, P279="Q100"),
+    item("Q102", "tom yum", P31="Q101"),
+    item("Q103", "list of soups", P31="Q13406463"),
+    item("Q104", "Adele", P31="Q5", P106="Q177220"),
+    item("Q105", "Adele", P31="Q5", P106="Q82594"),  # a computer scientist
+    item("Q106", "Abba", P31="Q215380"),
+    item("Q177220", "singer", P279="Q639669"),
+    item("Q639669", "musician"),
+    item("Q215380", "musical group", P279="Q2088357"),
+    item("Q13406463", "Wikimedia list article"),
+]
+SURFACES = (
+    "soup",
+    "soups",
+    "a bowl of tom yum",
+    "bouilabaisse",
+    "tom yum soup",
+    "list of soups",
+    "Adele",
+    "Abba",
+    "lost",
+)
+ROWS = [("en", *kind, text) for kind in (("food", "dish"), ("music", "artist"), ("book", "title")) for text in SURFACES]
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> IndexSource:
+    return index_of(tmp_path, WORLD)
+
+
+def changed(source: IndexSource, sql: str) -> IndexSource:
+    with duckdb.connect(str(source.snapshot.path)) as connection:
+        connection.execute(sql)
+    return IndexSource(open_snapshot(source.snapshot.path))
+
+
+def test_a_snapshot_that_keeps_nothing_gives_equal_tables(source: IndexSource) -> None:
+    assert len(source.scopes) > 10
+    kept = link_all(source, *ROWS)
+    earlier = changed(
+        source, "DROP TABLE scope_classes; DROP TABLE scope_members; DELETE FROM meta WHERE key = 'scopes'"
+    )
+    assert not earlier.scopes
+    climbed = link_all(earlier, *ROWS)
+    assert all(kept[name].equals(climbed[name]) for name in TABLES)
+    assert {"Q100", "Q101", "Q102", "Q104", "Q106"} <= set(kept["links"].column("qid").to_pylist())
+    assert source.identity == earlier.identity
+
+
+def test_what_is_kept_is_read(source: IndexSource) -> None:
+    """Else the test above compares the same with the same."""
+    emptied = changed(source, "DELETE FROM scope_members")
+    assert set(link_all(emptied, *ROWS)["links"].column("match").to_pylist()) != {None}
+    assert link_all(emptied, ("en", "food", "dish", "soups"))["links"].column("status").to_pylist() == ["no candidate"]
+
+
+def test_scopes_of_other_rules_are_climbed(source: IndexSource) -> None:
+    """With topics of one's own, be it one of several."""
+    nearer = FOOD.model_copy(update={"max_distance": 1})
+    assert all(rules_id(scope_of(nearer, kind)) not in source.scopes for kind in nearer.kinds.values() if kind.roots)
+    catalog = CATALOG.model_copy(update={"topics": {**CATALOG.topics, "food": nearer}})
+    kept, climbed = (
+        Linker(catalog, one).link(queries(*ROWS))
+        for one in (source, changed(source, "DELETE FROM meta WHERE key = 'scopes'"))
+    )
+    assert all(kept[name].equals(climbed[name]) for name in TABLES)
+    assert "Q100" in kept["links"].column("qid").to_pylist()
+    assert "Q102" not in kept["links"].column("qid").to_pylist()
