@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -15,8 +16,10 @@ def connect(
     With `memory` ('1GB') DuckDB uses no more than that, and spills the rest to the folder `spill`.
     """
     connection = duckdb.connect(":memory:" if file is None else str(file), read_only=read_only)
-    # The front door shows progress, in one form for all work.
-    connection.execute("SET enable_progress_bar = false")
+    # The front door shows progress, in one form for all work. A notebook without ipywidgets has no bar, and DuckDB
+    # refuses to say anything of it there.
+    with suppress(duckdb.InvalidInputException):
+        connection.execute("SET enable_progress_bar = false")
     if memory is not None:
         connection.execute("SET memory_limit = $memory", {"memory": memory})
     if spill is not None:

@@ -16,6 +16,7 @@ from polyculture.cache.core import CORE
 from polyculture.cache.database import connect
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing
+from polyculture.cache.in_place import IN_PLACE, tie, untie
 from polyculture.cache.layout import Layout, Table
 from polyculture.cache.manifest import Manifest, read_manifest, setup_id
 from polyculture.cache.model_facts import ModelFacts
@@ -72,8 +73,10 @@ def _built(run: RunFolder, layout: Layout, at: Path | None, selections: Collecti
     path = at or run.store
     with replacing(path) as temporary, _disk_faults(path):
         with open_view_template(temporary, layout, selections) as connection:
+            if at is None:
+                tie(connection, path, [temporary])
             address = _local if at is None else _read_only(connection, run)
-            _put_rows(connection, run, manifest, layout, selections, address)
+            _put_rows(connection, run, manifest, layout, selections, address, tied=at is None)
             connection.execute("CHECKPOINT")  # closing writes, too, but does not report a full disk
         yield temporary
 
@@ -113,8 +116,9 @@ def _put_rows(
     layout: Layout,
     selections: Collection[str] = (),
     address: Callable[[Path], str] = _local,
+    tied: bool = False,
 ) -> None:
-    """Replaces the empty tables of a store by views over the run's files.
+    """Replaces the empty tables of a store by views over the run's files; `tied` ones ask whether they are in place.
 
     The views on top exist already: DuckDB opens every file below a view when it creates one, and a large run has
     thousands.
@@ -122,12 +126,12 @@ def _put_rows(
     _opened.add(run.root)
     _put_run(connection, manifest)
     for table in layout.tables:
-        _put_files(connection, run, table, MAIN, address)
+        _put_files(connection, run, table, MAIN, address, tied)
     for selection in selections:
         connection.execute(f"SET search_path = '{selection},{MAIN}'")
         for table in layout.tables:
             if table.name in COMPUTED:
-                _put_files(connection, run, table, selection, address)
+                _put_files(connection, run, table, selection, address, tied)
     connection.execute(f"SET search_path = '{MAIN}'")
 
 
@@ -152,8 +156,9 @@ def open_store(
     # Opened under its temporary name: DuckDB confuses two files of one name where the first is open.
     with _built(run, layout, at, {selection, *selections} - {MAIN}) as path:
         connection = connect(path, read_only=True, memory=memory)
+    if at is None:
+        untie(connection)
     _confine(connection, run, at)
-    connection.execute("SET enable_progress_bar = false")
     if at is not None:  # else a process that goes on keeps the memory of a large answer
         connection.execute("SET allocator_background_threads = true")
     # DuckDB 2.0.0 ends a join over millions of mentions with an internal error ("global dictionary column 0 changed
@@ -172,6 +177,7 @@ def _put_files(
     table: Table[Any],
     selection: str,
     address: Callable[[Path], str],
+    tied: bool,
 ) -> None:
     """Replaces the empty table by a view over its files, where there are any."""
     if table.sharded:
@@ -179,13 +185,14 @@ def _put_files(
     else:
         files = [path for path in [run.table(file_of(table.name, selection))] if path.exists()]
     if files:
-        _create_view(connection, table, files, address)
+        rows = _read_files(connection, table, files, address)
+        (rows.filter(IN_PLACE) if tied else rows).create_view(f"stored_{table.name}")
 
 
-def _create_view(
+def _read_files(
     connection: duckdb.DuckDBPyConnection, table: Table[Any], files: Sequence[Path], address: Callable[[Path], str]
-) -> None:
-    """A view over the rows of `files`; columns that came later than some of them are null there."""
+) -> duckdb.DuckDBPyRelation:
+    """The rows of `files`, in place of the empty table; columns that came later than some of them are null there."""
     name = f"stored_{table.name}"
     empty = connection.table(name)
     types = dict(zip(empty.columns, empty.types, strict=True))
@@ -196,8 +203,8 @@ def _create_view(
     rows = connection.read_parquet(paths, hive_partitioning=False, union_by_name=older)
     if older:
         there = frozenset(rows.columns)
-        rows = rows.select(*(_column(table, column, kind, there) for column, kind in types.items()))
-    rows.create_view(name)
+        return rows.select(*(_column(table, column, kind, there) for column, kind in types.items()))
+    return rows
 
 
 def _column(
