@@ -29,9 +29,16 @@ _LINE_BREAK = re.compile(r"\s*\n\s*")  # messages of other libraries may have se
 
 
 class PolycultureError(Exception):
-    """The base of all exceptions; its message is one line."""
+    """The base of all exceptions; its message is one line.
+
+    `what` is wrong, `where` (a file, a place in it), and the `remedy`; the last two are None where nobody can say.
+    """
 
     exit_code = 1
+
+    def __init__(self, what: str = "", *, where: object = None, remedy: str | None = None) -> None:
+        self.what, self.where, self.remedy = what, where, remedy
+        super().__init__(what)
 
 
 class UserError(PolycultureError):
@@ -40,10 +47,10 @@ class UserError(PolycultureError):
     exit_code = 2
 
     def __init__(self, what: str, *, where: object = None, remedy: str | None = None) -> None:
-        self.what, self.where, self.remedy = what, where, remedy
+        super().__init__(what, where=where, remedy=remedy)
         line = f"{where}: {what}" if where is not None else what
         end = "" if line.endswith((".", "?", "!")) else "."
-        super().__init__(_LINE_BREAK.sub(" ", f"{line}{end} {remedy}" if remedy else line))
+        self.args = (_LINE_BREAK.sub(" ", f"{line}{end} {remedy}" if remedy else line),)
 
 
 class CatalogError(UserError):

@@ -1,3 +1,69 @@
-"""Polyculture: what does a language model know and say about the world's cultures, in every language?"""
+"""Polyculture: what does a language model know and say about the world's cultures, in every language?
+
+    import polyculture
+
+    run = polyculture.open("exp.toml")
+    run.table("granularity")
+
+What stands in `__all__` is the interface; it is loaded when it is first used (docs/python.md).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from polyculture.api.handle import Run
+    from polyculture.api.opening import open
+    from polyculture.api.start import run
+    from polyculture.cache.errors import (
+        BudgetError,
+        ChangedExperimentError,
+        ExperimentError,
+        IncompleteError,
+        JobHeldError,
+        PolycultureError,
+        StoreError,
+        UserError,
+    )
+    from polyculture.experiment.file import Experiment
 
 __version__ = "0.1.0"
+__all__ = [
+    "BudgetError",
+    "ChangedExperimentError",
+    "Experiment",
+    "ExperimentError",
+    "IncompleteError",
+    "JobHeldError",
+    "PolycultureError",
+    "Run",
+    "StoreError",
+    "UserError",
+    "__version__",
+    "open",
+    "run",
+]
+
+# Where each stands: loading all of it takes a second, which the command line would wait for.
+_HOMES = {
+    "Experiment": "experiment.file",
+    "Run": "api.handle",
+    "open": "api.opening",
+    "run": "api.start",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Loads a part of the interface when it is first asked for."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    found = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'cache.errors')}"), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

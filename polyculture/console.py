@@ -27,6 +27,17 @@ def send_lines(send: Send) -> None:
     _send[:] = [send]
 
 
+@contextmanager
+def sending(send: Send) -> Iterator[None]:
+    """A block whose lines are sent elsewhere."""
+    before = list(_send)
+    _send[:] = [send]
+    try:
+        yield
+    finally:
+        _send[:] = before
+
+
 def say(line: str) -> None:
     """Writes a line to standard error, without keys; results go to standard output."""
     _said[0] = time.monotonic()
@@ -41,7 +52,7 @@ def say(line: str) -> None:
 @contextmanager
 def watch(label: str, total: int) -> Iterator[Progress]:
     """A progress for one job of `total` units of work (0: unknown), as a bar or as lines."""
-    if sys.stderr.isatty():
+    if sys.stderr.isatty() and not _send:
         with _bar(label, total) as progress:
             yield progress
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.errors import StoreError
@@ -29,12 +30,12 @@ class BuiltSection:
 
 @contextmanager
 def open_report(
-    run: RunFolder, catalog: Catalog | None, layout: Layout, sections: Sequence[Section]
+    run: RunFolder, catalog: Catalog | None, layout: Layout, sections: Sequence[Section], at: Path | None = None
 ) -> Iterator[ReportData]:
     """What the sections are built from, while the block lasts. Raises `StoreError` where there is no run.
 
     `catalog` names languages, countries and topics; the default is the one that Polyculture ships. `layout` has the
-    tables and views of the store that the sections read.
+    tables and views of the store that the sections read; its file stands in the run, or at `at`.
     """
     _check_names(sections)
     manifest = read_manifest(run.manifest)
@@ -42,7 +43,7 @@ def open_report(
         raise StoreError("holds no run", where=run.root, remedy="Run `polyculture run` on an experiment file first.")
     names = Names(catalog or read_catalog(), tuple(manifest.models))
     titles = {key: title for section in sections for key, title in section_texts(section.texts).boards.items()}
-    with read_store(run, layout) as reading:
+    with read_store(run, layout, at) as reading:
         data = ReportData(reading, manifest, names, layout, board_titles=titles)
         yield replace(data, about_texts=_about_texts(data, sections))
 

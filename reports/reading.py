@@ -47,9 +47,12 @@ class Reading:
 
 
 @contextmanager
-def read_store(run: RunFolder, layout: Layout = METRICS) -> Iterator[Reading]:
-    """The run's store with the views of `layout`; shared views are computed once for the block."""
-    with open_store(run, layout, KEPT) as connection:
+def read_store(run: RunFolder, layout: Layout = METRICS, at: Path | None = None) -> Iterator[Reading]:
+    """The run's store with the views of `layout`, or one at `at` (`open_store`).
+
+    Shared views are computed once for the block.
+    """
+    with open_store(run, layout, KEPT, at=at) as connection:
         reading = Reading(connection)
         reading.run(SQL / "keep.sql")
         yield reading

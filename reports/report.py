@@ -28,19 +28,22 @@ def write_report(
     catalog: Catalog | None = None,
     layout: Layout = METRICS,
     sections: Sequence[Section] = OWN_SECTIONS,
+    to: RunFolder | None = None,
 ) -> Path:
     """Writes `report.html` from what is in the store, and its parts where it needs any; returns its path.
 
     The page holds those of the `sections` that have something to show, in their order. For `catalog` and `layout` see
-    `open_report`. Raises `StoreError` where there is no run, or where the file cannot be written.
+    `open_report`. With `to`, a temporary folder, all is written there and nothing into the run. Raises `StoreError`
+    where there is no run, or where the file cannot be written.
     """
-    with open_report(run, catalog, layout, sections) as data:
+    place = to or run
+    with open_report(run, catalog, layout, sections, None if to is None else to.store) as data:
         evidence = read_evidence(data.reading, data.manifest, data.names)
         page = render_page(data, build_sections(data, sections), evidence)
-        _write_parts(run.report_data, read_parts(data.reading, evidence, data.names))
-    with replacing(run.report) as temporary:
+        _write_parts(place.report_data, read_parts(data.reading, evidence, data.names))
+    with replacing(place.report) as temporary:
         temporary.write_text(page, encoding="utf-8")
-    return run.report
+    return place.report
 
 
 def _write_parts(folder: Path, parts: Iterator[tuple[str, dict[str, Any]]]) -> None:

@@ -14,6 +14,7 @@ from polyculture.cli import (
     compare,
     data,
     demo,
+    export,
     extract,
     fine_tune,
     generate,
@@ -98,4 +99,7 @@ app.add_typer(wikidata.app, name="wikidata")
 app.add_typer(mine.app, name="mine")
 app.add_typer(data.app, name="data")
 app.command(epilog="polyculture texts exp.toml; polyculture texts exp.toml --format csv -o texts.csv")(texts.texts)
+app.command(
+    epilog="polyculture export exp.toml --to food-in-13-languages; polyculture export exp.toml --to run.duckdb"
+)(export.export)
 app.command(epilog="polyculture leaderboard exp.toml --language ja --format csv -o board.csv")(leaderboard.leaderboard)

@@ -146,7 +146,7 @@ def compare(
     """
     from polyculture.cache.errors import ExperimentError
     from polyculture.cache.store import open_store
-    from polyculture.cli.comparison import Asked, Terms, choose_sides, write_comparison
+    from polyculture.cli.comparison import write_comparison
     from polyculture.cli.fail_if import decisions_of, end_by, tell_decisions, verdicts_of
     from polyculture.cli.specifications import write_specifications
     from polyculture.cli.two_runs import compared_runs
@@ -156,8 +156,10 @@ def compare(
     from polyculture.metrics.comparison.compare import METRICS, compare_all
     from polyculture.metrics.comparison.conditions import points_of, read_conditions
     from polyculture.metrics.comparison.equivalence import read_margins
+    from polyculture.metrics.comparison.lines import Terms
     from polyculture.metrics.comparison.specifications import compare_specifications
     from polyculture.running.layout import store_layout
+    from polyculture.running.sides import Asked, choose_sides
 
     if fail_if_undecided and not fail_if:
         raise ExperimentError("--fail-if-undecided has no condition", remedy="Name one with --fail-if.")

@@ -58,30 +58,20 @@ def run(
     With --ray the jobs are worked on by a cluster, a replica of the model at a time each; the run's folder must be on
     a file system that all its machines see. A job whose worker or machine is lost is done by another.
     """
-    from polyculture.experiment.workspace import choose_jobs, open_workspace
-    from polyculture.running.linking import tell_languages_without_names
-    from polyculture.running.pipeline import Pipeline
-    from polyculture.running.studies import check_able, check_questions, questions_in_file, works_share
-    from polyculture.running.whole_run import Cluster, RunParts, do_part, do_whole
+    from polyculture.experiment.workspace import open_workspace
+    from polyculture.running.start import Part, run_experiment
+    from polyculture.running.whole_run import Cluster
 
-    workspace = open_workspace(experiment, runs)
-    chosen = choose_jobs(workspace, job=job, model=model, language=language, topic=topic)
-    questions = questions_in_file(workspace)
-    check_able(questions)
-    if not accept_changes:
-        check_questions(questions)
-    pipeline = Pipeline.prepare(workspace, accept_changes=accept_changes)
-    pipeline.retry = retry_failed_of(retry_failed)
-    tell_languages_without_names(workspace, pipeline.linking.source)
-    share = works_share(job=job, model=model, language=language, topic=topic)
-    parts = RunParts(pipeline, questions, None if ray is None else Cluster(ray, gpus, replicas))
-    if chosen == workspace.jobs:
-        report = do_whole(parts)
-        pipeline.tell_limits()
-        typer.echo(f"Report: {report}")
-    else:
-        do_part(parts, chosen, share)
-    pipeline.finish()
+    done = run_experiment(
+        open_workspace(experiment, runs),
+        Part(job, model, language, topic),
+        accept_changes=accept_changes,
+        retry=retry_failed_of(retry_failed),
+        cluster=None if ray is None else Cluster(ray, gpus, replicas),
+    )
+    if done.report is not None:
+        typer.echo(f"Report: {done.report}")
+    done.finish()
 
 
 class RunCommand(RetryCommand):

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from polyculture.cli.comparison import Terms, nothing, write_lines
+from polyculture.cli.comparison import write_lines
 from polyculture.cli.options import Format
 from polyculture.cli.tables import print_table
 from polyculture.console import say
 from polyculture.metrics.comparison.compare import Sides
+from polyculture.metrics.comparison.lines import Terms, nothing
 from polyculture.metrics.comparison.specifications import Agreement, SpecifiedRow, agreements
 
 

@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
-
-if TYPE_CHECKING:
-    import duckdb
-
-# The schema lists neither rows of other settings nor the views below the public ones.
-DICTIONARY = """
-SELECT view, "column", type, meaning FROM dictionary WHERE view NOT SIMILAR TO '(stored|run)_.*' ORDER BY rowid
-"""
-COLUMNS = """
-SELECT "column", type, meaning FROM dictionary WHERE view = $view AND "column" <> '' ORDER BY rowid
-"""
 
 
 def sql(
@@ -44,16 +33,14 @@ def sql(
     Only the run's own files can be read, through the views. A query uses at most half of the free memory, and spills
     the rest into a temporary folder outside the run.
     """
-    import duckdb
-
-    from polyculture.cache.corrupt_files import damaged_file
-    from polyculture.cache.errors import StoreError
     from polyculture.cache.free_memory import memory_limit
+    from polyculture.cache.query_faults import query_faults
     from polyculture.cache.readonly_sql import check_query, interrupted_after
     from polyculture.cache.scratch import scratch_folder
     from polyculture.cache.selections import SELECTIONS
     from polyculture.cache.shards import unsealed
     from polyculture.cache.store import open_store
+    from polyculture.cache.views import COLUMNS, DICTIONARY, known_view, meaning_of
     from polyculture.cli.tables import print_vertical, write_rows
     from polyculture.cli.usage import UsageError
     from polyculture.console import say
@@ -73,7 +60,7 @@ def sql(
         raise UsageError("--vertical is for the terminal: leave out --format and --output")
     question = asked or (DICTIONARY if view is None else COLUMNS)
     named = [selection for selection in SELECTIONS if selection in question.lower()]
-    try:
+    with query_faults("polyculture sql EXPERIMENT", timeout):
         check_query(question)  # before the store is built
         with scratch_folder("sql") as folder:
             at = folder / "store.duckdb"
@@ -88,54 +75,6 @@ def sql(
                 else:
                     rows = store.sql(question)
                 (print_vertical(rows) if vertical else write_rows(rows, format, output))
-    except duckdb.InterruptException as fault:
-        what = f"the query took longer than {timeout:g} seconds, and was stopped"
-        raise StoreError(what, remedy="Ask for less, or give it longer: --timeout SECONDS.") from fault
-    except duckdb.Error as fault:
-        if damaged_file(fault):
-            raise
-        raise StoreError(f"the query cannot be answered: {_said(fault)}", remedy=_remedy(fault)) from fault
-
-
-def known_view(store: duckdb.DuckDBPyConnection, asked: str) -> str:
-    """The name of a view as the dictionary has it. Raises `StoreError` where there is none, with names like it."""
-    from difflib import get_close_matches
-
-    from polyculture.cache.errors import StoreError
-
-    names = [name for (name,) in store.sql("SELECT DISTINCT view FROM dictionary ORDER BY view").fetchall()]
-    wanted = asked.strip().strip('"').lower()
-    wanted = wanted if wanted in names else wanted.rpartition(".")[2]  # a selection's views are those of all
-    if wanted in names:
-        return wanted
-    near = get_close_matches(wanted, names, 3)
-    remedy = f"Did you mean {' or '.join(near)}?" if near else "See all of them: polyculture sql EXPERIMENT --schema"
-    raise StoreError(f"there is no view {asked}", remedy=remedy)
-
-
-def meaning_of(store: duckdb.DuckDBPyConnection, view: str) -> str:
-    """What a row of a view is."""
-    asked = "SELECT meaning FROM dictionary WHERE view = $view AND \"column\" = ''"
-    found = store.sql(asked, params={"view": view}).fetchall()
-    return str(found[0][0]) if found and found[0][0] else "not described"
-
-
-def _said(fault: Exception) -> str:
-    """All that DuckDB says of a fault, its hints included, in one line."""
-    lines = [line.strip() for line in str(fault).splitlines()]
-    return " ".join(line for line in lines if line.strip("^ "))
-
-
-def _remedy(fault: Exception) -> str:
-    import duckdb
-
-    if isinstance(fault, duckdb.BinderException | duckdb.CatalogException):
-        return "See the views and their columns: polyculture sql EXPERIMENT"
-    if isinstance(fault, duckdb.PermissionException | duckdb.InvalidInputException):
-        return "The store is read-only and sees only the run's own files: use SELECT."
-    if isinstance(fault, duckdb.OutOfMemoryException):
-        return "Ask for less at a time, or free some memory."
-    return "Correct the query."
 
 
 class SqlCommand(TyperCommand):

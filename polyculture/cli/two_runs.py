@@ -11,7 +11,7 @@ from polyculture.cache.errors import ExperimentError
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.selections import MAIN
 from polyculture.cache.store import open_store
-from polyculture.cli.comparison import Asked
+from polyculture.running.sides import Asked
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace, open_workspace, require_run
 from polyculture.metrics import KEPT

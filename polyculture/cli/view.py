@@ -30,7 +30,7 @@ def view(
     from polyculture.cache.scratch import scratch_folder
     from polyculture.experiment.workspace import open_workspace, require_run
     from polyculture.reports.names import Names
-    from polyculture.reports.view.live import LiveStore
+    from polyculture.reports.view.live import PageStore
     from polyculture.reports.view.pages import Pages
     from polyculture.reports.view.server import LOOPBACK, application, listen, new_base
     from polyculture.running.layout import store_layout
@@ -39,7 +39,7 @@ def view(
     manifest = require_run(workspace.run)
     with listen(port) as door, scratch_folder("view") as folder:
         base = new_base()
-        store = LiveStore(workspace.run, folder, store_layout())
+        store = PageStore(workspace.run, folder, store_layout())
         pages = Pages(store, manifest.experiment, Names(workspace.catalog, tuple(manifest.models)), base)
         typer.echo(f"http://{LOOPBACK}:{door.getsockname()[1]}{base}/  (Ctrl-C ends it)")
         web.run_app(application(workspace.run, pages, base), sock=door, print=lambda *_: None)

@@ -23,7 +23,7 @@ class ClusterError(PolycultureError):
     """A replica's error that ends the run, with its exit code on one machine."""
 
     def __init__(self, result: Result) -> None:
-        super().__init__(result.fault)
+        super().__init__(str(result.fault))
         self.exit_code = result.exit_code
 
 

@@ -299,6 +299,11 @@ def read_experiment(file: Path) -> Experiment:
         raise ExperimentError(f"not valid TOML: {fault}", where=file, remedy="Correct that line.") from fault
     except (OSError, UnicodeDecodeError) as fault:
         raise ExperimentError(f"cannot be read: {fault}", where=file) from fault
+    return parse_experiment(data, file)
+
+
+def parse_experiment(data: dict[str, Any], file: Path) -> Experiment:
+    """The experiment that the keys of a file say, its preset filled in. Raises as `read_experiment`."""
     try:
         return Experiment.model_validate(_with_defaults(_with_preset(data, file)))
     except ValidationError as fault:

@@ -59,6 +59,7 @@ class Workspace:
     catalog: Catalog
     run: RunFolder
     joined: Manifest | None = None  # of the run that this process works on for another: its setups count
+    text: str | None = None  # what the file would hold, where Python gave the experiment and there is none
 
     @cached_property
     def prompts(self) -> list[Prompt]:
@@ -217,7 +218,8 @@ class Workspace:
         sweep(self.run.root)
         write_parquet(objects_to_table(PROMPTS, self.prompts), self.run.table("prompts"))
         with replacing(self.run.experiment) as temporary:
-            temporary.write_text(conceal(self.file.read_text(encoding="utf-8")), encoding="utf-8")
+            text = self.file.read_text(encoding="utf-8") if self.text is None else self.text
+            temporary.write_text(conceal(text), encoding="utf-8")
         write_manifest(manifest, self.run.manifest)
 
     @property
@@ -252,7 +254,14 @@ def _by_cell(prompts: Iterable[tuple[tuple[str | None, ...], str]]) -> dict[tupl
 
 def open_workspace(file: Path, runs: Path | None = None) -> Workspace:
     """Reads an experiment file and checks every name in it. Raises a `UserError` for an invalid file."""
-    experiment = read_experiment(file)
+    return check_workspace(read_experiment(file), file, runs)
+
+
+def check_workspace(experiment: Experiment, file: Path, runs: Path | None = None, text: str | None = None) -> Workspace:
+    """An experiment that was read from `file`, or that Python gave as `text`, with every name in it checked.
+
+    Paths in it, and the folder of runs, are relative to the folder of `file`. Raises a `UserError`.
+    """
     folder = None
     if experiment.catalog is not None:
         folder = file.parent / experiment.catalog
@@ -263,7 +272,7 @@ def open_workspace(file: Path, runs: Path | None = None) -> Workspace:
     check_models(experiment, file)
     check_prices(experiment, file)
     root = (runs or file.resolve().parent / RUNS) / experiment.name
-    return Workspace(file, experiment, catalog, RunFolder(root))
+    return Workspace(file, experiment, catalog, RunFolder(root), text=text)
 
 
 def choose_jobs(
@@ -310,11 +319,17 @@ def record_facts(workspace: Workspace) -> None:
         write_manifest(manifest.model_copy(update={"model_facts": facts}), workspace.run.manifest)
 
 
+def changed_lines(workspace: Workspace) -> list[str]:
+    """A line per change of the experiment file's sampling since the run: its numbers are of what was asked before."""
+    changes = workspace.changes(workspace.manifest())
+    told = [change for change in changes if change.stage == "generate"]
+    return [f"{workspace.file}: {change}; these numbers are of the last run" for change in told]
+
+
 def warn_of_changes(workspace: Workspace) -> None:
     """Warns where the run has other sampling settings than the experiment file has now."""
-    for change in workspace.changes(workspace.manifest()):
-        if change.stage == "generate":
-            say(f"{workspace.file}: {change}; these numbers are of the last run")
+    for line in changed_lines(workspace):
+        say(line)
 
 
 def take_share(jobs: list[One], share: str) -> list[One]:

@@ -147,10 +147,10 @@ def measure_run(run: RunFolder, selection: str = MAIN) -> None:
     say(f"measure: {outcome.done} numbers with their intervals, {outcome.reused} of them before")
 
 
-def report_run(run: RunFolder, catalog: Catalog) -> Path:
-    """Writes a run's report from what its store holds."""
+def report_run(run: RunFolder, catalog: Catalog, to: RunFolder | None = None) -> Path:
+    """Writes a run's report from what its store holds; with `to` into that folder, and nothing into the run."""
     from polyculture.reports.report import write_report
     from polyculture.running.layout import store_layout
     from polyculture.running.report_sections import report_sections
 
-    return write_report(run, catalog, store_layout(), report_sections())
+    return write_report(run, catalog, store_layout(), report_sections(), to)

@@ -16,7 +16,7 @@ from polyculture.reports.names import Names
 from polyculture.reports.texts import texts
 from polyculture.reports.view import downloads
 from polyculture.reports.view.drawing import interval_marks, trends
-from polyculture.reports.view.live import Answer, LiveStore
+from polyculture.reports.view.live import Answer, PageStore
 from polyculture.reports.view.runs import RunsBeside
 
 FOLDER = Path(__file__).parent
@@ -34,7 +34,7 @@ Asked = Mapping[str, str]
 class Pages:
     """Each method takes what was asked and returns a page, errors included. Addresses begin with `base`."""
 
-    def __init__(self, store: LiveStore, experiment: str, names: Names, base: str) -> None:
+    def __init__(self, store: PageStore, experiment: str, names: Names, base: str) -> None:
         self._store, self._names = store, names
         self._beside = RunsBeside(store.run, store.layout, store.folder)
         loader = FileSystemLoader(FOLDER / "templates")

@@ -25,7 +25,7 @@ from polyculture.cache.errors import StoreError
 from polyculture.cache.free_memory import resident_memory
 from polyculture.cache.run_folder import RunFolder
 from polyculture.reports.names import Names
-from polyculture.reports.view.live import LiveStore
+from polyculture.reports.view.live import PageStore
 from polyculture.reports.view.pages import Pages, pieces
 from polyculture.reports.view.server import application, listen, new_base
 from polyculture.running.layout import store_layout
@@ -37,7 +37,7 @@ class Served:
     """A server of the pages in a thread, until it is closed."""
 
     def __init__(self, run: RunFolder, folder: Path, models: tuple[str, ...] = MODELS, **limits: float) -> None:
-        self.store = LiveStore(run, folder, store_layout(), **limits)
+        self.store = PageStore(run, folder, store_layout(), **limits)
         self._door = listen(0)
         base = new_base()
         self.root = f"http://127.0.0.1:{self._door.getsockname()[1]}"
@@ -175,7 +175,7 @@ def test_sql_reads_the_run_and_changes_nothing(served: Served, tmp_path: Path) -
 
 
 def test_a_long_question_is_stopped(served: Served, tmp_path: Path) -> None:
-    impatient = LiveStore(served.store.run, tmp_path, store_layout(), seconds=0.3)
+    impatient = PageStore(served.store.run, tmp_path, store_layout(), seconds=0.3)
     with pytest.raises(StoreError, match="takes longer than"):
         impatient.question(
             "SELECT count(*) FROM range(10_000_000) a, range(10_000_000) b WHERE a.range % 7 = b.range % 3", 10, 10
@@ -185,7 +185,7 @@ def test_a_long_question_is_stopped(served: Served, tmp_path: Path) -> None:
 
 def test_a_large_answer_is_cut_and_its_memory_given_back(served: Served, tmp_path: Path) -> None:
     """A thousand cells of a million characters; a page shows the beginning of each."""
-    store, before = LiveStore(served.store.run, tmp_path, store_layout()), resident_memory()
+    store, before = PageStore(served.store.run, tmp_path, store_layout()), resident_memory()
     answer = store.question("SELECT repeat('x', 1_000_000) || range AS a, [range] AS a FROM range(1_000)", 1_000, 50)
     assert answer.columns == ("a", "a")
     assert answer.rows[7] == ("x" * 50, "[7]")

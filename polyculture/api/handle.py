@@ -1,0 +1,302 @@
+"""A run, open for reading: its tables as frames of pandas or Arrow, its comparisons, its report."""
+
+from __future__ import annotations
+
+import shutil
+import weakref
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+
+import duckdb
+
+from polyculture.api.filters import filtered
+from polyculture.api.summary import as_html, summary_lines
+from polyculture.cache.corrupt_files import damaged_file
+from polyculture.cache.errors import StoreError
+from polyculture.cache.files import store_faults
+from polyculture.cache.live_store import LiveStore
+from polyculture.cache.query_faults import query_faults
+from polyculture.cache.readonly_sql import check_query
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.scratch import scratch_folder
+from polyculture.cache.selections import MAIN, SELECTIONS
+from polyculture.cache.views import COLUMNS, DICTIONARY, known_view, meaning_of
+from polyculture.experiment.workspace import Workspace, require_run
+from polyculture.running.layout import store_layout
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
+
+Selection = Literal["main", "right_language", "with_ambiguous", "right_language_with_ambiguous"]
+BlockKind = Literal["prompts", "topics", "countries", "wordings"]
+T = TypeVar("T")
+_CODES = {
+    "model": "models",
+    "language": "languages",
+    "topic": "topics",
+    "country": "countries",
+    "condition": "conditions",
+}
+_SEE = "run.tables, run.describe(TABLE)"
+
+
+class Run:
+    """A run, open for reading. `polyculture.open` makes one.
+
+    Nothing is written into the run's folder, but by `report()` without a path. Frames hold what the run had stored when
+    they were asked for, also while it is being worked on: a later question sees later rows. Several runs may be open at
+    once. It is closed by `close`, at the end of a `with` block, or when nothing refers to it any more.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._manifest = require_run(workspace.run)
+        self._open = ExitStack()
+        self._stores: dict[bool, LiveStore] = {}
+        self._close = weakref.finalize(self, self._open.close)
+
+    @property
+    def name(self) -> str:
+        """The experiment's name."""
+        return self._manifest.experiment
+
+    @property
+    def path(self) -> Path:
+        """The run's folder."""
+        return self._workspace.run.root
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models, as tables name them: 'engine:name'."""
+        return tuple(self._manifest.models)
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The codes of the languages: 'ja'."""
+        return tuple(self._manifest.languages)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The topics: 'food'."""
+        return tuple(self._manifest.topics)
+
+    @property
+    def countries(self) -> tuple[str, ...]:
+        """The codes of the countries: 'JP'."""
+        return tuple(self._manifest.countries)
+
+    @property
+    def tables(self) -> list[str]:
+        """The names of all tables: rows that count now, and metrics. `describe` says what each is."""
+        return sorted({view for view in self._frame(DICTIONARY)["view"] if "*" not in view})
+
+    def describe(self, table: str | None = None) -> pd.DataFrame:
+        """What tables and columns mean: a row per column of `table`, with its type; without one, a row per table.
+
+        `attrs["meaning"]` of the first says what a row of the table is. Raises `StoreError` for an unknown table.
+        """
+        if table is None:
+            found = self._frame(DICTIONARY)
+            views = found[(found["column"] == "") & ~found["view"].str.contains("*", regex=False)]
+            listed: pd.DataFrame = views[["view", "meaning"]].rename(columns={"view": "table"}).reset_index(drop=True)
+            return listed
+
+        def ask(store: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+            view = known_view(store, table, "run.tables")
+            frame: pd.DataFrame = store.sql(COLUMNS, params={"view": view}).df()
+            frame.attrs["meaning"] = meaning_of(store, view)
+            return frame
+
+        return self._ask(ask)
+
+    def table(self, name: str, /, selection: Selection = "main", **where: Any) -> pd.DataFrame:
+        """The rows of a table as a frame of pandas: all, or those whose columns have the given values.
+
+            run.table("granularity", language="ja", topic=["food", "music"], country=None)
+
+        A value is text (codes in any case), a number, a truth value, None (a missing value), or a list of these.
+        Rows have no fixed order. `selection` leaves out what the selection does (docs/method.md). Columns with missing
+        numbers are floats, as pandas has it; `arrow` keeps them whole. Raises `StoreError` for an unknown table, column
+        or value, with those that are known.
+        """
+
+        def ask(store: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+            frame: pd.DataFrame = self._rows(store, name, selection, where).df()
+            return frame
+
+        return self._ask(ask, selection)
+
+    def arrow(self, name: str, /, selection: Selection = "main", **where: Any) -> pa.Table:
+        """The same rows as an Arrow table, with the types of the store."""
+
+        def ask(store: duckdb.DuckDBPyConnection) -> pa.Table:
+            rows: pa.Table = self._rows(store, name, selection, where).to_arrow_table()
+            return rows
+
+        return self._ask(ask, selection)
+
+    def responses(self, **where: Any) -> pd.DataFrame:
+        """The responses that count now, a row each with its `text`; `where` as in `table`."""
+        return self.table("responses", **where)
+
+    def sql(
+        self, query: str, params: Mapping[str, Any] | Sequence[Any] | None = None, *, timeout: float | None = None
+    ) -> pd.DataFrame:
+        """What one SELECT answers, read-only, in DuckDB's SQL; `params` fill `?` or `$name`.
+
+        It sees the run's own files and no other. After `timeout` seconds it is stopped. Raises `StoreError` for a query
+        that is none, or fails.
+        """
+
+        def ask(store: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+            check_query(query)
+            frame: pd.DataFrame = store.sql(query, params=params).df()
+            return frame
+
+        named = next((selection for selection in SELECTIONS if selection in query.lower()), MAIN)
+        return self._ask(ask, named, timeout)
+
+    def compare(
+        self,
+        a: str | None = None,
+        b: str | None = None,
+        *,
+        rest: bool = False,
+        group: Literal["origin", "open", "size"] | None = None,
+        native: bool = False,
+        by: Sequence[str] = (),
+        metrics: Sequence[str] | None = None,
+        equivalent: Iterable[str | float] = (),
+        blocks: BlockKind = "prompts",
+        selection: Selection = "main",
+    ) -> pd.DataFrame:
+        """Two models, languages, conditions, countries or wordings, paired on the prompt, as `polyculture compare`.
+
+        A row per metric, and per value of the columns `by`: both sides, their difference with its 95 % interval (`low`,
+        `high`), p, q (adjusted over all rows), and the `unit` of all these numbers but p and q: 'share', from 0 to 1,
+        or 'items', a count. `attrs["remarks"]` says what the rows rest on and what was left out.
+
+        Instead of `b`: `rest`, all others; or, without both, `native` or a `group` of models. `equivalent` has margins:
+        0.05 of all shares, 'diversity=5' of one metric. Raises `StoreError` for a side that the run does not have.
+        """
+        from polyculture.api.comparing import Wanted, compared_frame
+
+        margins = tuple(str(margin) for margin in equivalent)
+        chosen = None if metrics is None else tuple(metrics)
+        wanted = Wanted(a, b, rest, group, native, tuple(by), chosen, margins, blocks, selection)
+        with self._faults():
+            return compared_frame(self._workspace, wanted)
+
+    def report(self, path: Path | str | None = None) -> Path:
+        """Writes the report and returns its path.
+
+        Without `path` it is the run's own, with its intervals computed first, as by `polyculture report`: that writes
+        into the run's folder. With `path`, an HTML file, nothing is written there: the report shows what is stored. A
+        large report has a folder `report-data` beside it. Raises `StoreError` where that cannot be written.
+        """
+        from polyculture.api.quiet import quietly
+        from polyculture.running.pipeline import measure_run, report_run
+
+        run, catalog = self._workspace.run, self._workspace.catalog
+        with quietly(), self._faults():
+            if path is None:
+                measure_run(run)
+                return report_run(run, catalog)
+            with scratch_folder("report") as folder:
+                written = RunFolder(folder)
+                report_run(run, catalog, to=written)
+                return _hand_over(written, Path(path).expanduser())
+
+    def export(self, to: Path | str, *, licence: str | None = None) -> Path:
+        """Writes all tables that have rows to one portable folder or file (`*.duckdb`), as `polyculture export`.
+
+        `licence` is what you publish it under. An export that stands there is replaced. Raises `StoreError` for
+        anything else there, and where it cannot be written.
+        """
+        from polyculture.reports.export.write import write_export
+
+        with self._faults():
+            return write_export(self._workspace.run, store_layout(), Path(to).expanduser(), licence).path
+
+    def close(self) -> None:
+        """Closes the run's store and removes its temporary files. A later question opens it anew."""
+        self._stores.clear()
+        self._open.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"polyculture.open({str(self.path)!r})"
+
+    def _repr_html_(self) -> str:
+        asked = {"models": self.models, "languages": self.languages, "topics": self.topics, "countries": self.countries}
+        return as_html(summary_lines(self.name, asked, self._manifest.n))
+
+    def _rows(
+        self, store: duckdb.DuckDBPyConnection, name: str, selection: Selection, where: Mapping[str, Any]
+    ) -> duckdb.DuckDBPyRelation:
+        if selection not in (MAIN, *SELECTIONS):
+            known = ", ".join((MAIN, *SELECTIONS))
+            raise StoreError(f"there is no selection {selection!r}", remedy=f"Known: {known}.")
+        view = known_view(store, name, "run.tables")
+        known_codes = {column: getattr(self._manifest, part) for column, part in _CODES.items()}
+        return filtered(store.table(f'{selection}."{view}"'), view, where, known_codes)
+
+    def _frame(self, query: str) -> pd.DataFrame:
+        def ask(store: duckdb.DuckDBPyConnection) -> pd.DataFrame:
+            frame: pd.DataFrame = store.sql(query).df()
+            return frame
+
+        return self._ask(ask)
+
+    def _ask(
+        self, ask: Callable[[duckdb.DuckDBPyConnection], T], selection: str = MAIN, timeout: float | None = None
+    ) -> T:
+        with self._faults(timeout):
+            return self._store(selection != MAIN).asked(ask, timeout)
+
+    def _store(self, selections: bool) -> LiveStore:
+        if selections not in self._stores:
+            folder = self._open.enter_context(scratch_folder("python"))
+            wanted = SELECTIONS if selections else ()
+            store = LiveStore(self._workspace.run, folder, store_layout(), pause=1.0, selections=wanted)
+            self._open.callback(store.close)
+            self._stores[selections] = store
+        return self._stores[selections]
+
+    def _faults(self, timeout: float | None = None) -> ExitStack:
+        """Errors of DuckDB as ours: of a query, of a damaged file."""
+        faults = ExitStack()
+        faults.push(_damaged)
+        faults.enter_context(query_faults(_SEE, timeout, "timeout=SECONDS"))
+        return faults
+
+
+def _damaged(_kind: type[BaseException] | None, fault: BaseException | None, _trace: TracebackType | None) -> None:
+    damaged = damaged_file(fault, store_layout()) if isinstance(fault, Exception) else None
+    if damaged is not None:
+        raise damaged from fault
+
+
+def _hand_over(written: RunFolder, path: Path) -> Path:
+    """Copies a report out of a temporary folder."""
+    data = path.parent / written.report_data.name
+    if written.report_data.exists() and data.exists():
+        remedy = "Write this report into a folder of its own."
+        raise StoreError("is there already, and this report needs one, too", where=data, remedy=remedy)
+    with store_faults(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if written.report_data.exists():
+            shutil.copytree(written.report_data, data)
+        shutil.copyfile(written.report, path)
+    return path

@@ -1,0 +1,40 @@
+"""`polyculture export`: a run as one portable folder or file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from polyculture.cli.options import ExperimentFile, Runs
+
+
+def export(
+    experiment: ExperimentFile,
+    to: Annotated[Path, typer.Option("--to", help="A folder, for Parquet files; or one file, NAME.duckdb.")],
+    licence: Annotated[
+        str | None, typer.Option("--licence", help="The licence that you publish it under, e.g. CC-BY-4.0.")
+    ] = None,
+    runs: Runs = None,
+) -> None:
+    """Write all tables of a run that have rows to one portable folder or file, with a data card.
+
+    A folder has a Parquet file per table, README.md (schema, versions, licences, limits, how to cite) and
+    croissant.json, which hubs and search engines read. A DuckDB file has the tables, the card in the table
+    about_this_export, and the columns in the table dictionary. Views of more than a million rows that other tables
+    give are left out; the card names them.
+
+    No key, address of a server or path of this machine is in it. An export that stands there is replaced, when the new
+    one is whole; nothing else is.
+    """
+    from polyculture.experiment.workspace import open_workspace
+    from polyculture.reports.export.write import write_export
+    from polyculture.running.layout import store_layout
+
+    done = write_export(open_workspace(experiment, runs).run, store_layout(), to, licence)
+    kept = [table for table in done.tables if table.left_out is None]
+    typer.echo(f"{done.path}: {len(kept)} tables, {sum(table.rows for table in kept)} rows")
+    for table in done.tables:
+        if table.left_out is not None:
+            typer.echo(f"left out: {table.name}, {table.left_out}")

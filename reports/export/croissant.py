@@ -1,0 +1,119 @@
+"""Croissant metadata of an exported folder: its files with their hashes, its tables with typed columns.
+
+Croissant (MLCommons, version 1.0) and not Frictionless: venues for data sets of machine learning ask for it, search
+engines and hubs read it, and it describes Parquet files, which a table schema of Frictionless needs plug-ins for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from polyculture.reports.export.tables import Column, ExportedTable
+
+CONFORMS_TO = "http://mlcommons.org/croissant/1.0"
+_CITE = "Zhao et al. (2025). MAKIEval. arXiv:2505.21693. And Polyculture, by its CITATION.cff."
+_TYPES = {
+    "VARCHAR": "sc:Text",
+    "BOOLEAN": "sc:Boolean",
+    "DOUBLE": "sc:Float",
+    "FLOAT": "sc:Float",
+    "DATE": "sc:Date",
+    "TIMESTAMP": "sc:DateTime",
+}
+# The context that the specification prints, term by term.
+_CONTEXT: dict[str, Any] = {
+    "@language": "en",
+    "@vocab": "https://schema.org/",
+    "citeAs": "cr:citeAs",
+    "column": "cr:column",
+    "conformsTo": "dct:conformsTo",
+    "cr": "http://mlcommons.org/croissant/",
+    "rai": "http://mlcommons.org/croissant/RAI/",
+    "data": {"@id": "cr:data", "@type": "@json"},
+    "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/",
+    "examples": {"@id": "cr:examples", "@type": "@json"},
+    "extract": "cr:extract",
+    "field": "cr:field",
+    "fileProperty": "cr:fileProperty",
+    "fileObject": "cr:fileObject",
+    "fileSet": "cr:fileSet",
+    "format": "cr:format",
+    "includes": "cr:includes",
+    "isLiveDataset": "cr:isLiveDataset",
+    "jsonPath": "cr:jsonPath",
+    "key": "cr:key",
+    "md5": "cr:md5",
+    "parentField": "cr:parentField",
+    "path": "cr:path",
+    "recordSet": "cr:recordSet",
+    "references": "cr:references",
+    "regex": "cr:regex",
+    "repeated": "cr:repeated",
+    "replace": "cr:replace",
+    "sc": "https://schema.org/",
+    "separator": "cr:separator",
+    "source": "cr:source",
+    "subField": "cr:subField",
+    "transform": "cr:transform",
+}
+
+
+def croissant(
+    name: str, version: str, tables: Sequence[ExportedTable], hashes: Mapping[str, str], licence: str | None
+) -> dict[str, Any]:
+    """The metadata as JSON-LD. `hashes` has the SHA-256 of each table's file, by the table's name."""
+    return {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "name": name,
+        "description": "What language models write about cultures: texts, entities, their Wikidata items, and metrics.",
+        "conformsTo": CONFORMS_TO,
+        "version": version,
+        "citeAs": _CITE,
+        **({"license": licence} if licence else {}),
+        "distribution": [_file(table, hashes[table.name]) for table in tables],
+        "recordSet": [_records(table) for table in tables],
+    }
+
+
+def file_name(table: str) -> str:
+    """The file of a table in an exported folder."""
+    return f"{table}.parquet"
+
+
+def _file(table: ExportedTable, sha256: str) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileObject",
+        "@id": file_name(table.name),
+        "name": file_name(table.name),
+        "contentUrl": file_name(table.name),
+        "encodingFormat": "application/x-parquet",
+        "sha256": sha256,
+    }
+
+
+def _records(table: ExportedTable) -> dict[str, Any]:
+    return {
+        "@type": "cr:RecordSet",
+        "@id": table.name,
+        "name": table.name,
+        "description": table.meaning,
+        "field": [_field(table, column) for column in table.columns],
+    }
+
+
+def _field(table: ExportedTable, column: Column) -> dict[str, Any]:
+    listed = column.type.endswith("[]")
+    plain = column.type.removesuffix("[]")
+    kind = "sc:Integer" if "INT" in plain else _TYPES.get(plain.partition("(")[0], "sc:Text")
+    return {
+        "@type": "cr:Field",
+        "@id": f"{table.name}/{column.name}",
+        "name": f"{table.name}/{column.name}",
+        "description": column.meaning,
+        "dataType": kind,
+        **({"repeated": True} if listed else {}),
+        "source": {"fileObject": {"@id": file_name(table.name)}, "extract": {"column": column.name}},
+    }

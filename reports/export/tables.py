@@ -1,0 +1,86 @@
+"""The tables of an export: what is in it, and their rows without what must not leave this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import duckdb
+import pyarrow as pa
+
+from polyculture.cache.views import DICTIONARY
+from polyculture.reports.export.redaction import MACHINE_COLUMNS, Redaction
+
+MOST_DERIVED = 1_000_000  # rows of a view that can be computed again from other tables
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of an exported table."""
+
+    name: str
+    type: str  # DuckDB's
+    meaning: str
+
+
+@dataclass(frozen=True)
+class ExportedTable:
+    """A table that is exported, or that is not, with the reason."""
+
+    name: str
+    meaning: str
+    columns: tuple[Column, ...]
+    rows: int
+    left_out: str | None = None
+
+
+def choose_tables(store: duckdb.DuckDBPyConnection, stored: Collection[str]) -> list[ExportedTable]:
+    """All tables of the dictionary that have rows; `stored` names those that were collected, not computed."""
+    said: dict[str, tuple[str, list[Column]]] = {}
+    for view, column, kind, meaning in store.sql(DICTIONARY).fetchall():
+        if column:
+            said[view][1].append(Column(column, kind, meaning))
+        elif "*" not in view:
+            said[view] = (meaning, [])
+    found = []
+    for view, (meaning, columns) in said.items():
+        (rows,) = store.table(f'"{view}"').aggregate("count(*)").fetchall()[0]
+        many = rows > MOST_DERIVED and view not in stored
+        reason = f"{rows} rows, computed from the other tables" if many else None
+        if rows:
+            found.append(ExportedTable(view, meaning, tuple(columns), rows, reason))
+    return found
+
+
+def rows_of(store: duckdb.DuckDBPyConnection, table: ExportedTable, redaction: Redaction) -> pa.RecordBatchReader:
+    """The rows of a table as batches, redacted; the whole table is never in memory."""
+    values: dict[str, str] = {}
+    cells = ", ".join(_cell(column, redaction, values) for column in table.columns)
+    query = f'SELECT {cells} FROM "{table.name}"'  # noqa: S608  names are the dictionary's, values are parameters
+    found: pa.RecordBatchReader = store.sql(query, params=values or None).to_arrow_reader(100_000)
+    return found
+
+
+def _cell(column: Column, redaction: Redaction, values: dict[str, str]) -> str:
+    name = f'"{column.name}"'
+    if column.type == "VARCHAR":
+        return f"{_redacted(name, column.name, redaction, values)} AS {name}"
+    if column.type == "VARCHAR[]":
+        return f"list_transform({name}, lambda one: {_redacted('one', column.name, redaction, values)}) AS {name}"
+    return name
+
+
+def _redacted(cell: str, column: str, redaction: Redaction, values: dict[str, str]) -> str:
+    """The expression of a cell; words and patterns are added to the parameters."""
+    for word, instead in redaction.pairs:
+        cell = f"replace({cell}, {_parameter(word, values)}, {_parameter(instead, values)})"
+    for pattern, instead in redaction.patterns if column in MACHINE_COLUMNS else ():
+        cell = f"regexp_replace({cell}, {_parameter(pattern, values)}, {_parameter(instead, values)}, 'g')"
+    return cell
+
+
+def _parameter(value: str, values: dict[str, str]) -> str:
+    known = next((name for name, one in values.items() if one == value), None)
+    name = known or f"p{len(values)}"
+    values[name] = value
+    return f"${name}"

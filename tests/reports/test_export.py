@@ -1,0 +1,232 @@
+"""An export stands alone: whole or absent, nothing of this machine in it, and nobody else's file is replaced."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+
+from polyculture.cache.errors import StoreError
+from polyculture.cache.identity import file_sha256
+from polyculture.cache.manifest import read_manifest, write_manifest
+from polyculture.cache.run_folder import RunFolder
+from polyculture.reports.export import tables as exported_tables
+from polyculture.reports.export.redaction import ADDRESS, redaction_of
+from polyculture.reports.export.write import CARD, METADATA, write_export
+from polyculture.running.layout import store_layout
+from tests.polyculture.test_command_line import ROOT, one_line
+from tests.polyculture.test_command_line import polyculture as command
+from tests.store_builder import StoreBuilder
+
+PATH_MODEL = "llamacpp:/home/jane/models/secret-project/q4.gguf"
+URL = "http://gpu7.lab.example:8000/v1"
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
+    """A run whose models, setups and errors name this machine and a server in a private net."""
+    builder = StoreBuilder(tmp_path_factory.mktemp("private") / "runs" / "one", models=(PATH_MODEL, "openai:b"))
+    for language in ("en", "ja"):
+        builder.answer(
+            builder.ask(language), ["ramen"], text="She read /usr/share/dict and https://example.org/x | <b>"
+        )
+        error = f"Connection to {URL}/chat failed; see /var/log/vllm/jane.log"
+        builder.answer(builder.ask(language), model="openai:b", status="failed", text=None, error=error)
+    run = builder.write()
+    manifest = read_manifest(run.manifest)
+    assert manifest is not None
+    setups = {"sample openai:b": {"endpoint": URL, "cache": "/home/jane/cache dir/x"}, f"sample {PATH_MODEL}": {}}
+    more = {"setups": setups, "notes": ["a | bar\nand <script>"], "experiment": "private-one"}
+    write_manifest(manifest.model_copy(update=more), run.manifest)
+    return run
+
+
+@pytest.fixture(scope="module")
+def folder(run: RunFolder, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_export(run, store_layout(), tmp_path_factory.mktemp("out") / "data", "CC-BY-4.0").path
+
+
+def rows(folder: Path, table: str) -> list[tuple[object, ...]]:
+    return duckdb.sql(f"FROM '{folder}/{table}.parquet'").fetchall()
+
+
+def test_a_folder_has_every_table_with_rows(run: RunFolder, folder: Path) -> None:
+    assert {"prompts.parquet", "responses.parquet", "mentions.parquet", "diversity.parquet"} <= {
+        file.name for file in folder.iterdir()
+    }
+    assert len(rows(folder, "responses")) == 4
+    assert not list(folder.glob("bbq*"))
+    texts = [row[0] for row in duckdb.sql(f"SELECT text FROM '{folder}/responses.parquet'").fetchall() if row[0]]
+    assert texts == ["She read /usr/share/dict and https://example.org/x | <b>"] * 2  # what models write stays
+
+
+def test_nothing_of_this_machine_is_in_it(run: RunFolder, folder: Path, tmp_path: Path) -> None:
+    single = write_export(run, store_layout(), tmp_path / "one.duckdb").path
+    seen = " ".join(
+        [
+            (folder / CARD).read_text(encoding="utf-8"),
+            (folder / METADATA).read_text(encoding="utf-8"),
+            *(str(pq.read_table(file).to_pylist()) for file in folder.glob("*.parquet")),
+            *(repr(value) for value in dumped(single)),
+        ]
+    )
+    for private in ("/home/jane", "secret-project", "gpu7.lab", "jane.log", str(run.root), "cache dir"):
+        assert private not in seen, private
+    assert "llamacpp:q4.gguf" in seen
+    assert f"Connection to {ADDRESS} failed; see (path left out)" in seen
+
+
+def dumped(file: Path) -> list[object]:
+    with duckdb.connect(file, read_only=True) as database:
+        names = [name for (name,) in database.sql("SELECT table_name FROM duckdb_tables()").fetchall()]
+        assert database.sql("SELECT count(*) FROM duckdb_views() WHERE NOT internal").fetchall() == [(0,)]
+        return [database.sql(f'FROM "{name}"').fetchall() for name in names]
+
+
+def test_one_file_answers_without_the_run(run: RunFolder, tmp_path: Path) -> None:
+    copy = RunFolder(Path(shutil.copytree(run.root, tmp_path / "copy")))
+    single = write_export(copy, store_layout(), tmp_path / "one.duckdb").path
+    shutil.rmtree(copy.root)
+    moved = single.rename(tmp_path / "moved.duckdb")
+    with duckdb.connect(moved, read_only=True) as database:
+        assert database.sql("SELECT count(*) FROM responses").fetchall() == [(4,)]
+        assert "## Tables" in database.sql("SELECT text FROM about_this_export").fetchall()[0][0]
+        said = database.sql(
+            "SELECT meaning FROM dictionary WHERE view = 'responses' AND \"column\" = 'text'"
+        ).fetchall()
+        assert said[0][0]
+
+
+def test_the_metadata_describe_the_files_that_are_there(folder: Path) -> None:
+    """The keys that Croissant 1.0 asks for; mlcroissant itself reads the same (docs/store.md)."""
+    said = json.loads((folder / METADATA).read_text(encoding="utf-8"))
+    assert said["conformsTo"] == "http://mlcommons.org/croissant/1.0"
+    assert said["@type"] == "sc:Dataset"
+    assert said["license"] == "CC-BY-4.0"
+    files = {file["@id"]: file for file in said["distribution"]}
+    assert set(files) == {file.name for file in folder.glob("*.parquet")}
+    for name, file in files.items():
+        assert file["@type"] == "cr:FileObject"
+        assert file["contentUrl"] == name
+        assert file["sha256"] == file_sha256(folder / name)
+    types = {"string": "sc:Text", "int64": "sc:Integer", "double": "sc:Float", "bool": "sc:Boolean"}
+    for records in said["recordSet"]:
+        schema = pq.read_schema(folder / f"{records['name']}.parquet")
+        columns = {field["source"]["extract"]["column"]: field for field in records["field"]}
+        assert list(columns) == schema.names
+        for name, field in columns.items():
+            assert field["source"]["fileObject"]["@id"] in files
+            assert field["dataType"] == types.get(str(schema.field(name).type), field["dataType"])
+            assert field["description"], (records["name"], name)
+
+
+def test_the_card_says_what_is_in_it(run: RunFolder, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    card = (folder / CARD).read_text(encoding="utf-8")
+    for part in ("How it was made", "Tables", "Limits", "Licences", "How to cite"):
+        assert f"## {part}\n" in card
+    assert "<script>" not in card
+    assert "The export as a whole: CC-BY-4.0." in card
+    assert "(4 rows)" in card
+    lines = [line for line in card.splitlines() if line.startswith("|")]
+    assert {line.replace("\\|", "").count("|") for line in lines} == {3, 4}  # two columns, or three: no cell broke out
+
+
+def test_large_views_that_others_give_are_left_out_and_told(
+    run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exported_tables, "MOST_DERIVED", 3)
+    done = write_export(run, store_layout(), tmp_path / "data")
+    left = {table.name for table in done.tables if table.left_out}
+    assert left
+    assert "responses" not in left
+    card = (done.path / CARD).read_text(encoding="utf-8")
+    for name in left:
+        assert not (done.path / f"{name}.parquet").exists()
+        assert f"- {name}: " in card
+
+
+def test_an_export_is_replaced_and_nothing_else_is(run: RunFolder, tmp_path: Path) -> None:
+    target = tmp_path / "data"
+    target.mkdir()
+    write_export(run, store_layout(), target)
+    (target / "stale.parquet").touch()
+    write_export(run, store_layout(), target)
+    assert not (target / "stale.parquet").exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["data"]
+    write_export(run, store_layout(), tmp_path / "one.duckdb")
+    write_export(run, store_layout(), tmp_path / "one.duckdb")
+
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "thesis.txt").write_text("years of work", encoding="utf-8")
+    with duckdb.connect(tmp_path / "own.duckdb") as own:
+        own.execute("CREATE TABLE x AS SELECT 1")
+    (tmp_path / "text.duckdb").write_text("no database", encoding="utf-8")
+    (tmp_path / "link").symlink_to(theirs)
+    for place in (theirs, tmp_path / "own.duckdb", tmp_path / "text.duckdb", tmp_path / "link", theirs / "thesis.txt"):
+        with pytest.raises(StoreError, match="is there, and is no export"):
+            write_export(run, store_layout(), place)
+    with pytest.raises(StoreError, match="inside the run itself"):
+        write_export(run, store_layout(), run.root / "out")
+    assert (theirs / "thesis.txt").read_text(encoding="utf-8") == "years of work"
+    with duckdb.connect(tmp_path / "own.duckdb", read_only=True) as own:
+        assert own.sql("FROM x").fetchall() == [(1,)]
+
+
+@pytest.mark.parametrize("name", ["data", "one.duckdb"])
+def test_a_killed_export_leaves_nothing_that_looks_whole(run: RunFolder, tmp_path: Path, name: str) -> None:
+    code = (
+        "import os, signal, sys; from pathlib import Path\n"
+        "from polyculture.reports.export import write; from polyculture.cache.run_folder import RunFolder\n"
+        "from polyculture.running.layout import store_layout\n"
+        "write.data_card = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "write.write_export(RunFolder(Path(sys.argv[1])), store_layout(), Path(sys.argv[2]))\n"
+    )
+    target = tmp_path / name
+    done = subprocess.run([sys.executable, "-c", code, run.root, target], cwd=ROOT, capture_output=True, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    assert not target.exists()
+    left = list(tmp_path.iterdir())
+    assert left
+    assert all(path.name.startswith(".") for path in left)
+    long_ago = time.time() - 7200
+    for path in left:
+        os.utime(path, (long_ago, long_ago))
+    write_export(run, store_layout(), target)
+    assert target.exists()
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_two_models_of_one_file_name_stay_two(run: RunFolder) -> None:
+    manifest = read_manifest(run.manifest)
+    assert manifest is not None
+    models = ["llamacpp:/a/b/q4.gguf", "llamacpp:/c/d/q4.gguf"]
+    redaction = redaction_of(manifest.model_copy(update={"models": models}), run.root)
+    assert len(set(redaction.plain(models))) == 2
+    assert redaction.plain(f"Bearer {'x' * 3}, {URL}") == f"Bearer xxx, {ADDRESS}"
+    assert redaction.plain("https://api.openai.com/v1") == "https://api.openai.com/v1"
+
+
+def test_the_command_line_exports(tmp_path: Path) -> None:
+    (tmp_path / "exp.toml").write_text(
+        'name = "one"\nmodels = ["mock:a"]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["JP"]\n', "utf-8"
+    )
+    builder = StoreBuilder(tmp_path / "runs" / "one")
+    builder.answer(builder.ask("en"), ["ramen"])
+    builder.write()
+    done = command("export", "exp.toml", "--to", "out/data", "--licence", "CC0-1.0", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("out/data: ")
+    assert "CC0-1.0" in (tmp_path / "out" / "data" / CARD).read_text(encoding="utf-8")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.txt").touch()
+    assert "is no export" in one_line(command("export", "exp.toml", "--to", "notes", cwd=tmp_path))
