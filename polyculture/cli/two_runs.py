@@ -11,12 +11,12 @@ from polyculture.cache.errors import ExperimentError
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.selections import MAIN
 from polyculture.cache.store import open_store
-from polyculture.running.sides import Asked
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace, open_workspace, require_run
 from polyculture.metrics import KEPT
 from polyculture.metrics.comparison.runs import RunNumbers, RunSides, lay_out_runs, paired_models
 from polyculture.running.layout import store_layout
+from polyculture.running.sides import Asked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
