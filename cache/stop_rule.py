@@ -51,6 +51,7 @@ class StopRule:
     has_rows: bool = False  # were there answers of use before this command?
     drains: bool = False  # what was asked is paid and comes: it is kept before the stage ends
     stopped: SystematicFaultError | None = None
+    advice: Callable[[str], str | None] = lambda _error: None  # the remedy of one error, where its words say it
     _failures: list[Failure] = field(default_factory=list)  # since the last success
     _since: float | None = None  # when the service began to fail
     _failing: int = 0  # answers since then
@@ -132,7 +133,8 @@ class StopRule:
     def _stop(self, words: str) -> None:
         error = self._failures[-1].error
         kind, own = kind_of_error(error), self.places()
-        remedy = kind.remedy.format(**{"url": "the server", "key": "Check the API key.", **own})
+        told = kind.remedy.format(**{"url": "the server", "key": "Check the API key.", **own})
+        remedy = self.advice(error or "") or told
         what = f"{self.name}: {kind.says} ({error}): {words}, and nothing of it is settled"
         self.stopped = SystematicFaultError(what, where=own.get("url") if kind.service else None, remedy=remedy)
 

@@ -54,6 +54,7 @@ class SamplingIdentity:
     setup_id: str | None = None  # None where nobody keeps setups apart
     system: str | None = None  # the system prompt, which is part of the setup
     sentence: str | None = None  # what stands behind each prompt of a language, for this model alone
+    seeded: bool = True  # does the model receive the seed? Else none is recorded
 
     def asked(self, text: str) -> str:
         """A prompt's text as this model reads it."""

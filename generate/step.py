@@ -150,7 +150,7 @@ class SamplingStep:
             condition=prompt.condition,
             country=prompt.country,
             sample=number,
-            seed=completion.seed,
+            seed=completion.seed if identity.seeded else None,
             status="failed" if text is None else "ok",
             text=text,
             error=completion.error,

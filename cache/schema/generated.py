@@ -42,7 +42,7 @@ class Response:
     condition: str
     country: str | None
     sample: int  # 0 .. n-1
-    seed: int | None  # None of an imported text whose file does not say it
+    seed: int | None  # None where it was not sent, and of an imported text whose file does not say it
     status: str  # 'ok' | 'failed'
     text: str | None  # the answer, without the reasoning before it; None when failed
     error: str | None  # why it failed, one line

@@ -93,6 +93,9 @@ class EngineKind(Generic[Told]):
     # What the remedies of the table of faults leave open: 'url' and 'key'. Empty where no service is asked.
     places: Callable[[ModelSpec, Told], Mapping[str, str]] = lambda _spec, _options: {}
 
+    # The remedy of one failed answer, where the service's words say more than the table of faults; None where not.
+    advice: Callable[[str], str | None] = lambda _error: None
+
     def offer(self, capability: Capability[E_co]) -> Offer[Told, E_co] | None:
         """How a model is opened for a capability; None where the engine does not have it."""
         return next((offer for offer in self.offers if offer.capability is capability), None)

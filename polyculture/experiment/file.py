@@ -42,9 +42,14 @@ class SamplingSection(_Section):
     n: int = Field(default=500, ge=1)
     temperature: float = Field(default=0.7, ge=0)
     top_p: float = Field(default=0.9, gt=0, le=1)
-    top_k: int | None = Field(default=10, ge=1)
+    top_k: int | None = Field(default=10, ge=0)  # 0: not sent, and none is drawn by
     max_tokens: int = Field(default=512, ge=1)
     seed: int = Field(default=1, ge=0, lt=2**31)
+
+    @field_validator("top_k")
+    @classmethod
+    def _zero_is_none(cls, top_k: int | None) -> int | None:
+        return top_k or None
 
     def sampling(self) -> SamplingSettings:
         return SamplingSettings(**self.model_dump())

@@ -72,7 +72,8 @@ def identities(manifest: Manifest) -> dict[tuple[str, str], SamplingIdentity]:
         for language in manifest.languages:
             sentence = sentences.get(language)
             known_as = appended_id(sampling_id, sentence)
-            found[model, language] = SamplingIdentity(known_as, setup_id(setup), setup.get(SYSTEM), sentence)
+            seeded = "seed" not in setup.get("omit", ())
+            found[model, language] = SamplingIdentity(known_as, setup_id(setup), setup.get(SYSTEM), sentence, seeded)
     return found
 
 

@@ -118,9 +118,10 @@ class StepRunner(JobRunner):
         models = _models(work)
         name = " ".join((step.name, *models))
         limits = self.workspace.experiment.stop.limits
-        known = self.rules.setdefault(name, StopRule(name, limits, partial(self._places, models)))
+        new = partial(StopRule, name, limits, partial(self._places, models), advice=partial(self._advice, models))
+        known = self.rules.setdefault(name, new())
         if known.stopped is not None:  # it is asked anew
-            known = self.rules[name] = StopRule(name, limits, partial(self._places, models))
+            known = self.rules[name] = new()
         return known
 
     def _end(self, step: Step[Any, Any], rule: StopRule) -> None:
@@ -136,6 +137,11 @@ class StepRunner(JobRunner):
             kind = find_kind(spec)
             places |= kind.places(spec, read_options(kind.options, spec))
         return places
+
+    def _advice(self, models: Sequence[str], error: str) -> str | None:
+        """The remedy that the models' engine reads from a failed answer."""
+        kinds = (find_kind(self.workspace.experiment.model_spec(model)) for model in models)
+        return next((found for kind in kinds if (found := kind.advice(error))), None)
 
     def _models(self) -> LoadedModels | nullcontext[LoadedModels]:
         return LoadedModels(self.workspace, self.open_engine) if self.loaded is None else nullcontext(self.loaded)

@@ -58,7 +58,7 @@ class BatchEngine:
 
         It first consumes all of `requests`. Raises `EngineError` where the provider rejects a call or a whole batch.
         """
-        wanted = {content_id(ask.request_id, ask.whole): ask for r in requests for ask in self._chat.asks(r)}
+        wanted = {_ident(ask): ask for r in requests for ask in self._chat.asks(r)}
         attempts: Counter[str] = Counter()
         while wanted:
             records = self._sent(wanted)
@@ -156,3 +156,8 @@ class BatchEngine:
     def _sleep(self, seconds: float) -> None:
         if self._stop.wait(seconds):
             raise KeyboardInterrupt
+
+
+def _ident(ask: ChatCall) -> str:
+    """The id of a call, also of one of several that differ in a seed which is not sent."""
+    return content_id(ask.request_id, {**ask.whole, "seed": ask.seed})

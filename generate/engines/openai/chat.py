@@ -36,10 +36,11 @@ class ChatCall:
     seed: int
     body: Mapping[str, Any]  # all but the seed, shared by the request's calls
     meter: Meter | None = None  # who pays for each attempt
+    seeded: bool = True  # is the seed sent along?
 
     @property
     def whole(self) -> dict[str, Any]:
-        return {**self.body, "seed": self.seed}
+        return {**self.body, "seed": self.seed} if self.seeded else dict(self.body)
 
 
 class ChatApi:
@@ -52,7 +53,9 @@ class ChatApi:
         host = urlsplit(self.options.base_url).hostname or ""
         self._official = host == "openai.com" or host.endswith(".openai.com")
         self.local = host in ("localhost", "127.0.0.1", "::1")
-        self._takes_schema = not host.endswith("deepseek.com")  # which knows JSON, but no schema
+        # DeepSeek knows JSON, but no schema.
+        self._schema = self.options.schema_form or ("json_object" if host.endswith("deepseek.com") else "json_schema")
+        self._length = self.options.length_field or ("max_completion_tokens" if self._official else "max_tokens")
         self.key = self._read_key() if key is None else key
         learn(self.key)
         self.address = without_password(self.options.base_url)  # the password goes in a header
@@ -62,7 +65,8 @@ class ChatApi:
     def asks(self, request: Request) -> Iterator[ChatCall]:
         """The calls for a request, one per seed."""
         body = self.body(request)
-        return (ChatCall(request.request_id, seed, body, request.meter) for seed in request.seeds)
+        seeded = "seed" not in self.options.omit
+        return (ChatCall(request.request_id, seed, body, request.meter, seeded) for seed in request.seeds)
 
     def body(self, request: Request) -> dict[str, Any]:
         """The request body for the server, without the seed."""
@@ -73,16 +77,17 @@ class ChatApi:
             "temperature": decoding.temperature,
             "top_p": decoding.top_p,
             # OpenAI's newer models accept only the longer name, other servers often only the older one.
-            "max_completion_tokens" if self._official else "max_tokens": decoding.max_tokens,
+            self._length: decoding.max_tokens,
         }
-        if decoding.top_k is not None and not self._official:
+        if decoding.top_k is not None and not (self._official and self.options.server is None):
             body["top_k"] = decoding.top_k
-        if decoding.schema is not None and self._takes_schema:
+        if decoding.schema is not None and self._schema == "json_schema":
             schema = {"name": "answer", "strict": True, "schema": dict(decoding.schema)}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        elif decoding.schema is not None:
+        elif decoding.schema is not None and self._schema == "json_object":
             body["response_format"] = {"type": "json_object"}
-        return {**body, **(self._more(request) if self._more else {}), **self.options.extra_body}
+        sent = {name: value for name, value in body.items() if name not in self.options.omit}
+        return {**sent, **(self._more(request) if self._more else {}), **self.options.extra_body}
 
     def read(self, content: bytes) -> ChatAnswer:
         """A parsed answer. Raises `RequestError`, of any invalid body but a web page a `UselessAnswerError`."""

@@ -13,6 +13,7 @@ from polyculture.generate.engines.byte_pairs import byte_pairs, vocabulary_name
 from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, Sampling, Scoring
 from polyculture.generate.engines.kind import Batching, EngineKind, Extra, Offer, TokenCounter
 from polyculture.generate.engines.openai.options import OPENAI, OpenAIOptions
+from polyculture.generate.engines.openai.servers import advice
 from polyculture.generate.engines.options import Use
 
 
@@ -77,6 +78,7 @@ KIND = EngineKind(
     counter=_counter,
     most_tokens=lambda options, prompt, written: options.most_tokens(prompt, written),
     places=_places,
+    advice=advice,
     batching=Batching(
         wanted=lambda options: options.batch, at_once=lambda options: options.batches_at_once, open=_open_batches
     ),

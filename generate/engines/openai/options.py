@@ -9,12 +9,13 @@ from typing import Annotated, Any
 from urllib.parse import parse_qsl, urlsplit
 
 import orjson
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from polyculture.cache.bounded_body import MEBIBYTE
 from polyculture.cache.credentials import find_key, looks_like_key, user_of
 from polyculture.cache.faults import fault_table
 from polyculture.generate.engines.openai.extra_body import most_written, streams
+from polyculture.generate.engines.openai.servers import FieldName, Length, SchemaForm, with_server
 from polyculture.generate.engines.options import PACE, Decides, Options
 
 OPENAI = "https://api.openai.com/v1"
@@ -23,6 +24,8 @@ OPENAI = "https://api.openai.com/v1"
 class OpenAIOptions(Options):
     """Options of the `openai` engine."""
 
+    # A server of `servers.toml`: it stands for the options that follow from it, and they are in the setup.
+    server: Annotated[str | None, PACE] = None
     base_url: str = Field(default=OPENAI, pattern=r"^https?://[^/]")
     # What the server is known by in place of its address: a name, or the address that it had before it moved.
     deployment: Annotated[str | None, PACE] = Field(default=None, min_length=1, max_length=200)
@@ -37,6 +40,12 @@ class OpenAIOptions(Options):
     # Without any answer, after which the service is given up; 0: never. The experiment's [stop] decides it.
     outage_minutes: Annotated[float, PACE] = Field(default_factory=lambda: fault_table().stop.minutes, ge=0)
     extra_body: Annotated[Mapping[str, Any], Decides("answer")] = {}  # sent along as it is
+    # Fields that are not sent: the server's defaults count.
+    omit: Annotated[list[FieldName], Decides("answer")] = Field(default_factory=list)
+    # The name of the bound on an answer's length; None: the longer one for OpenAI, else the shorter one.
+    length_field: Annotated[Length | None, PACE] = None
+    # How a schema is asked for; None: by schema, of DeepSeek as any JSON.
+    schema_form: Annotated[SchemaForm | None, Decides("answer")] = None
     # For scoring: the model's own tokenizer, a folder or a name of the hub.
     tokenizer: Annotated[str | None, Decides("score")] = None
     # For scoring: prepend the BOS token where the tokenizer itself does not.
@@ -48,6 +57,11 @@ class OpenAIOptions(Options):
     batch_file_deadline: Annotated[float, PACE] = Field(default=3600.0, gt=0)  # seconds to send or fetch a file
     batch_poll: Annotated[float, PACE] = Field(default=30.0, gt=0)  # seconds between two polls of a batch
     batches_at_once: Annotated[int, PACE] = Field(default=16, ge=1)  # jobs whose batches wait at the same time
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_server(cls, data: Any) -> Any:
+        return with_server(data) if isinstance(data, dict) else data
 
     def most_tokens(self, prompt: int, written: int) -> tuple[int, int]:
         """The upper bound of an answer's tokens with all that `extra_body` adds to the prompt or asks to be written."""
