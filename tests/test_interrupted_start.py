@@ -48,7 +48,8 @@ def test_ctrl_c_during_the_start(experiment: Path, moment: str) -> None:
         process.send_signal(signal.SIGINT)
         said = [line for line in process.stderr if not line.startswith("import time:")]
     assert said == [f"{STOPPED}\n"]
-    assert process.returncode == INTERRUPTED
+    # Python ends by the signal itself where it met Ctrl-C within an `exec`, as of a dataclass: 130 to a shell, too.
+    assert process.returncode in (INTERRUPTED, -signal.SIGINT)
     assert _cpu_of_children() - others - before_it < AT_ONCE
 
 
