@@ -105,7 +105,7 @@ def test_every_family_metric_and_condition_has_a_sentence() -> None:
             "none survives q < 0.05 (Benjamini and Hochberg); the smallest q is 0.210",
         ),
         ([{"q_report": 0.04}, {"q_report": 0.6}], "1 survives q < 0.05 (smallest q 0.040). Once it is picked"),
-        ([{"q_report": None, "pairs": 4}], "no comparison has the 18 prompts that an interval needs"),
+        ([{"q_report": None, "pairs": 4}], "no comparison has an interval, which needs 18 prompts"),
         ([{"q_report": None, "pairs": 0}], "the run has neither two models nor"),
         ([], "the run has neither two models nor"),
     ],
