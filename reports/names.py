@@ -59,6 +59,18 @@ class Names:
         """The description of a condition."""
         return texts().conditions.get(code, code)
 
+    def region(self, country: str) -> str:
+        """The name of a country's region; empty where it has none."""
+        region = self.catalog.region_of.get(country)
+        return region.name if region else ""
+
+    def by_region(self, countries: Sequence[str]) -> list[str]:
+        """The countries, those of a region together, in the order of maps; within a region as they came."""
+        order = {
+            country: place for place, region in enumerate(self.catalog.regions.values()) for country in region.countries
+        }
+        return sorted(countries, key=lambda country: order.get(country, len(order)))
+
     def native(self, language: str, country: str) -> bool:
         """Is the language native in the country?"""
         known = self.catalog.languages.get(language)

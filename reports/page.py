@@ -20,7 +20,20 @@ from polyculture.reports.section import ReportData, ReportTable
 from polyculture.reports.table_csv import table_link
 
 _FOLDER = Path(__file__).parent
-_SCRIPT = ("state", "words", "parts", "filters", "table", "detail", "folds", "address", "figures", "heads", "start")
+_SCRIPT = (
+    "state",
+    "words",
+    "parts",
+    "filters",
+    "table",
+    "detail",
+    "folds",
+    "address",
+    "figures",
+    "saves",
+    "heads",
+    "start",
+)
 
 
 @dataclass(frozen=True, slots=True)

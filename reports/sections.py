@@ -35,16 +35,19 @@ if TYPE_CHECKING:
 _FOLDER = Path(__file__).parent
 _SQL = _FOLDER / "sql"
 _TEMPLATES = _FOLDER / "templates"
+_BESIDE = {"granularity": ("granularity_by_country",), "diversity": ("companions",)}  # SQL of a figure's other tables
+_BY_TOPIC = {name: (name,) for name in ("granularity", "diversity", "specificity")}  # metrics by topic and country
 _FIRST = ("granularity", "diversity", "specificity", "consensus")  # figures of the study's metrics: they stand open
 
 
 @dataclass(frozen=True)
 class FigureSection:
-    """The context of a figure: the metric that it shows, and for diversity the table of estimators."""
+    """The context of a figure: the metric that it shows, `others` in folds, and diversity's table of estimators."""
 
     metric: Metric
     figure: Figure
     estimators: DiversityEstimators | None = None
+    others: tuple[Figure, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -165,30 +168,47 @@ def _distrust(data: ReportData) -> Health | None:
 
 
 def _figure(name: str) -> Section:
-    """The section of the figure that `figures/<name>.py` makes of `sql/<name>.sql`."""
+    """The section of the figure that `figures/<name>.py` makes of `sql/<name>.sql`, with others that its metric has."""
 
     def build(data: ReportData) -> FigureSection | None:
         from importlib import import_module
 
+        from polyculture.reports.figures.others import first_and_others
         from polyculture.reports.texts import texts
 
         if not data.about_texts:
             return None
         draw: Draw = getattr(import_module(f"polyculture.reports.figures.{name}"), name)
         drawn = draw(data.frame(section.tables[0]), data.manifest, data.names)
+        frames = {table.name: data.frame(table) for table in section.tables}
+        figure, others = first_and_others(name, drawn, frames, data.manifest, data.names)
         estimators = _estimators(data) if name == "diversity" else None
-        return FigureSection(texts().metrics[name], drawn, estimators)
+        return FigureSection(texts().metrics[name], figure, estimators, others)
 
-    beside = (_SQL / "companions.sql",) if name == "diversity" else ()
+    beside = _BESIDE.get(name, ())
     section = Section(
         name,
         build,
         _TEMPLATES / "figure.html.jinja",
         _TEMPLATES / f"{name}.toml",
-        (_SQL / f"{name}.sql", *beside),
+        (_SQL / f"{name}.sql", *(_SQL / f"{file}.sql" for file in beside)),
+        tuple(map(topic_table, _BY_TOPIC.get(name, ()))),
         first=name in _FIRST,
     )
     return section
+
+
+def topic_table(metric: str) -> ReportTable:
+    """The table of a metric by topic and country, means over models."""
+    file = _SQL / "by_topic.sql"
+
+    def read(data: ReportData) -> pd.DataFrame:
+        return data.reading.frame(file, metric=metric)
+
+    def sql() -> str:
+        return file.read_text(encoding="utf-8").replace("$metric", f"'{metric}'")
+
+    return ReportTable(f"{metric}_by_topic", read, sql)
 
 
 def _estimators(data: ReportData) -> DiversityEstimators | None:

@@ -27,7 +27,7 @@ class Metric(_Data):
 class FigureTexts(_Data):
     """The texts of a figure: `caption` has places for numbers, `keys` is its legend, `panels` titles drawings.
 
-    `fold` is the line of the fold that some of its panels stand in.
+    `fold` is the line of the fold that some of its panels stand in, `study` says which figure of the seed study it is.
     """
 
     title: str
@@ -36,6 +36,7 @@ class FigureTexts(_Data):
     keys: tuple[str, ...] = ()
     panels: Mapping[str, str] = {}
     fold: str = ""
+    study: str = ""
 
 
 class Column(_Data):

@@ -14,12 +14,23 @@ if TYPE_CHECKING:
     from polyculture.experiment.workspace import Workspace
 
 
+COLUMN = 3.3  # inches: a column of a paper with two
+
+
 class Tables(StrEnum):
     """The formats of the report's tables beside it."""
 
     CSV = "csv"
     PARQUET = "parquet"
     LATEX = "latex"
+
+
+class Figures(StrEnum):
+    """The formats of the report's figures. A copy of `reports.figure_files.FigureFormat`."""
+
+    SVG = "svg"
+    PDF = "pdf"
+    PNG = "png"
 
 
 class PaperName(StrEnum):
@@ -36,6 +47,20 @@ def report(
         list[Tables] | None,
         typer.Option("--format", "-f", help="Write the tables with their intervals, too: to report-tables/ beside it."),
     ] = None,
+    figures: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write every figure to this folder, too, in the size of a paper's column, with captions.tsv."
+        ),
+    ] = None,
+    figure_format: Annotated[
+        list[Figures] | None,
+        typer.Option(help="With --figures: svg, pdf or png; give it again for more. Default: svg and pdf."),
+    ] = None,
+    figure_width: Annotated[
+        float | None,
+        typer.Option(help="With --figures: inches, at most. Default 3.3, a column; 6.9 for two.", min=1.5, max=40.0),
+    ] = None,
     paper: Annotated[
         PaperName | None,
         typer.Option(help="Write a paper's tables in its layout, too, as CSV and LaTeX: rows models, columns types."),
@@ -51,12 +76,16 @@ def report(
 
     With --paper camellia, the paper's tables, from stored scores and answers, by the paper's protocol; published
     figures stand below. No model is asked.
+
+    Figures for a paper: polyculture report exp.toml --figures figures --figure-format pdf
     """
     from polyculture.experiment.workspace import open_workspace, record_facts, warn_of_changes
     from polyculture.running.pipeline import measure_run, report_run
 
     if paper is None and (data or published):
         raise typer.BadParameter("--data and --published say what --paper reads: give --paper, too")
+    if figures is None and (figure_format or figure_width):
+        raise typer.BadParameter("--figure-format and --figure-width say how --figures writes: give --figures, too")
     workspace = open_workspace(experiment, runs)
     record_facts(workspace)
     warn_of_changes(workspace)
@@ -70,8 +99,21 @@ def report(
         formats = map(TableFormat, format)
         written = write_tables(workspace.run, formats, workspace.catalog, store_layout(), report_sections())
         typer.echo(f"Tables: {workspace.run.report_tables} ({', '.join(path.name for path in written) or 'no rows'})")
+    if figures is not None:
+        _write_figures(workspace, figures, figure_format or [Figures.SVG, Figures.PDF], figure_width or COLUMN)
     if paper is not None:
         _write_paper(workspace, paper.value, data, published)
+
+
+def _write_figures(workspace: Workspace, folder: Path, formats: list[Figures], inches: float) -> None:
+    from polyculture.reports.figure_files import FigureFormat, write_figures
+    from polyculture.running.layout import store_layout
+    from polyculture.running.report_sections import report_sections
+
+    written = write_figures(
+        workspace.run, folder, map(FigureFormat, formats), inches, workspace.catalog, store_layout(), report_sections()
+    )
+    typer.echo(f"Figures: {folder} ({len(written)} files of {', '.join(formats)}, at most {inches:g} inches wide)")
 
 
 def _write_paper(workspace: Workspace, name: str, data: str | None, published: Path | None) -> None:

@@ -13,7 +13,17 @@ import seaborn as sns
 from markupsafe import Markup
 from matplotlib.axes import Axes
 
-from polyculture.reports.figures.drawing import MUTED, PAPER, SERIES, Margins, canvas, label_width, plain, style
+from polyculture.reports.figures.drawing import (
+    MUTED,
+    PAPER,
+    SERIES,
+    Margins,
+    canvas,
+    finish_rows,
+    label_width,
+    plain,
+    style,
+)
 from polyculture.reports.figures.figure import Key
 from polyculture.reports.figures.inline import to_svg
 
@@ -56,7 +66,7 @@ class Dots:
             placed["place"] = _places(placed, self.rows) + placed["series"].map(shift).astype(float)
             for index, name in enumerate(self.series):
                 _dots(axes, placed[placed["series"] == name], index)
-            _finish(axes, self.labels, self.label, self.limits)
+            finish_rows(axes, [plain(text) for text in self.labels], self.label, self.limits)
             return to_svg(figure, self.name, self.alternative)
 
 
@@ -64,7 +74,7 @@ class Dots:
 class Strip:
     """A strip of numbers: the chosen ones filled, with intervals, among the others and the mean of the others.
 
-    Numbers that are alike stand above and below one another, so that each can be seen and pointed at.
+    Numbers that are alike stand above and below one another, so that each can be seen. The chosen ones lead somewhere.
     `frame` has the columns row, chosen, value, low, high and mark; `place` is where all marks are.
     """
 
@@ -87,7 +97,7 @@ class Strip:
             placed["place"] = placed["middle"] + self._aside(placed) / _ROW
             self._others(axes, placed[~placed["chosen"]])
             _dots(axes, placed[placed["chosen"]], 0)
-            _finish(axes, self.labels, self.label, self.limits)
+            finish_rows(axes, [plain(text) for text in self.labels], self.label, self.limits)
             return to_svg(figure, self.name, self.alternative, self.place)
 
     def _aside(self, placed: pd.DataFrame) -> pd.Series:
@@ -99,7 +109,7 @@ class Strip:
     def _others(self, axes: Axes, others: pd.DataFrame) -> None:
         sns.scatterplot(
             data=others, x="value", y="place", ax=axes, legend=False, s=30, marker="o", facecolor="none",
-            edgecolor=MUTED, linewidth=1, alpha=0.8, urls=others["mark"].to_list(),
+            edgecolor=MUTED, linewidth=1, alpha=0.8,
         )  # fmt: skip
         means = others.groupby("middle")["value"].mean()
         axes.vlines(means, means.index - 0.32, means.index + 0.32, color=SERIES[1], linewidth=2.4)
@@ -166,6 +176,11 @@ def key_of(label: str, index: int) -> Key:
     return Key(label, _SHAPES[MARKERS[index % len(MARKERS)]], index % len(MARKERS) + 1)
 
 
+def shape_of(marker: str) -> str:
+    """The letter that looks like a marker."""
+    return _SHAPES[marker]
+
+
 def axis_limits(values: pd.DataFrame) -> tuple[float, float]:
     """From zero to a little above the largest value."""
     top = float(np.nanmax(values.to_numpy(dtype=float), initial=0.0))
@@ -208,12 +223,3 @@ def _dots(axes: Axes, frame: pd.DataFrame, index: int) -> None:
         data=frame, x="value", y="place", color=ink, marker=marker, s=48, ax=axes, legend=False, edgecolor=PAPER,
         zorder=3, urls=frame["mark"].to_list() if "mark" in frame else None,
     )  # fmt: skip
-
-
-def _finish(axes: Axes, labels: Sequence[str], label: str, limits: tuple[float, float]) -> None:
-    axes.set(xlabel=label, ylabel="", xlim=limits, ylim=(len(labels) - 0.5, -0.5))
-    axes.set_yticks(range(len(labels)), [plain(text) for text in labels])
-    axes.tick_params(length=0, pad=7)
-    axes.grid(axis="x", linewidth=1)
-    axes.set_axisbelow(True)
-    sns.despine(ax=axes, left=True, bottom=True)

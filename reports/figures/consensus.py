@@ -12,7 +12,9 @@ from polyculture.reports.figures.figure import (
     Panel,
     caption_of,
     cross_table,
+    details,
     extremes,
+    lacking_most,
     make_figure,
     reach,
     thin_cells,
@@ -70,5 +72,7 @@ def _panel(
         axes=("language", "other"),
         cell=place,
         thin=thin_cells(both, "language", "other_language"),
+        details=details(both, "language", "other_language", NAME),
+        lacking=lacking_most(both),
     )
     return Panel(title, chart, place.get("model", ""), said)

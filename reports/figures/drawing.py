@@ -68,6 +68,16 @@ def canvas(width: float, height: float, margins: Margins) -> tuple[Figure, Axes]
     return figure, figure.add_axes(place)
 
 
+def finish_rows(axes: Axes, labels: Sequence[str], label: str, limits: tuple[float, float]) -> None:
+    """The scales of a chart with a labelled row for each whole number from 0, the first at the top."""
+    axes.set(xlabel=label, ylabel="", xlim=limits, ylim=(len(labels) - 0.5, -0.5))
+    axes.set_yticks(range(len(labels)), labels)
+    axes.tick_params(length=0, pad=7)
+    axes.grid(axis="x", linewidth=1)
+    axes.set_axisbelow(True)
+    sns.despine(ax=axes, left=True, bottom=True)
+
+
 def label_width(labels: Sequence[str]) -> float:
     """The approximate width of the longest label, in pixels."""
     return FONT_SIZE * max((sum(map(_em, label)) for label in labels), default=0.0)

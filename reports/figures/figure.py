@@ -64,15 +64,18 @@ class Figure:
     fold: str = ""
 
 
-def make_figure(name: str, caption: str, rows: list[list[Panel]], keys: list[Key], missing: str) -> Figure:
+def make_figure(
+    name: str, caption: str, rows: list[list[Panel]], keys: list[Key], missing: str, title: str | None = None
+) -> Figure:
     """A figure of `texts().figures`; `missing` is a key of `texts().missing`, used where there are no rows."""
     nothing = None if rows else texts().missing[missing]
-    return Figure(texts().figures[name].title, caption, tuple(map(tuple, rows)), tuple(keys), nothing)
+    return Figure(title or texts().figures[name].title, caption, tuple(map(tuple, rows)), tuple(keys), nothing)
 
 
 def caption_of(name: str, **values: str) -> str:
-    """The caption of a figure, with its numbers filled in."""
-    return " ".join(texts().figures[name].caption.format(**values).split())
+    """The caption of a figure, with its numbers filled in, and the study's figure that it stands for."""
+    said = texts().figures[name]
+    return " ".join(f"{said.caption.format(**values)} {said.study}".split())
 
 
 def tidy(frame: pd.DataFrame, row: str, metric: str, axes: Sequence[str], names: Names) -> pd.DataFrame:
@@ -132,6 +135,23 @@ def thin_cells(frame: pd.DataFrame, index: str, columns: str) -> dict[tuple[str,
     found = frame.dropna(subset=["estimate"]).groupby([index, columns])["incidences"].sum().reset_index()
     places = zip(found[index], found[columns], found["incidences"], strict=True)
     return {(str(row), str(column)): int(items) for row, column, items in places if items < FEWEST}
+
+
+def details(frame: pd.DataFrame, index: str, columns: str, metric: str) -> dict[tuple[str, str], str]:
+    """What is said of the cells of a table under the pointer: intervals, and linked items; of a single number each."""
+    found = {}
+    for place, group in frame.dropna(subset=["estimate"]).groupby([index, columns]):
+        row = group.iloc[0]
+        low, high = (known(row.get(end)) for end in ("low", "high"))
+        interval = f"{decimal(low, metric)} to {decimal(high, metric)}; " if len(group) == 1 and low is not None else ""
+        found[str(place[0]), str(place[1])] = f"{interval}n = {count(group['incidences'].sum())}"
+    return found
+
+
+def lacking_most(frame: pd.DataFrame) -> str:
+    """Why most of the numbers without an interval have none; empty where all have one."""
+    reasons = frame.dropna(subset=["estimate"]).loc[lambda rows: rows["low"].isna(), "no_interval"].dropna()
+    return texts().missing.get(str(reasons.mode().iloc[0]), "") if len(reasons) else ""
 
 
 def basis(responses: float, incidences: float) -> str:

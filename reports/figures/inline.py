@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from xml.etree import ElementTree
 
 import matplotlib as mpl
@@ -21,11 +23,28 @@ _UNSEEN = ("metadata", "style", "clipPath")  # nothing is drawn outside the axes
 _METADATA = {"Date": None, "Creator": None, "Type": None, "Format": None}
 
 
+_taker: ContextVar[Callable[[Figure], None] | None] = ContextVar("taker", default=None)
+
+
+@contextmanager
+def taking(take: Callable[[Figure], None]) -> Iterator[None]:
+    """While the block lasts, `take` gets what charts draw, instead of a page: to write it to files of other formats."""
+    before = _taker.set(take)
+    try:
+        yield
+    finally:
+        _taker.reset(before)
+
+
 def to_svg(figure: Figure, name: str, alternative: str, place: Mapping[str, str] | None = None) -> Markup:
     """The figure as an `<svg>` element: a picture, or a group where marks lead to the evidence.
 
     `name` prefixes its ids and classes; `place` is the place that all of its marks share.
     """
+    take = _taker.get()
+    if take:
+        take(figure)
+        return Markup()
     buffer = io.BytesIO()
     with mpl.rc_context({"svg.hashsalt": name}):
         figure.savefig(buffer, format="svg", metadata=_METADATA)

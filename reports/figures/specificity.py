@@ -13,7 +13,9 @@ from polyculture.reports.figures.figure import (
     Panel,
     caption_of,
     cross_table,
+    details,
     extremes,
+    lacking_most,
     make_figure,
     reach,
     thin_cells,
@@ -26,7 +28,7 @@ from polyculture.reports.thin import FEWEST
 NAME = "specificity"
 GAIN = "specificity_gain"
 FIRST = "explicit"  # the condition whose maps stand open
-AUDIENCE = "audience"  # a condition that few runs ask: told only where it was
+SELDOM = ("audience", "implicit_male", "implicit_female")  # conditions that not all runs ask: told only where they were
 
 
 def specificity(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
@@ -55,15 +57,13 @@ def specificity(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure
 
 
 def _of_panel(frame: pd.DataFrame, metric: str, condition: str) -> pd.DataFrame:
-    """The rows of a panel: those of a condition, or the means over the kinds of names."""
-    rows = frame[(frame["metric"] == metric) & frame["condition"].str.startswith(condition)]
-    groups = rows.astype({"estimate": float}).groupby(["model", "language", "country"])
-    return groups.agg(estimate=("estimate", "mean"), incidences=("incidences", "sum")).reset_index()
+    """The rows of a panel: those of a metric under a condition."""
+    return frame[(frame["metric"] == metric) & (frame["condition"] == condition)].astype({"estimate": float})
 
 
 def _nothing(panel: str, rows: pd.DataFrame, manifest: Manifest) -> str:
     """A sentence on a panel without a number; empty for others, and for a condition that few runs ask."""
-    if rows["estimate"].notna().any() or (rows.empty and panel.endswith(AUDIENCE)):
+    if rows["estimate"].notna().any() or (rows.empty and panel.endswith(SELDOM)):
         return ""
     from_nowhere = panel.startswith(GAIN) and "neutral" not in manifest.conditions
     reason = "not_asked" if rows.empty else "no_neutral" if from_nowhere else "unlinked"
@@ -75,7 +75,7 @@ def _panel(panel: str, own: pd.DataFrame, top: float, manifest: Manifest, names:
     metric, condition = panel.split()
     model = own["model"].iloc[0]
     title = f"{names.model(model)}: {texts().figures[NAME].panels[panel]}"
-    table = cross_table(own, "country", "language", manifest.countries, manifest.languages)
+    table = cross_table(own, "country", "language", names.by_region(manifest.countries), manifest.languages)
     said = extremes(own.drop(columns="model"), metric, names)
     chart = Heat(
         caption=f"{title}. {said}",
@@ -89,5 +89,8 @@ def _panel(panel: str, own: pd.DataFrame, top: float, manifest: Manifest, names:
         signed=metric == GAIN,
         asked=frozenset(zip(own["country"], own["language"], strict=True)),
         thin=thin_cells(own, "country", "language"),
+        details=details(own, "country", "language", metric),
+        lacking=lacking_most(own),
+        blocks={country: names.region(country) for country in table.index},
     )
     return Panel(title, chart, model, said)

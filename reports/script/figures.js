@@ -67,14 +67,40 @@ function showNearest(event) {
   const mark = drawing && nearest(drawing, event);
   if (!mark) return;
   mark.classList.add("near");
-  if (!mark.querySelector("title")) mark.prepend(tooltip(mark.getAttribute("aria-label")));
 }
 
-// What a mark is, in words, where the pointer rests on it: made when it is needed, so that the page stays small.
-function tooltip(text) {
-  const title = document.createElementNS("http://www.w3.org/2000/svg", "title");
-  title.textContent = text;
-  return title;
+// What a mark or a cell is, in words, beside it: under the pointer, and where the keyboard is.
+const TOLD = "figure svg a, .heat td[data-says]";
+function tellUnderPointer(event) {
+  const drawing = event.target.closest(DRAWING);
+  tell(drawing ? nearest(drawing, event) : event.target.closest(TOLD));
+}
+function tellAtFocus(event) {
+  if (event.target.matches(":focus-visible")) tell(event.target.closest(TOLD));
+}
+
+let tip = null;
+function tell(mark) {
+  if (!mark) { if (tip) tip.remove(); tip = null; return; }
+  const text = mark.matches("td") ? toldOf(mark) : mark.getAttribute("aria-label");
+  if (mark.matches("td")) mark.setAttribute("aria-label", text);
+  if (!tip) { tip = element("div", { className: "tip", ariaHidden: "true" }); document.body.append(tip); }
+  tip.textContent = text;
+  const box = mark.getBoundingClientRect();
+  const { width, height } = tip.getBoundingClientRect();
+  const below = box.bottom + 8 + height <= innerHeight;
+  tip.style.left = `${Math.max(8, Math.min(box.left, document.documentElement.clientWidth - width - 8))}px`;
+  tip.style.top = `${below ? box.bottom + 8 : Math.max(8, box.top - 8 - height)}px`;
+}
+
+// "Japan, ja: .42; 0.31 to 0.52; n = 120", or why there is no interval.
+function toldOf(cell) {
+  const table = cell.closest("table");
+  const says = cell.dataset.says;
+  const lacking = says.includes(" to ") ? "" : table.dataset.lacking;
+  const value = (cell.querySelector("b") || cell.childNodes[0]).textContent;
+  const [row, column] = [cell.parentElement.cells[0], headOf(cell)].map((head) => head.textContent);
+  return `${row}, ${column}: ${[value, lacking, says].filter(Boolean).join("; ")}`;
 }
 
 const headOf = (mark) => mark.matches("td") ? mark.closest("table").tHead.rows[0].cells[mark.cellIndex] : null;

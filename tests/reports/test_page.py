@@ -105,13 +105,21 @@ def page(run: RunFolder) -> Page:
     return parsed(run)
 
 
+def rows_of(href: str) -> list[dict[str, str]]:
+    """The rows of a table that a link of the page downloads, gzipped where it is long."""
+    head, _, body = href.partition(",")
+    zipped = head == "data:application/gzip;base64"
+    text = gzip.decompress(base64.b64decode(body)).decode() if zipped else unquote(body)
+    return list(csv.DictReader(io.StringIO(text)))
+
+
 def test_nothing_is_loaded_from_elsewhere(page: Page, run: RunFolder) -> None:
     loaded = [e for e in page.elements for key in ("src", "srcset", "poster") if e.attributes.get(key)]
     assert not loaded
     assert not page.all("link")
     hrefs = [e.attributes["href"] or "" for e in page.all("a") + page.all("use") if e.attributes.get("href")]
     assert hrefs
-    assert all(href.startswith(("#", "data:text/csv")) for href in hrefs)
+    assert all(href.startswith(("#", "data:text/csv", "data:application/gzip;base64,")) for href in hrefs)
     assert not re.search(r"@import|url\((?!#)", run.report.read_text(encoding="utf-8"))
 
 
@@ -141,16 +149,17 @@ def test_headings_come_in_order_and_tables_have_headers(page: Page) -> None:
 
 def test_figures_have_text_and_every_mark_of_theirs_a_name(page: Page) -> None:
     drawings = page.all("svg")
-    # granularity; diversity a model; saturation a topic; components of two metrics; slopes of two cultures; wrong
+    # boxes of four metrics a model, and of three a topic; granularity; diversity a model; saturation a topic;
+    # components of two metrics; slopes of two cultures; wrong
     # sentiments a model, of neutral contexts and of all; maps of entities
-    assert [e.attributes["role"] for e in drawings] == ["group"] * (1 + 2 + 2 + 2) + ["img"] * (2 + 2 * 2 + 6)
+    assert [e.attributes["role"] for e in drawings] == ["group"] * (1 + 2 + 2 + 2 + 14) + ["img"] * (2 + 2 * 2 + 6)
     marks = [e for e in page.all("a") if "svg" in e.inside]
     assert all(e.attributes["aria-label"] for e in drawings + marks)
     assert len(marks) > 2 * 6 + 2 * 6 * 6
     heat = [e for e in page.all("table") if e.attributes.get("role") == "grid"]
-    # the opening's plot; specificity a model and condition, and what they add; origins a model; consensus a topic and
-    # model
-    assert len(heat) == 1 + 2 * 5 + 2 + 4
+    # the opening's plot; specificity a model and condition, and what they add; trust and granularity a model; origins a
+    # model; consensus a topic and model
+    assert len(heat) == 1 + 2 * 7 + 2 * 2 + 2 + 4
     texts = {e.text for e in page.all("text")}
     assert {"Arabic العربية", "Hindi हिन्दी", "Japanese 日本語", "Thai ไทย"} <= texts
     styles = " ".join(e.text for e in page.all("style") if "svg" in e.inside)
@@ -185,14 +194,22 @@ def test_numbers_have_intervals_and_what_they_rest_on(page: Page) -> None:
 
 
 def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
-    links = {e.attributes["download"]: e.attributes["href"] or "" for e in page.all("a") if "download" in e.attributes}
+    links = {
+        (e.attributes["download"] or "").removesuffix(".gz").removesuffix(".csv"): e.attributes["href"] or ""
+        for e in page.all("a")
+        if "download" in e.attributes
+    }
     names = (
         "numbers",
         "comparisons",
         "claims",
         "health",
         "granularity",
+        "granularity_by_country",
+        "granularity_by_topic",
         "diversity",
+        "diversity_by_topic",
+        "specificity_by_topic",
         "saturation",
         "dominance",
         "specificity",
@@ -213,23 +230,23 @@ def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
         "culture_sentiments",
         "leaderboard",
     )
-    assert set(links) == {f"{name}.csv" for name in (*names, *instruments)}
-    rows = list(csv.DictReader(io.StringIO(unquote(links["granularity.csv"].partition(",")[2]))))
+    assert set(links) == {*names, *instruments}
+    rows = rows_of(links["granularity"])
     assert {(row["model"], row["language"]) for row in rows} >= {(model, "ar") for model in MODELS}
     assert all(0 < float(row["estimate"]) <= 1 for row in rows)
-    curves = list(csv.DictReader(io.StringIO(unquote(links["saturation.csv"].partition(",")[2]))))
+    curves = rows_of(links["saturation"])
     assert "interval as a band. Coverage at the end of the curves" in page.with_id("saturation").text
-    beside = list(csv.DictReader(io.StringIO(unquote(links["companions.csv"].partition(",")[2]))))
+    beside = rows_of(links["companions"])
     assert {row["metric"] for row in beside} >= {"diversity", "hill_1", "hill_2", "coverage", "rarefied"}
     assert page.with_id("diversity").text.count("Hill number of order 1") == 1
     assert curves
     assert not [row for row in curves if row["low"] or row["high"]]  # twelve responses a cell
-    assert sum("FROM aggregates" in e.text for e in page.all("pre")) == 7
+    assert sum("FROM aggregates" in e.text for e in page.all("pre")) == 11
 
 
 def test_what_differs_is_what_compare_says(page: Page, run: RunFolder) -> None:
-    link = next(e for e in page.all("a") if e.attributes.get("download") == "comparisons.csv")
-    rows = list(csv.DictReader(io.StringIO(unquote((link.attributes["href"] or "").partition(",")[2]))))
+    link = next(e for e in page.all("a") if e.attributes.get("download") in ("comparisons.csv", "comparisons.csv.gz"))
+    rows = rows_of(link.attributes["href"] or "")
     with open_store(run, store_layout(), KEPT) as store:
         lay_out_native(store, [(language, country) for country, language in COUNTRIES.items()])
         native, models = compare(store, NATIVE, ["country"]), compare(store, Sides("model", *MODELS))
@@ -433,8 +450,8 @@ def test_scores_are_a_section_with_a_table_for_each_rule(page: Page, run: RunFol
     assert section.text.count("All languages, cultures and types") == 3 * len(MODELS) + 3 * 2 * 2  # and with help
     assert "one setting only" not in section.text
     assert "p = " in section.text or "p < " in section.text
-    link = next(e for e in page.all("a") if e.attributes.get("download") == "bias.csv")
-    rows = list(csv.DictReader(io.StringIO(unquote((link.attributes["href"] or "").partition(",")[2]))))
+    link = next(e for e in page.all("a") if e.attributes.get("download") in ("bias.csv", "bias.csv.gz"))
+    rows = rows_of(link.attributes["href"] or "")
     with open_store(run, store_layout()) as store:
         where = "rule = 'sum' AND setting = 'neutral' AND culture = 'Japanese' AND entity_type = 'food'"
         query = f"SELECT cbs FROM cbs WHERE model = ? AND {where}"

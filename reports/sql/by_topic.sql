@@ -1,0 +1,10 @@
+-- by_topic: a row is a country that prompts name, for a topic in a language, and a metric ($metric): the mean over the models
+-- that have a number there (`models`).
+SELECT
+    metric, topic, language, country, avg(estimate ORDER BY estimate) AS estimate, count(*) AS models,
+    sum(incidences)::BIGINT AS incidences
+FROM aggregates
+WHERE metric = $metric AND level = 'model, language, topic, condition, country' AND condition = 'explicit'
+    AND estimate IS NOT NULL
+GROUP BY ALL
+ORDER BY metric, topic, language, country;

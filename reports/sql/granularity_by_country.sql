@@ -1,0 +1,6 @@
+-- granularity_by_country: a row is a country that prompts name, for a model in a language; the mean over topics.
+SELECT model, language, country, estimate, low, high, no_interval,
+    wordings_low, wordings_high, no_wordings_interval, cells, missing, responses, incidences
+FROM aggregates
+WHERE metric = 'granularity' AND level = 'model, language, condition, country' AND condition = 'explicit'
+ORDER BY model, language, country;
