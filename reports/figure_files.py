@@ -71,10 +71,11 @@ def write_figures(
     """
     with open_report(run, catalog, layout, sections) as data:
         drawn = [one for built in build_sections(data, sections) for one in _drawn(built.section.name, built.context)]
+    wanted = tuple(dict.fromkeys(formats))
     written, lines = [], ["file\tfigure\tdrawing\tcaption"]
     for name, one in _named(drawn):
         lines.append("\t".join((name, *(" ".join(said.split()) for said in (one.figure, one.title, one.caption)))))
-        for format in dict.fromkeys(formats):
+        for format in wanted:
             path = folder / f"{name}.{format}"
             _write(one, path, format, inches)
             written.append(path)

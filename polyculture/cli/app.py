@@ -84,7 +84,7 @@ app.command(
     epilog="polyculture fine-tune sentiment hard.tsv --base aubmindlab/bert-base-arabertv02 -o models/hard --rows 30000"
 )(fine_tune.fine_tune)
 app.add_typer(audit.app, name="audit")
-app.command(epilog="polyculture report exp.toml --format latex")(report.report)
+app.command(epilog="polyculture report exp.toml --format latex --figures figures")(report.report)
 app.command(epilog="polyculture view exp.toml --port 8765")(view.view)
 app.command(
     "import", epilog="polyculture import answers.jsonl --as exp.toml --text answer --language lang --topic =food"

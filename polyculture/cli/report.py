@@ -77,7 +77,7 @@ def report(
     With --paper camellia, the paper's tables, from stored scores and answers, by the paper's protocol; published
     figures stand below. No model is asked.
 
-    Figures for a paper: polyculture report exp.toml --figures figures --figure-format pdf
+    With --figures, letters are 7 points, in the fonts of this machine; see docs/figures.md.
     """
     from polyculture.experiment.workspace import open_workspace, record_facts, warn_of_changes
     from polyculture.running.pipeline import measure_run, report_run
