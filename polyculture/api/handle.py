@@ -236,7 +236,8 @@ class Run:
         self.close()
 
     def __repr__(self) -> str:
-        return f"polyculture.open({str(self.path)!r})"
+        """Without the folder: notebooks are handed on with what they show."""
+        return f"<polyculture.Run {self.name!r}>"
 
     def _repr_html_(self) -> str:
         asked = {"models": self.models, "languages": self.languages, "topics": self.topics, "countries": self.countries}

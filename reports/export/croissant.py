@@ -7,6 +7,7 @@ engines and hubs read it, and it describes Parquet files, which a table schema o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from polyculture.reports.export.tables import Column, ExportedTable
@@ -33,6 +34,7 @@ _CONTEXT: dict[str, Any] = {
     "data": {"@id": "cr:data", "@type": "@json"},
     "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
     "dct": "http://purl.org/dc/terms/",
+    "equivalentProperty": "cr:equivalentProperty",
     "examples": {"@id": "cr:examples", "@type": "@json"},
     "extract": "cr:extract",
     "field": "cr:field",
@@ -52,6 +54,7 @@ _CONTEXT: dict[str, Any] = {
     "regex": "cr:regex",
     "repeated": "cr:repeated",
     "replace": "cr:replace",
+    "samplingRate": "cr:samplingRate",
     "sc": "https://schema.org/",
     "separator": "cr:separator",
     "source": "cr:source",
@@ -71,6 +74,7 @@ def croissant(
         "description": "What language models write about cultures: texts, entities, their Wikidata items, and metrics.",
         "conformsTo": CONFORMS_TO,
         "version": version,
+        "datePublished": datetime.now(UTC).date().isoformat(),
         "citeAs": _CITE,
         **({"license": licence} if licence else {}),
         "distribution": [_file(table, hashes[table.name]) for table in tables],

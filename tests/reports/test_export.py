@@ -129,6 +129,17 @@ def test_the_metadata_describe_the_files_that_are_there(folder: Path) -> None:
             assert field["description"], (records["name"], name)
 
 
+@pytest.mark.full
+@pytest.mark.filterwarnings("ignore")  # of that library's own dependencies
+def test_the_metadata_are_read_by_the_library_of_the_format(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    import mlcroissant
+
+    read = mlcroissant.Dataset(jsonld=str(folder / METADATA))
+    assert not caplog.messages  # no fault, and nothing that it recommends is missing
+    found = {bytes(row["responses/response_id"]).decode() for row in read.records("responses")}
+    assert found == {row[0] for row in duckdb.sql(f"SELECT response_id FROM '{folder}/responses.parquet'").fetchall()}
+
+
 def test_the_card_says_what_is_in_it(run: RunFolder, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     card = (folder / CARD).read_text(encoding="utf-8")
     for part in ("How it was made", "Tables", "Limits", "Licences", "How to cite"):
