@@ -53,6 +53,7 @@ def unprinted(shown: str, printed: str) -> list[str]:
 
 
 @pytest.mark.full
+@pytest.mark.timeout(1800)  # a small model on cores that others use
 def test_the_tutorial_runs_as_it_stands(tmp_path: Path) -> None:
     # A folder without a project: what a user types, found on the path.
     path = os.pathsep.join((str(commands(tmp_path / "bin")), os.environ["PATH"]))
