@@ -19,7 +19,7 @@ class Box:
 
     @property
     def height(self) -> int:
-        return HEAD + ROW * (len(self.columns) + 1)
+        return HEAD + ROW * (len(self.columns) + 1) + 6
 
 
 @dataclass(frozen=True)
