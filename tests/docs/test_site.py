@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -89,6 +91,23 @@ def test_a_link_that_leads_nowhere_and_a_page_that_no_menu_names_are_errors(tmp_
     done = build(docs, tmp_path / "site")
     assert done.returncode == 1
     assert not [told for told in (*WRONG.values(), "forgotten.md") if told not in done.stderr], done.stderr
+
+
+def test_a_notebook_is_a_page_of_its_cells_and_outputs() -> None:
+    spec = importlib.util.spec_from_file_location("outside", ROOT / "docs" / "pages" / "outside.py")
+    assert spec is not None
+    assert spec.loader is not None
+    hook = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(hook)
+    outputs = [{"text": ["3\n"]}, {"data": {"image/png": "QUJD", "text/plain": "<Figure>"}}]
+    cells = [
+        {"cell_type": "markdown", "source": ["# A run\n", "\n", "Open it."]},
+        {"cell_type": "code", "source": ["1 + 2"], "outputs": outputs},
+    ]
+    page = hook.notebook(json.dumps({"cells": cells}))
+    assert page.startswith("# A run\n\nOpen it.\n\n```python\n1 + 2\n```\n\n```text\n3\n")
+    assert 'src="data:image/png;base64,QUJD"' in page
+    assert "<Figure>" not in page
 
 
 def small_docs(folder: Path, text: str) -> Path:
