@@ -21,7 +21,7 @@ WORK = ("stage", "model", "jobs", "prompts", "responses", "left")
 DESIGN = ("compared", "design", "prompts", "wordings", "samples", "requests", "tokens", "cost")
 FINDS = ("finds", "finds at most", "in other wordings", "floor")
 LEFT_OUT = ("left out", "model", "because it", "remedy")
-PRICE = ("stage", "model", "prompt tokens", "counted by", "answer tokens", "cost", "cost at most", "hours")
+PRICE = ("stage", "model", "tokens in", "out", "cost", "at most", "hours")  # fits 80 columns
 
 
 class PlannedMetric(StrEnum):
@@ -102,6 +102,9 @@ def plan(
         print_table(("imported", "rows", "texts", "not taken", "sha256", "at"), _imported(workspace))
     print_table(WORK, [(e.stage, e.model, e.jobs, e.prompts, e.responses, e.left) for e in found], title=title)
     print_table(PRICE, [_price(e) for e in found], title="What is left costs")
+    for counted_by in dict.fromkeys(e.counted_by for e in found):
+        models = dict.fromkeys(e.model for e in found if e.counted_by == counted_by)
+        say(f"tokens of {', '.join(models)}: {counted_by}")
     for asked in questions_asked(workspace):
         for told, listing in asked.study(quiet=True).planned.items():
             planned = listing()
@@ -200,4 +203,4 @@ def _money(cost: float | None) -> str | None:
 def _price(e: StageEstimate) -> tuple[object, ...]:
     money = (None if e.cost is None else f"{e.cost:.2f}", None if e.most is None else f"{e.most:.2f}")
     hours = None if e.hours is None else f"{e.hours:.2f}"
-    return (e.stage, e.model, e.prompt_tokens, e.counted_by, e.answer_tokens, *money, hours)
+    return (e.stage, e.model, e.prompt_tokens, e.answer_tokens, *money, hours)
