@@ -128,7 +128,8 @@ INFLECTED = {
         *(
             ("cep denizaltısı", "cep denizaltıları"),
             ("köy pilavı", "köy pilavları"),
-            ("sebze turşusu", "sebze turşuları"), ("uzun topu", "uzun topları"),
+            ("sebze turşusu", "sebze turşuları"),
+            ("uzun topu", "uzun topları"),
         ),
     ],
     "hi": [

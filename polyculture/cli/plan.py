@@ -76,6 +76,7 @@ def plan(
     from polyculture.running.estimate import estimates
     from polyculture.running.linking import check_topics, plan_linking, tell_languages_without_names
     from polyculture.running.pipeline import Pipeline
+    from polyculture.running.readiness import not_ready
     from polyculture.running.studies import check_questions, questions_asked
     from polyculture.running.wikidata_requests import request_rows
 
@@ -117,7 +118,7 @@ def plan(
     stages[2:2] = request_rows(workspace)
     rows = [*stages, *([("batches", waits)] if waits else []), *([("note", played)] if played else [])]
     print_table(("stage", "with"), rows)
-    for line in limit_lines(pipeline.manifest):
+    for line in (*limit_lines(pipeline.manifest), *not_ready(workspace.experiment)):
         say(line)
     if workspace.experiment.link.source == "api" and workspace.experiment.link.contact is None:
         say(
