@@ -6,7 +6,9 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from threading import Event, Thread
+from typing import Any
 
 from polyculture.cache.control_chars import shown as visible
 from polyculture.cache.credentials import conceal
@@ -15,6 +17,20 @@ from polyculture.cache.outcome import Outcome, Progress
 PLAIN_EVERY = 10.0  # seconds between two plain lines
 SILENT = 15.0  # seconds without any line, after which one says that the work goes on
 BAR_EVERY = 0.25  # seconds between two updates of a bar
+BAR_WIDTH = 12  # columns
+BESIDE_LABEL = 40  # columns of the spinner, the bar, the count and the clock
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a job stands among those of its stage: its number, how many there are, and the units of later ones."""
+
+    number: int
+    of: int
+    later: int
+
+    def __str__(self) -> str:
+        return f"job {self.number} of {self.of}"
 
 
 Send = Callable[[str], bool]  # takes a line elsewhere; says whether it arrived
@@ -50,37 +66,62 @@ def say(line: str) -> None:
 
 
 @contextmanager
-def watch(label: str, total: int) -> Iterator[Progress]:
-    """A progress for one job of `total` units of work (0: unknown), as a bar or as lines."""
+def watch(label: str, total: int, place: Place | None = None) -> Iterator[Progress]:
+    """A progress for one job of `total` units of work (0: unknown), as a bar or as lines.
+
+    With a `place` among several jobs, it says which one it is, and how long those after it may take.
+    """
+    several = place if place is not None and place.of > 1 else None
+    name = f"{several}, {label}" if several else label
+    rate = Rate(total, later=several.later if several else 0)
     if sys.stderr.isatty() and not _send:
-        with _bar(label, total) as progress:
+        with _bar(name, total, rate) as progress:
             yield progress
     else:
-        with _plain(label, total) as progress:
+        with _plain(name, total, rate) as progress:
             yield progress
 
 
 @contextmanager
-def _bar(label: str, total: int) -> Iterator[Progress]:
+def _bar(label: str, total: int, rate: Rate) -> Iterator[Progress]:
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, SpinnerColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar
+    from rich.text import Text
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
-    with Bar(*columns, console=Console(stderr=True), refresh_per_second=1 / BAR_EVERY) as bar:
-        task, rate = bar.add_task(label, total=total or None, rate=""), Rate(total)
+    class TwoLines(Bar):
+        """The bar, and below it what an 80-column terminal has no room for beside it."""
+
+        said = ""
+
+        def get_renderables(self) -> Iterator[Any]:
+            yield self.make_tasks_table(self.tasks)
+            if self.said:
+                yield Text(f"  {self.said}", overflow="ellipsis", no_wrap=True)
+
+    # The spinner and the clock move by themselves: also before the first answer is there.
+    columns = (
+        *(SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(bar_width=BAR_WIDTH)),
+        *(MofNCompleteColumn(), TimeElapsedColumn()),
+    )
+    console = Console(stderr=True)
+    room = max(console.width - BESIDE_LABEL, 8)
+    shown = label if len(label) <= room else f"{label[: room - 1]}…"
+    with TwoLines(*columns, console=console, refresh_per_second=1 / BAR_EVERY) as bar:
+        task = bar.add_task(shown, total=total or None)
 
         def progress(outcome: Outcome) -> None:
-            failed = f" ({outcome.failed} failed)" if outcome.failed else ""
             finished = outcome.done + outcome.failed
-            bar.update(task, completed=finished, description=label + failed, rate=rate.tell(finished))
+            failed = f"{outcome.failed} failed" if outcome.failed else ""
+            bar.said = ", ".join(filter(None, [failed, rate.tell(finished)]))
+            bar.update(task, completed=finished)
 
         yield progress
 
 
 @contextmanager
-def _plain(label: str, total: int) -> Iterator[Progress]:
-    last, rate, finished = time.monotonic(), Rate(total), 0
+def _plain(label: str, total: int, rate: Rate) -> Iterator[Progress]:
+    last, finished = time.monotonic(), 0
     of = f" of {total}" if total else ""
 
     def progress(outcome: Outcome) -> None:
@@ -118,11 +159,12 @@ class Rate:
     """The rate of a job in this process and its remaining time: '3.4 a second, 2 min 10 s left'.
 
     Items that were finished before do not count, nor does the time until the first new item is finished, which is
-    mostly loading. A `total` of 0 is unknown.
+    mostly loading. A `total` of 0 is unknown. `later` units stand in jobs after this one: what they take at this rate
+    is told as the most, for some of them may be done before.
     """
 
-    def __init__(self, total: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._total, self._clock = total, clock
+    def __init__(self, total: int, clock: Callable[[], float] = time.monotonic, later: int = 0) -> None:
+        self._total, self._clock, self._later = total, clock, later
         self._found: int | None = None  # how much was finished when the job began
         self._began: tuple[float, int] | None = None  # when the first of the new was finished, and how much was then
 
@@ -139,8 +181,11 @@ class Rate:
         if finished <= before or now <= began:
             return ""
         rate = (finished - before) / (now - began)
-        left = f", {_duration((self._total - finished) / rate)} left" if self._total >= finished else ""
-        return f"{rate:.1f} a second{left}"
+        if self._total < finished:
+            return f"{rate:.1f} a second"
+        left = f"{rate:.1f} a second, {_duration((self._total - finished) / rate)} left"
+        whole = _duration((self._total - finished + self._later) / rate)
+        return f"{left}, all jobs at most {whole}" if self._later else left
 
 
 def _duration(seconds: float) -> str:

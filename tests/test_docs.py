@@ -146,7 +146,7 @@ TOPIC_MISTAKES = [
     ("stops = []", 'stops = ["Q132241"]', "kinds.festival: Q132241 is among roots and among stops"),
     ("stops = []", "stop = []", "kinds.festival.stop: unknown key. Did you mean 'stops'?"),
     ("granularity = 1 ", "granularty = 1 ", "kinds.festival.granularty: unknown key. Did you mean 'granularity'?"),
-    ("granularity = 1 ", "granularity = 2 ", "kinds.festival.granularity: Input should be less than or"),
+    ("granularity = 1 ", "granularity = 2 ", "kinds.festival.granularity: must be 1 or less"),
     ("granularity = 1 ", "#", "kinds.festival: a counted kind needs granularity = 0 or 1"),
     ('roots = ["Q132241"]          #', "#", "kinds.festival: a counted kind needs roots"),
     ("granularity =", "counted = false\ngranularity =", "kinds: none is counted"),

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from polyculture.cache.errors import did_you_mean
+from polyculture.cache.plain_words import plain_words
 
 REMEDY = "See docs/extending.md."
 
@@ -35,7 +36,7 @@ def _instead(fault: ValidationError, steps: list[int | str]) -> str:
 def _message(error: ErrorDetails) -> str:
     if error["type"] == "string_pattern_mismatch":
         return f"{error['input']!r} does not have the form {error.get('ctx', {}).get('pattern')}"
-    message = error["msg"].removeprefix("Value error, ")
+    message = plain_words(error)
     return message if error["type"] == "value_error" or ", not " in message else f"{message}, not {error['input']!r}"
 
 

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from polyculture.cache.credentials import shown
 from polyculture.cache.errors import EngineError, did_you_mean
+from polyculture.cache.plain_words import plain_words
 from polyculture.generate.engines.base import ModelSpec
 
 # Log-probabilities, hidden states, what is written of patched ones, attention, vocabularies, short answers of
@@ -64,5 +65,5 @@ def read_options(model: type[Model], spec: ModelSpec) -> Model:
             remedy = did_you_mean(key, model.model_fields)
             raise EngineError(f"unknown option {key!r}", where=where, remedy=remedy) from fault
         if first["type"] == "value_error":  # which says what of the value may be shown
-            raise EngineError(f"{key}: {first['msg'].removeprefix('Value error, ')}", where=where) from None
-        raise EngineError(f"{key}: {first['msg']}{shown(first['input'])}", where=where) from fault
+            raise EngineError(f"{key}: {plain_words(first)}", where=where) from None
+        raise EngineError(f"{key}: {plain_words(first)}{shown(first['input'])}", where=where) from fault

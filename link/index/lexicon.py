@@ -13,11 +13,11 @@ from polyculture.link.queries import label_chain
 from polyculture.link.statements import statement
 
 
-def lexicon(snapshot: Snapshot, catalog: Catalog, topic: str, language: str) -> pa.Table:
+def lexicon(snapshot: Snapshot, catalog: Catalog, topic: str, language: str, *, own_only: bool = False) -> pa.Table:
     """Labels and aliases of all items that reach one of the topic's counted kinds, in the languages of the chain.
 
     The columns are surface, kind and qid, one row per surface. English names are included only for languages in other
-    scripts: in a German text the English name "gift" would match the word for poison.
+    scripts: in a German text the English name "gift" would match the word for poison. `own_only`: without those.
     """
     source, chosen = IndexSource(snapshot), catalog.topic(topic)
     kinds = [(name, kind) for name, kind in chosen.kinds.items() if kind.counted]
@@ -30,13 +30,15 @@ def lexicon(snapshot: Snapshot, catalog: Catalog, topic: str, language: str) -> 
             for place, (name, kind) in enumerate(kinds)
         ]
         connection.from_arrow(pa.Table.from_pylist(rows)).create("topic_kinds")
-        connection.from_arrow(_chain(catalog.language(language))).create("lexicon_chain")
+        connection.from_arrow(_chain(catalog.language(language), own_only)).create("lexicon_chain")
         found = connection.sql(statement("lexicon"), params={"topic": topic})
         table: pa.Table = found.select("surface, best.kind AS kind, best.qid AS qid").to_arrow_table()
         return table
 
 
-def _chain(language: Language) -> pa.Table:
+def _chain(language: Language, own_only: bool) -> pa.Table:
     steps = [(code, english) for _, code, _, english, _ in label_chain(language)]
-    wanted = [(code, english) for code, english in steps if not english or "Latn" not in language.scripts]
+    wanted = [
+        (code, english) for code, english in steps if not english or ("Latn" not in language.scripts and not own_only)
+    ]
     return pa.table({"name_language": [code for code, _ in wanted], "english": [english for _, english in wanted]})

@@ -120,6 +120,10 @@ def sides_of(store: duckdb.DuckDBPyConnection, a: str, b: str) -> Sides:
     for dimension, values in known.items():
         if a in values and b in values:
             return Sides(dimension, a, b)
+    for dimension, values in known.items():  # 'jp' is JP, where no other side is written so
+        folded = {value.casefold(): value for value in values}
+        if a.casefold() in folded and b.casefold() in folded and len(folded) == len(values):
+            return Sides(dimension, folded[a.casefold()], folded[b.casefold()])
     everything = sorted(set().union(*known.values()))
     for side in (a, b):
         if side not in everything:

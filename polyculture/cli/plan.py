@@ -21,7 +21,7 @@ WORK = ("stage", "model", "jobs", "prompts", "responses", "left")
 DESIGN = ("compared", "design", "prompts", "wordings", "samples", "requests", "tokens", "cost")
 FINDS = ("finds", "finds at most", "in other wordings", "floor")
 LEFT_OUT = ("left out", "model", "because it", "remedy")
-PRICE = ("stage", "model", "prompt tokens", "counted by", "answer tokens", "cost", "cost at most", "hours")
+PRICE = ("stage", "model", "tokens in", "out", "cost", "at most", "hours")  # fits 80 columns
 
 
 class PlannedMetric(StrEnum):
@@ -76,6 +76,7 @@ def plan(
     from polyculture.running.estimate import estimates
     from polyculture.running.linking import check_topics, plan_linking, tell_languages_without_names
     from polyculture.running.pipeline import Pipeline
+    from polyculture.running.readiness import not_ready
     from polyculture.running.studies import check_questions, questions_asked
     from polyculture.running.wikidata_requests import request_rows
 
@@ -102,6 +103,9 @@ def plan(
         print_table(("imported", "rows", "texts", "not taken", "sha256", "at"), _imported(workspace))
     print_table(WORK, [(e.stage, e.model, e.jobs, e.prompts, e.responses, e.left) for e in found], title=title)
     print_table(PRICE, [_price(e) for e in found], title="What is left costs")
+    for counted_by in dict.fromkeys(e.counted_by for e in found):
+        models = dict.fromkeys(e.model for e in found if e.counted_by == counted_by)
+        say(f"tokens of {', '.join(models)}: {counted_by}")
     for asked in questions_asked(workspace):
         for told, listing in asked.study(quiet=True).planned.items():
             planned = listing()
@@ -114,7 +118,7 @@ def plan(
     stages[2:2] = request_rows(workspace)
     rows = [*stages, *([("batches", waits)] if waits else []), *([("note", played)] if played else [])]
     print_table(("stage", "with"), rows)
-    for line in limit_lines(pipeline.manifest):
+    for line in (*limit_lines(pipeline.manifest), *not_ready(workspace.experiment)):
         say(line)
     if workspace.experiment.link.source == "api" and workspace.experiment.link.contact is None:
         say(
@@ -200,4 +204,4 @@ def _money(cost: float | None) -> str | None:
 def _price(e: StageEstimate) -> tuple[object, ...]:
     money = (None if e.cost is None else f"{e.cost:.2f}", None if e.most is None else f"{e.most:.2f}")
     hours = None if e.hours is None else f"{e.hours:.2f}"
-    return (e.stage, e.model, e.prompt_tokens, e.counted_by, e.answer_tokens, *money, hours)
+    return (e.stage, e.model, e.prompt_tokens, e.answer_tokens, *money, hours)

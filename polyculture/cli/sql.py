@@ -16,7 +16,9 @@ def sql(
     query: Annotated[
         str | None, typer.Argument(help="A query; - reads it from standard input. Without one: as --schema.")
     ] = None,
-    schema: Annotated[bool, typer.Option("--schema", help="The views and columns with their meaning.")] = False,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="The views and columns with their meaning; --schema VIEW: as --describe.")
+    ] = False,
     view: Annotated[
         str | None, typer.Option("--describe", metavar="VIEW", help="What a row of this view is, and its columns.")
     ] = None,
@@ -47,6 +49,8 @@ def sql(
     from polyculture.experiment.workspace import open_workspace, require_run
     from polyculture.running.layout import store_layout
 
+    if schema and query and query != "-" and len(query.split()) == 1 and view is None:
+        schema, query, view = False, None, query
     run = open_workspace(experiment, runs).run
     require_run(run)
     waiting = unsealed(run)

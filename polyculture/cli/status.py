@@ -15,10 +15,16 @@ def status(
     live: Annotated[
         bool, typer.Option("--live", help="Show it anew every two seconds, until nothing is left.")
     ] = False,
+    jobs: Annotated[
+        bool,
+        typer.Option("--jobs", help="A line per job, however many there are; else a large run is summed up by model."),
+    ] = False,
     format: OutputFormat = Format.TABLE,
     output: OutputFile = None,
 ) -> None:
     """Print what is done, running, failed and left, per stage and job.
+
+    A run of more than 12 jobs is summed up in a line per model; --jobs lists all.
 
     Reads only: it works before the first run, while others write, and on a full disk. As CSV or JSON it is a row per
     job and stage.
@@ -28,10 +34,10 @@ def status(
 
     workspace = open_workspace(experiment, runs)
     if live:
-        watch_standing(workspace)
+        watch_standing(workspace, jobs)
         return
     warn_of_changes(workspace)
     if format is Format.TABLE and output is None:
-        print_standing(workspace)
+        print_standing(workspace, jobs)
     else:
         write_standing(workspace, format, output)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,27 +25,36 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 LIVE_EVERY = 2.0  # seconds between two looks
+FEW_JOBS = 12  # that are listed one by one without being asked for
+MOST_MODELS = 8  # lines of a summary
 COLUMNS = ("model", "language", "topic", *STAGES)
 ROWS = ("model", "language", "topic", "stage", "total", "done", "failed", "failed_to_retry", "left", "running")
 
 
-def print_standing(workspace: Workspace) -> None:
-    """Prints the matrix, the results of the stages over all jobs, and the command that continues the run."""
+def print_standing(workspace: Workspace, all_jobs: bool = False) -> None:
+    """Prints the jobs or their sums by model, the stages over all jobs, and the command that continues the run."""
     status = run_status(workspace)
+    go_on = any(one.open for one in status.jobs)
+    if not all_jobs and len(workspace.jobs) > FEW_JOBS:
+        print_rich(_by_model(workspace, status))
+        more = [("to go on", f"polyculture run {workspace.file}")] if go_on else []
+        rows = [*_whole(workspace, status), *more, ("all jobs", f"polyculture status {workspace.file} --jobs")]
+        print_rich(make_table(("", ""), rows, headed=False))
+        return
     print_rich(_matrix(workspace, status))
     others = [one for one in status.jobs if one.stage not in STAGES]
     if others:
         print_table(("stage", "model", "language", "of", "what"), [_instrument_row(one) for one in others])
     print_table(("stage", "status"), _whole(workspace, status))
-    if any(one.open for one in status.jobs):
+    if go_on:
         print_table(("to go on",), [(f"polyculture run {workspace.file}",)])
 
 
-def watch_standing(workspace: Workspace) -> None:
-    """Prints the matrix repeatedly until nothing is left or Ctrl-C; without a terminal, one line each time."""
+def watch_standing(workspace: Workspace, all_jobs: bool = False) -> None:
+    """Prints the same repeatedly until nothing is left or Ctrl-C; without a terminal, one line each time."""
     try:
         if sys.stdout.isatty():
-            _watch_on_terminal(workspace)
+            _watch_on_terminal(workspace, _matrix if all_jobs or len(workspace.jobs) <= FEW_JOBS else _by_model)
         else:
             _watch_in_lines(workspace)
     except KeyboardInterrupt:
@@ -58,15 +68,15 @@ def write_standing(workspace: Workspace, format: Format, output: Path | None) ->
         write_rows(connection.from_arrow(pa.Table.from_pylist(rows)), format, output)
 
 
-def _watch_on_terminal(workspace: Workspace) -> None:
+def _watch_on_terminal(workspace: Workspace, drawn: Callable[[Workspace, RunStatus], Table]) -> None:
     from rich.live import Live
 
     status = run_status(workspace)
-    with Live(_matrix(workspace, status), auto_refresh=False) as live:
+    with Live(drawn(workspace, status), auto_refresh=False) as live:
         while not status.finished:
             time.sleep(LIVE_EVERY)
             status = run_status(_again(workspace))
-            live.update(_matrix(workspace, status), refresh=True)
+            live.update(drawn(workspace, status), refresh=True)
 
 
 def _watch_in_lines(workspace: Workspace) -> None:
@@ -95,6 +105,35 @@ def _matrix(workspace: Workspace, status: RunStatus) -> Table:
             by_job.setdefault(one.job, []).append(one)
     rows = [(job.model, job.language, job.topic, *map(_cell, stages)) for job, stages in by_job.items()]
     return make_table(COLUMNS, rows, title=str(workspace.run.root))
+
+
+def _by_model(workspace: Workspace, status: RunStatus) -> Table:
+    """A line per model with its jobs added up; of very many models the last ones together."""
+    models = list(dict.fromkeys(job.model for job in workspace.jobs))
+    shown, others = (
+        (models, []) if len(models) <= MOST_MODELS else (models[: MOST_MODELS - 1], models[MOST_MODELS - 1 :])
+    )
+    groups = [(model, {model}) for model in shown]
+    groups += [(f"{len(others)} other models", set(others))] if others else []
+    rows = [_sums(name, [one for one in status.jobs if one.job.model in of]) for name, of in groups]
+    return make_table(("model", "jobs", *STAGES), rows, title=str(workspace.run.root))
+
+
+def _sums(name: str, jobs: Sequence[JobStatus]) -> tuple[str, ...]:
+    """'72 of 78 done, 1 running', and the sums of each stage."""
+    mine = [[one for one in jobs if one.stage == stage] for stage in STAGES]
+    started = {one.job for one in jobs if one.running}
+    open_jobs = {one.job for stage in mine for one in stage if one.open}
+    every = {one.job for stage in mine for one in stage}
+    finished = f"{len(every - open_jobs)} of {len(every)} done"
+    running = [f"{len(started)} running"] if started else []
+    return (name, ", ".join([finished, *running]), *map(_sum, mine))
+
+
+def _sum(jobs: Sequence[JobStatus]) -> str:
+    counts = [sum(getattr(one, name) for one in jobs) for name in ("done", "failed", "left")]
+    words = [f"{count:,} {name}" for name, count in zip(("done", "failed", "left"), counts, strict=True) if count]
+    return ", ".join(words) or "nothing to do"
 
 
 def _cell(one: JobStatus) -> str:

@@ -75,15 +75,17 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: st
     print_rich(make_table(columns, rows, title))
 
 
-def make_table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None) -> Table:
-    """Builds a rich table from rows."""
+def make_table(
+    columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str | None = None, headed: bool = True
+) -> Table:
+    """Builds a rich table from rows. A cell that is too wide goes on in the next line: no name is cut."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left")
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", show_header=headed)
     for column in columns:
-        table.add_column(Text(shown(column)))
+        table.add_column(Text(shown(column)), overflow="fold")
     for row in rows:
         table.add_row(*(Text(shown(_cell(value))) for value in row))
     return table

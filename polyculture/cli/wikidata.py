@@ -176,7 +176,10 @@ def audit(
     snapshot: Annotated[str, typer.Argument(help="A snapshot's file, or starter.")] = "starter",
     catalog: CatalogFolder = None,
 ) -> None:
-    """Show the provenance of a snapshot, and its items and names per topic, kind and language."""
+    """Show the provenance of a snapshot, and its items and names per topic, kind and language.
+
+    A language's names are its own: English ones that a text in another script may have instead are not counted.
+    """
     from polyculture.cache.catalog import read_catalog
     from polyculture.cli.tables import print_table
     from polyculture.experiment.snapshots import find_snapshot
@@ -188,7 +191,11 @@ def audit(
     rows = []
     for topic in known.topics.values():
         for language in known.languages:
-            names = lexicon(found, known, topic.code, language)
+            names = lexicon(found, known, topic.code, language, own_only=True)
             counts = names.group_by("kind").aggregate([("qid", "count_distinct"), ("surface", "count")]).to_pylist()
             rows += [(topic.code, r["kind"], language, r["qid_count_distinct"], r["surface_count"]) for r in counts]
-    print_table(("topic", "kind", "language", "items", "names"), sorted(rows), title="Items that reach each kind")
+    print_table(
+        ("topic", "kind", "language", "items", "names"),
+        sorted(rows),
+        title="Items that reach each kind, with a name of the language's own",
+    )

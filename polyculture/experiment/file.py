@@ -14,6 +14,7 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.credentials import shown
 from polyculture.cache.errors import CatalogError, EngineError, ExperimentError, did_you_mean
 from polyculture.cache.faults import StopLimits, fault_table
+from polyculture.cache.plain_words import plain_words
 from polyculture.cache.prices import Price
 from polyculture.cache.schema import CONDITIONS, Condition
 from polyculture.experiment.variants import find_variant, with_variants
@@ -299,11 +300,15 @@ def read_experiment(file: Path) -> Experiment:
     if file.is_dir():
         raise ExperimentError("is a folder, not an experiment file", where=file, remedy="Name the .toml file in it.")
     try:
-        data = tomllib.loads(file.read_text(encoding="utf-8"))
+        data = tomllib.loads(file.read_text(encoding="utf-8-sig"))  # some editors begin a file with a byte-order mark
     except tomllib.TOMLDecodeError as fault:
         raise ExperimentError(f"not valid TOML: {fault}", where=file, remedy="Correct that line.") from fault
-    except (OSError, UnicodeDecodeError) as fault:
-        raise ExperimentError(f"cannot be read: {fault}", where=file) from fault
+    except UnicodeDecodeError as fault:
+        line = fault.object.count(b"\n", 0, fault.start) + 1
+        what = f"is not UTF-8 text (line {line} has another encoding)"
+        raise ExperimentError(what, where=file, remedy="Save it as UTF-8 in your editor.") from fault
+    except OSError as fault:
+        raise ExperimentError(f"cannot be read: {fault.strerror or fault}", where=file) from fault
     return parse_experiment(data, file)
 
 
@@ -313,6 +318,19 @@ def parse_experiment(data: dict[str, Any], file: Path) -> Experiment:
         return Experiment.model_validate(_with_defaults(_with_preset(data, file)))
     except ValidationError as fault:
         raise _experiment_error(fault, file) from fault
+
+
+def with_known_case(experiment: Experiment, catalog: Catalog) -> Experiment:
+    """The same with codes as the catalogue writes them: `jp` is JP, `JA` is ja. Unknown ones stay as they are."""
+    known = {"topics": catalog.topics, "languages": catalog.languages, "countries": catalog.countries}
+    changed = {}
+    for key, codes in known.items():
+        folded = {code.casefold(): code for code in codes}
+        asked = getattr(experiment, key)
+        written = tuple(code if code in codes else folded.get(code.casefold(), code) for code in asked)
+        if written != asked:
+            changed[key] = tuple(dict.fromkeys(written))
+    return experiment.model_copy(update=changed) if changed else experiment
 
 
 def check_names(experiment: Experiment, catalog: Catalog, file: Path) -> None:
@@ -401,7 +419,7 @@ def _experiment_error(fault: ValidationError, file: Path) -> ExperimentError:
         return ExperimentError(f"unknown key {place!r}", where=file, remedy=did_you_mean(steps[-1], _keys(steps[:-1])))
     if first["type"] == "missing":
         return ExperimentError(f"the key {place!r} is missing", where=file, remedy=f"Add {place} = ...")
-    message = first["msg"].removeprefix("Value error, ")
+    message = plain_words(first)
     got = "" if first["type"] == "value_error" else shown(first["input"])
     return ExperimentError(
         f"{place}: {message}{got}" if place else message, where=file, remedy="See docs/experiments.md."

@@ -22,7 +22,14 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import PROMPTS, RESPONSES, Prompt
 from polyculture.console import say
 from polyculture.experiment.changes import Change, find_changes
-from polyculture.experiment.file import Experiment, check_models, check_names, check_prices, read_experiment
+from polyculture.experiment.file import (
+    Experiment,
+    check_models,
+    check_names,
+    check_prices,
+    read_experiment,
+    with_known_case,
+)
 from polyculture.experiment.imported import ImportedTexts, read_imported
 from polyculture.experiment.setups import (
     SAMPLE,
@@ -268,6 +275,7 @@ def check_workspace(experiment: Experiment, file: Path, runs: Path | None = None
         if not folder.is_dir():
             raise ExperimentError(f"catalog: there is no folder {folder}", where=file, remedy="Correct the path.")
     catalog = read_catalog(folder)
+    experiment = with_known_case(experiment, catalog)
     check_names(experiment, catalog, file)
     check_models(experiment, file)
     check_prices(experiment, file)
@@ -289,8 +297,11 @@ def choose_jobs(
     for key, value in wanted.items():
         known = {getattr(j, key) for j in workspace.jobs}
         if value is not None and value not in known:
-            what = f"the experiment has no {key} {value!r}"
-            raise ExperimentError(what, where=workspace.file, remedy=did_you_mean(value, known))
+            alike = [one for one in known if one.casefold() == value.casefold()]
+            if len(alike) != 1:
+                what = f"the experiment has no {key} {value!r}"
+                raise ExperimentError(what, where=workspace.file, remedy=did_you_mean(value, known))
+            value = alike[0]
         jobs = [j for j in jobs if value is None or getattr(j, key) == value]
     return list(jobs) if job is None else take_share(list(jobs), job)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from polyculture.cache.errors import IncompleteError, JobHeldError, SystematicFaultError
 from polyculture.cache.outcome import Outcome, Progress
 from polyculture.cache.run_folder import Job
-from polyculture.console import say, watch
+from polyculture.console import Place, say, watch
 
 RunWork = Callable[[Progress], Outcome]
 
@@ -22,20 +22,31 @@ class JobRunner:
     held: dict[Job, str] = field(default_factory=dict)  # jobs that other processes work on, and who they are
     stopped: list[str] = field(default_factory=list)  # stages that stopped themselves, a line each
 
-    def work(self, label: str, total: int, work: RunWork, *, tell_settled: bool = True) -> None:
+    def work(
+        self, label: str, total: int, work: RunWork, *, tell_settled: bool = True, place: Place | None = None
+    ) -> None:
         """Does a piece of work of `total` units (0: unknown).
 
-        Without `tell_settled`, work that was complete before is not reported.
+        Without `tell_settled`, work that was complete before is not reported. `place`: which of several jobs it is.
         """
-        with watch(label, total) as progress:
+        with watch(label, total, place) as progress:
             outcome = work(progress)
         if tell_settled or outcome.failed or outcome.reused < outcome.done:
             self._tell(label, outcome)
 
-    def do(self, label: str, job: Job, total: int, work: RunWork, *, tell_settled: bool = True) -> None:
+    def do(
+        self,
+        label: str,
+        job: Job,
+        total: int,
+        work: RunWork,
+        *,
+        tell_settled: bool = True,
+        place: Place | None = None,
+    ) -> None:
         """Does a job, unless another process holds its lock."""
         try:
-            self.work(label, total, work, tell_settled=tell_settled)
+            self.work(label, total, work, tell_settled=tell_settled, place=place)
         except JobHeldError as held:
             self._leave(label, job, held)
 

@@ -15,6 +15,7 @@ from polyculture.cache.retry_failed import RetryFailed
 from polyculture.cache.shards import recover
 from polyculture.cache.stop_rule import Places, StopRule
 from polyculture.cache.worker import Step, Work, do_works, raise_stopped
+from polyculture.console import Place
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.generate.engines.models import Models
@@ -23,6 +24,16 @@ from polyculture.running.failures import reasons_line
 from polyculture.running.job_runner import JobRunner
 from polyculture.running.loading import load_model
 from polyculture.running.models import BATCHED, LoadedModels, OpenEngine
+
+
+def places_of(works: Sequence[Work[Any]]) -> list[tuple[Work[Any], Place]]:
+    """The works in their order, each with its place among them."""
+    later = sum(work.size for work in works)
+    placed = []
+    for number, work in enumerate(works, start=1):
+        later -= work.size
+        placed.append((work, Place(number, len(works), later)))
+    return placed
 
 
 @dataclass(kw_only=True)
@@ -49,7 +60,7 @@ class StepRunner(JobRunner):
         if step.span == "all":
             self._until_stopped(partial(self._together, step, chosen))
             return
-        for _, group in groupby(chosen, key=_models):
+        for _, group in groupby(places_of(chosen), key=lambda placed: _models(placed[0])):
             self._until_stopped(partial(self._of_one_model, step, list(group), tell_settled))
 
     @contextmanager
@@ -86,8 +97,11 @@ class StepRunner(JobRunner):
             self.work(f"{step.name} {works[0].name}".strip(), size, partial(self._do, step, works, models, rule))
             self._end(step, rule)
 
-    def _of_one_model(self, step: Step[Any, Models], works: Sequence[Work[Any]], tell_settled: bool) -> None:
-        rule = self._rule(step, works[0])
+    def _of_one_model(
+        self, step: Step[Any, Models], placed: Sequence[tuple[Work[Any], Place]], tell_settled: bool
+    ) -> None:
+        first, _ = placed[0]
+        rule = self._rule(step, first)
         with self._models() as loaded:
             tasks = [
                 partial(
@@ -97,10 +111,11 @@ class StepRunner(JobRunner):
                     work.size,
                     partial(self._do, step, [work], loaded.of(step, work, rule), rule),
                     tell_settled=tell_settled,
+                    place=place,
                 )
-                for work in works
+                for work, place in placed
             ]
-            at_once = self._batches_at_once(step, works[0])
+            at_once = self._batches_at_once(step, first)
             if at_once > 1:
                 side_by_side(tasks, at_once, loaded.stop)
             else:

@@ -16,6 +16,7 @@ from polyculture.cache.errors import (
     PolycultureError,
     did_you_mean,
 )
+from polyculture.cache.plain_words import plain_words
 from polyculture.cache.worker import Step, Work, work_state
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace, take_share
@@ -237,7 +238,7 @@ def option_fault(
     if first["type"] == "extra_forbidden":
         remedy = did_you_mean(name, list(options.model_fields)) or see
         return ExperimentError(f"instruments.{command}: unknown key {name!r}", where=workspace.file, remedy=remedy)
-    message = first["msg"].replace("valid tuple", "list").replace("valid dictionary", "table")
+    message = plain_words(first)
     if name in said:
         return ExperimentError(f"{command}: {flag(name)}: {message}, not {first['input']!r}", remedy=see)
     what = f"{command}.{key}: {message}, not {first['input']!r}"

@@ -380,7 +380,7 @@ def test_background_work_that_raises_comes_after_what_had_finished() -> None:
         (ModelSpec("transformers:org/model", {"dtyp": "float16"}), "dtype"),
         (ModelSpec("openai:x", {"base_ur": "http://localhost"}), "unknown option 'base_ur'. Did you mean 'base_url'"),
         (ModelSpec("openai:x", {"base_url": "localhost:8000"}), "options of openai:x: base_url"),
-        (ModelSpec("openai:x", {"concurrency": 0}), "concurrency: Input should be greater than or equal to 1, not 0"),
+        (ModelSpec("openai:x", {"concurrency": 0}), "concurrency: must be 1 or more, not 0"),
     ],
 )
 def test_a_mistake_in_a_model_is_one_line(spec: ModelSpec, told: str) -> None:

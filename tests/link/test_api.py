@@ -729,11 +729,11 @@ def test_a_plan_says_how_much_the_service_is_asked(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("connections = 0", "link.connections: Input should be greater than or equal to 1, not 0"),
-        ("connections = 99", "link.connections: Input should be less than or equal to 16, not 99"),
-        ("connections = '2'", "link.connections: Input should be a valid integer"),
-        ("requests_per_minute = 0", "link.requests_per_minute: Input should be greater than 0"),
-        ("requests_per_minute = inf", "link.requests_per_minute: Input should be"),
+        ("connections = 0", "link.connections: must be 1 or more, not 0"),
+        ("connections = 99", "link.connections: must be 16 or less, not 99"),
+        ("connections = '2'", "link.connections: must be a whole number"),
+        ("requests_per_minute = 0", "link.requests_per_minute: must be more than 0"),
+        ("requests_per_minute = inf", "link.requests_per_minute: must be"),
         ("token_env = 'eyJ0.s3cr3t-token'", "link.token_env: is not the name of an environment variable"),
         ("token = 's3cr3t'", "unknown key 'link.token'. Did you mean 'token_env'?"),
         ("connection = 2", "unknown key 'link.connection'. Did you mean 'connections'?"),

@@ -47,6 +47,10 @@ def test_the_lexicon_holds_the_names_that_a_text_may_use(tmp_path: Path) -> None
     assert english.column_names == ["surface", "kind", "qid"]
     surfaces = [str(surface) for surface in english.column("surface").to_pylist()]
     assert surfaces == sorted(set(surfaces))
+    own = {row["surface"] for row in lexicon(snapshot, CATALOG, "food", "ja", own_only=True).to_pylist()}
+    assert own < set(rows)  # the audit counted English fallbacks as Japanese names
+    assert not {name for name in own if name.isascii()}
+    assert lexicon(snapshot, CATALOG, "food", "en", own_only=True) == english
     with pytest.raises(CatalogError, match="Did you mean 'food'"):
         lexicon(snapshot, CATALOG, "foods", "en")
 

@@ -132,7 +132,7 @@ def test_the_shipped_claims_are_read_and_tested_on_a_run() -> None:
     ("before", "after", "said"),
     [
         ("bound = 0.05", "", "claim 1: 'same' needs a bound above 0"),
-        ("bound = 0.05", "bound = -1", "claim 1, bound: Input should be greater than or equal to 0, not -1"),
+        ("bound = 0.05", "bound = -1", "claim 1, bound: must be 0 or more, not -1"),
         ("bound = 0.05", "bound = 2", "no difference of granularity is as large as the bound 2"),
         ("bound = 0.05", "bond = 0.05", "claim 1, bond: unknown key. Did you mean 'bound'?"),
         ('"granularity"', '"granulariti"', "there is no metric 'granulariti'"),

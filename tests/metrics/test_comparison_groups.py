@@ -297,10 +297,10 @@ def test_facts_reach_the_view_of_models_and_buy_nothing(experiment: Path) -> Non
 
 
 WRONG_FACTS = [
-    ("parameters = 7600000000", "less than or equal to 100000"),
-    ("parameters = 0", "greater than 0"),
-    ('open = "yes"', "valid boolean"),
-    ('origin = ""', "String should match"),
+    ("parameters = 7600000000", "must be 100000 or less"),
+    ("parameters = 0", "must be more than 0"),
+    ('open = "yes"', "must be true or false"),
+    ('origin = ""', "must have the form"),
     ("orgin = 1", "unknown key"),
 ]
 

@@ -224,11 +224,11 @@ def test_what_a_killed_process_had_reserved_is_free_again(tmp_path: Path, server
     ("before", "after", "said"),
     [
         ('[prices."openai:stub"]', '[prices."openai:stab"]', "max_cost is set, and [prices] does not name openai:stub"),
-        ("input = 100", "input = -1", "prices.openai:stub.input: Input should be greater than or equal to 0, not -1"),
+        ("input = 100", "input = -1", "prices.openai:stub.input: must be 0 or more, not -1"),
         ("input = 100", "inptu = 100", "unknown key 'prices.openai:stub.inptu'. Did you mean 'input'?"),
         ("output = 1000", "", "prices.openai:stub.output' is missing"),
-        ("max_cost = 1", "max_cost = 0", "max_cost: Input should be greater than 0"),
-        ("max_cost = 1", 'max_cost = "1"', "max_cost: Input should be a valid number"),
+        ("max_cost = 1", "max_cost = 0", "max_cost: must be more than 0"),
+        ("max_cost = 1", 'max_cost = "1"', "max_cost: must be a number"),
     ],
 )
 def test_a_mistake_in_prices_is_one_line(tmp_path: Path, before: str, after: str, said: str) -> None:

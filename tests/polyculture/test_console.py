@@ -73,3 +73,63 @@ def test_nobody_waits_in_silence_for_the_first_answer(
     assert set(said.splitlines()) == {"score: 0 of 1698, still at work"}
     time.sleep(0.3)
     assert capsys.readouterr().err == ""
+
+
+def on_a_terminal(work: str, columns: int = 80) -> str:
+    """What a program writes to a terminal of so many columns, without the signs that steer it."""
+    import fcntl
+    import os
+    import pty
+    import re
+    import struct
+    import sys
+    import termios
+
+    process, ours = pty.fork()
+    if not process:
+        os.execv(sys.executable, [sys.executable, "-c", f"import time; time.sleep(.2)\n{work}"])
+    fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    said = b""
+    try:
+        while part := os.read(ours, 65536):
+            said += part
+    except OSError:  # the program has ended
+        pass
+    os.waitpid(process, 0)
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", said.decode()).replace("\r", "\n")
+
+
+def test_the_bar_moves_before_the_first_answer_and_fits_eighty_columns() -> None:
+    """It stood still while the first answers were on their way."""
+    program = """
+from polyculture.cache.outcome import Outcome
+from polyculture.console import Place, watch
+with watch("generate vllm:Qwen/Qwen2.5-7B-Instruct-with-a-long-name zh-tw transportation", 500, Place(3, 9, 3000)) as p:
+    p(Outcome(0, 0))
+    time.sleep(2.2)
+    for number in (10, 20, 30):
+        p(Outcome(number, 2))
+        time.sleep(0.3)
+"""
+    lines = [line.rstrip() for line in on_a_terminal(program).splitlines() if line.strip()]
+    waiting = [line for line in lines if " 0/500" in line]
+    assert {line[-7:] for line in waiting} >= {"0:00:00", "0:00:01", "0:00:02"}
+    assert len({line[0] for line in waiting}) > 3  # the spinner
+    assert all("job 3 of 9, generate vllm" in line for line in waiting)
+    assert max(map(len, lines)) <= 80
+    assert any("2 failed" in line and " left, all jobs at most " in line for line in lines)
+
+
+def test_lines_say_which_job_it_is_and_how_long_all_take(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(console, "PLAIN_EVERY", 0.0)
+    with console.watch("generate m en food", 10, console.Place(1, 2, 10)) as progress:
+        for number in range(3):
+            progress(Outcome(number, 0))
+    said = capsys.readouterr().err.splitlines()[-1]
+    assert said.startswith("job 1 of 2, generate m en food: 2 of 10, 0 failed, ")
+    assert "all jobs at most" in said
+    ticks = iter([0.0, 1.0, 2.0])
+    rate = console.Rate(100, clock=lambda: next(ticks), later=900)
+    assert [rate.tell(number) for number in (0, 10, 20)][-1] == "10.0 a second, 8 s left, all jobs at most 1 min 38 s"

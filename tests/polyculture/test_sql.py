@@ -158,6 +158,8 @@ def test_one_view_is_described(experiment: Path) -> None:
     columns = {line.split(",")[0] for line in done.stdout.splitlines()[1:]}
     assert {"model", "language", "topic", "granularity"} <= columns
     assert "" not in columns
+    by_schema = polyculture("sql", "exp.toml", "--schema", "Granularity", "--format", "csv", cwd=experiment.parent)
+    assert (by_schema.returncode, by_schema.stdout) == (0, done.stdout)
     of_selection = polyculture("sql", "exp.toml", "--describe", "right_language.granularity", cwd=experiment.parent)
     assert of_selection.returncode == 0, of_selection.stderr
 

@@ -1,0 +1,64 @@
+"""What `status` and `plan` print of a large experiment: few lines, and no wider than a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.polyculture.test_command_line import polyculture
+from tests.polyculture.test_console import on_a_terminal
+
+MODELS = [f"mock:a-model-of-the-study-{number}" for number in range(7)]
+
+
+@pytest.fixture
+def experiment(tmp_path: Path) -> Path:
+    file = tmp_path / "exp.toml"
+    file.write_text(
+        f'name = "large"\npreset = "makieval"\nmodels = {MODELS}\n[sampling]\nn = 500\n[extract]\nwith = "gazetteer"\n'
+        '[link]\nsource = "index"\nsnapshot = "starter"\n',
+        encoding="utf-8",
+    )
+    return file
+
+
+def on_eighty_columns(file: Path, command: str) -> list[str]:
+    program = f"""
+import os, sys
+os.chdir({str(file.parent)!r})
+sys.argv = ["polyculture", {command!r}, "exp.toml"]
+from polyculture.__main__ import main
+main()
+"""
+    return [line.rstrip() for line in on_a_terminal(program).replace("\n\n", "\n").splitlines()]
+
+
+def test_the_status_of_a_large_run_is_a_page(experiment: Path) -> None:
+    lines = on_eighty_columns(experiment, "status")
+    assert len(lines) <= 21, lines  # a line more than 20: the folder of a test has a long name
+    assert max(map(len, lines)) <= 80
+    text = "\n".join(lines)
+    assert all(f"{model} " in text for model in MODELS)
+    assert text.count("0 of 78 done") == 7
+    assert text.count("858,000 left") == 14
+    assert "polyculture status exp.toml --jobs" in text
+    everything = polyculture("status", experiment, "--jobs", cwd=experiment.parent)
+    assert everything.stdout.count("zh-tw") == 7 * 6
+
+
+def test_a_plan_fits_eighty_columns_and_cuts_no_name(experiment: Path) -> None:
+    """Of a model that was priced, 'openai:...' was left."""
+    small = 'languages = ["en"]\ntopics = ["food"]\ncountries = ["JP"]'
+    experiment.write_text(
+        experiment.read_text(encoding="utf-8").replace('preset = "makieval"', small), encoding="utf-8"
+    )
+    lines = on_eighty_columns(experiment, "plan")
+    tables = "\n".join(lines).split("─\n")[1:]
+    rows = [row for table in tables for row in table.partition("\n\n")[0].splitlines()]
+    assert len(rows) > 20
+    assert max(map(len, rows)) <= 80, rows
+    told = "\n".join(lines)
+    assert "tokens in" in told
+    assert "…" not in told
+    assert all(told.count(model) >= 3 for model in MODELS)  # in both tables, and among those whose tokens are counted

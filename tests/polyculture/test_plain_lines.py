@@ -1,0 +1,100 @@
+"""Mistakes in a file or a command line, told in one plain line; codes in any case."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from polyculture.cache.errors import ExperimentError, StoreError
+from polyculture.experiment.file import read_experiment
+from polyculture.experiment.workspace import choose_jobs, open_workspace
+from polyculture.metrics.comparison.compare import Sides, sides_of
+from tests.polyculture.test_command_line import polyculture
+
+CELLS = ("model", "language", "topic", "condition", "country", "wording")
+TEXT = """name = "pilot"
+models = ["mock:x"]
+languages = ["JA", "zh-TW"]
+topics = ["Food"]
+countries = ["jp", "IT"]
+[extract]
+with = "gazetteer"
+[prices."mock:y"]
+input = 1
+output = 1
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    file = tmp_path / "exp.toml"
+    file.write_text(TEXT, encoding="utf-8")
+    return file
+
+
+def test_codes_are_known_in_any_case(file: Path) -> None:
+    workspace = open_workspace(file)
+    e = workspace.experiment
+    assert (e.languages, e.topics, e.countries) == (("ja", "zh-tw"), ("food",), ("JP", "IT"))
+    assert len(choose_jobs(workspace, language="ZH-tw", topic="FOOD")) == 1
+    with pytest.raises(ExperimentError, match="has no language 'zhtw'"):
+        choose_jobs(workspace, language="zhtw")
+
+
+def test_a_byte_order_mark_is_passed_over_and_another_encoding_is_told(file: Path) -> None:
+    plain = read_experiment(file)
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    assert read_experiment(file) == plain
+    file.write_bytes(TEXT.replace('"IT"]', '"IT"] # caf\xe9').encode("latin-1"))
+    with pytest.raises(ExperimentError, match=r"is not UTF-8 text \(line 5 has another encoding\). Save it as UTF-8"):
+        read_experiment(file)
+
+
+WRONG = [
+    ('topics = ["Food"]', 'topics = "food"', "topics: must be a list in square brackets, not 'food'"),
+    ('models = ["mock:x"]', "models = []", "models: must have 1 or more entries, not "),
+    ('models = ["mock:x"]', "models = [1]", "models.0: must be text in quotes, not 1"),
+    ('"pilot"', '"pi lot"', "name: must be of the letters A to Z, digits, full stops, _ and -, and begin with"),
+    ("[extract]", "max_cost = inf\n[extract]", "max_cost: must be a finite number"),
+    ("[extract]", "conditions = ['none']\n[extract]", "conditions.0: must be 'neutral', 'explicit',"),
+    ("[extract]", "sampling = 3\n[extract]", "sampling: must be a table of keys, not 3"),
+    ('with = "gazetteer"', "with = true", "extract.with: must be text in quotes, not True"),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "says"), WRONG)
+def test_a_wrong_value_is_told_without_library_words(file: Path, before: str, after: str, says: str) -> None:
+    assert before in TEXT
+    file.write_text(TEXT.replace(before, after), encoding="utf-8")
+    with pytest.raises(ExperimentError) as told:
+        read_experiment(file)
+    assert says in str(told.value)
+    assert "Input" not in str(told.value)
+
+
+def test_a_plan_says_what_a_run_will_stop_at(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a key nothing was said before `run`; a misspelt model in [prices] cost nothing in the plan."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    text = TEXT.replace('"mock:x"', '"mock:x", "openai:gpt-4o-mini"').replace('"mock:y"', '"openai:gpt-4o-mimi"')
+    file.write_text(text, encoding="utf-8")
+    done = polyculture("plan", file, cwd=file.parent)
+    assert done.returncode == 0, done.stderr
+    assert "run will refuse: openai:gpt-4o-mini: no API key: the environment variable OPENAI_API_KEY" in done.stderr
+    said = "[prices] names openai:gpt-4o-mimi, which the experiment does not ask. Did you mean 'openai:gpt-4o-mini'?"
+    assert said in done.stderr
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    assert "run will refuse" not in polyculture("plan", file, cwd=file.parent).stderr
+
+
+def test_sides_of_a_comparison_in_any_case() -> None:
+    """'de' is a language and 'DE' a country: what is written exactly goes before."""
+    connection = duckdb.connect()
+    rows = "('m','de','t','c','DE','w'), ('m','ja','t','c','JP','w'), ('m','it','t','c','IT','w')"
+    connection.execute(f"CREATE TABLE cells AS FROM (VALUES {rows}) AS c({', '.join(CELLS)})")
+    assert sides_of(connection, "JP", "DE") == Sides("country", "JP", "DE")
+    assert sides_of(connection, "jp", "it") == Sides("country", "JP", "IT")
+    assert sides_of(connection, "JA", "it") == Sides("language", "ja", "it")
+    with pytest.raises(StoreError, match="no 'jq' to compare"):
+        sides_of(connection, "jq", "de")
