@@ -35,6 +35,8 @@ TAIL = """## Exit codes
 | 6 | a stage stopped itself: one reason for all first answers, or minutes of a failing service; [more](faults.md) |
 | 7 | a condition of `compare --fail-if` holds |
 | 8 | none holds, one is not decided, and `--fail-if-undecided` was given |
+| 7 | a condition of `compare --fail-if` holds |
+| 8 | none holds, one is not decided, and `--fail-if-undecided` was given |
 | 130 | stopped by Ctrl-C |
 """
 
