@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -50,6 +50,25 @@ class Reader:
     recognises: Callable[[Path], bool]
     read: Callable[[Path, Path | None], Rows]  # the file, and a second one with the requests, where there is one
     columns: Mapping[str, str]  # what a text has -> the column that says it; '=value' says it of all rows
+
+
+def merged(records: Iterable[Record]) -> Record | None:
+    """One record with the columns of several, each with its first value: rows need not have all of them."""
+    found: dict[str, Any] | None = None
+    for record in records:
+        found = _joined({} if found is None else found, record.values)
+    return None if found is None else Record("", found)
+
+
+def _joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    both = dict(one)
+    for name, value in other.items():
+        known = both.get(name)
+        if isinstance(known, Mapping) and isinstance(value, Mapping):
+            both[name] = _joined(known, value)
+        elif known is None:
+            both[name] = value
+    return both
 
 
 def shown(value: object) -> str:

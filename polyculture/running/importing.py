@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from polyculture.cache.catalog import read_catalog
@@ -18,10 +19,11 @@ from polyculture.experiment.imported_file import add_topics, catalog_of, name_of
 from polyculture.experiment.workspace import RUNS, open_workspace
 from polyculture.imports.mapping import FIELDS, find_mapping
 from polyculture.imports.readers import find_reader
-from polyculture.imports.record import BadRow, Record
+from polyculture.imports.record import BadRow, Record, merged
 from polyculture.imports.taking import Taken, take_file
 
 _SHOWN_REASONS = 5
+_LOOKED_AT = 200  # rows whose columns are known before the first is taken
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +44,8 @@ def import_file(path: Path, experiment: Path, runs: Path | None, wanted: Wanted)
         raise UserError("there is no such file", where=path, remedy="Name a file of texts.")
     reader = find_reader(path, wanted.format)
     catalog_folder = catalog_of(experiment)
-    first = next((row for row in reader.read(path, wanted.inputs) if isinstance(row, Record)), None)
+    looked_at = islice((row for row in reader.read(path, wanted.inputs) if isinstance(row, Record)), _LOOKED_AT)
+    first = merged(looked_at)
     if first is None:
         bad = next((row for row in reader.read(path, wanted.inputs) if isinstance(row, BadRow)), None)
         why = f": row {bad.row}: {bad.reason}" if bad else ""

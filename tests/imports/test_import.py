@@ -135,6 +135,16 @@ def test_a_topic_of_ones_own_is_read_with_the_kinds_of_a_known_one(tmp_path: Pat
     assert polyculture("extract", "exp.toml", cwd=tmp_path).returncode == 0
 
 
+def test_a_column_that_the_first_row_lacks_is_found(tmp_path: Path) -> None:
+    row: dict[str, object] = {"text": "Pizza.", "language": "en", "topic": "food", "model": "m"}
+    write_lines(tmp_path / "d.jsonl", [row, {**row, "country": "it"}])
+    done = polyculture("import", "d.jsonl", "--as", "exp.toml", cwd=tmp_path)
+    assert "country from 'country'" in done.stderr
+    assert (
+        rows_of(tmp_path, "SELECT country FROM responses ORDER BY sample, country NULLS FIRST")[-1]["country"] == "IT"
+    )
+
+
 def test_a_mapping_file_and_parts_of_a_column(tmp_path: Path) -> None:
     write_lines(tmp_path / "c.jsonl", [{"out": "Pizza.", "key": "en|food|IT|17"}])
     (tmp_path / "map.toml").write_text('[import]\ntext = "out"\nmodel = "=m"\n', encoding="utf-8")
