@@ -222,7 +222,7 @@ class Experiment(_Section):
         if self.imported and not all(model.startswith(PREFIX) for model in self.models):
             raise ValueError("models: imported texts answer prompts of their own; give them an experiment of their own")
         if not self.countries and not self.imported:
-            raise ValueError("countries: Tuple should have at least 1 item after validation, not 0, got ()")
+            raise ValueError('countries names no country: write, for example, countries = ["JP"]')
         return self
 
     @model_validator(mode="after")
