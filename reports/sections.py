@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 _FOLDER = Path(__file__).parent
 _SQL = _FOLDER / "sql"
 _TEMPLATES = _FOLDER / "templates"
-_BESIDE = {"granularity": ("granularity_by_country",), "diversity": ("companions",)}  # SQL of a figure's other tables
+# SQL of a figure's other tables
+_BESIDE = {"granularity": ("granularity_by_country",), "diversity": ("companions",), "consensus": ("voices",)}
 _BY_TOPIC = {name: (name,) for name in ("granularity", "diversity", "specificity")}  # metrics by topic and country
 _FIRST = ("granularity", "diversity", "specificity", "consensus")  # figures of the study's metrics: they stand open
 

@@ -11,6 +11,7 @@ from polyculture.reports.figures.by_country import country_boxes, topic_boxes
 from polyculture.reports.figures.country_map import country_map
 from polyculture.reports.figures.figure import Figure
 from polyculture.reports.figures.trust import trust
+from polyculture.reports.figures.voices import voices
 from polyculture.reports.names import Names
 
 Frames = Mapping[str, pd.DataFrame]
@@ -51,8 +52,13 @@ def _specificity(drawn: Figure, frames: Frames, manifest: Manifest, names: Names
     )
 
 
+def _consensus(drawn: Figure, frames: Frames, manifest: Manifest, names: Names) -> Folded:
+    return drawn, (voices(frames["voices"], manifest, names),)
+
+
 _MORE: Mapping[str, Callable[[Figure, Frames, Manifest, Names], Folded]] = {
     "granularity": _granularity,
     "diversity": _diversity,
     "specificity": _specificity,
+    "consensus": _consensus,
 }

@@ -48,7 +48,7 @@ const shape = (tag, attributes) => {
 
 // The figure without its caption, buttons and tables' hidden words. What scrolls in its box is painted whole.
 function painted(figure) {
-  const parts = [...figure.querySelectorAll("h3, h4, .keys, .scroll")].filter((part) => part.getClientRects().length);
+  const parts = [...figure.querySelectorAll("h3, h4, .keys, .scroll")].filter((part) => part.checkVisibility()); // not in a closed fold, nor of another model
   const whole = shape("svg", { xmlns: SVG });
   const at = figure.getBoundingClientRect();
   let [right, bottom] = [0, 0];
@@ -80,7 +80,7 @@ function paintBox(whole, node, at, reach) {
     x: box.left - at.left + (framed ? 1 : 0), y: box.top - at.top + (framed ? 1 : 0),
     width: Math.max(0, box.width - (framed ? 2 : 0)), height: Math.max(0, box.height - (framed ? 2 : 0)),
     fill: filled ? style.backgroundColor : "none",
-    ...(framed ? { stroke: style.color, "stroke-width": 2 } : {}),
+    ...(framed ? { stroke: getComputedStyle(document.body).color, "stroke-width": 2 } : {}),
     ...(node.matches(".hatch") ? { stroke: style.color, "stroke-dasharray": "2 2" } : {}),
   }));
 }

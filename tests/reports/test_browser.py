@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
+from xml.etree import ElementTree
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -445,6 +446,26 @@ def test_a_dominant_item_leads_to_its_sentences(visit: Visit) -> None:
     assert chosen in ("Japanese", "Arabic", "English", "Hindi", "Thai"), language
     visit.page.locator("#entities .open", has_text=label).first.click()
     assert all(chosen in line for line in visit.page.locator(".mention .where").all_inner_texts())
+
+
+def test_a_figure_is_saved_as_it_stands_with_its_own_colours(visit: Visit) -> None:
+    figure = visit.page.locator("#specificity figure").first
+    saved = []
+    for kind in ("SVG", "PNG"):
+        with visit.page.expect_download() as download:
+            figure.get_by_role("button", name=f"Save as {kind}").click()
+        saved.append(Path(download.value.path()).read_bytes())
+    assert saved[1].startswith(b"\x89PNG")
+    root = ElementTree.fromstring(saved[0])
+    words = {part.text for part in root.iter() if part.tag.endswith("text")}
+    assert {"Japan", "native", "ja"} <= words  # rows, the legend, and columns
+    assert "neutral" not in words  # these maps stand in a closed fold
+    assert "var(" not in saved[0].decode()
+    assert not [part for part in root.iter() if part.tag.endswith(("}a", "}script"))]
+    with visit.page.expect_download() as download:
+        visit.page.locator("a[download='specificity.csv.gz']").click()
+    assert download.value.suggested_filename == "specificity.csv"
+    assert Path(download.value.path()).read_text(encoding="utf-8").startswith("metric,model,language")
 
 
 def test_a_mark_may_lead_to_another_part_of_the_page_than_the_entities(visit: Visit) -> None:

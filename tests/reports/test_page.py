@@ -149,10 +149,11 @@ def test_headings_come_in_order_and_tables_have_headers(page: Page) -> None:
 
 def test_figures_have_text_and_every_mark_of_theirs_a_name(page: Page) -> None:
     drawings = page.all("svg")
+    # two voices a model;
     # boxes of four metrics a model, and of three a topic; granularity; diversity a model; saturation a topic;
     # components of two metrics; slopes of two cultures; wrong
     # sentiments a model, of neutral contexts and of all; maps of entities
-    assert [e.attributes["role"] for e in drawings] == ["group"] * (1 + 2 + 2 + 2 + 14) + ["img"] * (2 + 2 * 2 + 6)
+    assert [e.attributes["role"] for e in drawings] == ["group"] * (1 + 2 + 2 + 2 + 14 + 2) + ["img"] * (2 + 2 * 2 + 6)
     marks = [e for e in page.all("a") if "svg" in e.inside]
     assert all(e.attributes["aria-label"] for e in drawings + marks)
     assert len(marks) > 2 * 6 + 2 * 6 * 6
@@ -215,6 +216,7 @@ def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
         "specificity",
         "origins",
         "consensus",
+        "voices",
         "companions",
         "components",
         "resolution",

@@ -23,7 +23,7 @@ from tests.report_run import HOSTILE, MODELS, Synthetic, hostile_kitchen, kitche
 NAMES = {
     "headline", "health", "granularity", "diversity", "saturation", "specificity", "consensus", "bias", "swaps",
     "separations", "leaderboard", "comparisons", "companions", "components", "resolution", "dominance", "failures",
-    "origins", "granularity_by_country", "culture_scores", "culture_sentiments", "matched_pairs", "claims",
+    "origins", "granularity_by_country", "voices", "culture_scores", "culture_sentiments", "matched_pairs", "claims",
 }  # fmt: skip
 
 UNPRINTED = {"entity_positions", "granularity_by_topic", "diversity_by_topic", "specificity_by_topic"}
