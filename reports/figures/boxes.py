@@ -26,7 +26,7 @@ from polyculture.reports.figures.drawing import (
 from polyculture.reports.figures.inline import to_svg
 
 FEWEST_IN_BOX = 5  # numbers: fewer are drawn one by one, since their quartiles would say nothing
-_ROW = 20  # pixels
+_ROW = 17  # pixels
 _HALF = 0.29  # of a row: half of a box's height
 
 

@@ -30,7 +30,7 @@ from polyculture.reports.figures.inline import to_svg
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")  # a series has its own shape, for readers who do not see its colour
 _SHAPES = dict(zip(MARKERS, "●■▲◆▼✚✖⬟", strict=True))  # the same shapes as letters
 WIDE, SHORT = 520.0, 250.0  # pixels: a chart that stands alone, and one of several
-_APART, _CLOSE = 13, 8  # pixels between the series of a row: of few, and of many
+_APART, _CLOSE = 13, 7  # pixels between the series of a row: of few, and of many
 _FEW = 3
 _ROW = 30
 _TOUCH = 6  # pixels between two marks of a strip, so that none hides the other
@@ -58,7 +58,7 @@ class Dots:
     def draw(self) -> Markup:
         """The chart as an `<svg>` element."""
         apart = _APART if len(self.series) <= _FEW else _CLOSE
-        step = max(_ROW, apart * len(self.series) + 12)
+        step = max(_ROW, apart * len(self.series) + 10)
         with style():
             figure, axes = canvas(self.width, step * len(self.rows), _margins(self.labels))
             placed = self.frame.dropna(subset=["value"]).copy()

@@ -86,7 +86,7 @@ class Heat:
         return bool(cell.text or len(cell)) and "off" not in cell.get("class", "").split()
 
     def _block(self, code: str, blocks: frozenset[str]) -> dict[str, str]:
-        return {"data-block": self.blocks[code]} if code in blocks else {}
+        return {"title": self.blocks[code]} if self.blocks.get(code) and code in blocks else {}
 
     @staticmethod
     def edges(codes: Sequence[str], blocks: Mapping[str, str]) -> frozenset[str]:

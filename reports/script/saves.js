@@ -12,7 +12,9 @@ function addSaves() {
       made.addEventListener("click", () => save(figure));
       return made;
     };
-    figure.append(element("p", { className: "saves" }, button("Save as SVG", saveSvg), button("Save as PNG", savePng)));
+    const saves = element("span", { className: "saves" }, button("Save as SVG", saveSvg), " ", button("Save as PNG", savePng));
+    const caption = figure.querySelector("figcaption");
+    if (caption) caption.append(" ", saves); else figure.append(saves);
   }
 }
 
@@ -48,7 +50,7 @@ const shape = (tag, attributes) => {
 
 // The figure without its caption, buttons and tables' hidden words. What scrolls in its box is painted whole.
 function painted(figure) {
-  const parts = [...figure.querySelectorAll("h3, h4, .keys, .scroll")].filter((part) => part.checkVisibility()); // not in a closed fold, nor of another model
+  const parts = [...figure.querySelectorAll("h3, h4, .keys, .scroll")].filter((part) => part.getClientRects().length && !part.closest("details:not([open])")); // not in a closed fold
   const whole = shape("svg", { xmlns: SVG });
   const at = figure.getBoundingClientRect();
   let [right, bottom] = [0, 0];
