@@ -132,6 +132,11 @@ def test_the_menu_has_four_sorts_and_the_measurements() -> None:
     assert [next(iter(part)) for part in load_config(str(ROOT / "mkdocs.yml")).nav] == list(SORTS)
 
 
+def test_no_page_stands_in_the_menu_twice() -> None:
+    counts = Counter(named(load_config(str(ROOT / "mkdocs.yml")).nav))
+    assert not [page for page, count in counts.items() if count > 1]
+
+
 class Blocks(HTMLParser):
     """Counts the blocks of a page."""
 
