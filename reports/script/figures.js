@@ -78,6 +78,11 @@ function tellUnderPointer(event) {
 function tellAtFocus(event) {
   if (event.target.matches(":focus-visible")) tell(event.target.closest(TOLD));
 }
+// To come into view, a mark that the keyboard reaches may scroll the page: what it says moves with it.
+function tellAfterScroll() {
+  const at = document.activeElement;
+  tell(at && at.matches(":focus-visible") ? at.closest(TOLD) : null);
+}
 
 let tip = null;
 function tell(mark) {

@@ -7,7 +7,7 @@ async function start() {
   document.addEventListener("pointermove", tellUnderPointer);
   document.addEventListener("focusin", tellAtFocus);
   document.addEventListener("focusout", () => tell(null));
-  document.addEventListener("scroll", () => tell(null), { capture: true, passive: true });
+  document.addEventListener("scroll", tellAfterScroll, { capture: true, passive: true });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") tell(null); });
   document.addEventListener("click", unpackTable);
   addEventListener("beforeprint", openForPrint);
