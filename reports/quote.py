@@ -101,7 +101,7 @@ def _quote(evidence: Evidence, mention: Mention, said: tuple[str, str, str]) -> 
     response, codes = evidence["responses"][number], _codes(evidence, number)
     names = {axis: dict(evidence["axes"][axis]) for axis in AXES}
     place = {axis: codes.get(axis, "none") for axis in AXES if axis in codes or axis == "country"}
-    key = f"{response['sample']}.{_hash(evidence['prompts'][response['prompt']])}"
+    key = f"{response['sample']}.{_hash(evidence['prompts'][response['prompt']] or '')}"
     entity = evidence["items"][item]
     return Quote(
         *said,

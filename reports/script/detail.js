@@ -89,7 +89,7 @@ function mention(response, index) {
 // A sentence is found again by its cell, its sample, and its prompt: a cell may have several wordings and names.
 function keyOfSentence(response) {
   let hash = 2166136261; // FNV-1a
-  for (const letter of data.prompts[response.prompt]) hash = Math.imul(hash ^ letter.codePointAt(0), 16777619) >>> 0;
+  for (const letter of data.prompts[response.prompt] ?? "") hash = Math.imul(hash ^ letter.codePointAt(0), 16777619) >>> 0;
   return `${response.sample}.${hash.toString(36)}`;
 }
 

@@ -166,3 +166,24 @@ def test_a_line_without_end_costs_a_row(tmp_path: Path) -> None:
     _, texts, bad = read(file)
     assert len(texts) == 2
     assert [row.reason for row in bad] == ["the line is longer than 16 MiB"]
+
+
+def test_logs_that_the_tools_really_wrote() -> None:
+    """`logs/README.md` says how they were made."""
+    folder = Path(__file__).with_name("logs")
+    name, texts, bad = read(next(folder.glob("*.eval")))
+    assert (name, bad) == ("inspect", [])
+    assert [(text["language"], text["country"], text["model"]) for text in texts] == [
+        ("en", "IT", "mockllm/model"),
+        ("ja", "JP", "mockllm/model"),
+    ]
+    assert texts[0]["prompt"] == "What do you like to eat in Italy?"
+    assert texts[1]["text"] == "寿司とラーメンが好きです。"
+    assert texts[0]["completion_tokens"] == 11
+    name, texts, bad = read(next(folder.glob("samples_*.jsonl")))
+    assert (name, bad) == ("lm-eval", [])
+    assert [(text["text"], text["language"], text["country"]) for text in texts] == [
+        ("lol", "en", "IT"),
+        ("lol", "ja", "JP"),
+    ]
+    assert texts[0]["model"] == json.loads(next(folder.glob("results_*")).read_text())["model_name"]
