@@ -17,6 +17,7 @@ FIELDS = (
     *("text", "language", "topic", "model", "country", "condition", "prompt"),
     *("id", "seed", "finish_reason", "prompt_tokens", "completion_tokens"),
 )
+ITEM_FIELDS = ("surface", "granularity", "qid", "label")
 NEEDED = ("text", "language", "topic", "model")
 _GAP = re.compile(r"\\\{([a-z_]*)\\\}")
 
@@ -65,23 +66,36 @@ def known_names() -> Mapping[str, Mapping[str, Any]]:
 
 
 def find_mapping(
-    first: Record, told: Mapping[str, str], usual: Mapping[str, str], pattern: str | None, path: Path
+    first: Record,
+    told: Mapping[str, str],
+    usual: Mapping[str, str],
+    pattern: str | None,
+    path: Path,
+    *,
+    items: bool = False,
 ) -> Columns:
     """The mapping of a file by what the user says, where its format has things, and the names of its columns.
 
-    Raises `UserError` where a named column is not in the file, or where nothing says a field that is needed.
+    With `items` the columns of items are looked for, too. Raises `UserError` where a named
+    column is not in the file, or where nothing says a field that is needed.
     """
     parts = None if pattern is None else read_pattern(pattern)
     columns = dict(told)
+    names = (*FIELDS, *ITEM_FIELDS) if items else FIELDS
+    if wrong := [name for name in told if name not in names]:
+        what = f"--{wrong[0]} is of items, and this format has none"
+        raise UserError(what, where=path, remedy="Say --format makieval.")
     for name, column in told.items():
         if not column.startswith("=") and first.get(column) is None and column.split(".")[0] not in first.values:
             near = did_you_mean(column, first.values) or f"It has: {', '.join(map(str, first.values))}."
             raise UserError(f"--{name.replace('_', '-')}: the file has no column {column!r}", where=path, remedy=near)
     by_case = {str(column).casefold(): str(column) for column in first.values}
-    for name in FIELDS:
+    for name in names:
         if name in columns or (parts is not None and name in parts[1].groupindex):
             continue
-        candidates = [usual[name]] if name in usual else known_names()["names"].get(name, ())
+        candidates = (
+            [usual[name]] if name in usual else {**known_names()["names"], **known_names()["items"]}.get(name, ())
+        )
         if name in usual:
             if _may_have(first, usual[name]):
                 columns[name] = usual[name]
@@ -90,12 +104,12 @@ def find_mapping(
         if found is not None and found not in columns.values():
             columns[name] = found
     has = {*columns, *(parts[1].groupindex if parts else ())}
-    lacking = [name for name in NEEDED if name not in has]
+    lacking = [name for name in (*NEEDED, *(ITEM_FIELDS[:3] if items else ())) if name not in has]
     if lacking:
         name = lacking[0]
         remedy = f"Write --{name} COLUMN, or --{name} =VALUE for all rows. It has: {', '.join(map(str, first.values))}."
         raise UserError(f"no column says the {name} of a text", where=path, remedy=remedy)
-    ordered = {name: columns[name] for name in FIELDS if name in columns}
+    ordered = {name: columns[name] for name in names if name in columns}
     return Columns(ordered, parts, tuple(name for name in ordered if name not in told))
 
 

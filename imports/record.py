@@ -50,6 +50,7 @@ class Reader:
     recognises: Callable[[Path], bool]
     read: Callable[[Path, Path | None], Rows]  # the file, and a second one with the requests, where there is one
     columns: Mapping[str, str]  # what a text has -> the column that says it; '=value' says it of all rows
+    items: bool = False  # whether its files say which items are in a text
 
 
 def merged(records: Iterable[Record]) -> Record | None:

@@ -7,6 +7,7 @@ that was killed is repeated, and skips what is there.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator
@@ -31,11 +32,13 @@ from polyculture.cache.schema import (
     IMPORTED_FILES,
     IMPORTED_PROMPTS,
     PROMPTS,
+    PUBLISHED_LINKS,
     RESPONSES,
     ImportedFile,
     ImportedPrompt,
     ImportFailure,
     Prompt,
+    PublishedLink,
     Response,
 )
 from polyculture.cache.shards import JobShards, committed_parts
@@ -43,7 +46,10 @@ from polyculture.generate.detection import detect
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.refusals import is_refusal
 from polyculture.generate.sampling import IMPORTED_ID
+from polyculture.imports.items import by_text
 from polyculture.imports.mapping import Columns
+from polyculture.imports.published import Published
+from polyculture.imports.readers.makieval import shards_of
 from polyculture.imports.record import BadRow, Reader, Record
 from polyculture.imports.text import ImportedText, NoTextError, TextReader
 
@@ -107,7 +113,7 @@ def _take(
     inputs: Path | None,
     add: bool,
 ) -> Taken:
-    sha256 = file_sha256(path)
+    sha256 = digest_of(path)
     files = [ImportedFile(**row) for row in _rows(run, IMPORTED_FILES)]
     same = next((file for file in files if file.sha256 == sha256), None)
     if same is not None:
@@ -118,7 +124,9 @@ def _take(
         raise UserError(f"has changed since it was imported on {earlier[-1].imported_at}", where=path, remedy=remedy)
     known = _known(run)
     taking, report = _Taking(run, path.name, sha256[:16], catalog, known), throttled(progress)
-    for row in reader.read(path, inputs):
+    rows = reader.read(path, inputs)
+    taking.published = Published(run, catalog) if reader.items else None
+    for row in by_text(rows, columns) if reader.items else rows:
         taking.take(row, columns)
         report(Outcome(taking.texts + taking.known_texts, taking.reasons.total(), taking.known_texts))
     if not taking.texts and not taking.known_texts:
@@ -157,6 +165,7 @@ class _Taking:
         self.failures: list[ImportFailure] = []
         self.reasons = Counter[str]()
         self.rows = self.texts = self.known_texts = 0
+        self.published: Published | None = None  # the items of the texts, where the file says them
         self.resumed = known.by_import[import_id]  # of an import of this very file that was killed
 
     def take(self, row: Record | BadRow, columns: Columns) -> None:
@@ -172,14 +181,20 @@ class _Taking:
             self._refuse(BadRow(row.row, str(fault.args[0]), fault.args[1]))
             return
         prompt = self._prompt(text)
-        if response_id in self._known.ids:
+        job = Job(text.model, text.language, text.topic)
+        known = response_id in self._known.ids
+        found = None if known else self._response(text, prompt, response_id, row.row)
+        if self.published is not None:
+            for bad in self.published.take(
+                row, text, prompt, response_id, job, None if found is None else found.sample
+            ):
+                self._refuse(bad)
+        if found is None:
             self.known_texts += 1
             return
         self._known.ids.add(response_id)
         self.texts += 1
-        self._waiting.setdefault(Job(text.model, text.language, text.topic), []).append(
-            self._response(text, prompt, response_id, row.row)
-        )
+        self._waiting.setdefault(job, []).append(found)
         self._held += 1
         if self._held >= FLUSH_ROWS:
             self.flush()
@@ -188,6 +203,8 @@ class _Taking:
         """Writes what waits, a part per job."""
         with store_faults(self._run.root):
             unfinished(self._run).write_text(self._name, encoding="utf-8")
+        if self.published is not None:
+            self.published.flush()
         for job, responses in self._waiting.items():
             with JobShards(self._run, job, [RESPONSES]) as shards:
                 shards.append_part({RESPONSES.name: objects_to_table(RESPONSES, responses)})
@@ -253,6 +270,14 @@ class _Taking:
         return found
 
 
+def digest_of(path: Path) -> str:
+    """The SHA-256 of a file's bytes; of a folder that of its files' names and bytes."""
+    if not path.is_dir():
+        return file_sha256(path)
+    parts = [f"{one.relative_to(path).as_posix()} {file_sha256(one)}" for one in shards_of(path)]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
 def _known(run: RunFolder) -> _Known:
     known = _Known(prompts={row["prompt_id"]: Prompt(**row) for row in _rows(run, PROMPTS)})
     for part in committed_parts(run, RESPONSES):
@@ -277,10 +302,21 @@ def _write_tables(run: RunFolder, known: _Known, taking: _Taking, files: list[Im
     failures = [ImportFailure(**row) for row in _rows(run, IMPORT_FAILURES)]
     write_parquet(objects_to_table(PROMPTS, list(known.prompts.values())), run.table(PROMPTS.name))
     write_parquet(objects_to_table(IMPORTED_PROMPTS, counts), run.table(IMPORTED_PROMPTS.name))
-    mine = [one for one in failures if one.import_id != files[-1].import_id] + taking.failures
-    write_parquet(objects_to_table(IMPORT_FAILURES, mine), run.table(IMPORT_FAILURES.name))
+    refused = [one for one in failures if one.import_id != files[-1].import_id] + taking.failures
+    write_parquet(objects_to_table(IMPORT_FAILURES, refused), run.table(IMPORT_FAILURES.name))
+    if taking.published is not None:
+        links = [PublishedLink(**row) for row in _rows(run, PUBLISHED_LINKS)]
+        mine = taking.published.links(files[-1].import_id)
+        counted = {_meaning(link) for link in mine}
+        same = {file.import_id for file in files if file.file == files[-1].file}  # earlier versions, counted again
+        links = [link for link in links if link.import_id not in same or _meaning(link) not in counted] + mine
+        write_parquet(objects_to_table(PUBLISHED_LINKS, links), run.table(PUBLISHED_LINKS.name))
     write_parquet(objects_to_table(IMPORTED_FILES, files), run.table(IMPORTED_FILES.name))
     unfinished(run).unlink(missing_ok=True)
+
+
+def _meaning(link: PublishedLink) -> tuple[str, ...]:
+    return link.language, link.topic, link.kind, link.surface, link.qid
 
 
 def _rows(run: RunFolder, table: Table[Any]) -> Iterator[dict[str, Any]]:

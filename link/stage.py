@@ -19,6 +19,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import KNOWN_COUNTRIES
 from polyculture.cache.store import fill_store
 from polyculture.link.linker import TABLES, Linker, known_countries
+from polyculture.link.published import PublishedLinker
 from polyculture.link.rules import DEFAULT_RULES, LinkRules, linker_id
 from polyculture.link.source import Source
 from polyculture.link.statements import statement
@@ -33,21 +34,24 @@ def link_run(
     source: Source,
     progress: Progress = silent,
     rules: LinkRules = DEFAULT_RULES,
+    published: PublishedLinker | None = None,
 ) -> Outcome:
     """Links the surfaces of the run's current mentions, unless they are linked already.
 
     The outcome counts distinct surfaces (within a language, topic and kind), all of them done: a surface without an
-    entity is a row with the reason. Hallucinated mentions and kinds that are never counted are excluded. Raises
-    `StoreError` where the run's folder cannot be written, and what the source raises.
+    entity is a row with the reason. Links that are `published` are taken, and nothing is linked here. Hallucinated
+    mentions and kinds that are never counted are excluded. Raises `StoreError` where the run's folder cannot be
+    written, and what the source raises.
     """
     surfaces = distinct_surfaces(run, manifest)
     countries = objects_to_table(KNOWN_COUNTRIES, known_countries(catalog))
-    identity = linker_id(source, catalog, _topics(surfaces), rules)
+    identity = published.identity if published else linker_id(source, catalog, _topics(surfaces), rules)
     digest = content_id(identity, surfaces.to_pydict(), countries.to_pydict())
     names = (KNOWN_COUNTRIES.name, *TABLES)
     if all(read_metadata(run.table(name)).get(DIGEST) == digest for name in names):
         return Outcome(surfaces.num_rows, 0, surfaces.num_rows)
-    tables = {**Linker(catalog, source, rules).link(surfaces, progress), KNOWN_COUNTRIES.name: countries}
+    found = published.link(surfaces) if published else Linker(catalog, source, rules).link(surfaces, progress)
+    tables = {**found, KNOWN_COUNTRIES.name: countries}
     for name in names:
         write_parquet(tables[name], run.table(name), {DIGEST: digest})
     return Outcome(surfaces.num_rows, 0)

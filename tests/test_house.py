@@ -53,7 +53,17 @@ MAY_IMPORT = {
     "link": {"cache"},
     "extract": {"cache", "generate.engines", "generate.refusals"},
     # What a text is (its language, whether it refuses) is told alike of imported and of generated ones.
-    "imports": {"cache", "generate.detection", "generate.engines.imported", "generate.refusals", "generate.sampling"},
+    # Items that texts came with enter as the rows of an extraction.
+    "imports": {
+        "cache",
+        "extract.base",
+        "extract.published",
+        "extract.rows",
+        "generate.detection",
+        "generate.engines.imported",
+        "generate.refusals",
+        "generate.sampling",
+    },
     "generate": {"cache"},
     "cache": set[str](),
 }

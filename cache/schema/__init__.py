@@ -20,7 +20,7 @@ from polyculture.cache.schema.generated import (
     Prompt,
     Response,
 )
-from polyculture.cache.schema.imported import ImportedFile, ImportedPrompt, ImportFailure
+from polyculture.cache.schema.imported import ImportedFile, ImportedPrompt, ImportFailure, PublishedLink
 from polyculture.cache.schema.linked import Candidate, Entity, EntityCountry, KnownCountry, Link
 from polyculture.cache.schema.measured import Interval, Judgement, PromptReview, SaturationInterval, VarianceComponent
 
@@ -41,6 +41,7 @@ __all__ = [
     "MENTIONS",
     "PROMPTS",
     "PROMPT_REVIEWS",
+    "PUBLISHED_LINKS",
     "RESPONSES",
     "SATURATION_INTERVALS",
     "TABLES",
@@ -60,6 +61,7 @@ __all__ = [
     "Mention",
     "Prompt",
     "PromptReview",
+    "PublishedLink",
     "Response",
     "SaturationInterval",
     "VarianceComponent",
@@ -88,6 +90,7 @@ JUDGEMENTS = Table("judgements", Judgement)
 PROMPT_REVIEWS = Table("prompt_reviews", PromptReview)
 IMPORTED_FILES = Table("imported_files", ImportedFile)
 IMPORTED_PROMPTS = Table("imported_prompts", ImportedPrompt)
+PUBLISHED_LINKS = Table("published_links", PublishedLink)
 IMPORT_FAILURES = Table("import_failures", ImportFailure)
 
 TABLES: tuple[Table[Any], ...] = (
@@ -108,4 +111,5 @@ TABLES: tuple[Table[Any], ...] = (
     IMPORTED_FILES,
     IMPORTED_PROMPTS,
     IMPORT_FAILURES,
+    PUBLISHED_LINKS,
 )

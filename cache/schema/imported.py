@@ -33,6 +33,20 @@ class ImportedPrompt:
 
 
 @dataclass(frozen=True, slots=True)
+class PublishedLink:
+    """An item that an imported study linked a surface to, and how many of its mentions say so."""
+
+    import_id: str  # of the file: see `imported_files`
+    language: str
+    topic: str
+    kind: str
+    surface: str  # as it stands in the text
+    qid: str  # the item, as the study names it
+    label: str | None  # the item's English label, as the study names it
+    mentions: int  # of this surface that the study links to this item
+
+
+@dataclass(frozen=True, slots=True)
 class ImportFailure:
     """A row of an imported file that could not be taken, and the reason."""
 

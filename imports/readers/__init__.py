@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from polyculture.cache.errors import UserError, did_you_mean
-from polyculture.imports.readers import columnar, inspect_log, lines, lm_eval, openai_batch, separated
+from polyculture.imports.readers import columnar, inspect_log, lines, lm_eval, makieval, openai_batch, separated
 from polyculture.imports.record import Reader
 
 # In the order in which they are tried: logs of tools before the plain file that each of them is, too.
@@ -16,6 +16,7 @@ READERS: tuple[Reader, ...] = (
     lines.READER,
     separated.READER,
     columnar.READER,
+    makieval.READER,
 )
 
 

@@ -14,7 +14,7 @@ from polyculture.cache.control_chars import shown
 from polyculture.cli.options import Format
 from polyculture.cli.tables import print_table, write_values
 from polyculture.console import say
-from polyculture.experiment.file import GAZETTEER
+from polyculture.experiment.file import PUBLISHED
 from polyculture.experiment.sent import PromptFilter, SentPrompt, sent_prompts
 from polyculture.experiment.workspace import Workspace
 
@@ -43,8 +43,11 @@ def print_extractor(workspace: Workspace, wanted: PromptFilter, format: Format, 
     from polyculture.extract.llm import TEMPERATURES, read_request
 
     model = workspace.experiment.extract.with_
-    if model == GAZETTEER:
-        say("The extractor is the gazetteer: it looks for names of the snapshot, and no model is asked")
+    if not workspace.experiment.extract.by_model:
+        told = {PUBLISHED: "The mentions are those that the imported texts came with: no model is asked"}
+        say(
+            told.get(model, "The extractor is the gazetteer: it looks for names of the snapshot, and no model is asked")
+        )
         return
     wanted.check(workspace)
     requests = [

@@ -28,6 +28,7 @@ from polyculture.generate.templates import WordingName
 from polyculture.link.forms import FORMS, Form
 
 GAZETTEER = "gazetteer"  # the extractor without a model
+PUBLISHED = "published"  # the mentions that imported texts came with
 Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
 
 
@@ -89,15 +90,20 @@ class PromptsSection(_Section):
 
 
 class ExtractSection(_Section):
-    """The extractor: `gazetteer`, or a model."""
+    """The extractor: `gazetteer`, a model, or `published`: the mentions that imported texts came with."""
 
     with_: str = Field(default=GAZETTEER, alias="with")
 
+    @property
+    def by_model(self) -> bool:
+        """Whether a model extracts."""
+        return self.with_ not in (GAZETTEER, PUBLISHED)
+
 
 class LinkSection(_Section):
-    """The source of entities: a local snapshot of Wikidata, or the live API."""
+    """The source of entities: a local snapshot of Wikidata, the live API, or the links of imported texts."""
 
-    source: Literal["index", "api"] = "index"
+    source: Literal["index", "api", "published"] = "index"
     snapshot: str = "starter"  # a file built by `polyculture wikidata build`, or the bundled starter snapshot
     forms: str | tuple[str, ...] = "all"  # how else a mention may meet a name than as it stands
     contact: str | None = None  # for the live API: an address that Wikimedia can write to
@@ -221,6 +227,10 @@ class Experiment(_Section):
     def _imported_alone(self) -> Experiment:
         if self.imported and not all(model.startswith(PREFIX) for model in self.models):
             raise ValueError("models: imported texts answer prompts of their own; give them an experiment of their own")
+        if PUBLISHED in (self.extract.with_, self.link.source) and not self.imported:
+            raise ValueError("published mentions and links come with imported texts: see docs/importing.md")
+        if self.link.source == PUBLISHED and self.extract.with_ != PUBLISHED:
+            raise ValueError('link.source "published" is of published mentions: write extract.with = "published"')
         if not self.countries and not self.imported:
             raise ValueError('countries names no country: write, for example, countries = ["JP"]')
         return self
@@ -242,7 +252,7 @@ class Experiment(_Section):
     @property
     def asked(self) -> tuple[str, ...]:
         """All models that receive requests: those under study, and the extractor where it is a model."""
-        extractor = () if self.extract.with_ == GAZETTEER else (self.extract.with_,)
+        extractor = (self.extract.with_,) if self.extract.by_model else ()
         return tuple(dict.fromkeys((*self.models, *extractor)))
 
     @property
@@ -380,7 +390,7 @@ def _require_prices(experiment: Experiment, models: Iterable[str], file: Path) -
 
 def check_extractor(spec: ModelSpec) -> None:
     """Raises `EngineError` where `spec` is neither the gazetteer nor a model of a known engine."""
-    if spec.model == GAZETTEER:
+    if spec.model in (GAZETTEER, PUBLISHED):
         return
     if ":" not in spec.model:
         near = did_you_mean(spec.model, [GAZETTEER]) if spec.engine not in ENGINES else ""

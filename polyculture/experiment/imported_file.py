@@ -12,7 +12,7 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.cache.catalog.read import BUILT_IN
 from polyculture.cache.errors import ExperimentError
 from polyculture.cache.files import replacing, store_faults
-from polyculture.experiment.file import read_experiment
+from polyculture.experiment.file import GAZETTEER, read_experiment
 
 TEMPLATE = Path(__file__).parents[1] / "cli" / "imported.toml"
 _NAME = re.compile(r"[^A-Za-z0-9._-]+")
@@ -64,8 +64,17 @@ def add_topics(file: Path, alike: Mapping[str, str]) -> Path:
     return folder
 
 
-def write_lists(file: Path, found: Mapping[str, Sequence[str]], catalog: Path | None) -> list[str]:
+def write_lists(
+    file: Path,
+    found: Mapping[str, Sequence[str]],
+    catalog: Path | None,
+    *,
+    extractor: str = GAZETTEER,
+    links: str = "index",
+) -> list[str]:
     """Writes what was found into the experiment file: a new one, or its lists. Returns what it added, a word each.
+
+    A new file takes its mentions from `extractor`, and its links from `links`.
 
     Raises `ExperimentError` where a list of a file that people changed does not stand on one line.
     """
@@ -75,7 +84,14 @@ def write_lists(file: Path, found: Mapping[str, Sequence[str]], catalog: Path | 
         template = Template(TEMPLATE.read_text(encoding="utf-8"))
         with replacing(file) as temporary:
             temporary.write_text(
-                template.substitute(values, name=json.dumps(name_of(file)), catalog=folder), encoding="utf-8"
+                template.substitute(
+                    values,
+                    name=json.dumps(name_of(file)),
+                    catalog=folder,
+                    extractor=json.dumps(extractor),
+                    links=json.dumps(links),
+                ),
+                encoding="utf-8",
             )
         return []
     experiment, text = read_experiment(file), file.read_text(encoding="utf-8")

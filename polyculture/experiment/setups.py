@@ -21,7 +21,7 @@ from polyculture.cache.parquet import read_rows
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import EXTRACTIONS, RESPONSES
 from polyculture.cache.shards import committed_parts
-from polyculture.experiment.file import GAZETTEER, Experiment, read_experiment
+from polyculture.experiment.file import GAZETTEER, PUBLISHED, Experiment, read_experiment
 from polyculture.generate.engines import ModelSpec
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.engines.options import SYSTEM
@@ -35,7 +35,7 @@ _HASH = re.compile(r"\bsha256:[0-9a-f]{16}\b")  # in a version that an engine re
 def present_setups(experiment: Experiment, known: Mapping[str, Mapping[str, Any]]) -> dict[str, dict[str, Any]]:
     """The setups of an experiment's texts, by key. Files that are not here are those of the `known` setups."""
     keys = [(f"{SAMPLE}{model}", model) for model in experiment.models]
-    if experiment.extract.with_ != GAZETTEER:
+    if experiment.extract.by_model:
         keys.append((f"{EXTRACT}{experiment.extract.with_}", experiment.extract.with_))
     return {key: _setup(experiment.model_spec(model), key, known.get(key, {})) for key, model in keys}
 
@@ -182,4 +182,6 @@ def _extracting(run: RunFolder, before: Manifest) -> Iterator[str]:
     present = before.extractor.get("with")
     parts = [read_rows(part, EXTRACTIONS, ["extractor_model"]) for part in committed_parts(run, EXTRACTIONS)]
     stored = {model for part in parts for model in part["extractor_model"].unique().to_pylist()}
-    yield from (f"{EXTRACT}{model}" for model in sorted(filter(None, stored | {present})) if model != GAZETTEER)
+    yield from (
+        f"{EXTRACT}{model}" for model in sorted(filter(None, stored | {present})) if model not in (GAZETTEER, PUBLISHED)
+    )

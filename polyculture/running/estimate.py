@@ -13,7 +13,6 @@ from polyculture.cache.prices import BATCH, DIRECT
 from polyculture.cache.retry_failed import RetryFailed
 from polyculture.cache.store import fill_store
 from polyculture.cache.worker import Step, Work, work_state
-from polyculture.experiment.file import GAZETTEER
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.sampling import joined
 from polyculture.generate.tokens import count_tokens
@@ -75,7 +74,7 @@ def estimates(workspace: Workspace, retry: RetryFailed | None = None) -> Iterato
     means, rates = _means(workspace), read_rates(workspace.run)
     for model in () if workspace.experiment.imported else workspace.experiment.models:
         yield _sampling(workspace, model, means.get(("generate", model)), rates.get(model), retry)
-    if workspace.experiment.extract.with_ != GAZETTEER:
+    if workspace.experiment.extract.by_model:
         yield _extraction(workspace, means)
     for asked in questions_asked(workspace):
         yield from _instrument(workspace, asked, means, retry)
@@ -99,7 +98,7 @@ def response_costs(workspace: Workspace) -> Iterator[ResponseCost]:
         so_far = means.get(("generate", model))
         written = so_far.answer if so_far else workspace.sampling.max_tokens
         yield _of_one(workspace, "generate", model, sum(counted.tokens) / len(counted.tokens), written)
-    if workspace.experiment.extract.with_ != GAZETTEER:
+    if workspace.experiment.extract.by_model:
         yield _of_one(workspace, "extract", workspace.experiment.extract.with_, *_extraction_tokens(workspace, means))
 
 

@@ -11,7 +11,7 @@ from polyculture.cache.errors import ExperimentError
 from polyculture.cache.manifest import setup_id
 from polyculture.cache.run_folder import Job
 from polyculture.cache.schema import EXTRACTIONS, RESPONSES
-from polyculture.experiment.file import GAZETTEER
+from polyculture.experiment.file import GAZETTEER, PUBLISHED
 from polyculture.experiment.setups import EXTRACT, own_id
 from polyculture.experiment.snapshots import STARTER, find_snapshot
 from polyculture.experiment.workspace import Workspace
@@ -41,7 +41,7 @@ class ExtractionStage:
 
     @property
     def by_model(self) -> bool:
-        return self.name != GAZETTEER
+        return self.workspace.experiment.extract.by_model
 
     def require_choice(self) -> None:
         """Raises `ExperimentError` where a preset's experiment leaves the extractor to the default.
@@ -67,15 +67,18 @@ class ExtractionStage:
     def snapshot(self) -> Snapshot:
         """The snapshot that supplies the gazetteer's names: the linker's, else the starter."""
         section = self.workspace.experiment.link
-        name = section.snapshot if section.source == "index" else STARTER
+        name = section.snapshot if section.source != "api" else STARTER
         return find_snapshot(name, self.workspace.file.parent)
 
     def extractor_id(self, topic: Topic) -> str:
         from polyculture.extract.gazetteer import gazetteer_extractor_id
         from polyculture.extract.llm import llm_extractor_id
+        from polyculture.extract.published import published_extractor_id
 
         if self.by_model:
             return llm_extractor_id(self.name, topic, own_id(self.workspace.present, f"{EXTRACT}{self.name}"))
+        if self.name == PUBLISHED:
+            return published_extractor_id()
         return gazetteer_extractor_id(topic, self.snapshot.identity)
 
     @property
@@ -88,7 +91,7 @@ class ExtractionStage:
     @property
     def provenance(self) -> dict[str, Any]:
         """This stage's part of the manifest."""
-        settings = {"with": self.name} | ({} if self.by_model else {"snapshot": self.snapshot.identity})
+        settings = {"with": self.name} | ({"snapshot": self.snapshot.identity} if self.name == GAZETTEER else {})
         reader = self.reader_id
         topics = [self.workspace.catalog.topic(code) for code in self.workspace.experiment.topics]
         return {
@@ -99,7 +102,7 @@ class ExtractionStage:
 
     @property
     def summary(self) -> str:
-        return self.name if self.by_model else f"{GAZETTEER}, the names in {self.snapshot.path.name}"
+        return self.name if self.name != GAZETTEER else f"{GAZETTEER}, the names in {self.snapshot.path.name}"
 
     def steps(self, jobs: Sequence[Job], manifest: Manifest) -> tuple[ReadingStep, ExtractionStep]:
         """The steps that read stored answers again and extract the responses of jobs that count under `manifest`.
@@ -152,6 +155,10 @@ class ExtractionStage:
         return SharedExtractor(found, *ids, self.workspace.adopted(EXTRACT))
 
     def _open(self) -> OpenExtractor:
+        if self.name == PUBLISHED:
+            from polyculture.extract.published import PublishedExtractor
+
+            return lambda _job, _models: PublishedExtractor()
         return self._model if self.by_model else self._gazetteer()
 
     def _model(self, job: Job, models: Models) -> Extractor:

@@ -13,13 +13,14 @@ from polyculture.cache.errors import UserError, did_you_mean
 from polyculture.cache.outcome import Outcome
 from polyculture.cache.run_folder import RunFolder
 from polyculture.console import say, watch
-from polyculture.experiment.file import read_experiment
+from polyculture.experiment.file import PUBLISHED, read_experiment
 from polyculture.experiment.imported import read_imported
 from polyculture.experiment.imported_file import add_topics, catalog_of, name_of, write_lists
 from polyculture.experiment.workspace import RUNS, open_workspace
-from polyculture.imports.mapping import FIELDS, find_mapping
+from polyculture.imports.hub import download, named_on_hub
+from polyculture.imports.mapping import FIELDS, ITEM_FIELDS, find_mapping
 from polyculture.imports.readers import find_reader
-from polyculture.imports.record import BadRow, Record, merged
+from polyculture.imports.record import BadRow, Reader, Record, merged
 from polyculture.imports.taking import Taken, take_file
 
 _SHOWN_REASONS = 5
@@ -36,11 +37,16 @@ class Wanted:
     inputs: Path | None = None
     alike: Mapping[str, str] = field(default_factory=dict)
     add: bool = False
+    links: str = "published"  # of items that a file came with: 'published', or 'ours'
 
 
 def import_file(path: Path, experiment: Path, runs: Path | None, wanted: Wanted) -> Taken:
     """Imports a file, and says what was taken from where, and what was not. Raises `UserError` where nothing was."""
-    if not path.is_file():
+    hub = named_on_hub(path)
+    if hub is not None:
+        say(f"Downloads the data set {hub}, where it is not there yet")
+        path = download(hub)
+    if not path.is_file() and not path.is_dir():
         raise UserError("there is no such file", where=path, remedy="Name a file of texts.")
     reader = find_reader(path, wanted.format)
     catalog_folder = catalog_of(experiment)
@@ -50,8 +56,10 @@ def import_file(path: Path, experiment: Path, runs: Path | None, wanted: Wanted)
         bad = next((row for row in reader.read(path, wanted.inputs) if isinstance(row, BadRow)), None)
         why = f": row {bad.row}: {bad.reason}" if bad else ""
         raise UserError(f"has no row that {reader.name} can read{why}", where=path, remedy="Say its --format.")
-    columns = find_mapping(first, wanted.columns, reader.columns, wanted.parts, path)
+    columns = find_mapping(first, wanted.columns, reader.columns, wanted.parts, path, items=reader.items)
     say(f"{path.name}, read as {reader.name}: {columns.line}")
+    if reader.items and columns.guessed:
+        say(f"Nobody named the columns of {', '.join(columns.guessed)}: they are assumed by their usual names")
     if wanted.alike:
         catalog_folder = add_topics(experiment, wanted.alike)
     catalog = read_catalog(catalog_folder)
@@ -60,7 +68,7 @@ def import_file(path: Path, experiment: Path, runs: Path | None, wanted: Wanted)
     with watch("import", 0) as progress:
         taken = take_file(run, path, reader, columns, catalog, progress, inputs=wanted.inputs, add=wanted.add)
         progress(Outcome(taken.file.texts, taken.file.failed))
-    _write_experiment(experiment, run, catalog_folder)
+    _write_experiment(experiment, run, catalog_folder, reader, wanted)
     workspace = open_workspace(experiment, runs)
     workspace.write(workspace.manifest())
     _tell(taken, experiment)
@@ -75,13 +83,13 @@ def read_mapping_file(file: Path) -> dict[str, str]:
         raise UserError(f"cannot be read: {fault}", where=file, remedy="Write fields and columns as TOML.") from fault
     table = data.get("import", data)
     for key, value in table.items():
-        if key not in FIELDS or not isinstance(value, str):
-            remedy = did_you_mean(key, FIELDS) or f"Fields are: {', '.join(FIELDS)}."
+        if key not in (*FIELDS, *ITEM_FIELDS) or not isinstance(value, str):
+            remedy = did_you_mean(key, (*FIELDS, *ITEM_FIELDS)) or f"Fields are: {', '.join(FIELDS)}."
             raise UserError(f"{key!r} is no field with the name of a column", where=file, remedy=remedy)
     return dict(table)
 
 
-def _write_experiment(file: Path, run: RunFolder, catalog: Path | None) -> None:
+def _write_experiment(file: Path, run: RunFolder, catalog: Path | None, reader: Reader, wanted: Wanted) -> None:
     imported = read_imported(run)
     jobs = list(imported.texts)
     found = {
@@ -91,7 +99,8 @@ def _write_experiment(file: Path, run: RunFolder, catalog: Path | None) -> None:
         "countries": sorted({prompt.country for prompt in imported.prompts if prompt.country}),
     }
     there = file.exists()
-    added = write_lists(file, found, catalog)
+    sources = {"extractor": PUBLISHED, "links": PUBLISHED if wanted.links == "published" else "index"}
+    added = write_lists(file, found, catalog, **(sources if reader.items else {}))
     if not there:
         say(f"Wrote {file}")
     elif added:

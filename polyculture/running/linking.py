@@ -11,7 +11,7 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import ExperimentError, SnapshotError, WikidataError
 from polyculture.cache.outcome import Outcome, Progress
 from polyculture.console import say
-from polyculture.experiment.file import LinkSection
+from polyculture.experiment.file import PUBLISHED, LinkSection
 from polyculture.experiment.snapshots import find_snapshot
 from polyculture.experiment.workspace import Workspace
 from polyculture.link.forms import FORMS
@@ -19,6 +19,7 @@ from polyculture.link.forms import FORMS
 if TYPE_CHECKING:
     from polyculture.cache.manifest import Manifest
     from polyculture.link.api.client import ApiSettings
+    from polyculture.link.published import PublishedLinker
     from polyculture.link.rules import LinkRules
     from polyculture.link.source import Source
 
@@ -37,6 +38,8 @@ class LinkingStage:
     def linker_id(self) -> str:
         from polyculture.link.rules import linker_id
 
+        if (published := self._published) is not None:
+            return published.identity
         experiment = self.workspace.experiment
         return linker_id(self.source, self.workspace.catalog, experiment.topics, self._rules)
 
@@ -56,7 +59,25 @@ class LinkingStage:
 
         if isinstance(self.source, IndexSource):
             verify(self.source.snapshot)
-        return link_run(self.workspace.run, manifest, self.workspace.catalog, self.source, progress, self._rules)
+        return link_run(
+            self.workspace.run, manifest, self.workspace.catalog, self.source, progress, self._rules, self._published
+        )
+
+    @property
+    def _published(self) -> PublishedLinker | None:
+        """The links that the texts came with, where the experiment takes those."""
+        from polyculture.cache.parquet import read_rows
+        from polyculture.cache.schema import PUBLISHED_LINKS
+        from polyculture.link.published import PublishedLinker
+
+        workspace = self.workspace
+        if workspace.experiment.link.source != PUBLISHED:
+            return None
+        path = workspace.run.table(PUBLISHED_LINKS.name)
+        if not path.exists():
+            remedy = "Import them with --format makieval, or name another link.source."
+            raise ExperimentError("link.source: no imported text came with links", where=workspace.file, remedy=remedy)
+        return PublishedLinker(workspace.catalog, self.source, read_rows(path, PUBLISHED_LINKS))
 
     @property
     def _rules(self) -> LinkRules:
@@ -81,7 +102,12 @@ def plan_linking(workspace: Workspace, *, contact_needed: bool = True) -> Linkin
     except SnapshotError as fault:
         what = f"link.snapshot: {fault.where}: {fault.what}"
         raise ExperimentError(what, where=workspace.file, remedy=fault.remedy) from fault
-    settings = {"source": "index", "snapshot": section.snapshot, "identity": snapshot.identity, **_forms(section)}
+    settings = {
+        "source": section.source,
+        "snapshot": section.snapshot,
+        "identity": snapshot.identity,
+        **_forms(section),
+    }
     return LinkingStage(workspace, IndexSource(snapshot), settings)
 
 

@@ -1,0 +1,67 @@
+"""The links that a study published, as a run's links: its item of each surface, with what a snapshot knows of it.
+
+A surface has one item in a language, topic and kind, as with our linker: that which most of the study's mentions of it
+name; of several alike, the lowest number. The others are candidates that lost, with their counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import pyarrow as pa
+
+from polyculture.cache.catalog import Catalog
+from polyculture.cache.database import connect
+from polyculture.cache.identity import content_id
+from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS
+from polyculture.link.linker import create_country_codes
+from polyculture.link.source import Source
+from polyculture.link.statements import statement
+
+_TABLES = (CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS)
+
+
+@dataclass(frozen=True)
+class PublishedLinker:
+    """Takes the links of `published_links`; names and countries of items are those of `source`."""
+
+    catalog: Catalog
+    source: Source
+    links: pa.Table  # of the table `published_links`
+
+    @cached_property
+    def identity(self) -> str:
+        """A hash of what decides the links, and the countries of their items."""
+        countries = [self.catalog.country_items, self.catalog.divided_states]
+        return content_id("published links", 1, self.source.identity, self.links.to_pydict(), countries)
+
+    def link(self, queries: pa.Table) -> dict[str, pa.Table]:
+        """The tables of links for `queries`: language, topic, kind and surface."""
+        with connect() as connection, self.source.opened(connection):
+            connection.from_arrow(queries).create("queries")
+            connection.from_arrow(self.links).create("published")
+            connection.execute(statement("published_ranked"))
+            items = [item for (item,) in connection.sql("SELECT item FROM linked ORDER BY item").fetchall()]
+            self.source.fetch(connection, items)
+            creators = connection.sql(statement("creators")).fetchall()
+            self.source.fetch(connection, [item for (item,) in creators])
+            create_country_codes(connection, self.catalog)
+            found = {}
+            for table, name in zip(_TABLES, ("published_candidates", "entities", "entity_countries",
+                                             "published_chosen"), strict=True):  # fmt: skip
+                rows = connection.sql(statement(name)).to_arrow_table()
+                found[table.name] = rows.select(table.schema.names).cast(table.schema)
+            return _named(found, self.links)
+
+
+def _named(found: dict[str, pa.Table], links: pa.Table) -> dict[str, pa.Table]:
+    """The same with the study's labels for items that the source has no name of."""
+    labels = {
+        qid: label for qid, label in zip(links["qid"].to_pylist(), links["label"].to_pylist(), strict=True) if label
+    }
+    rows = found[ENTITIES.name].to_pylist()
+    told = [
+        {**row, "label": labels.get(row["qid"], row["label"])} if row["label"] == row["qid"] else row for row in rows
+    ]
+    return {**found, ENTITIES.name: pa.Table.from_pylist(told, ENTITIES.schema)}

@@ -1,0 +1,123 @@
+"""A study's release with its own items and links: published, recomputed and re-linked, side by side."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+from tests.polyculture.test_command_line import polyculture
+
+# A row per item, as a study may release it. Pasta is general; "Pizza" has two items, of which most mentions name one.
+TEXTS = {
+    "a": ("IT", "I like pizza and risotto. And pizza again."),
+    "b": ("IT", "Pizza, then pasta."),
+    "c": ("JP", "Sushi and ramen."),
+}
+ITEMS = [
+    ("a", "pizza", "specific", "Q177", "pizza"),
+    ("a", "risotto", "specific", "http://www.wikidata.org/entity/Q20068", "risotto"),
+    ("a", "pizza", "specific", "Q177", "pizza"),
+    ("a", "tiramisu", "specific", "Q215348", "tiramisu"),  # not in the text
+    ("a", "pizza", "specific", "pizza!", "pizza"),  # no QID
+    ("b", "Pizza", "specific", "Q999999999", "another pizza"),  # no item that the snapshot knows
+    ("b", "pasta", "general", "Q178", "pasta"),
+    ("b", "", "specific", "Q178", "pasta"),  # no surface
+    ("c", "Sushi", "specific", "Q46383", "sushi"),
+    ("c", "ramen", "specific", None, None),  # the study found no item
+]
+NAMES = ("entity", "granularity", "qid", "english_label")
+
+
+def row_of(text: str) -> dict[str, object]:
+    country, words = TEXTS[text]
+    return {"model": "m", "language": "en", "country": country, "topic": "food", "response": words, "id": text}
+
+
+def write(folder: Path) -> Path:
+    """Shards of two kinds: a row per item, and a row per text with lists."""
+    folder.mkdir()
+    rows = [row_of(text) | dict(zip(NAMES, item, strict=True)) for text, *item in ITEMS if text != "c"]
+    rows.append(row_of("a") | {"country": "Narnia", "id": "n", "entity": "pizza", "granularity": 1, "qid": "Q177"})
+    (folder / "0.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    columns = zip(*[item for text, *item in ITEMS if text == "c"], strict=True)
+    lists = row_of("c") | {name: json.dumps(values) for name, values in zip(NAMES, columns, strict=True)}
+    with (folder / "1.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(lists))
+        writer.writeheader()
+        writer.writerow(lists)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("release")
+    write(folder / "data")
+    for name, links in (("published", "published"), ("relinked", "ours")):
+        words = ("--as", f"{name}.toml", "--format", "makieval", "--links", links)
+        done = polyculture("import", "data", *words, cwd=folder)
+        assert done.returncode == 0, done.stderr
+        assert "qid from 'qid'" in done.stderr
+        assert "assumed by their usual names" in done.stderr
+        done = polyculture("run", f"{name}.toml", cwd=folder)
+        assert done.returncode == 0, done.stderr
+    return folder
+
+
+def rows_of(folder: Path, name: str, query: str) -> list[dict[str, str]]:
+    done = polyculture("sql", f"{name}.toml", query, "--format", "csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return list(csv.DictReader(done.stdout.splitlines()))
+
+
+def test_rows_and_items_that_cannot_be_taken_have_a_reason(folder: Path) -> None:
+    found = rows_of(folder, "published", "SELECT row, reason FROM import_failures ORDER BY row")
+    reasons = [(row["row"].partition(":")[0], row["reason"].partition(" (")[0]) for row in found]
+    assert sorted(reasons) == [
+        ("0.jsonl", "item: its QID is no QID"),
+        ("0.jsonl", "item: its surface is empty"),
+        ("0.jsonl", "the country is not in the catalogue"),
+    ]
+
+
+def test_recomputed_numbers_are_those_of_an_independent_count(folder: Path) -> None:
+    specific: Counter[str] = Counter()
+    mentions: Counter[str] = Counter()
+    items: dict[str, set[str]] = defaultdict(set)
+    for text, surface, level, qid, _ in ITEMS:
+        country, words = TEXTS[text]
+        known = qid is not None and qid.rpartition("/")[2].startswith("Q")
+        if surface and surface in words and known:
+            mentions[country] += 1
+            specific[country] += level == "specific"
+            items[country].add(str(qid).rpartition("/")[2])
+    query = """SELECT country, count(*) AS mentions, count(*) FILTER (granularity = 1) AS specific,
+        count(DISTINCT qid) AS items FROM linked_mentions WHERE status = 'linked' GROUP BY ALL"""
+    for row in rows_of(folder, "published", query):
+        country = row["country"]
+        assert int(row["mentions"]) == mentions.pop(country)
+        assert int(row["specific"]) == specific[country]
+        assert int(row["items"]) == len(items[country])
+    assert not mentions
+
+
+def test_the_three_stand_side_by_side(folder: Path) -> None:
+    query = """SELECT p.surface, p.qid AS published, l.qid AS relinked, l.match FROM published_links AS p
+        LEFT JOIN links AS l USING (language, topic, kind, surface) ORDER BY ALL"""
+    found = {row["surface"]: row for row in rows_of(folder, "relinked", query)}
+    assert (found["pizza"]["published"], found["pizza"]["relinked"]) == ("Q177", "Q177")
+    assert found["Pizza"]["published"] == "Q999999999" != found["Pizza"]["relinked"]
+    (row,) = rows_of(folder, "published", "SELECT label FROM entities WHERE qid = 'Q999999999'")
+    assert row["label"] == "another pizza"
+    done = polyculture("compare", "relinked.toml", "--baseline", "published.toml", cwd=folder)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_hub_that_cannot_be_reached_is_one_line(tmp_path: Path) -> None:
+    done = polyculture("import", "hub:owner/none-such", "--as", "e.toml", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "import their folder" in done.stderr
+    assert "Traceback" not in done.stderr
