@@ -82,6 +82,5 @@ class Published:
         ]
 
 
-def _ids(part: Any) -> list[str]:
-    ids: list[str] = read_rows(part, EXTRACTIONS, ["extraction_id"])["extraction_id"].to_pylist()
-    return ids
+def _ids(part: Any) -> list[Any]:
+    return read_rows(part, EXTRACTIONS, ["extraction_id"])["extraction_id"].to_pylist()

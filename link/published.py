@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.database import connect
 from polyculture.cache.identity import content_id
+from polyculture.cache.layout import Table
 from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS
 from polyculture.link.linker import create_country_codes
 from polyculture.link.source import Source
 from polyculture.link.statements import statement
 
-_TABLES = (CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS)
+_TABLES: tuple[Table[Any], ...] = (CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS)
 
 
 @dataclass(frozen=True)
