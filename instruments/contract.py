@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from polyculture.cache.worker import Step
     from polyculture.generate.engines import Capability, ModelSpec
     from polyculture.generate.engines.models import Models
+    from polyculture.reports.papers.paper import ReportPaper
     from polyculture.reports.section import Section
 
 Setup = Mapping[str, Any]  # which model it is, exactly, and what decides its numbers
@@ -160,6 +161,7 @@ class Command:
     # What its options take of each model of the experiment. One that lacks it, as its engine declares, is left out.
     needs: Callable[[Any], Sequence[Capability[Any]]] = lambda _options: ()
     sources: tuple[Path, ...] = ()  # where its own data sets are published, for `data fetch`: a TOML file each
+    paper: Callable[[], ReportPaper] | None = None  # the paper that it measures anew, for `report --paper`
 
 
 class Instrument(Protocol):

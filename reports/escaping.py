@@ -1,4 +1,4 @@
-"""Escapes untrusted data: JSON that contains no markup, CSV that contains no formula."""
+"""Escapes untrusted data: JSON without markup, CSV without formulas, LaTeX without commands."""
 
 from __future__ import annotations
 
@@ -15,6 +15,16 @@ from markupsafe import Markup
 
 LONGEST_CSV = 20_000  # letters of a table in the page that are not packed: a page is under 5 MB
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "\t", "\r")
+_LATEX = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+    "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedblright{}", "\ufffd": "?",
+}  # fmt: skip
+
+
+def latex_text(text: str) -> str:
+    """Text that LaTeX prints as it stands: no sign of it is a command."""
+    return "".join(_LATEX.get(sign, sign) for sign in text)
 
 
 def packed(data: Any) -> Markup:

@@ -40,7 +40,7 @@ def latex_table(
     styled = shown.rename(columns=lambda column: called.get(column, _heading(column)))
     return (
         styled.style.hide(axis="index")
-        .format(_signs, escape="latex")
+        .format(signs, escape="latex")
         .format_index(escape="latex", axis=1)
         .to_latex(
             hrules=True,
@@ -134,6 +134,6 @@ def _is_number(word: str) -> bool:
     return word == "" or word[0] in "0123456789+<\u2212"
 
 
-def _signs(word: object) -> str:
+def signs(word: object) -> str:
     """An escaped word, with the signs that LaTeX's usual fonts have under other names."""
     return str(word).replace("\u2212", "$-$").replace("< ", "$<$ ").replace("\ufffd", "?") or "--"

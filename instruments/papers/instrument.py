@@ -20,6 +20,7 @@ from polyculture.instruments.papers.parts import (
     read_cultures,
     read_languages,
 )
+from polyculture.instruments.papers.report_paper import report_paper
 from polyculture.instruments.swaps.layout import SWAPS
 from polyculture.instruments.tokens.layout import TOKENS
 
@@ -83,6 +84,7 @@ class Papers:
             parts=partial(paper_parts, "camellia"),
             lists=True,
             idle=_IDLE,
+            paper=partial(report_paper, "camellia"),
         ),
         "camel": Command(
             CamelOptions,
@@ -91,6 +93,7 @@ class Papers:
             parts=partial(paper_parts, "camel"),
             lists=True,
             idle=_IDLE,
+            paper=partial(report_paper, "camel"),
         ),
     }
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -216,8 +215,3 @@ def _vocabulary_cells(rows: Sequence[Row]) -> Iterator[TableCell]:
     for row in rows:
         column = row["language"] if row["characters"] == LETTERS else f"{row['language']}: {row['reading']}"
         yield TableCell(TOKENS, row["model"], column, "", "", "", row["characters"], row["share"])
-
-
-def table_folder(report_tables: Path, paper: Paper) -> Path:
-    """Where a paper's tables are written."""
-    return report_tables / f"paper-{paper.name}"

@@ -34,8 +34,9 @@ class Figures(StrEnum):
 
 
 class PaperName(StrEnum):
-    """The papers whose tables can be written. A copy of `instruments.papers.papers.toml`."""
+    """The papers whose tables can be written. A copy of the names of `running.papers.report_papers`."""
 
+    MAKIEVAL = "makieval"
     CAMELLIA = "camellia"
     CAMEL = "camel"
 
@@ -61,9 +62,13 @@ def report(
         float | None,
         typer.Option(help="With --figures: inches, at most. Default 3.3, a column; 6.9 for two.", min=1.5, max=40.0),
     ] = None,
+    main_table: Annotated[
+        Path | None,
+        typer.Option(help="Write models by metrics with intervals to this .tex file, too, for a column of 8.5 cm."),
+    ] = None,
     paper: Annotated[
         PaperName | None,
-        typer.Option(help="Write a paper's tables in its layout, too, as CSV and LaTeX: rows models, columns types."),
+        typer.Option(help="Write a paper's tables, too, as CSV and LaTeX: rows models, columns types or languages."),
     ] = None,
     data: Annotated[
         str | None, typer.Option(help="With --paper: the name of the data set. Default: the paper's own.")
@@ -74,8 +79,11 @@ def report(
 ) -> None:
     """Write report.html from what is in the store.
 
-    With --paper camellia, the paper's tables, from stored scores and answers, by the paper's protocol; published
-    figures stand below. No model is asked.
+    With --paper camellia, the paper's tables, from stored scores and answers, by the paper's protocol; with --paper
+    makieval, the four metrics by model, language, country and topic. Published figures stand below. No model is asked.
+
+    With --main-table, models by metrics with their intervals, in the 8.5 cm of a paper's column. It takes the LaTeX
+    packages booktabs, array and graphicx.
 
     With --figures, letters are 7 points, in the fonts of this machine; see docs/figures.md.
     """
@@ -84,6 +92,8 @@ def report(
 
     if paper is None and (data or published):
         raise typer.BadParameter("--data and --published say what --paper reads: give --paper, too")
+    if paper is not None and data:
+        _check_data(paper.value)
     if figures is None and (figure_format or figure_width):
         raise typer.BadParameter("--figure-format and --figure-width say how --figures writes: give --figures, too")
     workspace = open_workspace(experiment, runs)
@@ -101,6 +111,8 @@ def report(
         typer.echo(f"Tables: {workspace.run.report_tables} ({', '.join(path.name for path in written) or 'no rows'})")
     if figures is not None:
         _write_figures(workspace, figures, figure_format or [Figures.SVG, Figures.PDF], figure_width or COLUMN)
+    if main_table is not None:
+        _write_main_table(workspace, main_table)
     if paper is not None:
         _write_paper(workspace, paper.value, data, published)
 
@@ -116,23 +128,31 @@ def _write_figures(workspace: Workspace, folder: Path, formats: list[Figures], i
     typer.echo(f"Figures: {folder} ({len(written)} files of {', '.join(formats)}, at most {inches:g} inches wide)")
 
 
+def _check_data(name: str) -> None:
+    from polyculture.running.papers import report_papers
+
+    if not report_papers()[name].of_data_set:
+        raise typer.BadParameter(
+            f"--data names a data set, and --paper {name} reads what this run's texts name: drop it"
+        )
+
+
 def _write_paper(workspace: Workspace, name: str, data: str | None, published: Path | None) -> None:
-    from polyculture.cache.store import open_store
-    from polyculture.instruments.papers.paper import ours, papers
-    from polyculture.instruments.papers.paper_files import CELLS, write_paper
-    from polyculture.instruments.papers.paper_tables import paper_tables, table_folder
-    from polyculture.instruments.papers.published import read_published
+    from polyculture.reports.papers.paper import PaperAsked
+    from polyculture.running.layout import store_layout
+    from polyculture.running.papers import report_papers
+
+    paper, run, seed = report_papers()[name], workspace.run, workspace.experiment.sampling.seed
+    asked = PaperAsked(run, store_layout(), workspace.catalog, workspace.file, seed, data, published)
+    written = paper.write(asked)
+    typer.echo(f"{paper.title}: {written.folder} ({written.tables} tables, {written.files} files)")
+    for note in written.notes:
+        typer.echo(note)
+
+
+def _write_main_table(workspace: Workspace, file: Path) -> None:
+    from polyculture.reports.main_table import write_main_table
     from polyculture.running.layout import store_layout
 
-    paper, run = papers()[name], workspace.run
-    cells = [*read_published(), *(read_published(published) if published else ())]
-    with open_store(run, store_layout()) as store:
-        tables = paper_tables(store, paper, data or paper.data, ours(), workspace.experiment.sampling.seed)
-    folder = table_folder(run.report_tables, paper)
-    written = write_paper(folder, paper, data or paper.data, tables, cells)
-    typer.echo(f"{paper.title}: {folder} ({len(tables)} tables, {len(written)} files)")
-    less = sum(any(cell.lacking for cell in table.cells) for table in tables)
-    if less:
-        typer.echo(f"{less} of them lack what the paper's protocol has: column lacking of {folder / CELLS}.csv")
-    if not tables:
-        typer.echo(f"Nothing is measured on {data or paper.data} yet: polyculture {name} {workspace.file}")
+    models = write_main_table(workspace.run, file, workspace.catalog, store_layout())
+    typer.echo(f"Main table: {file} ({models} models)")

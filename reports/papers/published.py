@@ -1,4 +1,4 @@
-"""Published figures as rows: those that come along, and a user's own in the same form.
+"""Published figures as rows: those that come along with a paper, and a user's own in the same form.
 
 A row is a cell of a paper's table. The form: `docs/papers.md`.
 """
@@ -12,7 +12,6 @@ from pathlib import Path
 
 from polyculture.cache.errors import DataSetError
 
-SHIPPED = Path(__file__).with_name("published.tsv")
 UNITS = {"percent": 0.01, "share": 1.0, "count": 1.0, "index": 1.0}
 
 
@@ -22,7 +21,7 @@ class PublishedCell:
 
     paper: str  # the name of its command: 'camel'
     table: str  # as the paper counts its tables and figures
-    measure: str  # 'cbs' | 'sentiment' | 'qa' | 'ner' | 'embeddings' | 'tokens' | 'texts'
+    measure: str  # 'cbs', 'granularity', ...: as the files of this paper are named
     row: str  # the model, as the paper names it; as the experiment does, where both are to stand beside one another
     column: str  # 'food', 'names, female', 'average', ...
     language: str
@@ -33,7 +32,7 @@ class PublishedCell:
     source: str
 
 
-def read_published(file: Path = SHIPPED) -> tuple[PublishedCell, ...]:
+def read_published(file: Path) -> tuple[PublishedCell, ...]:
     """The cells of a table with tabs. Raises `DataSetError` that names the line and what is wrong with it."""
     try:
         text = file.read_text(encoding="utf-8-sig")
