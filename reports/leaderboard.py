@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+from polyculture.reports.figures.boards import board_figure, line_id
+from polyculture.reports.figures.figure import Figure
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FormattedEstimate, count, estimate, known
 from polyculture.reports.texts import texts
@@ -23,6 +25,7 @@ class BoardLine:
     name: str
     estimate: FormattedEstimate
     sizes: tuple[str, ...]  # contexts, native and Western entities
+    anchor: str  # its id on the page
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,7 @@ class Board:
     title: str
     goal: str
     groups: tuple[BoardGroup, ...]
+    figure: Figure | None  # None where no model has a number
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,31 +61,37 @@ def boards(rows: Sequence[Row], titles: Mapping[str, str], names: Names) -> tupl
     """
     keys = ("task", "metric", "dataset", "setting", "variant", "goal")
     by_board = groupby(rows, lambda row: tuple(row[key] for key in keys))
-    return tuple(_board(key, list(found), titles, names) for key, found in by_board)
+    return tuple(_board(at, key, list(found), titles, names) for at, (key, found) in enumerate(by_board))
 
 
-def _board(key: tuple[str, ...], rows: Sequence[Row], titles: Mapping[str, str], names: Names) -> Board:
+def _board(number: int, key: tuple[str, ...], rows: Sequence[Row], titles: Mapping[str, str], names: Names) -> Board:
     task, metric, dataset, setting, variant, goal = key
-    places = groupby(rows, lambda row: (row["language"], row["culture"]))
-    groups = tuple(_group(place, list(found), names) for place, found in places)
-    label = titles.get(f"{task}.{metric}", f"{task}: {metric.replace('_', ' ')}")
-    return Board(f"{label}; {dataset}, {setting}, {variant}", texts().goals[goal], groups)
+    by_place = groupby(rows, lambda row: (row["language"], row["culture"]))
+    places = [(_where(place, names), list(found)) for place, found in by_place]
+    groups = tuple(_group(number, at, label, found, names) for at, (label, found) in enumerate(places))
+    title = titles.get(f"{task}.{metric}", f"{task}: {metric.replace('_', ' ')}")
+    title = f"{title}; {dataset}, {setting}, {variant}"
+    return Board(title, texts().goals[goal], groups, board_figure(number, title, goal, places, names))
 
 
-def _group(place: tuple[str | None, str | None], rows: Sequence[Row], names: Names) -> BoardGroup:
+def _where(place: tuple[str | None, str | None], names: Names) -> str:
     language, culture = place
-    where = "All languages and cultures" if language is None else f"{names.language(language)}, {culture or 'all'}"
-    return BoardGroup(where, tuple(_line(row, names) for row in rows), rows[0]["same_items"])
+    return "All languages and cultures" if language is None else f"{names.language(language)}, {culture or 'all'}"
 
 
-def _line(row: Row, names: Names) -> BoardLine:
+def _group(board: int, at: int, label: str, rows: Sequence[Row], names: Names) -> BoardGroup:
+    lines = tuple(_line(row, line_id(board, at, place), names) for place, row in enumerate(rows))
+    return BoardGroup(label, lines, rows[0]["same_items"])
+
+
+def _line(row: Row, anchor: str, names: Names) -> BoardLine:
     model = (row["model"], names.model(row["model"]))
     if known(row["reason"]) is not None:  # no answer of it was usable
         failed = FormattedEstimate(None, None, f"all {count(row['failed'])} failed: {row['reason']}")
-        return BoardLine("", *model, failed, ("", "", ""))
+        return BoardLine("", *model, failed, ("", "", ""), anchor)
     low, high = int(row["rank_low"]), int(row["rank_high"])
     rank = str(low) if low == high else f"{low} to {high}"
     sizes = tuple(count(row[name]) for name in ("contexts", "native_entities", "western_entities"))
     kind = "difference" if row["goal"] == "zero" else "rate"
     found = estimate(kind, row["estimate"], row["low"], row["high"])
-    return BoardLine(rank, *model, found, sizes)
+    return BoardLine(rank, *model, found, sizes, anchor)

@@ -36,7 +36,11 @@ _FOLDER = Path(__file__).parent
 _SQL = _FOLDER / "sql"
 _TEMPLATES = _FOLDER / "templates"
 # SQL of a figure's other tables
-_BESIDE = {"granularity": ("granularity_by_country",), "diversity": ("companions",), "consensus": ("voices",)}
+_BESIDE = {
+    "granularity": ("granularity_by_country",),
+    "diversity": ("companions",),
+    "consensus": ("consensus_by_topic", "voices"),
+}
 _BY_TOPIC = {name: (name,) for name in ("granularity", "diversity", "specificity")}  # metrics by topic and country
 # Figures of the study's metrics that stand open: with all four, the page of seven models is longer than eight screens.
 _FIRST = ("granularity", "specificity", "consensus")
@@ -194,10 +198,21 @@ def _figure(name: str) -> Section:
         _TEMPLATES / "figure.html.jinja",
         _TEMPLATES / f"{name}.toml",
         (_SQL / f"{name}.sql", *(_SQL / f"{file}.sql" for file in beside)),
-        tuple(map(topic_table, _BY_TOPIC.get(name, ()))),
+        (*map(topic_table, _BY_TOPIC.get(name, ())), *((_naming(),) if name == "origins" else ())),
         first=name in _FIRST,
     )
     return section
+
+
+def _naming() -> ReportTable:
+    """The table of where the naming goes; what computes it is imported when it is read."""
+
+    def read(data: ReportData) -> pd.DataFrame:
+        from polyculture.reports.naming import naming_frame
+
+        return naming_frame(data)
+
+    return ReportTable("naming", read, lambda: (_SQL / "naming.sql").read_text(encoding="utf-8"))
 
 
 def topic_table(metric: str) -> ReportTable:

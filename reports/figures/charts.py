@@ -129,6 +129,7 @@ class Curves:
     series: Sequence[str]
     labels: Sequence[str]
     place: Mapping[str, str]
+    top: float | None = None  # the end of the upright scale; None: as far as the curves go
     width: float = WIDE
 
     def draw(self) -> Markup:
@@ -154,7 +155,7 @@ class Curves:
             axes.set_xscale("log")
             axes.set_xticks(_ticks(sizes), [f"{size:,}" for size in _ticks(sizes)])
             axes.set_xticks([], minor=True)
-            axes.set(xlabel=self.labels[0], ylabel=self.labels[1], ylim=(0, None))
+            axes.set(xlabel=self.labels[0], ylabel=self.labels[1], ylim=(0, self.top))
             axes.tick_params(length=0, pad=7)
             axes.grid(axis="y", linewidth=1)
             axes.set_axisbelow(True)

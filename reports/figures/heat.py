@@ -28,7 +28,8 @@ class Heat:
     `details` are said of a number under the pointer or the keyboard: its interval, and what it rests on; where that is
     alike for most of them, `lacking` says why they have no interval. `blocks` names the group of rows that a row is in
     and `column_blocks` that of a column: a line stands between two groups. With `areas`, shares of the largest from 0
-    to 1, a cell is a square of that area instead of a number, `hatched` where the number says little.
+    to 1, a cell is a square of that area instead of a number, `hatched` where the number says little. `row_places` says
+    where a row leads to, for rows that are no code of `axes`.
     """
 
     caption: str
@@ -49,6 +50,7 @@ class Heat:
     column_blocks: Mapping[str, str] = field(default_factory=dict)
     areas: Mapping[_Place, float] = field(default_factory=dict)
     hatched: frozenset[_Place] = frozenset()
+    row_places: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def draw(self) -> Markup:
         """The heat map as a `<table>` in which arrow keys move, and the key of its colours."""
@@ -71,7 +73,7 @@ class Heat:
         numbers = self.table.to_numpy(dtype=float)
         blocks = self.edges(list(self.table.index), self.blocks)
         for code, label, values in zip(self.table.index, self.rows, numbers, strict=True):
-            row = SubElement(body, "tr", {**({"class": "block"} if code in blocks else {}), **self._place(0, code)})
+            row = SubElement(body, "tr", {**({"class": "block"} if code in blocks else {}), **self._row_place(code)})
             SubElement(row, "th", {"scope": "row", **self._block(code, blocks)}).text = plain(label)
             row.extend(
                 self._cell(code, column, value, edge=column in edges)
@@ -97,6 +99,9 @@ class Heat:
 
     def _place(self, axis: int, code: str) -> dict[str, str]:
         return _data({self.axes[axis]: code}) if self.axes else {}
+
+    def _row_place(self, code: str) -> dict[str, str]:
+        return _data(self.row_places[code]) if code in self.row_places else self._place(0, code)
 
     def _cell(self, row: str, column: str, value: float, *, edge: bool) -> Element:
         if row == column or not (self.asked is None or (row, column) in self.asked):

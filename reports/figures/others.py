@@ -8,8 +8,10 @@ import pandas as pd
 
 from polyculture.cache.manifest import Manifest
 from polyculture.reports.figures.by_country import country_boxes, topic_boxes
+from polyculture.reports.figures.consensus_by_topic import consensus_by_topic
 from polyculture.reports.figures.country_map import country_map
 from polyculture.reports.figures.figure import Figure
+from polyculture.reports.figures.naming import naming
 from polyculture.reports.figures.trust import trust
 from polyculture.reports.figures.voices import voices
 from polyculture.reports.names import Names
@@ -53,7 +55,12 @@ def _specificity(drawn: Figure, frames: Frames, manifest: Manifest, names: Names
 
 
 def _consensus(drawn: Figure, frames: Frames, manifest: Manifest, names: Names) -> Folded:
-    return drawn, (voices(frames["voices"], manifest, names),)
+    by_topic = consensus_by_topic(frames["consensus_by_topic"], manifest, names)
+    return drawn, (by_topic, voices(frames["voices"], manifest, names))
+
+
+def _origins(drawn: Figure, frames: Frames, manifest: Manifest, names: Names) -> Folded:
+    return drawn, (naming(frames["naming"], manifest, names),)
 
 
 _MORE: Mapping[str, Callable[[Figure, Frames, Manifest, Names], Folded]] = {
@@ -61,4 +68,5 @@ _MORE: Mapping[str, Callable[[Figure, Frames, Manifest, Names], Folded]] = {
     "diversity": _diversity,
     "specificity": _specificity,
     "consensus": _consensus,
+    "origins": _origins,
 }

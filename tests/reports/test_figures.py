@@ -16,10 +16,16 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.reports.figure_files import FigureFormat, write_figures
 from polyculture.reports.figures.boxes import Boxes
 from polyculture.reports.figures.by_country import country_boxes
+from polyculture.reports.figures.charts import Curves, Dots
+from polyculture.reports.figures.consensus_by_topic import consensus_by_topic
 from polyculture.reports.figures.heat import Heat
+from polyculture.reports.figures.naming import naming
 from polyculture.reports.figures.print_style import page_colours
+from polyculture.reports.figures.saturation import saturation
 from polyculture.reports.figures.trust import trust
+from polyculture.reports.leaderboard import boards
 from polyculture.reports.names import Names
+from polyculture.reports.naming import naming_shares
 from polyculture.reports.sections import OWN_SECTIONS
 from tests.report_run import MODELS, kitchens
 
@@ -106,6 +112,102 @@ def test_squares_are_as_large_as_the_evidence_and_hatched_where_they_may_be_the_
     assert heat.details["JP", "ja"] == "0.50 to 0.70; neutral 0.20; n = 100"
     assert "1 of 3 squares have no interval" in figure.caption
     assert figure.rows[0][0].says.startswith("1 of 3 squares")
+
+
+def test_naming_goes_from_a_country_in_its_own_language_to_origins_without_and_with_its_name(
+    manifest: Manifest, names: Names
+) -> None:
+    def cell(number: int, topic: str, country: str | None, origins: dict[str, int]) -> list[dict[str, object]]:
+        """20 responses that name one item each, from these origins; a cell without a country is neutral."""
+        each = [origin for origin, times in origins.items() for _ in range(times)]
+        place = {"model": MODEL, "language": "ja", "topic": topic, "condition": "explicit" if country else "neutral"}
+        said = [{"cell": number, "prompt": number, "sample": sample, "origin": o} for sample, o in enumerate(each)]
+        return [{**place, "country": country, **one, "numerator": 1, "denominator": 1} for one in said]
+
+    found = [
+        *cell(1, "food", None, {"JP": 4, "IT": 16}), *cell(2, "beverages", None, {"IT": 20}),
+        *cell(3, "music", None, {"IT": 20}),  # no prompt names a country on this topic: it counts on neither side
+        *cell(4, "food", "JP", {"JP": 16, "more": 4}), *cell(5, "beverages", "JP", {"JP": 20}),
+        *cell(6, "food", "IN", {"IN": 20}),  # Japanese is no language of India
+    ]  # fmt: skip
+    shares = naming_shares(pd.DataFrame(found), names)
+    assert set(shares["country"]) == {"JP"}
+    values = {(row["condition"], row["origin"]): row for row in shares.to_dict("records")}
+    assert {place: round(row["estimate"], 6) for place, row in values.items()} == {
+        ("neutral", "IT"): 0.9, ("neutral", "JP"): 0.1, ("explicit", "JP"): 0.9, ("explicit", "more"): 0.1,
+    }  # fmt: skip
+    japan = values["explicit", "JP"]
+    assert (japan["low"] < 0.9 < japan["high"] <= 1, japan["cells"], japan["incidences"]) == (True, 2, 40)
+    unasked, asked = (panel.chart for panel in naming(shares, manifest, names).rows[0])
+    assert isinstance(unasked, Heat)
+    assert isinstance(asked, Heat)
+    assert unasked.limits == asked.limits  # one scale
+    assert list(asked.columns) == ["JP", "IT", "more"]
+    assert asked.details["JP ja", "Japan"].endswith("; no country named: 0.10; n = 40")
+    rows_of = [re.search("<tbody><tr([^>]*)>", str(chart.draw())) for chart in (unasked, asked)]
+    places = [sorted(re.findall('data-[a-z]+="[^"]*"', found[1])) for found in rows_of if found]
+    assert places == [['data-language="ja"'], ['data-country="JP"', 'data-language="ja"']]  # neutral prompts have none
+
+
+def test_naming_without_responses_is_no_figure(manifest: Manifest, names: Names) -> None:
+    columns = ["model", "language", "topic", "condition", "country", "cell", "prompt", "sample", "origin"]
+    nothing = naming_shares(pd.DataFrame(columns=[*columns, "numerator", "denominator"]), names)
+    assert naming(nothing, manifest, names).missing
+
+
+def test_consensus_by_topic_has_a_mark_per_model_and_topic_and_one_of_all_topics(
+    manifest: Manifest, names: Names
+) -> None:
+    found = [
+        {"model": model, "topic": topic, "estimate": value, "low": value / 2, "high": None if topic else 1.0,
+         "no_interval": None, "responses": 40, "incidences": 200}
+        for model, value in zip(MODELS[:2], (0.4, 0.8), strict=True)
+        for topic in (None, "food")
+    ]  # fmt: skip
+    chart = consensus_by_topic(pd.DataFrame(found), manifest, names).rows[0][0].chart
+    assert isinstance(chart, Dots)
+    assert (list(chart.labels), chart.limits) == (["All topics", "Food"], (0.0, 1.0))
+    drawn = ElementTree.fromstring(str(chart.draw()))
+    links = [link.attrib for link in drawn.iter() if link.tag.endswith("a")]
+    assert sorted(link.get("data-topic", "") for link in links) == ["", "", "food", "food"]
+    assert f"{names.model(MODELS[0])}: 0.40, 0.20 to 1.00" in {link["aria-label"] for link in links}
+
+
+def test_panels_of_saturation_share_one_scale(manifest: Manifest, names: Names) -> None:
+    found = pd.DataFrame(
+        [
+            {"model": MODEL, "topic": topic, "responses": responses, "entities": most * responses, "low": None,
+             "high": most * responses + 1, "coverage": 0.5, "cells": 2}
+            for topic, most in (("food", 3.0), ("beverages", 1.0))
+            for responses in (1, 10)
+        ]
+    )  # fmt: skip
+    charts = [panel.chart for panel in saturation(found, manifest, names).rows[0]]
+    tops = [chart.top for chart in charts if isinstance(chart, Curves)]
+    assert len(tops) == 2
+    assert tops[0] == tops[1]
+    assert tops[0] is not None
+    assert tops[0] > 31
+
+
+def test_a_leaderboard_is_drawn_and_its_marks_lead_to_lines_of_its_table(names: Names) -> None:
+    place: dict[str, object] = {
+        "task": "t", "metric": "m", "dataset": "d", "setting": "s", "variant": "v", "goal": "zero", "language": "ja",
+        "culture": None, "same_items": True, "native_entities": 1, "western_entities": 1, "failed": 3,
+    }  # fmt: skip
+    there = {**place, "estimate": -0.2, "low": -0.3, "high": 0.1, "rank_low": 1, "rank_high": 1, "contexts": 9}
+    failed = {**place, "estimate": None, "low": None, "high": None, "contexts": None, "reason": "refused"}
+    rows = [{"model": MODELS[0], "reason": None, **there}, {"model": MODELS[1], **failed}]
+    (board,) = boards(rows, {}, names)
+    assert board.figure is not None
+    chart = board.figure.rows[0][0].chart
+    assert isinstance(chart, Dots)
+    assert chart.limits == pytest.approx((-0.315, 0.315))  # around zero
+    drawn = ElementTree.fromstring(str(chart.draw()))
+    (link,) = [link.attrib for link in drawn.iter() if link.tag.endswith("a")]
+    assert link["href"] == f"#{board.groups[0].lines[0].anchor}"
+    assert link["aria-label"] == f"{names.model(MODELS[0])}, Japanese, all: −0.20, −0.30 to +0.10; 9 contexts"
+    assert boards([rows[1]], {}, names)[0].figure is None
 
 
 def test_figures_are_files_of_a_columns_width_in_the_pages_colours(run: RunFolder, tmp_path: Path) -> None:
