@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from polyculture.cache.worker import Step
     from polyculture.generate.engines import Capability, ModelSpec
     from polyculture.generate.engines.models import Models
-    from polyculture.reports.papers.paper import ReportPaper
+    from polyculture.reports.paper_tables.paper import ReportPaper
     from polyculture.reports.section import Section
 
 Setup = Mapping[str, Any]  # which model it is, exactly, and what decides its numbers

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from polyculture.reports.papers.paper import PaperAsked, ReportPaper, WrittenPaper, paper_folder
+from polyculture.reports.paper_tables.paper import PaperAsked, ReportPaper, WrittenPaper, paper_folder
 
 SHIPPED = Path(__file__).with_name("published.tsv")
 
@@ -22,7 +22,7 @@ def _write(name: str, asked: PaperAsked) -> WrittenPaper:
     from polyculture.instruments.papers.paper import ours, papers
     from polyculture.instruments.papers.paper_files import CELLS, write_paper
     from polyculture.instruments.papers.paper_tables import paper_tables
-    from polyculture.reports.papers.published import read_published
+    from polyculture.reports.paper_tables.published import read_published
 
     paper = papers()[name]
     data = asked.data or paper.data

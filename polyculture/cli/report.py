@@ -138,7 +138,7 @@ def _check_data(name: str) -> None:
 
 
 def _write_paper(workspace: Workspace, name: str, data: str | None, published: Path | None) -> None:
-    from polyculture.reports.papers.paper import PaperAsked
+    from polyculture.reports.paper_tables.paper import PaperAsked
     from polyculture.running.layout import store_layout
     from polyculture.running.papers import report_papers
 

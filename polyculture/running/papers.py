@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from polyculture.reports.papers.paper import ReportPaper
+    from polyculture.reports.paper_tables.paper import ReportPaper
 
 
 def report_papers() -> Mapping[str, ReportPaper]:
     """All papers by name."""
     from polyculture.instruments import INSTRUMENTS
     from polyculture.instruments.contract import loaded
-    from polyculture.reports.papers.makieval import STUDY
+    from polyculture.reports.paper_tables.makieval import STUDY
 
     commands = (command for each in loaded(INSTRUMENTS) for command in each.commands.values())
     found = (STUDY, *(command.paper() for command in commands if command.paper))

@@ -26,7 +26,7 @@ from polyculture.instruments.papers.paper_files import write_paper
 from polyculture.instruments.papers.paper_tables import PaperTable, TableCell, paper_tables
 from polyculture.instruments.papers.scored import Choice
 from polyculture.instruments.tokens.rows import VOCABULARY_SHARES, CountedVocabulary
-from polyculture.reports.papers.published import read_published
+from polyculture.reports.paper_tables.published import read_published
 from polyculture.running.layout import store_layout
 from tests.instruments.test_cbs_store import DEMO, ToyEngine
 from tests.instruments.test_ledger import placed_contexts

@@ -24,6 +24,7 @@ NAMES = {
     "headline", "health", "granularity", "diversity", "saturation", "specificity", "consensus", "bias", "swaps",
     "separations", "leaderboard", "comparisons", "companions", "components", "resolution", "dominance", "failures",
     "origins", "granularity_by_country", "voices", "culture_scores", "culture_sentiments", "matched_pairs", "claims",
+    "naming", "consensus_by_topic",
 }  # fmt: skip
 
 UNPRINTED = {"entity_positions", "granularity_by_topic", "diversity_by_topic", "specificity_by_topic"}

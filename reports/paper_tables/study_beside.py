@@ -10,8 +10,8 @@ from typing import Any
 import pandas as pd
 
 from polyculture.cache.manifest import Manifest
-from polyculture.reports.papers.published import PublishedCell
-from polyculture.reports.papers.study_tables import OVERVIEW, StudyCell, StudyTable
+from polyculture.reports.paper_tables.published import PublishedCell
+from polyculture.reports.paper_tables.study_tables import OVERVIEW, StudyCell, StudyTable
 from polyculture.reports.table_csv import table_text
 
 COLUMNS = (

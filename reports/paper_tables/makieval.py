@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from polyculture.reports.papers.paper import PaperAsked, ReportPaper, WrittenPaper, paper_folder
+from polyculture.reports.paper_tables.paper import PaperAsked, ReportPaper, WrittenPaper, paper_folder
 
 NAME = "makieval"
 CELLS = "cells"
@@ -14,10 +14,10 @@ CELLS = "cells"
 def _write(asked: PaperAsked) -> WrittenPaper:
     from polyculture.cache.manifest import read_manifest
     from polyculture.reports.names import Names
-    from polyculture.reports.papers.published import read_published
-    from polyculture.reports.papers.study_beside import Beside
-    from polyculture.reports.papers.study_files import table_files
-    from polyculture.reports.papers.study_tables import study_cells, study_tables
+    from polyculture.reports.paper_tables.published import read_published
+    from polyculture.reports.paper_tables.study_beside import Beside
+    from polyculture.reports.paper_tables.study_files import table_files
+    from polyculture.reports.paper_tables.study_tables import study_cells, study_tables
     from polyculture.reports.reading import read_store
 
     published = [one for one in read_published(asked.published) if one.paper == NAME] if asked.published else []

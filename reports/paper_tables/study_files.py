@@ -11,9 +11,9 @@ from polyculture.reports.escaping import latex_text
 from polyculture.reports.latex import LONGEST, signs
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import decimal
-from polyculture.reports.papers.published import PublishedCell
-from polyculture.reports.papers.study_beside import Beside, rounded
-from polyculture.reports.papers.study_tables import (
+from polyculture.reports.paper_tables.published import PublishedCell
+from polyculture.reports.paper_tables.study_beside import Beside, rounded
+from polyculture.reports.paper_tables.study_tables import (
     BY_COUNTRY,
     BY_PAIR,
     BY_TOPIC,

@@ -21,7 +21,7 @@ class PublishedCell:
 
     paper: str  # the name of its command: 'camel'
     table: str  # as the paper counts its tables and figures
-    measure: str  # 'cbs', 'granularity', ...: as the files of this paper are named
+    measure: str  # 'granularity', ...: as the files of this paper are named
     row: str  # the model, as the paper names it; as the experiment does, where both are to stand beside one another
     column: str  # 'food', 'names, female', 'average', ...
     language: str
