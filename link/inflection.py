@@ -23,6 +23,7 @@ _SYLLABLES = {
 class Inflection(TypedDict, total=False):
     """The rules of one language in `inflection.toml`."""
 
+    stems: Mapping[str, str]
     articles: str
     names: list[Rule]
     written: list[Rule]
@@ -40,6 +41,9 @@ def inflections() -> Mapping[str, Inflection]:
     text = Path(__file__).with_name("inflection.toml").read_text(encoding="utf-8")
     for name, syllables in _SYLLABLES.items():
         text = text.replace(f"{{{name}}}", f"[{syllables}]")
+    for own in tomllib.loads(text).values():
+        for name, stems in own.get("stems", {}).items():
+            text = text.replace(f"{{{name}}}", f"(?:{stems})")
     read: dict[str, Inflection] = tomllib.loads(text)
     return read
 

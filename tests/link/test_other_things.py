@@ -27,6 +27,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> IndexSource:
         item("Q112", {"de": "Reis", "tr": "kaz"}, P31="Q746549"),
         item("Q113", {"de": "Ton", "tr": "saat"}, P31="Q746549"),
         item("Q114", {"tr": "kakao tozu"}, P31="Q746549"),
+        item("Q115", {"it": "Panne", "de": "Kohl"}, P31="Q746549"),
+        item("Q116", {"it": "torta", "de": "Stoffhemd"}, {"it": ["Torte"]}, P31="Q746549"),
+        item("Q117", {"it": "limone", "de": "Mohr"}, P31="Q746549"),
+        item("Q118", {"it": "tagliatelle"}, P31="Q746549"),
         item("Q120", {"en": "clogs", "es": "zuecos", "ko": "나막신"}, P279="Q11460"),
     ]
     return index_of(tmp_path_factory.mktemp("other"), entities)
@@ -61,9 +65,19 @@ OTHER_WORDS = [
     ("tr", DISH, "gulu", None),  # gülü has other vowels
     ("tr", DISH, "kazün", None),
     ("tr", DISH, "kazayı", None),  # two cases: kaz + a + yı
+    ("it", DISH, "panni", None),  # cloths; panne is a plural in -e, whose singular is panna
+    ("it", DISH, "torti", None),
+    ("it", DISH, "limona", None),  # limone is no plural
+    ("it", DISH, "tagliatelli", None),
+    ("de", DISH, "Kohlen", None),  # of Kohle
+    ("de", DISH, "Mohren", None),
     ("ko", GARMENT, "나막신 도로", None),  # two particles make no word of their own
 ]
 ENDINGS = [
+    ("it", DISH, "limoni", "Q117"),
+    ("it", DISH, "tagliatella", "Q118"),
+    ("it", DISH, "torte", "Q116"),
+    ("de", DISH, "Stoffhemden", "Q116"),
     ("de", DISH, "Brateier", "Q111"),
     ("de", DISH, "Brateiern", "Q111"),
     ("tr", DISH, "gülü", "Q110"),
