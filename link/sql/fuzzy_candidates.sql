@@ -4,7 +4,20 @@
 -- for other languages, and scripts that omit vowels or write them as marks need a higher score: there one letter more
 -- often makes another name.
 INSERT INTO found
-WITH bearers AS (
+WITH cut_forms AS (
+    SELECT language, key, right(key, length(key) - kept) AS ending
+    FROM (
+        SELECT
+            spelling.language, spelling.key,
+            len(list_filter(range(1, length(forms.key) + 1), lambda place: starts_with(spelling.key, forms.key[:place]))) AS kept
+        FROM forms
+        JOIN spellings AS spelling USING (spelling)
+        WHERE forms.turned AND forms.rule_count = 1
+          AND EXISTS (FROM fuzzy_queries WHERE fuzzy_queries.language = spelling.language AND fuzzy_queries.key = spelling.key)
+    )
+    WHERE kept > 2 AND length(key) - kept BETWEEN 2 AND 3
+),
+bearers AS (
     SELECT members.scope, chain.language, chain.fold, name.normalised AS name, bool_and(chain.english) AS english
     FROM near_names AS name
     SEMI JOIN fuzzy_matches ON fuzzy_matches.name = name.normalised
@@ -31,6 +44,12 @@ close AS (
           WHERE forms.turned AND forms.key = fuzzy_matches.name
             AND spelling.language = fuzzy_queries.language AND spelling.key = fuzzy_queries.key
       ))
+      -- Nor is the ending of a plural: pasties are of pasty, and no pastis. A slip leaves an ending of two or three letters as it is.
+      AND NOT EXISTS (
+          FROM cut_forms
+          WHERE cut_forms.language = fuzzy_queries.language AND cut_forms.key = fuzzy_queries.key
+            AND NOT ends_with(fuzzy_matches.name, cut_forms.ending)
+      )
     GROUP BY ALL
     HAVING bool_or(numbers(fuzzy_matches.name) = numbers(form.key))
 ),
