@@ -27,6 +27,7 @@ from polyculture.link.attribution import check_creators
 from polyculture.link.calibration import create_confidences
 from polyculture.link.entity_json import number
 from polyculture.link.fuzzy import match_fuzzily
+from polyculture.link.kind_words import create_kind_words
 from polyculture.link.name_forms import load_loose_names
 from polyculture.link.ontology import Ontology
 from polyculture.link.queries import create_keys, create_lookups
@@ -147,6 +148,7 @@ class Linker:
         lead = {"clear_lead": self.rules.clear_lead}
         connection.execute(statement("match_names"))
         connection.execute(statement("query_group_codes"))
+        create_kind_words(connection, self.catalog)
         connection.execute(statement("ranked_candidates"), lead)
         connection.execute(statement("linked"))
         creators = connection.sql(statement("creators")).fetchall()

@@ -37,6 +37,7 @@ USELESS = "zstd,fsst,dictionary"
 VERIFIED = "verified"  # folder of the cache: a mark per file that was read whole
 _DAMAGE = ("Corrupt database file", "Could not read enough bytes")  # DuckDB's messages for a damaged or truncated block
 REBUILD = "Build it again: polyculture wikidata build DUMP -o FILE"
+MISSING = "Is the path right? If there is none yet, build it: polyculture wikidata build DUMP -o FILE"
 
 Files = Callable[[str], list[Path]]  # table -> its Parquet files
 
@@ -83,7 +84,7 @@ class Snapshot:
 def open_snapshot(path: Path) -> Snapshot:
     """The snapshot in `path`. Raises `SnapshotError` where it is missing, no snapshot, or of another version."""
     if not path.is_file():
-        raise SnapshotError("there is no snapshot here", where=path, remedy=REBUILD)
+        raise SnapshotError("there is no snapshot here", where=path, remedy=MISSING)
     try:
         with duckdb.connect(str(path), read_only=True) as connection:
             rows = connection.execute("SELECT key, value FROM meta").fetchall()

@@ -102,6 +102,7 @@ class SparqlClient:
     def __init__(self, settings: PullSettings) -> None:
         settings.check()
         self._settings = settings
+        self._answered = False
         self._rate_limiter = RateLimiter(settings.requests_per_minute, sleep=settings.sleep, clock=settings.clock)
         self._http = BoundedHttp(
             {"User-Agent": user_agent(settings.contact), "Accept": "application/sparql-results+json"},
@@ -135,8 +136,11 @@ class SparqlClient:
         """The answer to a SELECT query, in SPARQL's JSON. Raises `TooLargeError` after the endpoint's time limit."""
         try:
             answer: bytes = self._retrying(self._send, query)
+            self._answered = True
         except TryAgainError as fault:
             remedy = "All answers so far are kept: run the same command again later to resume."
+            if not self._answered:
+                remedy = "It never answered: is the address right? Run the same command again later."
             raise self._error(f"the SPARQL endpoint does not answer: {fault}", remedy) from fault
         return answer
 

@@ -23,7 +23,7 @@ import msgspec
 from filelock import FileLock, Timeout
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.errors import CatalogError, JobHeldError, SnapshotError
+from polyculture.cache.errors import CatalogError, JobHeldError, SnapshotError, WikidataError
 from polyculture.cache.files import store_faults
 from polyculture.cache.outcome import Outcome, Progress, silent
 from polyculture.cache.own_folder import claim, remove
@@ -168,3 +168,7 @@ def pages_beside(out: Path) -> Iterator[Path]:
             yield folder
     except Timeout:
         raise JobHeldError(f"{folder}: another process is pulling this snapshot") from None
+    except WikidataError:
+        if not any(folder.glob("*.json.gz")):
+            remove(folder)  # nothing was answered
+        raise

@@ -23,6 +23,8 @@ SELECT
             THEN 'in doubt: the longest name within the mention, whose rest says something else, or names a creator whom the snapshot does not confirm'
         WHEN candidate.rank = 1 AND first.bare AND NOT first.close
             THEN 'in doubt: a given name, or one with a number, which many have'
+        WHEN candidate.rank = 1 AND first.apart AND NOT first.close
+            THEN 'in doubt: its name has a word in brackets, which sets it apart from what the mention may mean'
         WHEN candidate.rank = 1 AND first.ambiguous THEN 'first of several that nothing clearly separates'
         WHEN candidate.rank = 1 AND first.survivors = 1
             THEN 'won: the only one of this name that reaches the topic'

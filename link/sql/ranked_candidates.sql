@@ -125,11 +125,53 @@ LEFT JOIN given_names ON given_names.query = persons.query
 GROUP BY persons.query
 HAVING alone OR bool_or(persons.ruler OR labels.given);
 
+-- unspecified: a row is a query whose first candidate bears the name with a word in brackets alone, which the mention lacks: "fava
+-- (sweet)" is set apart from the fava that one means. Not so where the word says what is asked for: one that stands beside works or
+-- bands, "The War (novel)", or a class or occupation of the item.
+CREATE TABLE unspecified AS
+WITH bracketed AS (
+    SELECT query, item, path, language, regexp_split_to_array(text, '[^\p{L}\p{M}\p{N}]+') AS words, text, topic, code
+    FROM (
+        SELECT
+            first.query, first.item, first.path, first.language, query_group.topic, query_group.language AS code, query.surface,
+            lower(regexp_extract(first.name, '[(（\[]([^()（）\[\]]+)[)）\]]$', 1)) AS text
+        FROM ranked_candidates AS first
+        JOIN queries AS query USING (query)
+        JOIN query_groups AS query_group ON query_group.query_group = query.query_group
+        WHERE first.rank = 1 AND first.strength IN (7, 8, 9)
+    )
+    WHERE text <> '' AND NOT contains(lower(surface), text)
+),
+classes_of AS (
+    SELECT query, language, unnest(path)[2:]::UINTEGER AS class FROM bracketed
+    UNION
+    SELECT bracketed.query, bracketed.language, claim.target
+    FROM bracketed JOIN wikidata.claims AS claim USING (item)
+    WHERE claim.property IN ('P31', 'P279', 'P106')
+),
+kinds AS (
+    SELECT bracketed.query, kind_words.word
+    FROM bracketed JOIN kind_words ON kind_words.topic = bracketed.topic AND kind_words.language = bracketed.code
+    UNION
+    SELECT classes_of.query, name.normalised
+    FROM classes_of JOIN wikidata.names AS name ON name.item = classes_of.class AND name.language IN (classes_of.language, 'mul')
+)
+SELECT bracketed.query
+FROM bracketed
+WHERE NOT EXISTS (
+    FROM kinds
+    WHERE kinds.query = bracketed.query AND (
+        list_contains(bracketed.words, kinds.word) OR bracketed.text = kinds.word
+        OR (regexp_matches(kinds.word, '[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}]') AND contains(bracketed.text, kinds.word))
+        OR (contains(kinds.word, ' ') AND contains(bracketed.text, kinds.word))
+    )
+);
+
 -- best_candidates: a row is a query with at least one survivor: the first, the number of survivors, and what makes it
 -- ambiguous. `close`: the runner-up is as good. `otherwise`: an item outside the topic has the name by an earlier rule: in
 -- the query's own language where the first matches in English; or exactly, or with fewer rules, where the first matches by
 -- spelling, inflection or a name within. A name within a mention whose rest is unknown is ambiguous,
--- and so is a bare given name.
+-- and so is a bare given name, and a name that is the item's with a word in brackets alone (`apart`).
 CREATE TABLE best_candidates AS
 SELECT
     first.*,
@@ -141,7 +183,8 @@ SELECT
     ) AS close,
     coalesce(others.strength // 3 < first.strength // 3 OR others.score > first.score, false) AS otherwise,
     coalesce(first.person AND (survivors.survivors > 1 OR given.alone) AND given.query IS NOT NULL, false) AS bare,
-    close OR otherwise OR bare OR first.strength = 9 AS ambiguous
+    unspecified.query IS NOT NULL AS apart,
+    close OR otherwise OR bare OR apart OR first.strength = 9 AS ambiguous
 FROM ranked_candidates AS first
 JOIN (SELECT query, count(*) AS survivors FROM candidate_paths GROUP BY query) AS survivors USING (query)
 LEFT JOIN runners_up USING (query)
@@ -151,4 +194,5 @@ LEFT JOIN (
     FROM ranked_candidates SEMI JOIN candidate_paths USING (query) WHERE rank IS NULL GROUP BY query
 ) AS others ON others.query = first.query
 LEFT JOIN bare_names AS given ON given.query = first.query
+LEFT JOIN unspecified ON unspecified.query = first.query
 WHERE first.rank = 1;

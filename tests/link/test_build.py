@@ -248,8 +248,9 @@ def test_a_missing_dump_and_a_folder_that_cannot_be_written(tmp_path: Path) -> N
 
 
 def test_what_is_no_snapshot_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SnapshotError, match="there is no snapshot here"):
+    with pytest.raises(SnapshotError, match="there is no snapshot here") as missing:
         open_snapshot(tmp_path / "none.duckdb")
+    assert "Is the path right?" in str(missing.value)
     text = tmp_path / "text.duckdb"
     text.write_text("no database")
     with pytest.raises(SnapshotError, match="is not a Wikidata snapshot"):

@@ -269,8 +269,10 @@ def test_an_endpoint_that_stays_away_ends_in_one_line(
 
 def test_bad_input_is_one_line(tmp_path: Path) -> None:
     nobody = PullSettings("me@example.org", "http://127.0.0.1:9/sparql", sleep=lambda _: None)
-    with pytest.raises(WikidataError, match="does not answer"):
+    with pytest.raises(WikidataError, match="does not answer") as error:
         pull_index(CATALOG, ["food"], tmp_path / "x.duckdb", nobody)
+    assert "It never answered: is the address right?" in str(error.value)
+    assert not list(tmp_path.iterdir())  # no empty folder
     with pytest.raises(WikidataError, match="requires a contact"):
         pull_index(CATALOG, ["food"], tmp_path / "x.duckdb", PullSettings(" "))
     with pytest.raises(WikidataError, match="is not the address"):

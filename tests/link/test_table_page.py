@@ -24,7 +24,7 @@ OPENED = re.compile(r"""\.table\("(\w+)"\)|_languages\(connection, catalog, "(\w
 NAMED_QUERY = re.compile(r"\b(\w+) AS (?:MATERIALIZED )?\(")
 ROW = re.compile(r"^\| `(\w+)` \| (.+?) \| (.+?) \| (.+?) \|$", re.MULTILINE)
 MODULES = ("linker", "queries", "ontology", "name_forms", "variants", "within", "attribution", "fuzzy", "calibration")
-MODULES += ("query_expansion", "api/source")
+MODULES += ("query_expansion", "kind_words", "api/source")
 
 
 def modules() -> dict[str, str]:

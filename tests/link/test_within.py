@@ -404,3 +404,31 @@ def test_the_carrier_words_are_whole() -> None:
                 assert all(normalise(words, "plain")), (language.code, sort)
                 assert len(set(words)) == len(words), (language.code, sort, side)
     assert {sort for topic in CATALOG.topics for sort in sorts_of(topic)} == set(SORTS)
+
+
+# What is asked, and whether the item of the name with a word in brackets is plainly linked.
+BRACKETED = [
+    ("ar", DISH, "فول", "ambiguous"),  # beans
+    ("ar", DISH, "طبق فول", "ambiguous"),
+    ("en", DISH, "lorrow", "ambiguous"),
+    ("en", DISH, "lorrow (Sweet)", "linked"),
+    ("en", DISH, "bellisk", "linked"),  # its class is dumpling
+    ("es", TITLE, "La marea larga", "linked"),
+    ("es", SONG, "Noche de cobre", "linked"),
+    ("ja", TITLE, "銅の月", "linked"),
+]
+
+
+def test_a_word_in_brackets_sets_a_name_apart_unless_it_is_the_kind_asked_for(tmp_path: Path) -> None:
+    entities = [
+        item("Q60", "dumpling", P279="Q746549"),
+        item("Q61", {"en": "ful", "ar": "فول (حلوى)"}, P31="Q746549"),
+        item("Q62", "lorrow (sweet)", P31="Q746549"),
+        item("Q63", "bellisk (dumpling)", P31="Q60"),
+        item("Q64", {"es": "La marea larga (novela)", "ja": "銅の月 (小説)"}, P31="Q7725634"),
+        item("Q65", {"es": "Noche de cobre (álbum de Vela)"}, P31="Q2188189"),
+    ]
+    asked = [(language, *kind, surface) for language, kind, surface, _ in BRACKETED]
+    links = link_all(index_of(tmp_path, entities), *asked)["links"].to_pylist()
+    found = {(row["language"], row["surface"]): row["status"] for row in links}
+    assert found == {(language, surface): status for language, _, surface, status in BRACKETED}
