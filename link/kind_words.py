@@ -27,7 +27,6 @@ def create_kind_words(connection: duckdb.DuckDBPyConnection, catalog: Catalog) -
             words = [word for sort in sorts for side in SIDES for word in own[sort][side]]
             keys = normalise(words, fold_of(language.label_languages[0]))
             rows += [(topic, code, key) for key in sorted(set(keys)) if key]
-    columns = zip(*rows, strict=True) if rows else ((), (), ())
     names = ("topic", "language", "word")
-    texts = {name: pa.array(list(column), pa.string()) for name, column in zip(names, columns, strict=True)}
+    texts = {name: pa.array([row[place] for row in rows], pa.string()) for place, name in enumerate(names)}
     connection.from_arrow(pa.table(texts)).create("kind_words")
