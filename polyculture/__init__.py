@@ -53,16 +53,17 @@ _HOMES = {
     "run": "api.start",
 }
 
+if not TYPE_CHECKING:  # a type checker would take any name for a part of the interface
 
-def __getattr__(name: str) -> Any:
-    """Loads a part of the interface when it is first asked for."""
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
+    def __getattr__(name: str) -> Any:
+        """Loads a part of the interface when it is first asked for."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
 
-    found = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'cache.errors')}"), name)
-    globals()[name] = found
-    return found
+        found = getattr(import_module(f"{__name__}.{_HOMES.get(name, 'cache.errors')}"), name)
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:

@@ -39,7 +39,15 @@ def purchases(run: RunFolder) -> list[tuple[str | None, int]]:
 
 
 def test_an_older_store_is_read_topped_up_and_taken_over(tmp_path: Path, stub: StubServer) -> None:
-    assert RESPONSES.later_columns == {"purchase", "reasoning", "reasoning_tokens", "refused", "setup_id", "note"}
+    assert RESPONSES.later_columns == {
+        "purchase",
+        "reasoning",
+        "reasoning_tokens",
+        "refused",
+        "setup_id",
+        "note",
+        "origin",
+    }
     older, beside = (write_experiment(tmp_path / "here", stub.url, n=2), tmp_path / "here" / "beside.toml")
     text = older.read_text(encoding="utf-8").replace("openai:reader", "gazetteer")
     older.write_text(text, encoding="utf-8")

@@ -294,7 +294,7 @@ def test_a_journal_with_strange_lines_is_sealed_without_them_and_says_so_once(
         shards.append(response(0))
     folder = run.shards("responses", JOB)
     poisoned = response(2)
-    poisoned["responses"][0]["seed"] = None  # no column that may be NULL
+    poisoned["responses"][0]["sample"] = None  # no column that may be NULL
     lines = [orjson.dumps(response(1)), *STRANGE, orjson.dumps(poisoned), orjson.dumps(response(3))]
     (folder / "journal.jsonl").write_bytes(b"\n".join(lines) + b"\n")
     assert len(JobShards(run, JOB, [RESPONSES]).read_journal()) == 3
@@ -303,7 +303,7 @@ def test_a_journal_with_strange_lines_is_sealed_without_them_and_says_so_once(
     told = [record.getMessage() for record in caplog.records]
     assert len(told) == 2
     assert f"{len(STRANGE)} rows cannot be kept" in told[0]
-    assert "seed has no value that fits) and are set aside: r2" in told[1]
+    assert "sample has no value that fits) and are set aside: r2" in told[1]
     caplog.clear()
     assert stored(run) == ["r0", "r1", "r3"]
     assert not caplog.records

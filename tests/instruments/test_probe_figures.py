@@ -312,7 +312,7 @@ def test_bands_are_reached_by_pointer_and_keys_where_no_text_was_written(tmp_pat
             )  # on a band at its upper left corner
             page.mouse.move(*place)
             under = page.evaluate("([x, y]) => document.elementFromPoint(x, y).closest('a').ariaLabel", place)
-            assert page.locator("svg a.near title").inner_html() == under
+            assert page.locator("svg a.near").get_attribute("aria-label") == under == page.locator(".tip").inner_text()
             first.focus()
             page.keyboard.press("ArrowRight")
             label = page.evaluate("document.activeElement.getAttribute('aria-label')")
