@@ -22,18 +22,23 @@ from polyculture.cache.store import opened_runs
 _NAMED = re.compile(r"(/[^'\"\n]+\.parquet)")
 # What DuckDB, and Python's file systems through it, say of what is gone, or may not be read.
 _NO_FILE = ("No files found", "Cannot open file", "FileNotFoundError", "PermissionError")
+# Mistakes in a query's words: no file is to blame, and none is read through for it.
+_OF_THE_QUERY = (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException, duckdb.SyntaxException)
 _JOB_DEPTH = 5  # folders of a part: table, model, language, topic, and the file itself
 
 
-def damaged_file(fault: Exception, layout: Layout = CORE) -> StoreError | None:
+def damaged_file(fault: Exception, layout: Layout = CORE, runs: Iterable[Path] | None = None) -> StoreError | None:
     """DuckDB's or Arrow's error about a Parquet file as a `StoreError`; None for any other error.
 
-    Where the error names no file, those of the runs that this process has opened are read until one is damaged.
+    Where the error names no file, those of `runs` are read until one is damaged; by default of all runs that this
+    process has opened.
     """
     if not isinstance(fault, (duckdb.Error, pa.ArrowException)):
         return None
     named = _NAMED.search(str(fault))
-    path = Path(named[1]) if named else _first_damaged(opened_runs())
+    if not named and isinstance(fault, _OF_THE_QUERY):
+        return None
+    path = Path(named[1]) if named else _first_damaged(opened_runs() if runs is None else runs)
     if path is None:
         return None
     if any(words in str(fault) for words in _NO_FILE):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import duckdb
 
@@ -12,11 +13,13 @@ from polyculture.cache.errors import StoreError
 
 
 @contextmanager
-def query_faults(see: str, seconds: float | None = None, longer: str = "--timeout SECONDS") -> Iterator[None]:
+def query_faults(
+    see: str, seconds: float | None = None, longer: str = "--timeout SECONDS", runs: Iterable[Path] | None = None
+) -> Iterator[None]:
     """Turns DuckDB's errors of a block into a `StoreError`; those about a damaged file are left as they are.
 
     `see` says where views and columns are listed. `seconds` is the time after which the query was stopped, `longer` how
-    to give it more.
+    to give it more. `runs` are the folders that the query reads; by default all that this process has opened.
     """
     try:
         yield
@@ -26,7 +29,7 @@ def query_faults(see: str, seconds: float | None = None, longer: str = "--timeou
         what = f"the query took longer than {seconds:g} seconds, and was stopped"
         raise StoreError(what, remedy=f"Ask for less, or give it longer: {longer}.") from fault
     except duckdb.Error as fault:
-        if damaged_file(fault):
+        if damaged_file(fault, runs=runs):
             raise
         raise StoreError(f"the query cannot be answered: {_said(fault)}", remedy=_remedy(fault, see)) from fault
 

@@ -278,15 +278,18 @@ class Run:
     def _faults(self, timeout: float | None = None) -> ExitStack:
         """Errors of DuckDB as ours: of a query, of a damaged file."""
         faults = ExitStack()
-        faults.push(_damaged)
-        faults.enter_context(query_faults(_SEE, timeout, "timeout=SECONDS"))
+        faults.push(self._damaged)
+        faults.enter_context(query_faults(_SEE, timeout, "timeout=SECONDS", [self._workspace.run.root]))
         return faults
 
-
-def _damaged(_kind: type[BaseException] | None, fault: BaseException | None, _trace: TracebackType | None) -> None:
-    damaged = damaged_file(fault, store_layout()) if isinstance(fault, Exception) else None
-    if damaged is not None:
-        raise damaged from fault
+    def _damaged(
+        self, _kind: type[BaseException] | None, fault: BaseException | None, _trace: TracebackType | None
+    ) -> None:
+        if not isinstance(fault, Exception):
+            return
+        damaged = damaged_file(fault, store_layout(), [self._workspace.run.root])
+        if damaged is not None:
+            raise damaged from fault
 
 
 def _hand_over(written: RunFolder, path: Path) -> Path:

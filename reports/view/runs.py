@@ -115,7 +115,7 @@ class RunsBeside:
                 models = store.sql(read_sql(SQL, "trend")).to_arrow_table()
                 return RunNumbers.of(store, one.name, one.manifest), models
         except duckdb.Error as fault:
-            damaged = damaged_file(fault, self.layout)
+            damaged = damaged_file(fault, self.layout, [one.run.root])
             if damaged is None:
                 raise
             raise damaged from fault

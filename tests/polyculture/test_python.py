@@ -240,6 +240,10 @@ def test_a_damaged_file_is_named(small: RunFolder, tmp_path: Path) -> None:
     damaged.write_bytes(damaged.read_bytes()[:-100])
     with polyculture.open(copy.root) as run, pytest.raises(polyculture.StoreError, match=damaged.name):
         run.table("mentions")
+    for words in ("SELECT * FROM granularty", "SELCT 1", "SELECT 1 / 'a'"):  # of another run, or of no file at all
+        with polyculture.open(small.root) as run, pytest.raises(polyculture.StoreError) as fault:
+            run.sql(words)
+        assert damaged.name not in str(fault.value)
 
 
 def test_importing_loads_nothing_that_takes_long() -> None:
