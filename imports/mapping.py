@@ -19,6 +19,7 @@ FIELDS = (
 )
 ITEM_FIELDS = ("surface", "granularity", "qid", "label")
 NEEDED = ("text", "language", "topic", "model")
+PARTS = "--parts"  # the pattern among stored columns: no field has this name
 _GAP = re.compile(r"\\\{([a-z_]*)\\\}")
 
 
@@ -41,6 +42,12 @@ class Columns:
 
     def _value(self, record: Record, column: str) -> Any:
         return column[1:] if column.startswith("=") else record.get(column)
+
+    @property
+    def stored(self) -> dict[str, str]:
+        """The mapping as a store keeps it: two mappings are the same where these are."""
+        pattern = {} if self.pattern is None else {PARTS: f"{self.pattern[0]}={self.pattern[1].pattern}"}
+        return {**self.columns, **pattern}
 
     @property
     def line(self) -> str:

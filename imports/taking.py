@@ -47,7 +47,7 @@ from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.refusals import is_refusal
 from polyculture.generate.sampling import IMPORTED_ID
 from polyculture.imports.items import by_text
-from polyculture.imports.mapping import Columns
+from polyculture.imports.mapping import NEEDED, PARTS, Columns
 from polyculture.imports.published import Published
 from polyculture.imports.readers.makieval import shards_of
 from polyculture.imports.record import BadRow, Reader, Record
@@ -91,8 +91,9 @@ def take_file(
 ) -> Taken:
     """Takes a file's texts into a run. A file that is there already is not read again.
 
-    Raises `UserError` where a file of this name was imported with another content, and `add` does not say to take what
-    is new, or where no row can be taken. Raises `JobHeldError` where another import into the run is at work.
+    Raises `UserError` where the same file was imported by another mapping, where a file of this name was imported with
+    another content and `add` does not say to take what is new, or where no row can be taken. Raises `JobHeldError`
+    where another import into the run is at work.
     """
     with store_faults(run.root):
         run.root.mkdir(parents=True, exist_ok=True)
@@ -117,6 +118,10 @@ def _take(
     files = [ImportedFile(**row) for row in _rows(run, IMPORTED_FILES)]
     same = next((file for file in files if file.sha256 == sha256), None)
     if same is not None:
+        if not _taken_alike(same, reader, columns):
+            what = f"was imported on {same.imported_at} by another mapping; nothing is taken by this one"
+            remedy = "Import it into an experiment of its own: --as OTHER.toml."
+            raise UserError(what, where=path, remedy=remedy)
         return Taken(same, Counter(), before=True)
     earlier = [file for file in files if file.file == path.name]
     if earlier and not add:
@@ -140,7 +145,7 @@ def _take(
         sha256=sha256,
         imported_at=datetime.now(UTC).isoformat(timespec="seconds"),
         format=reader.name,
-        columns=json.dumps(dict(columns.columns), ensure_ascii=False),
+        columns=json.dumps(columns.stored, ensure_ascii=False),
         rows=taking.rows,
         texts=taking.texts + taking.resumed,
         known=taking.known_texts - taking.resumed,
@@ -149,6 +154,14 @@ def _take(
     _write_tables(run, known, taking, [*files, done])
     gone = sum(known.by_import[file.import_id] for file in earlier) - done.known if earlier else 0
     return Taken(done, taking.reasons, gone=gone)
+
+
+def _taken_alike(file: ImportedFile, reader: Reader, columns: Columns) -> bool:
+    """Whether a file was read by this format and mapping; of an older row, which lacks the pattern, by its columns."""
+    stored, wanted = json.loads(file.columns), columns.stored
+    if PARTS not in stored and not set(NEEDED) <= stored.keys():  # only a pattern can have said what lacks
+        wanted.pop(PARTS, None)
+    return file.format == reader.name and bool(stored == wanted)
 
 
 class _Taking:

@@ -14,7 +14,7 @@ class ImportedFile:
     sha256: str  # of its bytes
     imported_at: str  # UTC, ISO 8601
     format: str  # the reader: 'jsonl' | 'csv' | 'parquet' | 'lm-eval' | 'inspect' | 'openai-batch'
-    columns: str  # which column was taken for what, as JSON
+    columns: str  # which column was taken for what, and the pattern of `--parts`, as JSON
     rows: int  # that the file has
     texts: int  # rows that this import added
     known: int  # rows that the run had before, from an earlier version of the file
