@@ -9,12 +9,14 @@ from functools import cached_property
 from typing import Any
 
 from polyculture.cache.catalog import Catalog
+from polyculture.cache.catalog.cldr import country_names, long_codes
 from polyculture.cache.incoming import Door, mended
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.imports.mapping import known_names
 from polyculture.imports.record import LONGEST_TEXT, shown
 
 UNSTATED = "unstated"  # the condition of a text whose file says none: cells are joined by it, and NULL joins nothing
+_MISSING_IN_R = "NA"
 _LONGEST_LABEL = 100
 _LABEL = re.compile(r"[^\x00-\x1f\x7f]+")
 
@@ -87,9 +89,10 @@ class TextReader:
                 return str(found)
         if code in self._languages:
             return self._languages[code]
-        raise NoTextError(
-            "the language is not in the catalogue (docs/extending.md says how to add one)", shown(written)
+        remedy = (
+            f"in this spelling (known codes are {', '.join(self.catalog.languages)}; docs/extending.md adds others)"
         )
+        raise NoTextError(f"the language is not in the catalogue {remedy}", shown(written))
 
     def topic(self, value: Any) -> str:
         """A catalogue's topic: by code or name, in any case."""
@@ -101,16 +104,22 @@ class TextReader:
         )
 
     def country(self, value: Any) -> str | None:
-        """A catalogue's country: by ISO 3166 code or name, in any case; None where the row says none."""
+        """A catalogue's country: by ISO 3166 code or name, in any case; None where the row says none.
+
+        `NA` is refused: R and its kin write it for a missing value, and it is Namibia's code, too.
+        """
         if _missing(value):
             return None
         written = self._label("country", value)
-        code = known_names()["countries"].get(written.casefold(), written.upper())
+        if written.upper() == _MISSING_IN_R:
+            raise NoTextError("NA may be Namibia or R's missing value: write NAM or leave it empty", shown(written))
+        code = known_names()["countries"].get(written.casefold()) or long_codes().get(written.upper(), written.upper())
         if code in self.catalog.countries:
             return str(code)
         if written.casefold() in self._countries:
             return self._countries[written.casefold()]
-        raise NoTextError("the country is not in the catalogue (docs/extending.md says how to add one)", shown(written))
+        remedy = "in this spelling (write its ISO 3166 code, as JP or JPN; docs/extending.md adds others)"
+        raise NoTextError(f"the country is not in the catalogue {remedy}", shown(written))
 
     def _label(self, what: str, value: Any) -> str:
         if _missing(value):
@@ -133,7 +142,14 @@ class TextReader:
 
     @cached_property
     def _countries(self) -> dict[str, str]:
-        return {one.name.casefold(): one.code for one in self.catalog.countries.values()}
+        """Codes by name: the catalogue's, and CLDR's in its languages where the name is of one country alone."""
+        found: dict[str, set[str]] = {}
+        for language in self.catalog.languages:
+            for code, name in country_names(language).items():
+                if code in self.catalog.countries:
+                    found.setdefault(name.casefold(), set()).add(code)
+        alone = {name: next(iter(codes)) for name, codes in found.items() if len(codes) == 1}
+        return alone | {one.name.casefold(): one.code for one in self.catalog.countries.values()}
 
 
 def _missing(value: Any) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cache
 
 from babel import Locale, UnknownLocaleError
+from babel.core import get_global
 
 
 @cache
@@ -16,3 +17,10 @@ def country_names(language: str) -> Mapping[str, str]:
     except (UnknownLocaleError, ValueError):
         return {}
     return dict(locale.territories)
+
+
+@cache
+def long_codes() -> Mapping[str, str]:
+    """ISO 3166 codes of two letters by those of three, where one stands for one."""
+    aliases = get_global("territory_aliases")
+    return {code: to[0] for code, to in aliases.items() if len(code) == 3 and code.isalpha() and len(to) == 1}

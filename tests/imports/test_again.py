@@ -17,6 +17,7 @@ from polyculture.imports.mapping import PARTS, find_mapping
 from polyculture.imports.readers import find_reader
 from polyculture.imports.record import Record
 from polyculture.imports.taking import Taken, take_file
+from polyculture.imports.text import NoTextError, TextReader
 from tests.polyculture.test_command_line import polyculture
 
 MORE = ("--topic", "=food", "--model", "=m")
@@ -57,3 +58,28 @@ def test_a_pattern_is_a_part_of_the_mapping_and_older_rows_lack_it(tmp_path: Pat
     older = ImportedFile(**{**row, "columns": json.dumps(columns)})
     write_parquet(objects_to_table(IMPORTED_FILES, [older]), path)
     assert take(run, tmp_path / "a.csv", {}, one).before
+
+
+def test_a_country_na_is_not_namibia_in_silence(tmp_path: Path) -> None:
+    lines = ["text,country", "Pizza.,IT", "Rice.,NA", "Soup.,na", "Meat.,NAM", "Tea.,"]
+    (tmp_path / "a.csv").write_text("\n".join(lines), encoding="utf-8")
+    taken = take(RunFolder(tmp_path / "run"), tmp_path / "a.csv", {"language": "=en"})
+    assert (taken.file.texts, taken.file.failed) == (3, 2)
+    assert taken.reasons == {"NA may be Namibia or R's missing value: write NAM or leave it empty": 2}
+
+
+def test_countries_are_known_by_long_codes_and_names_and_others_have_a_remedy() -> None:
+    reader = TextReader(read_catalog())
+    written = {
+        "NAM": "NA",
+        "bra": "BR",
+        "日本": "JP",
+        "Great Britain": "GB",
+        "Deutschland": "DE",
+        "Côte d’Ivoire": "CI",
+    }
+    assert {name: reader.country(name) for name in written} == written
+    with pytest.raises(NoTextError, match=r"in this spelling .*ISO 3166"):
+        reader.country("Narnia")
+    with pytest.raises(NoTextError, match=r"in this spelling .*known codes are ar, de"):
+        reader.language("Englisch")
