@@ -98,6 +98,8 @@ def _judged(store: Store, claim: Claim) -> _Judged:
     tested = [part for part in parts if part.effect is not None and part.effect.mean is not None]
     verdict = replace(nothing, parts=len(parts), tested=len(tested), part=_first(parts))
     if not tested:
+        if len(parts) > 1:  # it turns on none of them
+            verdict = replace(verdict, part=None)
         return _Judged(replace(verdict, why=_why_untested(parts, claim.blocks)), Result.UNDECIDED)
     holds = [(_p_for(claim, part.effect), part) for part in tested if part.effect]
     fails = [(_p_against(claim, part.effect), part) for part in tested if part.effect]
