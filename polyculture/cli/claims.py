@@ -61,7 +61,8 @@ def claims(
     shown = [_shown(verdict) for verdict in verdicts]
     print_table(list(shown[0]), [list(line.values()) for line in shown])
     for verdict in verdicts:
-        say(f"{verdict.claim.name}: {verdict.claim.says}{f' Undecided: {verdict.why.rstrip(chr(46))}.' if verdict.why else ''}")
+        why = f" Undecided: {verdict.why.rstrip('.')}." if verdict.why else ""
+        say(f"{verdict.claim.name}: {verdict.claim.says}{why}")
     tested = sum(verdict.p is not None for verdict in verdicts)
     say(f"p: by Holm over the {tested} claims with a p; intervals are of 95 %, of the comparison that is shown")
 
