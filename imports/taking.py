@@ -66,6 +66,7 @@ class Taken:
     reasons: Counter[str]  # why rows were not taken
     before: bool = False  # the same file had been imported: nothing was done
     unread_seeds: int = 0  # texts whose seed is no whole number: it is NULL, and the text's note says it
+    versions: bool = False  # taken as a later version of a file of this name
     gone: int = 0  # texts of an earlier version of the file that are no longer in it, and stay
 
 
@@ -126,8 +127,11 @@ def _take(
         return Taken(same, Counter(), before=True)
     earlier = [file for file in files if file.file == path.name]
     if earlier and not add:
-        remedy = "Import it under another name (--as), or take what is new in it: --add."
-        raise UserError(f"has changed since it was imported on {earlier[-1].imported_at}", where=path, remedy=remedy)
+        what = f"has changed since a file of this name was imported on {earlier[-1].imported_at}"
+        remedy = (
+            "If it is another file, rename one of the files; if it is a later version, take what is new in it: --add."
+        )
+        raise UserError(what, where=path, remedy=remedy)
     known = _known(run)
     taking, report = _Taking(run, path.name, sha256[:16], catalog, known), throttled(progress)
     rows = reader.read(path, inputs)
@@ -154,7 +158,7 @@ def _take(
     )
     _write_tables(run, known, taking, [*files, done])
     gone = sum(known.by_import[file.import_id] for file in earlier) - done.known if earlier else 0
-    return Taken(done, taking.reasons, unread_seeds=taking.unread_seeds, gone=gone)
+    return Taken(done, taking.reasons, unread_seeds=taking.unread_seeds, versions=bool(earlier), gone=gone)
 
 
 def _taken_alike(file: ImportedFile, reader: Reader, columns: Columns) -> bool:

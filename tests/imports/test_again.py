@@ -114,3 +114,28 @@ def test_known_conditions_are_read_in_any_case_and_ids_stay(tmp_path: Path) -> N
     (row,) = read_rows(part, RESPONSES).to_pylist()
     words = content_id("a.csv", "imported:m", "en", "food", "Explicit", None, None, "Pizza.")
     assert (row["condition"], row["response_id"]) == ("explicit", content_id("imported", words, 1))
+
+
+def test_another_file_of_the_same_name_is_refused_and_is_whole_once_renamed(tmp_path: Path) -> None:
+    for folder, texts in (("one", ["Pizza.", "Rice."]), ("two", ["Pizza.", "Soup."])):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "a.csv").write_text("\n".join(["text", *texts]), encoding="utf-8")
+    words = ("--as", "exp.toml", "--language", "=en", *MORE)
+    assert polyculture("import", "one/a.csv", *words, cwd=tmp_path).returncode == 0
+    done = polyculture("import", "two/a.csv", *words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert "rename one of the files" in done.stderr
+    (tmp_path / "two" / "b.csv").write_bytes((tmp_path / "two" / "a.csv").read_bytes())
+    done = polyculture("import", "two/b.csv", *words, cwd=tmp_path)
+    assert "2 texts taken, 0 rows" in done.stderr
+    run = RunFolder(tmp_path / "runs" / "exp")
+    ids = [
+        one for part in committed_parts(run, RESPONSES) for one in read_rows(part, RESPONSES)["response_id"].to_pylist()
+    ]
+    assert len(set(ids)) == len(ids) == 4
+    (tmp_path / "three").mkdir()
+    (tmp_path / "three" / "a.csv").write_text("text\nPizza.\nTea.\n", encoding="utf-8")
+    done = polyculture("import", "three/a.csv", *words, "--add", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "1 texts taken, 1 were there before" in done.stderr
+    assert "these 1 count once" in done.stderr
