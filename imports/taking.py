@@ -51,7 +51,7 @@ from polyculture.imports.mapping import NEEDED, PARTS, Columns
 from polyculture.imports.published import Published
 from polyculture.imports.readers.makieval import shards_of
 from polyculture.imports.record import BadRow, Reader, Record
-from polyculture.imports.text import ImportedText, NoTextError, TextReader
+from polyculture.imports.text import NO_SEED, ImportedText, NoTextError, TextReader
 
 WORDING = "imported"  # of all imported prompts: nobody knows which of them ask the same
 FLUSH_ROWS = 20_000  # responses held in memory before they are written
@@ -65,6 +65,8 @@ class Taken:
     file: ImportedFile
     reasons: Counter[str]  # why rows were not taken
     before: bool = False  # the same file had been imported: nothing was done
+    unread_seeds: int = 0  # texts whose seed is no whole number: it is NULL, and the text's note says it
+    versions: bool = False  # taken as a later version of a file of this name
     gone: int = 0  # texts of an earlier version of the file that are no longer in it, and stay
 
 
@@ -125,8 +127,11 @@ def _take(
         return Taken(same, Counter(), before=True)
     earlier = [file for file in files if file.file == path.name]
     if earlier and not add:
-        remedy = "Import it under another name (--as), or take what is new in it: --add."
-        raise UserError(f"has changed since it was imported on {earlier[-1].imported_at}", where=path, remedy=remedy)
+        what = f"has changed since a file of this name was imported on {earlier[-1].imported_at}"
+        remedy = (
+            "If it is another file, rename one of the files; if it is a later version, take what is new in it: --add."
+        )
+        raise UserError(what, where=path, remedy=remedy)
     known = _known(run)
     taking, report = _Taking(run, path.name, sha256[:16], catalog, known), throttled(progress)
     rows = reader.read(path, inputs)
@@ -153,7 +158,7 @@ def _take(
     )
     _write_tables(run, known, taking, [*files, done])
     gone = sum(known.by_import[file.import_id] for file in earlier) - done.known if earlier else 0
-    return Taken(done, taking.reasons, gone=gone)
+    return Taken(done, taking.reasons, unread_seeds=taking.unread_seeds, versions=bool(earlier), gone=gone)
 
 
 def _taken_alike(file: ImportedFile, reader: Reader, columns: Columns) -> bool:
@@ -177,7 +182,7 @@ class _Taking:
         self._seen: set[str] = set()
         self.failures: list[ImportFailure] = []
         self.reasons = Counter[str]()
-        self.rows = self.texts = self.known_texts = 0
+        self.rows = self.texts = self.known_texts = self.unread_seeds = 0
         self.published: Published | None = None  # the items of the texts, where the file says them
         self.resumed = known.by_import[import_id]  # of an import of this very file that was killed
 
@@ -207,6 +212,7 @@ class _Taking:
             return
         self._known.ids.add(response_id)
         self.texts += 1
+        self.unread_seeds += f"seed: {NO_SEED}" in (text.note or "")
         self._waiting.setdefault(job, []).append(found)
         self._held += 1
         if self._held >= FLUSH_ROWS:
@@ -229,7 +235,7 @@ class _Taking:
             self.failures.append(ImportFailure(self._import_id, self._name, row.row, row.reason, row.value))
 
     def _id(self, text: ImportedText) -> str:
-        cell = (self._name, text.model, text.language, text.topic, text.condition, text.country, text.prompt)
+        cell = (self._name, text.model, text.language, text.topic, text.label, text.country, text.prompt)
         if text.key is None:
             words = content_id(*cell, text.text)
             self._repeats[words] += 1

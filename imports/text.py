@@ -11,13 +11,16 @@ from typing import Any
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.catalog.cldr import country_names, long_codes
 from polyculture.cache.incoming import Door, mended
+from polyculture.cache.schema import ALL_CONDITIONS
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.imports.mapping import known_names
 from polyculture.imports.record import LONGEST_TEXT, shown
 
+NO_SEED = "no whole number"  # in the note of a text whose seed is not kept
 UNSTATED = "unstated"  # the condition of a text whose file says none: cells are joined by it, and NULL joins nothing
 _MISSING_IN_R = "NA"
 _LONGEST_LABEL = 100
+_SEED = re.compile(r"([+-]?[0-9]{1,20})(?:\.0*)?")
 _LABEL = re.compile(r"[^\x00-\x1f\x7f]+")
 
 
@@ -32,7 +35,8 @@ class ImportedText:
     model: str  # 'imported:NAME'
     language: str
     topic: str
-    condition: str
+    condition: str  # a known one in its own spelling, or any other label
+    label: str  # the condition as it is written: ids are of it, as they were before known ones were folded
     country: str | None
     prompt: str | None
     text: str
@@ -61,17 +65,19 @@ class TextReader:
             raise NoTextError(f"the text is longer than {LONGEST_TEXT} characters", shown(text[:80]))
         if mended(text) != text:
             raise NoTextError("the text is not UTF-8", shown(mended(text[:200])))
-        prompt, key = values.get("prompt"), values.get("id")
+        prompt, key, label = values.get("prompt"), values.get("id"), values.get("condition")
+        label = UNSTATED if _missing(label) else self._label("condition", label)
         return ImportedText(
             model=PREFIX + self._label("model", values.get("model")),
             language=self.language(values.get("language")),
             topic=self.topic(values.get("topic")),
-            condition=UNSTATED if _missing(values.get("condition")) else self._label("condition", values["condition"]),
+            condition=_folded(label),
+            label=label,
             country=self.country(values.get("country")),
             prompt=None if _missing(prompt) else door.text("prompt", prompt, LONGEST_TEXT),
             text=text,
             key=None if _missing(key) else mended(str(key))[:1_000],
-            seed=_seed(values.get("seed")),
+            seed=_seed(values.get("seed"), door),
             finish_reason=door.text("finish_reason", values.get("finish_reason"), 40),
             prompt_tokens=door.count("prompt_tokens", values.get("prompt_tokens")),
             completion_tokens=door.count("completion_tokens", values.get("completion_tokens")),
@@ -152,14 +158,27 @@ class TextReader:
         return alone | {one.name.casefold(): one.code for one in self.catalog.countries.values()}
 
 
+def _folded(label: str) -> str:
+    """A known condition in its own spelling, whatever its case and its gaps; any other label as it is."""
+    name = re.sub(r"[\s-]+", "_", label.casefold())
+    return name if name in (*ALL_CONDITIONS, UNSTATED) else label
+
+
 def _missing(value: Any) -> bool:
     """Whether a value says nothing; a float that is no number is what tables write for it."""
     return value is None or value != value or (isinstance(value, str) and not value.strip())
 
 
-def _seed(value: Any) -> int | None:
-    try:
-        found = int(value)
-    except (TypeError, ValueError, OverflowError):
+def _seed(value: Any, door: Door) -> int | None:
+    """A seed, also as tables with gaps write it (`1.0`); None where there is none, noted where it is unreadable."""
+    if _missing(value):
         return None
-    return found if -(2**63) <= found < 2**63 and not isinstance(value, bool) else None
+    whole = int(value) if isinstance(value, float) and value.is_integer() else value
+    written = "" if isinstance(value, bool) else str(whole).strip()
+    if matched := _SEED.fullmatch(written):
+        found = int(matched[1])
+        if -(2**63) <= found < 2**63:
+            return found
+    if written.upper() != _MISSING_IN_R:
+        door.drop("seed", NO_SEED, value)
+    return None

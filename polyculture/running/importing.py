@@ -118,6 +118,10 @@ def _tell(taken: Taken, experiment: Path) -> None:
         say(f"  not taken: {count} rows: {reason}")
     if taken.reasons:
         say(f'All of them: polyculture sql {experiment} "FROM import_failures"')
+    if taken.versions and file.known:
+        say(f"Of both versions, these {file.known} count once. Of two files: rename one, and import both anew (--as)")
+    if taken.unread_seeds:
+        say(f"{taken.unread_seeds} texts have a seed that is no whole number: it is not kept; their notes show it")
     if taken.gone:
         say(f"{taken.gone} texts of the earlier file are no longer in this one; they stay in the run")
     say(f"Go on without a model: polyculture run {experiment}")
