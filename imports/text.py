@@ -96,7 +96,7 @@ class TextReader:
         if code in self._languages:
             return self._languages[code]
         remedy = (
-            f"in this spelling (known codes are {', '.join(self.catalog.languages)}; docs/extending.md adds others)"
+            f"(in this spelling: known codes are {', '.join(self.catalog.languages)}; docs/extending.md adds others)"
         )
         raise NoTextError(f"the language is not in the catalogue {remedy}", shown(written))
 
@@ -124,7 +124,7 @@ class TextReader:
             return str(code)
         if written.casefold() in self._countries:
             return self._countries[written.casefold()]
-        remedy = "in this spelling (write its ISO 3166 code, as JP or JPN; docs/extending.md adds others)"
+        remedy = "(in this spelling: write its ISO 3166 code, as JP or JPN; docs/extending.md adds others)"
         raise NoTextError(f"the country is not in the catalogue {remedy}", shown(written))
 
     def _label(self, what: str, value: Any) -> str:
