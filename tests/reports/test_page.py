@@ -152,15 +152,16 @@ def test_figures_have_text_and_every_mark_of_theirs_a_name(page: Page) -> None:
     # two voices a model;
     # boxes of four metrics a model, and of three a topic; granularity; diversity a model; saturation a topic;
     # components of two metrics; slopes of two cultures; wrong
-    # sentiments a model, of neutral contexts and of all; maps of entities
-    assert [e.attributes["role"] for e in drawings] == ["group"] * (1 + 2 + 2 + 2 + 14 + 2) + ["img"] * (2 + 2 * 2 + 6)
+    # sentiments a model, of neutral contexts and of all; maps of entities; consensus by topic; leaderboards
+    texts_about = ["group"] * (1 + 2 + 2 + 2 + 14 + 2 + 1)
+    assert [e.attributes["role"] for e in drawings] == texts_about + ["img"] * (2 + 2 * 2 + 6) + ["group"] * 8
     marks = [e for e in page.all("a") if "svg" in e.inside]
     assert all(e.attributes["aria-label"] for e in drawings + marks)
     assert len(marks) > 2 * 6 + 2 * 6 * 6
     heat = [e for e in page.all("table") if e.attributes.get("role") == "grid"]
     # the opening's plot; specificity a model and condition, and what they add; trust and granularity a model; origins a
-    # model; consensus a topic and model
-    assert len(heat) == 1 + 2 * 7 + 2 * 2 + 2 + 4
+    # model, and where the naming goes, without and with the country; consensus a topic and model
+    assert len(heat) == 1 + 2 * 7 + 2 * 2 + 2 + 2 * 2 + 4
     texts = {e.text for e in page.all("text")}
     assert {"Arabic العربية", "Hindi हिन्दी", "Japanese 日本語", "Thai ไทย"} <= texts
     styles = " ".join(e.text for e in page.all("style") if "svg" in e.inside)
@@ -217,6 +218,8 @@ def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
         "origins",
         "consensus",
         "voices",
+        "naming",
+        "consensus_by_topic",
         "companions",
         "components",
         "resolution",
@@ -237,7 +240,7 @@ def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
     assert {(row["model"], row["language"]) for row in rows} >= {(model, "ar") for model in MODELS}
     assert all(0 < float(row["estimate"]) <= 1 for row in rows)
     curves = rows_of(links["saturation"])
-    assert "interval as a band. Coverage at the end of the curves" in page.with_id("saturation").text
+    assert "interval as a band. All panels have one scale. Coverage at the end of the curves" in page.with_id("saturation").text
     beside = rows_of(links["companions"])
     assert {row["metric"] for row in beside} >= {"diversity", "hill_1", "hill_2", "coverage", "rarefied"}
     assert page.with_id("diversity").text.count("Hill number of order 1") == 1
