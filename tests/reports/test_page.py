@@ -240,13 +240,14 @@ def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
     assert {(row["model"], row["language"]) for row in rows} >= {(model, "ar") for model in MODELS}
     assert all(0 < float(row["estimate"]) <= 1 for row in rows)
     curves = rows_of(links["saturation"])
-    assert "interval as a band. All panels have one scale. Coverage at the end of the curves" in page.with_id("saturation").text
+    said = page.with_id("saturation").text
+    assert "interval as a band. All panels have one scale. Coverage at the end of the curves" in said
     beside = rows_of(links["companions"])
     assert {row["metric"] for row in beside} >= {"diversity", "hill_1", "hill_2", "coverage", "rarefied"}
     assert page.with_id("diversity").text.count("Hill number of order 1") == 1
     assert curves
     assert not [row for row in curves if row["low"] or row["high"]]  # twelve responses a cell
-    assert sum("FROM aggregates" in e.text for e in page.all("pre")) == 11
+    assert sum("FROM aggregates" in e.text for e in page.all("pre")) == 12
 
 
 def test_what_differs_is_what_compare_says(page: Page, run: RunFolder) -> None:
