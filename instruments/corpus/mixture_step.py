@@ -149,7 +149,7 @@ class MixtureStep:
         return {name: share / sizes[name] if counts else share for name, share in shares.items()}
 
     def _without_counts(self, name: str) -> StoreError:
-        what = f"no counts are kept of {name!r}, which is a mixture or was scored by an earlier version"
+        what = f"no counts are kept of {name!r}, which is a mixture"
         return StoreError(what, where=self._run.root, remedy="Count its files again under another --name.")
 
     def _row(

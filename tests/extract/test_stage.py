@@ -37,7 +37,7 @@ from tests.steps import OneModel, extract_job, extraction_step
 ROOT = Path(__file__).parents[2]
 FOOD = read_catalog().topic("food")
 JOB = Job("stub:model", "en", "food")
-PROMPT = Prompt("p1", "en", "food", "neutral", None, None, "Write about food.")
+PROMPT = Prompt("p1", "en", "food", "neutral", None, None, "Write about food.", "write")
 
 
 def response(number: int, **columns: Any) -> dict[str, Any]:
