@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from PIL import Image
 from playwright.sync_api import Browser, Locator
 
 from polyculture.cache.run_folder import RunFolder
@@ -30,7 +31,7 @@ FIGURES = {  # section, and which of its figures
 }
 
 
-def made_up_run(folder: Path, n: int = 4) -> RunFolder:
+def made_up_run(folder: Path, n: int = 6) -> RunFolder:
     """The run with its intervals and all other instruments, `n` responses a prompt."""
     if folder.exists():
         return RunFolder(folder)
@@ -39,6 +40,11 @@ def made_up_run(folder: Path, n: int = 4) -> RunFolder:
     measure(run)
     add_instruments(run, study.models)
     return run
+
+
+def shrink(file: Path) -> None:
+    """128 colours are enough for flat surfaces, and a third of the bytes."""
+    Image.open(file).convert("RGB").quantize(128).save(file, optimize=True)
 
 
 def first_screens(browser: Browser, report: Path) -> None:
@@ -52,6 +58,7 @@ def first_screens(browser: Browser, report: Path) -> None:
         page.goto(report.as_uri())
         wait_until(page, "performance.getEntriesByName('usable').length > 0")
         page.screenshot(path=DOCS / name)
+        shrink(DOCS / name)
         page.close()
 
 
@@ -65,6 +72,7 @@ def figures(browser: Browser, report: Path) -> None:
         figure: Locator = page.locator(f"#{section} figure").nth(number)
         figure.locator("figcaption").evaluate("caption => { caption.hidden = true; }")
         figure.screenshot(path=DOCS / "screens" / f"{name}.png")
+        shrink(DOCS / "screens" / f"{name}.png")
     page.close()
 
 

@@ -162,7 +162,7 @@ def test_figures_have_text_and_every_mark_of_theirs_a_name(page: Page) -> None:
     assert len(heat) == 1 + 2 * 7 + 2 * 2 + 2 + 2 * 2 + 4
     texts = {e.text for e in page.all("text")}
     assert {"Arabic العربية", "Hindi हिन्दी", "Japanese 日本語", "Thai ไทย"} <= texts
-    styles = " ".join(e.attributes.get("style") or "" for e in page.elements if "svg" in e.inside)
+    styles = " ".join(e.text for e in page.all("style") if "svg" in e.inside)
     assert "var(--series-1)" in styles
     assert not re.search(r"#[0-9a-f]{6}", styles)  # every colour is one of the page
     assert "font-family" not in styles
