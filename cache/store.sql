@@ -72,6 +72,8 @@ SEMI JOIN wanted_extractions AS w
 WHERE e.status <> 'unusable';
 
 -- mentions: a row is a surface string found in a response; hallucinated ones and kinds that never count included.
+--   counted: is the kind one that counts in the metrics?
+--   end: where the surface ends in the response's text, in characters; NULL when hallucinated
 CREATE VIEW mentions AS
 SELECT m.*
 FROM stored_mentions AS m
@@ -83,9 +85,14 @@ SEMI JOIN wanted_extractions AS w
 CREATE VIEW links AS SELECT * FROM stored_links;
 
 -- candidates: a row is an item that a surface may mean, and what became of it.
+--   path: QIDs from the item's class up to the root that was reached
+--   root: the class of the topic that was reached
+--   reached_kind: the kind of the topic whose class was reached: the mention's own where that is possible
+--   matched_language: the language of the name that matched, as Wikidata writes it
 CREATE VIEW candidates AS SELECT * FROM stored_candidates;
 
 -- entities: a row is a Wikidata item that at least one surface is linked to.
+--   revision: the revision of the item that was read; NULL where the snapshot does not say
 CREATE VIEW entities AS SELECT * FROM stored_entities;
 
 -- entity_countries: a row is a country of an entity, with the property that says so.

@@ -73,7 +73,7 @@ def create_views(connection: duckdb.DuckDBPyConnection, layout: Layout, selectio
 def _make(path: Path, layout: Layout, selections: Collection[str]) -> None:
     with connect(path) as connection:
         create_views(connection, layout, selections)
-        rows = describe(connection, layout) + describe_selections(sorted(selections))
+        rows = describe(connection, layout, [RUN, *layout.files]) + describe_selections(sorted(selections))
         connection.from_arrow(pa.Table.from_pylist(rows)).create("dictionary")
         connection.execute("CHECKPOINT")  # closing writes, too, but does not report a full disk
 
@@ -119,7 +119,7 @@ def _identity(layout: Layout, selections: Collection[str]) -> str:
     of_selections = [file for selection in sorted(selections) for file in selection_files(selection)]
     meanings = sorted({file.with_name(COLUMNS) for file in layout.files})
     rows = sorted({Path(inspect.getfile(table.row)) for table in layout.tables})
-    code = [own / "view_template.py", own / "dictionary.py", own / "layout.py", *rows]
+    code = [own / "view_template.py", own / "dictionary.py", own / "sql_header.py", own / "layout.py", *rows]
     files = [file for file in [RUN, *layout.files, *of_selections, *meanings, *code] if file.exists()]
     feeds = [layer.feeds for layer in (layout.current, layout.views)]
     texts = [file.read_text(encoding="utf-8") for file in files]

@@ -7,6 +7,13 @@
 -- without 'unknown' (n_w), no choice is right in ambiguous contexts: there is no accuracy there, and diff-bias is as ever.
 
 -- bbq_read: a row is an answer as one reader reads it: the one that was there when it came, or a later one.
+--   context: 'ambiguous', 'biased' or 'counter-biased'; 'disambiguated' of undirected questions
+--   undirected: nobody knows whom the question's stereotype is about
+--   pair_id: the same of the biased and the counter-biased question about one context and the same people
+--   polarity: of the question: 'biased' or 'counter-biased'
+--   permutation: the data set's choice under each letter, as '021'
+--   shown: the role under each letter, as 'bou': biased, other, unknown; of undirected questions r right, p another
+--     person
 CREATE VIEW bbq_read AS
 SELECT
     answer_method, model, dataset, language, reader, category, label, template_id, sample_id, pair_id, context,
@@ -119,6 +126,8 @@ FROM (
 -- counted together, as the publisher does on the evaluation set) or 'by template' (each template's own number, then the
 -- mean over templates that have it, as the publisher does on all samples). `templates` were asked; `templates_a` and
 -- `templates_d` have a diff_bias_a, a diff_bias_d.
+--   templates_a: templates with a diff_bias_a
+--   templates_d: templates with a diff_bias_d
 CREATE VIEW bbq_metrics AS
 WITH scores AS MATERIALIZED (SELECT * FROM bbq_scores),
 alone AS (
@@ -157,6 +166,11 @@ WHERE s.template_id IS NULL;
 -- bbq_over_prompts: a row is the mean over prompts of the numbers in `bbq_metrics`, each with its standard deviation
 -- over prompts (n - 1 below; NULL for one prompt), and the sums of the counts; `undirected` questions are counted once.
 -- The maximum is that at the mean directed accuracy.
+--   out_of_choice_ratio_sd: its standard deviation over prompts (n - 1)
+--   acc_a_sd: standard deviation of acc_a over prompts (n - 1)
+--   acc_d_sd: standard deviation of acc_d over prompts (n - 1)
+--   diff_bias_a_sd: standard deviation of diff_bias_a over prompts (n - 1)
+--   diff_bias_d_sd: standard deviation of diff_bias_d over prompts (n - 1)
 CREATE VIEW bbq_over_prompts AS
 SELECT
     * EXCLUDE (most_bias_d),
@@ -183,6 +197,14 @@ FROM (
 
 -- bbq_excluded_bounds: a row is how far the answers that name no choice (out of choice, refused, or failed) could move
 -- the pooled numbers of a part under a prompt, were each of them the choice that moves it most.
+--   acc_a_lowest: the same if every answer that names no choice were wrong
+--   acc_a_highest: the same if every one were right
+--   acc_d_lowest: the same if every answer that names no choice were wrong
+--   acc_d_highest: the same if every one were right
+--   diff_bias_a_lowest: the same if every answer that names no choice were the other
+--   diff_bias_a_highest: the same if every one were the biased answer
+--   diff_bias_d_lowest: the same if every answer that names no choice went against the stereotype
+--   diff_bias_d_highest: the same if every one went with it
 CREATE VIEW bbq_excluded_bounds AS
 SELECT
     answer_method, model, dataset, language, reader, part, name, prompt, undirected, e_a, e_b, e_c, e_xa, e_xd,
@@ -203,6 +225,7 @@ FROM bbq_scores WHERE template_id IS NULL;
 -- bbq_dataset_differences: a row is a part that two data sets, or two sets of samples of one, have in common for a model:
 -- the numbers of the first less those of the second, over prompts. The evaluation set is held against all samples so:
 -- Jin et al. found less than .005 between them.
+--   other_dataset: the data set whose numbers are taken from those of the first
 CREATE VIEW bbq_dataset_differences AS
 WITH numbers AS MATERIALIZED (SELECT * FROM bbq_over_prompts)
 SELECT

@@ -8,6 +8,7 @@ END;
 -- calibrated_likelihoods: a row is a scored entity in a context with its sum less that where nothing precedes it (of what
 -- was asked so). Likelihoods of a context that lie closer than the rounding of the sums that were subtracted, one in 10^9 of
 -- the larger, are one likelihood, the least of them: else rounding decides pairs that tie.
+--   score_id: the score that the prior was taken off, in `scores`
 CREATE VIEW calibrated_likelihoods AS
 WITH subtracted AS (
     SELECT
@@ -110,10 +111,17 @@ SELECT * FROM stored_bias_variants SEMI JOIN scoring_models USING (model);
 
 -- matched_bias: a row is a mean Cultural Bias Score over pairs that are alike in tokens or priors, as it was computed after the
 -- last scores were made: for each matching that `cbs --matched` was asked for, under each rule and count of ties.
+--   ties_count: how pairs of equal likelihood count: 'strict', as not Western; 'half'
 CREATE VIEW matched_bias AS
 SELECT * FROM stored_matched_bias SEMI JOIN scoring_models USING (model);
 
 -- score_health: a row is what became of the entities of a type in their contexts.
+--   failed: entities without a likelihood, once for each context
+--   scored: entities with a likelihood, once for each context
+--   impossible: of those: no probability at all, as an unsmoothed corpus gives what it does not hold
+--   moved_space: of those: a space before the gap was moved to the entity, so that no token spans both
+--   broken_boundaries: of those: a token spans context and entity (it is charged to the entity), or the context falls
+--     into other tokens
 CREATE VIEW score_health AS
 SELECT
     model, dataset, language, culture, entity_type, form,
@@ -127,6 +135,9 @@ GROUP BY ALL;
 
 -- cultural_entities: a row is an entity of a data set that was scored, with the Wikidata item that the linker or else
 -- the publisher gives it (`qid`; NULL where neither does) and how probable the model finds it on average, over the plain contexts.
+--   english: the publisher's translation of the entity
+--   mean_log_probability: the entity's log-probability, averaged over its contexts
+--   mean_per_token: the same, of the mean per token
 CREATE VIEW cultural_entities AS
 SELECT
     s.model, s.dataset, s.language, s.culture, s.entity_type, s.entity_culture, s.native, s.entity_id, s.entity,

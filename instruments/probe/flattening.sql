@@ -11,6 +11,10 @@ GROUP BY ALL;
 -- probe_contributions: a row is an item of a culture, with its contribution to chi-square where it occurs more often than
 -- expected: X = max(0, g - E)^2 / E with E = N_culture * N_item / N. Compared as whole numbers, so that an item that is
 -- spread evenly has exactly 0.
+--   of_culture: occurrences of all items of the culture
+--   of_all: occurrences of all items of all cultures
+--   expected: of_culture times the item's occurrences over of_all
+--   contribution: X = max(0, occurrences - expected)^2 / expected
 CREATE VIEW probe_contributions AS
 WITH told AS (
     SELECT
@@ -30,6 +34,10 @@ FROM excess;
 -- flattening: a row is an ordered pair of cultures: F, the sum of the contributions of `culture` over the items that are
 -- over-represented for `toward` too. `minimum` leaves out items that occur less often in either (1: the paper's score).
 -- Two cultures share no over-represented item by construction: a unit has at least three, named in `cultures`.
+--   total: the sum of the contributions of `culture`
+--   shared_items: items that are over-represented in both
+--   score: F(culture -> toward)
+--   share: score over total
 CREATE VIEW flattening AS
 WITH units AS (
     SELECT

@@ -1,6 +1,7 @@
 -- Cultures' regions and resource levels, and flattening between them.
 
 -- probe_cultures: a row is a culture of a data set, with its region and resource level; NULL where they are not known.
+--   questions: questions, or question ids, that it rests on
 CREATE VIEW probe_cultures AS
 SELECT dataset, culture, any_value(region) AS region, any_value(level) AS level, count(DISTINCT question_id) AS questions
 FROM probe_questions
@@ -8,6 +9,12 @@ GROUP BY ALL;
 
 -- flattening_groups: a row is an ordered pair of resource levels or of regions: the mean score and share over the pairs
 -- of different cultures, the first of `culture_group`, the second of `toward_group`.
+--   grouping: 'level' of resources or 'region'
+--   culture_group: level or region of the culture
+--   toward_group: level or region of the culture whose items it shares
+--   pairs: ordered pairs of different cultures
+--   mean_score: the mean of F over these pairs
+--   mean_share: the mean of F's share over these pairs
 CREATE VIEW flattening_groups AS
 WITH pairs AS (
     SELECT f.*, one.region, one.level, other.region AS toward_region, other.level AS toward_level

@@ -3,6 +3,7 @@
 -- probe_linked: a row is one occurrence of an item that a filter keeps, of the probe itself, with the item of Wikidata that
 -- it means, or in `unlinked` the reason why the key 'item' leaves it out. What repeats the inspection prompt, the culture's
 -- name or the question is not looked up.
+--   unlinked: why the key 'item' leaves it out; NULL where it is linked
 CREATE VIEW probe_linked AS
 SELECT
     j.model, j.dataset, j.language, j.arm, j.filter, j.culture, j.question_id, j.layer, j.item_key,
@@ -21,6 +22,8 @@ WHERE j.kept AND j.arm = 'patched';
 -- probe_keyed: a row is one occurrence of an item that a filter keeps, under a key. 'string': `item_key` is the item folded,
 -- and items of different languages never coincide. 'item': it is an item of Wikidata; occurrences without a link are left
 -- out. Under 'item' asking languages stand together, too: `language` then names all of them, as 'ar + en'.
+--   item_key: under the key 'string' the item folded; under 'item' the item of Wikidata
+--   language: that is asked in; under the key 'item' also all that are asked in, as 'ar + en'
 CREATE VIEW probe_keyed AS
 SELECT model, dataset, language, arm, filter, 'string' AS key, culture, question_id, item_key FROM probe_kept
 UNION ALL

@@ -13,6 +13,7 @@ WHERE i.model IS NOT NULL OR NOT starts_with(m.model, 'imported:')
 GROUP BY ALL;
 
 -- countries: a row is a country of the experiment (ISO 3166).
+--   country: ISO 3166
 CREATE VIEW countries AS
 SELECT country FROM run_countries;
 
@@ -38,6 +39,8 @@ FROM (
 
 -- numbered_cells: a row is a cell under a number. The languages of a model, topic, condition, country and wording stand
 -- together in one `place`, in their order.
+--   place: the number of the cell's model, topic, condition, country and wording: cells of one place differ in
+--     language only
 CREATE VIEW numbered_cells AS
 SELECT
     row_number() OVER (ORDER BY model, topic, condition, country NULLS FIRST, wording, language)::INTEGER AS cell,

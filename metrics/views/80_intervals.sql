@@ -22,6 +22,9 @@ END;
 -- cell_values: a row is a metric of a cell (for consensus: of a pair of cells), with what it rests on: responses, and
 -- the incidences of linked items in them. 'granularity_defined' is granularity, of `defined_topics` alone. NULL is a missing
 -- number, and has no interval.
+--   responses: responses that the number rests on; of a gain and of consensus, those of both sides
+--   incidences: pairs of a response and a linked item that it mentions; of a gain and of consensus, those of both
+--     sides
 CREATE VIEW cell_values AS
 SELECT
     'granularity' AS metric, model, language, NULL AS other_language, topic, condition, country, wording,
@@ -64,6 +67,9 @@ CROSS JOIN LATERAL (
 
 -- cell_metrics: a row of `cell_values` with its 95 % interval. An interval is of the data that it was computed from: it
 -- is not shown where the number has changed since, or how many responses or incidences it rests on.
+--   responses: responses that the number rests on; of a gain and of consensus, those of both sides
+--   incidences: pairs of a response and a linked item that it mentions; of a gain and of consensus, those of both
+--     sides
 CREATE VIEW cell_metrics AS
 SELECT v.*, i.low, i.high, i.method, why_no_interval(v.estimate, i.method, i.no_interval) AS no_interval
 FROM cell_values AS v

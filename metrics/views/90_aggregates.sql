@@ -16,6 +16,8 @@ CREATE MACRO aggregate_level(by_language, by_pair, by_topic, by_condition, by_co
 -- those of the group, each counted once: of a gain also the neutral ones, of a consensus those of cells that are in a pair,
 -- for a pair of languages those of both, for a language its own. Numbers are added up in order, so that the last digit is
 -- always the same.
+--   responses: responses that the group rests on, each counted once
+--   incidences: pairs of a response and a linked item that it mentions; each counted once
 CREATE VIEW aggregate_values AS
 WITH cell AS MATERIALIZED (SELECT * FROM cell_values),
 grouped AS (
@@ -124,6 +126,12 @@ LEFT JOIN sizes AS n
 -- have a number in all `wordings` of the group, so that every wording has the same cells (`cells`). `lacking` is the share
 -- of the group's numbers that are of other cells. Without a row no cell has a number in all of them. `names_shared`: one of the
 -- group's cells, in a pair of languages in either, has a person that stands in several wordings (`shared_names`).
+--   estimate: the mean of the wording's numbers, over cells that have one in all `wordings`
+--   cells: cells that have a number in all `wordings`
+--   lacking: share of the group's numbers whose cells lack one in another wording, 0 to 1; with more than 0.05 there
+--     is no interval of other wordings
+--   names_shared: one of the group's cells has a person that stands in several wordings: there is no interval of
+--     other wordings
 CREATE VIEW wording_means AS
 WITH cell AS MATERIALIZED (
     SELECT
@@ -202,6 +210,9 @@ WHERE numbers = wordings;
 -- aggregates: a row of `aggregate_values` with its 95 % intervals. `low` and `high` are of other samples of these prompts:
 -- NULL where they were not measured since the number, or what it rests on, changed, or where no interval would hold.
 -- `wordings_low` and `wordings_high` are of other wordings and names: each wording's mean is one draw.
+--   responses: responses that the group rests on, each counted once
+--   incidences: pairs of a response and a linked item that it mentions; each counted once
+--   wordings_low: lower limit of the 95 % interval of other wordings and names; NULL as `no_wordings_interval` says
 CREATE VIEW aggregates AS
 SELECT
     v.metric, v.level, v.model, v.language, v.other_language, v.topic, v.condition, v.country,
@@ -224,6 +235,40 @@ LEFT JOIN intervals AS i
 -- models: a row is a model: what the experiment file says of it, and its aggregates with their intervals, side by side: of
 -- other samples of these prompts, and (`_wordings_`) of other wordings and names. Specificity and gain are those of prompts
 -- that name the country; the others are means over all `conditions`.
+--   conditions: the conditions that the means of granularity, diversity and consensus are over
+--   granularity_defined_low: lower limit of the 95 % interval
+--   granularity_defined_high: upper limit of the 95 % interval
+--   granularity_defined: mean over the cells of `defined_topics`, without clothing, transportation and a user's own
+--     topics
+--   granularity_wordings_low: lower limit of the 95 % interval of other wordings and names
+--   granularity_wordings_high: upper limit of the same
+--   diversity_wordings_low: lower limit of the 95 % interval of other wordings and names
+--   diversity_wordings_high: upper limit of the same
+--   specificity_wordings_low: lower limit of the 95 % interval of other wordings and names
+--   specificity_wordings_high: upper limit of the same
+--   specificity_gain_wordings_low: lower limit of the 95 % interval of other wordings and names
+--   specificity_gain_wordings_high: upper limit of the same
+--   consensus_wordings_low: lower limit of the 95 % interval of other wordings and names
+--   consensus_wordings_high: upper limit of the same
+--   no_wordings_interval: why granularity has no interval of other wordings and names, as in `aggregates`
+--   granularity_low: lower limit of the 95 % interval
+--   granularity_high: upper limit of the 95 % interval
+--   diversity_low: lower limit of the 95 % interval
+--   diversity_high: upper limit of the 95 % interval
+--   specificity_low: lower limit of the 95 % interval
+--   specificity_high: upper limit of the 95 % interval
+--   specificity_gain_low: lower limit of the 95 % interval
+--   specificity_gain_high: upper limit of the 95 % interval
+--   consensus_low: lower limit of the 95 % interval
+--   consensus_high: upper limit of the 95 % interval
+--   granularity: mean over all cells
+--   diversity: mean over all cells
+--   specificity: mean over the cells whose prompts name the country
+--   specificity_gain: mean over the cells whose prompts name the country: specificity less that of the neutral cell
+--   consensus: mean over all pairs of languages
+--   dominance: mean over all cells of the share of responses that name the cell's most frequent item
+--   dominance_low: lower limit of the 95 % interval
+--   dominance_high: upper limit of the 95 % interval
 CREATE VIEW models AS
 SELECT
     run_models.model, f.origin, f.parameters, f.size, f.open,

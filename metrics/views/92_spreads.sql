@@ -2,6 +2,13 @@
 -- (of a sample: over n - 1). `over` says what the numbers are of: cells (all, or those of the `language` or the `country`),
 -- languages (the means of each), or countries. The consensus of a language is that with all others; neutral prompts name no
 -- country and are in none over countries but those of specificity.
+--   language: of cells of one language, which; NULL: of all
+--   country: of cells of one country, which; NULL: of all
+--   over: what the numbers are of: 'cells', 'languages' (the mean of each) or 'countries' (likewise)
+--   mean: their mean
+--   variance: their variance, over n - 1; NULL of one number
+--   sd: its root, the standard deviation
+--   numbers: how many numbers
 CREATE VIEW spreads AS
 WITH cell AS MATERIALIZED (
     SELECT metric, model, condition, language, other_language, country, estimate

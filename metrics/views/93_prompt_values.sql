@@ -16,6 +16,10 @@ CREATE MACRO jackknife_variance(responses, changes, squares) AS
 -- named, 'specificity'. The definitions are those of the cells, which may hold several prompts (other
 -- names). `name` is the person's, alike in all languages. `estimate` is NULL where there is no number. `variance` is that of sampling: over other responses to the
 -- same prompt. It is NULL with fewer than two responses, or where all linked items stand in one.
+--   metric: 'granularity', 'diversity' or 'specificity'
+--   estimate: the metric of this prompt; NULL where there is none
+--   variance: variance of the estimate over other responses to the same prompt; NULL where it is unknown
+--   incidences: linked items, each once per response that mentions it
 CREATE VIEW prompt_values AS
 WITH asked AS MATERIALIZED (
     SELECT a.prompt, a.model, p.prompt_id, p.language, p.topic, p.condition, p.country, p.wording, coalesce(p.person, p.name) AS name
