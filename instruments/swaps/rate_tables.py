@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -24,7 +25,7 @@ class RateTable:
     table: PageTable
 
 
-def rate_tables(data: ReportData, rows: list[Row]) -> tuple[RateTable, ...]:
+def rate_tables(data: ReportData, rows: Sequence[Row]) -> tuple[RateTable, ...]:
     """A table per task from the rows of `swaps.sql`; none without queried texts."""
     return tuple(
         RateTable(task, _table(data, list(found), section_texts(TEXTS).words["tasks"][task]["name"]))
@@ -32,7 +33,7 @@ def rate_tables(data: ReportData, rows: list[Row]) -> tuple[RateTable, ...]:
     )
 
 
-def _table(data: ReportData, rows: list[Row], name: str) -> PageTable:
+def _table(data: ReportData, rows: Sequence[Row], name: str) -> PageTable:
     return page_table(
         data,
         rows,
