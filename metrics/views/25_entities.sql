@@ -22,7 +22,7 @@ mentioned AS ( -- numbers alone, as in `cell_incidence`
         p.prompt, m.sample::INTEGER AS sample, k.key,
         count(*) AS mentions, count(*) FILTER (m.granularity = 1) AS specific
     FROM stored_mentions AS m
-    INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
+    INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
     INNER JOIN keys AS k USING (language, topic, kind, surface)
     WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n AND m.counted AND NOT m.hallucinated
     GROUP BY ALL

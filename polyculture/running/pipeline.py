@@ -82,7 +82,7 @@ class Pipeline(StepRunner):
         free = [job for job in jobs if job not in self.held]  # the process that samples them extracts them, too
         sampling = self.workspace.sampling_step(free)
         self.recover(sampling, sampling.works())
-        reading, extraction = self.extraction.steps(free, self.manifest)
+        reading, extraction = self.extraction.steps(free, self.workspace.wanted(self.manifest))
         self.recover(extraction, extraction.works())
         if self.extraction.by_model:
             self.run_step(reading)

@@ -15,16 +15,16 @@ import pyarrow as pa
 import pytest
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.current_rows import current_responses
 from polyculture.cache.errors import JobHeldError, StoreError
 from polyculture.cache.identity import content_id
 from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
 from polyculture.cache.outcome import Outcome
-from polyculture.cache.parquet import objects_to_table, rows_to_table, write_parquet
+from polyculture.cache.parquet import objects_to_table, read_rows, rows_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import PROMPTS, RESPONSES, Prompt, Response
+from polyculture.cache.schema import PROMPTS, RESPONSES, WANTED_RESPONSES, Prompt, Response, WantedResponse
 from polyculture.cache.shards import JobShards
 from polyculture.cache.store import fill_store
+from polyculture.cache.wanted import wanted_batches
 from polyculture.extract import step
 from polyculture.extract.base import Extracted, ResponseText
 from polyculture.extract.gazetteer import Gazetteer
@@ -42,7 +42,7 @@ PROMPT = Prompt("p1", "en", "food", "neutral", None, None, "Write about food.", 
 
 def response(number: int, **columns: Any) -> dict[str, Any]:
     row = Response(
-        response_id=f"r{number:05}", prompt_id="p1", sampling_id="s", model=JOB.model, language="en", topic="food",
+        response_id=f"r{number:05}", request_id="q", prompt_id="p1", model=JOB.model, language="en", topic="food",
         condition="neutral", country=None, sample=number, seed=number, status="ok",
         text=f"Text {number}: ramen and soup.", error=None, retryable=None, finish_reason="stop", prompt_tokens=1,
         completion_tokens=1, detected_language="en", language_confidence=1.0, script="Latn", script_share=1.0,
@@ -52,13 +52,16 @@ def response(number: int, **columns: Any) -> dict[str, Any]:
 
 
 def write_run(root: Path, responses: Iterable[dict[str, Any]], n: int = 1_000_000, parts: int = 1) -> RunFolder:
-    run = RunFolder(root)
+    run = RunFolder(root / "run")  # with no other runs beside it
     write_parquet(objects_to_table(PROMPTS, [PROMPT]), run.table("prompts"))
     rows = list(responses)
     with JobShards(run, JOB, [RESPONSES]) as shards:
         for part in range(parts):
             shards.append_part({"responses": rows_to_table(RESPONSES, rows[part::parts])})
-    write_manifest(Manifest(experiment="e", polyculture="0", models=[JOB.model], n=n, sampling_id="s"), run.manifest)
+    write_manifest(Manifest(experiment="e", polyculture="0", models=[JOB.model], n=n), run.manifest)
+    write_parquet(
+        objects_to_table(WANTED_RESPONSES, [WantedResponse("q", n, JOB.model, "p1")]), run.table("wanted_responses")
+    )
     return run
 
 
@@ -203,19 +206,18 @@ def test_only_current_answers_are_read(tmp_path: Path) -> None:
     rows = [
         response(0),
         response(1, status="failed", text=None, error="busy"),
-        response(2, sampling_id="old"),
-        response(3, prompt_id="gone"),
+        response(2, request_id="other settings"),
+        response(3, request_id="another prompt"),
         response(4),
         response(100),
     ]
     run = write_run(tmp_path, rows, n=100)
     extractor = gazetteer()
     assert extract_job(run, JOB, FOOD, extractor) == Outcome(2, 0)
-    manifest = read_manifest(run.manifest)
-    assert manifest is not None
-    ids = [key for batch in current_responses(run, JOB, manifest, ["response_id"]) for key in batch[0].to_pylist()]
-    assert ids == ["r00000", "r00001", "r00004"]
-    assert not list(current_responses(run, JOB, manifest.model_copy(update={"models": ["another"]})))
+    wanted = read_rows(run.table("wanted_responses"), WANTED_RESPONSES)
+    batches = wanted_batches(run, JOB, RESPONSES, wanted, ["response_id"])
+    assert [key for batch in batches for key in batch[0].to_pylist()] == ["r00000", "r00001", "r00004"]
+    assert not list(wanted_batches(run, JOB, RESPONSES, wanted.slice(0, 0), ["response_id"]))
 
 
 def test_progress_counts_up_to_the_outcome(tmp_path: Path) -> None:
@@ -268,7 +270,7 @@ extract_job(RunFolder(Path(sys.argv[1])), JOB, FOOD, LlmExtractor(ScriptedEngine
 
 def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
     run = write_run(tmp_path, map(response, range(60)))
-    writer = subprocess.Popen([sys.executable, "-c", SLOW, str(tmp_path)], stdout=subprocess.PIPE, cwd=ROOT, text=True)
+    writer = subprocess.Popen([sys.executable, "-c", SLOW, str(run.root)], stdout=subprocess.PIPE, cwd=ROOT, text=True)
     assert writer.stdout is not None
     for _ in range(20):
         writer.stdout.readline()

@@ -119,7 +119,7 @@ def test_the_headline_is_one_of_the_ways_to_count(tmp_path: Path) -> None:
         {"surface": surface, "granularity": number % 2, "counted": True, "hallucinated": number == 4}
         for number, surface in enumerate("abcaedbb")
     ]
-    current = {"model": "m", "sampling_id": "sampling-now", "extractor_id": "extractor-now", "extraction": "ok"}
+    current = {"model": "m", "stale": False, "extractor_id": "extractor-now", "extraction": "ok"}
     answers = [{"prompt": number % 30, "mentions": mentions[number % 5 :], **current} for number in range(70)]
     run = build_random(tmp_path, answers, links, [(1, "JP"), (2, "IT")]).write()
     keys = "metric, model, language, other_language, topic, condition, country, round(estimate, 12)"
