@@ -138,6 +138,33 @@ def test_new_responses_are_added(tmp_path: Path) -> None:
     assert len(engine.requests) == 6
 
 
+def test_equal_texts_are_asked_once_and_each_response_has_its_rows(tmp_path: Path) -> None:
+    run = write_run(tmp_path, [response(0), response(1, text=response(0)["text"]), response(2)])
+    extractor, engine = llm(good)
+    assert extract_job(run, JOB, FOOD, extractor) == Outcome(3, 0)
+    assert len(engine.requests) == 2
+    found = stored(run, "mentions", extractor.extractor_id)
+    assert [sum(row["response_id"] == f"r0000{number}" for row in found) for number in range(3)] == [3, 3, 3]
+    with JobShards(run, JOB, [RESPONSES]) as shards:  # another that says the same, later
+        shards.append({"responses": [response(3, text=response(2)["text"])]})
+    assert extract_job(run, JOB, FOOD, extractor) == Outcome(4, 0, reused=4)
+    assert len(engine.requests) == 2
+    rows = stored(run, "extractions", extractor.extractor_id)
+    assert sorted((row["response_id"], row["purchase"]) for row in rows) == [
+        ("r00000", "direct"), ("r00001", None), ("r00002", "direct"), ("r00003", None),
+    ]  # fmt: skip
+
+
+def test_a_failure_of_equal_texts_is_that_of_each_and_asked_once_more(tmp_path: Path) -> None:
+    run = write_run(tmp_path, [response(0), response(1, text=response(0)["text"])])
+    busy = Completion("r00000", 0, None, error="busy", retryable=True)
+    extractor, engine = llm(lambda _text, _attempt: busy)
+    assert extract_job(run, JOB, FOOD, extractor) == Outcome(0, 2)
+    engine.script = good
+    assert extract_job(run, JOB, FOOD, extractor) == Outcome(2, 0)
+    assert len(engine.requests) == 2
+
+
 def test_another_extractor_reads_all_again_and_the_first_one_counts_when_it_comes_back(tmp_path: Path) -> None:
     run = write_run(tmp_path, map(response, range(5)))
     one, other = gazetteer(("ramen",)), gazetteer(("ramen", "soup"))
