@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from polyculture.cache.identity import content_id
@@ -69,7 +69,7 @@ class PromptRequests:
     @cached_property
     def seeded(self) -> bool:
         """Is the model sent the seed? Else none is recorded."""
-        return "seed" not in self._omitted
+        return "seed" not in self.setup.get("omit", ())
 
     def asked(self, text: str) -> str:
         """A prompt's text as this model reads it."""
@@ -81,11 +81,12 @@ class PromptRequests:
 
     def request_id(self, text: str, sampling: SamplingSettings) -> str:
         """The identity of a prompt as this model is sent it."""
-        decoding = {name: None if name in self._omitted else value for name, value in asdict(sampling.decoding).items()}
-        seed = sampling.seed if self.seeded else None
+        decoding, seed = _decided(sampling, tuple(self.setup.get("omit", ())))
         return request_id("sample", self.model, self.setup, as_lists(self.chat(text)), decoding, seed)
 
-    @property
-    def _omitted(self) -> Sequence[str]:
-        omitted: Sequence[str] = self.setup.get("omit", ())
-        return omitted
+
+@lru_cache(maxsize=64)  # a few for tens of thousands of prompts
+def _decided(sampling: SamplingSettings, omitted: tuple[str, ...]) -> tuple[dict[str, Any], int | None]:
+    """The decoding settings and the seed as they are sent: null where a server is not sent them."""
+    decoding = {name: None if name in omitted else value for name, value in asdict(sampling.decoding).items()}
+    return decoding, None if "seed" in omitted else sampling.seed

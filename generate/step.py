@@ -102,7 +102,7 @@ class SamplingStep:
     def _samples(self, job: Job, prompts: Sequence[Prompt]) -> Iterator[Sample]:
         """All samples of a job, prompt by prompt."""
         sent = self._sent(job)
-        for prompt in prompts:
+        for prompt in prompts if self._sampling.n else ():  # a plan of nothing that is stored hashes nothing
             request, read = sent.request_id(prompt.text, self._sampling), joined(sent.chat(prompt.text))
             for number in range(self._sampling.n):
                 yield Sample(request, prompt, number, read)

@@ -115,6 +115,11 @@ class Workspace:
         """By model and language, how prompts are sent."""
         return prompt_requests(self.present)
 
+    @cached_property
+    def wanted_now(self) -> pa.Table:
+        """The rows of `wanted_responses` as the experiment is now, whether it was run or not."""
+        return self.wanted(self.present)
+
     def wanted(self, manifest: Manifest) -> pa.Table:
         """The rows of `wanted_responses`: which responses count under a manifest."""
         imported = self.experiment.imported

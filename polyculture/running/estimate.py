@@ -227,5 +227,5 @@ def _rows(workspace: Workspace, query: str) -> list[tuple[Any, ...]]:
         return []
     manifest = workspace.present.model_copy(update=ExtractionStage(workspace).provenance)
     with connect() as connection:
-        fill_store(connection, workspace.run, manifest, rows={WANTED_RESPONSES.name: workspace.wanted(manifest)})
+        fill_store(connection, workspace.run, manifest, rows={WANTED_RESPONSES.name: workspace.wanted_now})
         return connection.sql(query).fetchall()

@@ -132,7 +132,7 @@ class ExtractionStage:
         run = self.workspace.run
         if not sibling_parts(run, job, EXTRACTIONS):
             return 0
-        _, extraction = self.steps([job], self.workspace.wanted(self.workspace.present))
+        _, extraction = self.steps([job], self.workspace.wanted_now)
         (work,) = extraction.works()
         rows = work_state(run, extraction, work).missing if self.workspace.before else []
         sampling = known_step(self.workspace, job)
