@@ -127,7 +127,7 @@ def _folded(text: str, fold: Fold) -> tuple[str, str]:
         if fold == "chinese":
             text = _converter("t2s").convert(text)
         cased = fold_case(_ARABIC_JOINT.sub(" ", text) if _JOINT in text else text, turkish=fold == "turkish")
-        bare = nfkc(_REWRITTEN.sub(lambda found: _LETTERS[ord(found[0])], cased))
+        bare = nfkc(_REWRITTEN.sub(lambda found: _LETTERS[ord(found[0])] or "", cased))
     return cased, _BLANKS.sub(" ", bare) if "  " in bare else bare
 
 

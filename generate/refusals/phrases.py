@@ -28,7 +28,7 @@ def fold_text(text: str) -> str:
 
 def _fold_phrase(phrase: str) -> str:
     """A phrase in the form of `fold_text`; the metacharacters of a regular expression stay."""
-    return "".join(letter if letter in _SYNTAX else PHRASES.letters[ord(letter)] for letter in fold_case(phrase))
+    return "".join(letter if letter in _SYNTAX else PHRASES.letters[ord(letter)] or "" for letter in fold_case(phrase))
 
 
 def _phrase(text: str) -> str:
