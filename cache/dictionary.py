@@ -42,13 +42,16 @@ def describe(connection: duckdb.DuckDBPyConnection, layout: Layout, files: Seque
     headers = {header.name: (header, file) for file in files for header in _headers(file)}
     glossaries = _glossaries(files)
     declared = {table.name: table_comments(table) for table in layout.tables}
+    counting = {table.name: inspect.getdoc(table.row) or "" for table in layout.tables if table.wanted is not None}
     rows: list[dict[str, str]] = []
     for view, column, type_name in connection.execute(_QUERY).fetchall():
         stored = view.startswith("stored_") and view.removeprefix("stored_") in declared
         name = view.removeprefix("stored_") if stored else view  # all rows mean what those that count mean
         header, file = headers.get(name, (Header(name, ""), files[0]))
         if not rows or rows[-1]["view"] != view:
-            row = f"all rows of `{name}` on disk, also those made under other settings" if stored else header.row
+            row = header.row or counting.get(name, "")
+            if stored:
+                row = f"all rows of `{name}` on disk, also those made under other settings"
             rows.append({"view": view, "column": "", "type": "", "meaning": row})
         own = (header.columns, declared.get(name, {}), glossaries.get(file.with_name(COLUMNS), {}))
         meanings = (words[column] for words in (*own, *glossaries.values()) if words.get(column))

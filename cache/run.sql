@@ -1,9 +1,5 @@
 -- What the manifest says of a run: which rows count at present, and what they cost. `cache.store` puts the rows in.
 
--- run: a row is what the run asks now
---   sampling_id: the present sampling settings, without the setup of a model
-CREATE TABLE run (sampling_id VARCHAR, n BIGINT);
-
 -- run_extractors: a row is an extractor whose mentions count now
 --   extractor_id: an extractor whose mentions count now
 --   reader_id: who reads its answers now
@@ -11,13 +7,7 @@ CREATE TABLE run_extractors (extractor_id VARCHAR, reader_id VARCHAR);
 
 -- run_models: a row is a model of the experiment
 --   model: a model of the experiment
---   sampling_id: what its responses count under now: a hash of the sampling settings and its setup
-CREATE TABLE run_models (model VARCHAR, sampling_id VARCHAR);
-
--- run_appended: a row is a model and a language whose prompts have a sentence behind them for this model alone
---   sampling_id: what its responses in this language count under now: a hash of the sampling settings, its setup and
---     the sentence
-CREATE TABLE run_appended (model VARCHAR, language VARCHAR, sampling_id VARCHAR);
+CREATE TABLE run_models (model VARCHAR);
 
 -- run_asked: a row is what an instrument asks now: rows of it count that were made under one of these ids
 --   instrument: the instrument that asks
@@ -25,8 +15,7 @@ CREATE TABLE run_appended (model VARCHAR, language VARCHAR, sampling_id VARCHAR)
 --   id: a hash of all that decides the answers
 CREATE TABLE run_asked (instrument VARCHAR, "key" VARCHAR, id VARCHAR);
 
--- run_setups: a model for one use, and the setup under which its rows count; rows of a use without one count if they
--- have none
+-- run_setups: a model for one use, and the setup under which its rows count
 --   setup: the setup in words, as JSON: the options and hashes that decide what the model says
 --   use: 'score' (log-probabilities), 'represent' (hidden states), 'answer' (an instrument's answers), 'sample'
 --     (responses), 'extract' (extractions)
