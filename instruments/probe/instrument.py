@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 _OWN = Path(__file__).parent
 AtLeastOne = Annotated[int, Field(ge=1)]
 Names = tuple[str, ...]
-FORECAST = "The whole probe on paper, tokens and hours at most; hours are of one GPU of 80 GB (docs/probe.md)"
 
 
 class ProbeOptions(BaseModel):
@@ -101,8 +100,8 @@ class ProbeOptions(BaseModel):
     resamples: Annotated[AtLeastOne, Field(description="Halves for intervals, and permutations for p.")] = 999
     table: Annotated[
         TableName | None,
-        Field(description="List this, too: flattening, arms, layers, knowledge, stored, said, together, "
-                          "or correlations. See docs/probe.md."),
+        Field(description="List this, too: flattening, arms, layers, knowledge, stored, said or together. "
+                          "See docs/probe.md."),
     ] = None  # fmt: skip
     seed: Annotated[int, Field(ge=0, description="Of the subset, noise, draws and permutations.")] = 1
 
@@ -172,7 +171,6 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
         ),
         view="probes",
         listing=partial(_listed, asked, options.table) if options.table else None,
-        planned={FORECAST: partial(_forecast, asked, options, chosen, arms)},
     )
 
 
@@ -238,16 +236,6 @@ def _jobs(
         )
         for (language, culture), some in groupby(ordered, key=_place)
     ]
-
-
-def _forecast(asked: Asked, options: ProbeOptions, questions: Sequence[OpenQuestion], arms: Sequence[Arm]) -> Listing:
-    """What the whole probe takes on paper, a row per model."""
-    from polyculture.instruments.probe.asking import HOUSE, read_inspection
-    from polyculture.instruments.probe.forecast_table import COLUMNS, Planned, forecast_row
-
-    inspection = read_inspection(options.inspection or HOUSE, options.item_tokens)
-    planned = Planned([one.question for one in questions], list(arms), options.answer_tokens, inspection)
-    return Listing(COLUMNS, [forecast_row(asked.spec(model), planned) for model in asked.models])
 
 
 def _place(one: OpenQuestion) -> tuple[str, str]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     import duckdb
 
-    from polyculture.cache.catalog import Catalog
     from polyculture.instruments.contract import Asked, Listing
 
-TableName = Literal["flattening", "arms", "layers", "knowledge", "stored", "said", "together", "correlations"]
+TableName = Literal["flattening", "arms", "layers", "knowledge", "stored", "said", "together"]
 _OWN = Path(__file__).parent
 _FILES = {
     "flattening": "flattening_matrix.sql",
@@ -29,7 +27,6 @@ _VIEWS = {
 _EMPTY = {
     "arms": "no arm was run beside the probe: run with --control or --setting",
     "knowledge": "no topic has both texts and linked items: run with --link, and generate texts of the topic",
-    "correlations": "nothing stands beside the scores: neither texts nor Cultural Bias Scores of these models",
 }
 
 
@@ -40,7 +37,7 @@ def listed(asked: Asked, name: TableName, models: Sequence[str]) -> Listing:
     from polyculture.instruments.probe.layout import TOGETHER
 
     with open_store(asked.run, TOGETHER) as store:
-        columns, rows = _table(store, name, asked.catalog)
+        columns, rows = _table(store, name)
     place = columns.index("model")
     kept = [row for row in rows if row[place] in models]
     if not kept:
@@ -49,20 +46,7 @@ def listed(asked: Asked, name: TableName, models: Sequence[str]) -> Listing:
     return Listing(columns, kept)
 
 
-def _table(
-    store: duckdb.DuckDBPyConnection, name: TableName, catalog: Catalog
-) -> tuple[tuple[str, ...], Sequence[Sequence[Any]]]:
-    if name == "correlations":
-        from polyculture.instruments.probe.correlations import FLATTENING, OTHERS, Beside, beside
-
-        own, others = (_dictionaries(store, file.read_text(encoding="utf-8")) for file in (FLATTENING, OTHERS))
-        return tuple(one.name for one in fields(Beside)), [astuple(row) for row in beside(own, others, catalog)]
+def _table(store: duckdb.DuckDBPyConnection, name: TableName) -> tuple[tuple[str, ...], Sequence[Sequence[Any]]]:
     query = _VIEWS[name] if name in _VIEWS else (_OWN / _FILES[name]).read_text(encoding="utf-8")
     cursor = store.execute(query)
     return tuple(column[0] for column in cursor.description or ()), cursor.fetchall()
-
-
-def _dictionaries(store: duckdb.DuckDBPyConnection, query: str) -> list[dict[str, Any]]:
-    cursor = store.execute(query)
-    columns = [column[0] for column in cursor.description or ()]
-    return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
