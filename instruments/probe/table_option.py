@@ -25,7 +25,7 @@ _VIEWS = {
     "said": "SELECT * FROM said_and_not_stored ORDER BY model, language, topic, generated DESC, qid",
 }
 _EMPTY = {
-    "arms": "no arm was run beside the probe: run with --control or --setting",
+    "arms": "no arm was run beside the probe: run with --control",
     "knowledge": "no topic has both texts and linked items: run with --link, and generate texts of the topic",
 }
 
