@@ -242,11 +242,11 @@ def test_strict_match_stands_beside_the_normalised_one_and_wordings_are_named(
         ("ramen", "The RAMEN!", 1, 0, 0),
         ("takoyaki", "food", 0, 0, 1),
     ]
-    rates = "SELECT side, estimate FROM {} WHERE entity_type = 'food' AND metric LIKE '%accuracy' ORDER BY ALL"
+    rates = "SELECT side, estimate FROM swap_intervals WHERE entity_type = 'food' AND metric = '{}' ORDER BY ALL"
     normalised = [("difference", pytest.approx(2 / 3 - 1 / 2)), ("native", pytest.approx(2 / 3)), ("western", 0.5)]
     strict = [("difference", pytest.approx(1 / 3 - 1 / 2)), ("native", pytest.approx(1 / 3)), ("western", 0.5)]
-    assert rows(tmp_path, rates.format("qa_accuracy")) == normalised
-    assert rows(tmp_path, rates.format("strict_scores")) == strict
+    assert rows(tmp_path, rates.format("accuracy")) == normalised
+    assert rows(tmp_path, rates.format("strict_accuracy")) == strict
     asked = len(server.asked)
     # Another wording asks anew; where nothing is found, Camellia's prompt asks for None, which is stored as nothing.
     assert "wording copy" in polyculture(*words, "--wording", "copy", cwd=tmp_path).stdout
