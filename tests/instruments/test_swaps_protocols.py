@@ -14,7 +14,7 @@ from polyculture.cache.errors import DataSetError
 from polyculture.instruments.swaps import reading
 from polyculture.instruments.swaps.asked_prompts import worded
 from polyculture.instruments.swaps.instrument import NerOptions, QaOptions, SentimentOptions
-from polyculture.instruments.swaps.presets import preset_names, preset_prompts
+from polyculture.instruments.swaps.presets import preset_prompts
 from polyculture.instruments.swaps.prompts import PROMPTS, read_prompts
 from polyculture.instruments.swaps.sentiment import read_label
 from polyculture.instruments.swaps.text import AnswerError
@@ -108,7 +108,6 @@ def test_a_preset_in_the_experiment_file_is_read_and_its_options_override(tmp_pa
 
 
 def test_presets_set_what_the_papers_say() -> None:
-    assert preset_names() == ("camel", "camellia")
     for options in (SentimentOptions, QaOptions, NerOptions):
         camellia, camel = (options.model_validate({"preset": name}) for name in ("camellia", "camel"))
         assert (camellia.draws, camel.draws) == (3, 5)
