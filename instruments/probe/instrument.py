@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.cache.layout import Layout
-from polyculture.instruments.contract import Asked, Command, Listing, Shown, Study, Validity
+from polyculture.instruments.contract import Asked, Command, Shown, Study, Validity
 from polyculture.instruments.probe.arms import Control
 from polyculture.instruments.probe.layout import TOGETHER
-from polyculture.instruments.probe.table_option import TableName
 
 if TYPE_CHECKING:
     from polyculture.generate.engines import Capability
@@ -87,11 +86,6 @@ class ProbeOptions(BaseModel):
         bool, Field(description="Link items to Wikidata by the experiment's linker, for what is said beside.")
     ] = False
     resamples: Annotated[AtLeastOne, Field(description="Halves for intervals, and permutations for p.")] = 999
-    table: Annotated[
-        TableName | None,
-        Field(description="List this, too: flattening, arms, layers, knowledge, stored, said or together. "
-                          "See docs/probe.md."),
-    ] = None  # fmt: skip
     seed: Annotated[int, Field(ge=0, description="Of the subset, noise, draws and permutations.")] = 1
 
 
@@ -141,20 +135,10 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
         ),
         derive,
         (
-            Shown(
-                _OWN / "table.sql",
-                "Cultural flattening: how far what is particular to a culture is shared with another",
-                {"dataset": dataset, "models": list(asked.models)},
-                "No language has items of three cultures: there is no flattening score.",
-            ),
-            Shown(
-                _OWN / "arms_table.sql",
-                "What the arms say of the scores: controls put something else in place",
-                {"dataset": dataset, "models": list(asked.models)},
-            ),
+            Shown(_OWN / "flattening_matrix.sql", {"dataset": dataset, "model": list(asked.models)}),
+            Shown(_OWN / "arms_beside.sql", {"dataset": dataset, "model": list(asked.models)}),
         ),
         view="probes",
-        listing=partial(_listed, asked, options.table) if options.table else None,
     )
 
 
@@ -184,12 +168,6 @@ def _chosen(opened: Opened, options: ProbeOptions) -> list[OpenQuestion]:
     languages = () if options.data == "blend" and LOCAL in options.language else options.language
     part = Part(cultures, languages, options.most, options.per_culture, options.seed)
     return choose(opened.where, opened.questions, part)
-
-
-def _listed(asked: Asked, name: TableName) -> Listing:
-    from polyculture.instruments.probe.table_option import listed
-
-    return listed(asked, name, asked.models)
 
 
 def _jobs(
@@ -296,7 +274,7 @@ class Probe:
             ProbeOptions,
             study,
             "polyculture probe exp.toml --data blend --folder BLEnD/data --per-culture 50 --control noise",
-            lists=True,
+            tables=(_OWN / "entity_knowledge.sql",),
             needs=_needs,
         )
     }

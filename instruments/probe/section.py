@@ -41,19 +41,14 @@ def _build(data: ReportData) -> Layers | None:
     return Layers(groups, more, knowledge)
 
 
-def _table(file: Path) -> ReportTable:
-    """A query as a table of as many whole groups as a page carries."""
+def _whole_groups(frame: pd.DataFrame) -> pd.DataFrame:
+    """As many whole groups of rows as a page carries."""
+    import pandas as pd
 
-    def read(data: ReportData) -> pd.DataFrame:
-        import pandas as pd
+    from polyculture.instruments.probe.layer_groups import exported
 
-        from polyculture.instruments.probe.layer_groups import exported
-
-        frame = data.reading.frame(file)
-        rows = [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
-        return frame if len(frame) <= _MOST_ROWS else pd.DataFrame(exported(rows, _MOST_ROWS), columns=frame.columns)
-
-    return ReportTable(file.stem, read, lambda: file.read_text(encoding="utf-8"))
+    rows = [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+    return frame if len(frame) <= _MOST_ROWS else pd.DataFrame(exported(rows, _MOST_ROWS), columns=frame.columns)
 
 
 SECTIONS = (
@@ -62,8 +57,12 @@ SECTIONS = (
         _build,
         _FOLDER / "section.html.jinja",
         _FOLDER / "section.toml",
-        sql=(_KNOWLEDGE,),
-        computed=(_table(_MATRIX), _table(_LAYERS), _table(_ARMS)),
+        tables=(
+            ReportTable(_KNOWLEDGE),
+            ReportTable(_MATRIX, shortened=_whole_groups),
+            ReportTable(_LAYERS, shortened=_whole_groups),
+            ReportTable(_ARMS, shortened=_whole_groups),
+        ),
         stands_alone=True,
     ),
 )

@@ -202,10 +202,8 @@ def test_an_arm_lends_vectors_of_the_same_topic_and_another_culture(
     done = polyculture(*words, cwd=folder)
     assert done.returncode == 4, done.stderr  # the question without a topic can be lent nothing
     assert "probe controls: not run: noise, text" in done.stderr
-    assert "What the arms say of the scores" in done.stdout
-    polyculture(*words, "--table", "arms", "--format", "csv", "-o", "arms.csv", cwd=folder)
-    written = [file.read_text(encoding="utf-8") for file in sorted(folder.glob("arms*.csv"))]
-    (listed,) = [text for text in written if "share_difference_low" in text]
+    assert "Controls beside the probe" in done.stdout
+    listed = polyculture("table", "arms_beside", "exp.toml", "--format", "csv", cwd=folder).stdout
     assert listed.count("fewer than 12 questions") == 1
     with open_store(RunFolder(folder / "runs" / "inside"), store_layout()) as store:
         lent = store.sql(
