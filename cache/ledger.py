@@ -45,7 +45,7 @@ class Account(BaseModel):
         self.spent = rows + self.lost if repriced else max(self.spent, rows + self.lost)
         self.lost, self.tariff = self.spent - rows, tariff or self.tariff
 
-    def bury(self, left: InFlightSpend | None) -> None:
+    def reclaim_from_dead_process(self, left: InFlightSpend | None) -> None:
         """Books what a dead process had sent; frees the rest of its reservation."""
         if self.turn is not None and self.holder is not None:
             # Without its file nobody knows what was sent: at most all that was reserved.
@@ -95,7 +95,7 @@ class Ledger:
         with self._book() as book:
             for name, account in book.accounts.items():
                 if account.holder == self._me:
-                    account.bury(self._left(name, account))
+                    account.reclaim_from_dead_process(self._left(name, account))
             for model in book.models.values():
                 model.asking = None if model.asking == self._me else model.asking
         for flight in self._flights.values():
@@ -232,7 +232,7 @@ class Ledger:
 
     def _bury(self, name: str, account: Account) -> None:
         """An account without a living process, or one that this process opens again."""
-        account.bury(self._left(name, account))
+        account.reclaim_from_dead_process(self._left(name, account))
 
     def _left(self, name: str, account: Account) -> InFlightSpend | None:
         return None if account.holder is None else InFlightSpend.read(self._flight_file(account.holder, name))
