@@ -5,8 +5,8 @@ use, and what was on its way when a process died. `reserved` is the upper bound 
 all accounts never exceeds the limit by more than one answer costs beyond its reservation.
 
 A reservation names its process, by a lock file that the system frees when the process ends. What that process had sent
-by then stands in a file of its own (`in_flight.py`) and is booked; the rest of its reservation is free again. Reservations
-of batches do not expire: the provider goes on with them.
+by then stands in a file of its own (`in_flight.py`) and is booked; the rest of its reservation is free again.
+Reservations of batches do not expire: the provider goes on with them.
 """
 
 from __future__ import annotations
