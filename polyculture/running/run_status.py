@@ -19,7 +19,7 @@ from polyculture.cache.store import current_store
 from polyculture.cache.worker import work_state
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
-from polyculture.running.studies import questions_asked
+from polyculture.running.studies import calls_of_run
 
 DATA = Path(__file__).parent
 STAGES: Mapping[str, Table[Any]] = {"generate": RESPONSES, "extract": EXTRACTIONS}  # what each commits
@@ -87,7 +87,7 @@ def _job_statuses(workspace: Workspace, counts: Counts) -> Iterator[JobStatus]:
 
 def _of_instruments(workspace: Workspace) -> Iterator[JobStatus]:
     """The jobs of instruments, requested by the file or by commands. Opens no model."""
-    for asked in questions_asked(workspace):
+    for asked in calls_of_run(workspace):
         try:
             works = list(asked.works())
         except PolycultureError as fault:
