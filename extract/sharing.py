@@ -38,11 +38,11 @@ def find_extractions(
     texts = {one.response_id: one.text for one in wanted}
     for response_id, raw, finish_reason, attempts, read, written in _answers(run, job, wanted, extractor_id):
         try:
-            found = read_raw(raw, finish_reason, texts[response_id], topic, job.language)
+            mentions = read_raw(raw, finish_reason, texts[response_id], topic, job.language)
         except UnusableAnswerError:
             continue
         yield Extracted(
-            response_id, "ok", found, attempts, raw=raw, prompt_tokens=read, completion_tokens=written,
+            response_id, "ok", mentions, attempts, raw=raw, prompt_tokens=read, completion_tokens=written,
             extractor_model=model, finish_reason=finish_reason,
         )  # fmt: skip
 

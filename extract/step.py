@@ -94,8 +94,8 @@ class ExtractionStep:
         items = {item.cell.response_id: item for item in missing}
         wanted = [WantedText(key, item.text) for key, item in items.items()]
         made = [
-            self._rows(items[found.response_id].cell, found, topic)
-            for found in find_extractions(run, work.job, wanted, extractor_id, model, topic)
+            self._rows(items[extracted.response_id].cell, extracted, topic)
+            for extracted in find_extractions(run, work.job, wanted, extractor_id, model, topic)
         ]
         rows = [row for one in made for row in one]
         return {
