@@ -63,7 +63,7 @@ def plan(
     if calibrate:
         pipeline.begin()
         measure_rates(workspace)
-    found = list(estimates(workspace, retry_failed_of(retry_failed)))
+    costs = list(estimates(workspace, retry_failed_of(retry_failed)))
     tell_languages_without_names(workspace, linking.source)
     title = f"{workspace.experiment.name}: {len(workspace.prompts)} prompts, {workspace.sampling.n} samples each"
     if workspace.experiment.imported:
@@ -71,10 +71,10 @@ def plan(
             f"{workspace.experiment.name}: {sum(workspace.imports.texts.values())} imported texts, nothing to generate"
         )
         print_table(("imported", "rows", "texts", "not taken", "sha256", "at"), _imported(workspace))
-    print_table(WORK, [(e.stage, e.model, e.jobs, e.prompts, e.responses, e.left) for e in found], title=title)
-    print_table(PRICE, [_price(e) for e in found], title="What is left costs")
-    for counted_by in dict.fromkeys(e.counted_by for e in found):
-        models = dict.fromkeys(e.model for e in found if e.counted_by == counted_by)
+    print_table(WORK, [(e.stage, e.model, e.jobs, e.prompts, e.responses, e.left) for e in costs], title=title)
+    print_table(PRICE, [_price(e) for e in costs], title="What is left costs")
+    for counted_by in dict.fromkeys(e.counted_by for e in costs):
+        models = dict.fromkeys(e.model for e in costs if e.counted_by == counted_by)
         say(f"tokens of {', '.join(models)}: {counted_by}")
     for asked in calls_of_run(workspace):
         for told, listing in asked.study(quiet=True).planned.items():
@@ -135,12 +135,12 @@ def _print_detectable(workspace: Workspace) -> None:
     from polyculture.console import say
     from polyculture.running.detection import detectable
 
-    found, notes = detectable(workspace)
-    if not found:
+    differences, notes = detectable(workspace)
+    if not differences:
         return
     rows = [
         (r.metric, r.compared, r.prompts, r.wordings, r.samples, *_rounded(r.metric, r.finds, r.other_wordings))
-        for r in found
+        for r in differences
     ]
     print_table(FINDS, rows, title="The smallest difference found at p < .05, in 8 of 10 such experiments")
     for line in notes:
