@@ -134,7 +134,7 @@ class SamplingStep:
         asked = identity.asked(prompt.text)
         number = completion.seed - self._sampling.base_seed(asked)
         language = self._catalog.language(job.language)
-        found = Detection(None, None, None, None) if text is None else detect(text, language, self._catalog)
+        detected = Detection(None, None, None, None) if text is None else detect(text, language, self._catalog)
         return Response(
             response_id=response_id(job.model, asked, identity.sampling_id, number),
             prompt_id=prompt.prompt_id,
@@ -153,10 +153,10 @@ class SamplingStep:
             finish_reason=completion.finish_reason,
             prompt_tokens=completion.prompt_tokens,
             completion_tokens=completion.completion_tokens,
-            detected_language=found.language,
-            language_confidence=found.confidence,
-            script=found.script,
-            script_share=found.script_share,
+            detected_language=detected.language,
+            language_confidence=detected.confidence,
+            script=detected.script,
+            script_share=detected.script_share,
             model_version=completion.model_version,
             purchase=completion.purchase,
             reasoning=completion.reasoning,
