@@ -76,12 +76,12 @@ def language_wordings(
     topic: str, wordings: Mapping[str, Mapping[str, Templates]], unnamed: Mapping[str, Templates], file: Path
 ) -> list[TopicWording]:
     """The wordings of a topic in a language file."""
-    wordings = [
+    of_topic = [
         TopicWording(name, topics[topic], file, f"wordings.{name}.{topic}")
         for name, topics in wordings.items()
         if topic in topics
     ]
-    return [*wordings, *([TopicWording(None, unnamed[topic], file, f"topics.{topic}")] if topic in unnamed else [])]
+    return [*of_topic, *([TopicWording(None, unnamed[topic], file, f"topics.{topic}")] if topic in unnamed else [])]
 
 
 def own_wordings(topic: Topic, language: Language) -> list[TopicWording]:

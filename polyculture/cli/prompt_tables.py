@@ -120,8 +120,8 @@ def _prompt_lines(sent: Sequence[SentPrompt]) -> Iterator[str]:
     for key, group in groupby(sent, lambda one: (one.language, one.topic, one.wording)):
         yield f"== {'  '.join(filter(None, key))} =="
         rows = list(group)
-        sent = list(dict.fromkeys((one.models, one.system) for one in rows))
-        rows.sort(key=lambda one: sent.index((one.models, one.system)))
+        receivers = list(dict.fromkeys((one.models, one.system) for one in rows))
+        rows.sort(key=lambda one: receivers.index((one.models, one.system)))
         places = [" ".join(filter(None, (one.condition, one.country, one.name))) for one in rows]
         width = max(map(len, places))
         before: object = None
