@@ -50,7 +50,7 @@ class Pipeline(StepRunner):
         linking = linking or plan_linking(workspace)
         extraction = ExtractionStage(workspace)
         extraction.require_choice()
-        manifest = asked_manifest(workspace, extraction, linking)
+        manifest = requested_manifest(workspace, extraction, linking)
         check_changes(workspace, manifest, accept_changes=accept_changes)
         return cls(workspace=workspace, manifest=manifest, extraction=extraction, linking=linking)
 
@@ -125,7 +125,7 @@ class Pipeline(StepRunner):
             say(line)
 
 
-def asked_manifest(workspace: Workspace, extraction: ExtractionStage, linking: LinkingStage) -> Manifest:
+def requested_manifest(workspace: Workspace, extraction: ExtractionStage, linking: LinkingStage) -> Manifest:
     """The manifest of what an experiment asks now, whether it was run or not."""
     return workspace.manifest().model_copy(update={**extraction.provenance, **linking.provenance})
 
