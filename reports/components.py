@@ -60,7 +60,9 @@ def _panel(
     names_of = {"component": "row", "condition": "series", "share": "value", "share_low": "low", "share_high": "high"}
     drawn = frame.rename(columns=names_of)[["row", "series", "value", "low", "high"]]
     chart = dots(
-        drawn.astype({"value": float, "low": float, "high": float}).assign(mark=marks),
+        drawn.astype({"value": float, "low": float, "high": float}).assign(
+            mark=pd.Series(marks, frame.index, dtype=object)
+        ),
         alternative=f"{said.words['title']}: {title}",
         rows=dict(zip(rows, rows, strict=True)),
         series=conditions,

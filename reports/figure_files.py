@@ -136,8 +136,9 @@ def _with_legend(chart: Drawable, keys: Sequence[Key], width: float) -> Drawing:
         if first and key.mark:
             colour = SERIES[key.number - 1] if key.number else MUTED if key.mark != "outline" else INK
             shape = _MARKERS.get(key.mark, "s")  # a letter would put a second font into the file
-            fill = "none" if key.mark in _HOLLOW else "full"
-            drawing.add_artist(Line2D([6 / wide], [up], color=colour, marker=shape, fillstyle=fill, markersize=4.5))
+            face = "none" if key.mark in _HOLLOW else colour
+            look = {"color": colour, "marker": shape, "markerfacecolor": face, "markersize": 4.5}
+            drawing.add_artist(Line2D([6 / wide], [up], **look))
     drawing.patch.set_visible(True)
     drawing.patch.set_facecolor("white")
     return drawing

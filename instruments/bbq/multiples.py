@@ -62,5 +62,5 @@ def _panels(end: str, model: str, place: int, group: ChoiceGroup, rows: Sequence
         title = f"{model}, prompt {prompt}"
         points = points_of(end, place, group.numbers, list(own), title)
         if len(points):
-            panels.append(Panel(title, region(points, CONTEXTS[end], title, small=True)))
+            panels.append(Panel(title, region(points, CONTEXTS[end], f"{group.title}, prompt {prompt}", small=True)))
     return tuple(panels)

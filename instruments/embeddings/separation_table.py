@@ -45,7 +45,8 @@ def entity_maps(frame: pd.DataFrame, names: Names) -> tuple[Panel, ...]:
         named = dict(zip(MAP_KEY, (short(str(part)) for part in key), strict=True))
         place = f"{names.model(named['model'])}, {names.language(named['language'])}, {named['culture']}"
         title = f"{place}: {subject(named)}"
-        panels.append(Panel(title, entity_map(points, title)))
+        alternative = f"{title} ({named['dataset']}, {named['contexts']} contexts)"
+        panels.append(Panel(title, entity_map(points, alternative)))
         if len(panels) == SHOWN_MAPS:
             break
     return tuple(panels)

@@ -77,9 +77,9 @@ class Chart:
     """A drawing that is made when it is needed.
 
     `frame` holds the numbers that `paint` draws, `alternative` tells them to those who do not see them, and keeps the
-    ids of this drawing apart from those of others. `rows` are labels of rows, the first at the top, which make room for
-    themselves. Height and width are those of the axes; without a height it is `aspect` times the width. `place` is
-    where all marks are.
+    ids of this drawing apart: no two charts of a page have the same. `rows` are labels of rows, the first at the top,
+    which make room for themselves. Height and width are those of the axes; without a height it is `aspect` times the
+    width. `place` is where all marks are.
     """
 
     alternative: str

@@ -239,7 +239,7 @@ def test_figures_are_files_of_a_columns_width_in_the_pages_colours(run: RunFolde
 
 
 def numbers() -> pd.DataFrame:
-    """Two series in two rows; one number rests on little, one has no interval, one is missing, and names are hostile."""
+    """Two series in two rows: a thin number, one without an interval, a missing one, and hostile names."""
     found = (
         ("a", "one", 0.25, 0.1, 0.4, "", Mark("<b>first", {"model": '"&'})),
         ("a", "two", 0.5, None, None, "", Mark("second", to="part")),
