@@ -1,7 +1,10 @@
--- companions: a row is a number of a model, over all languages (`language` is NULL) or in one, that says how many different
--- things it names and can be compared between samples of different size; diversity itself beside them, and of a language
--- the mean length of the texts. Means over topics,
--- conditions and countries. Rarefied counts are of `rarefied_to` responses a cell, or of the coverage of `at_coverage`.
+-- Distinct items, Hill numbers, coverage and rarefied counts, by model and language
+-- companions: a row is a number of a model, over all languages (`language` is NULL) or in one, that says how many
+-- different things it names and can be compared between samples of different size; diversity itself beside them, and
+-- of a language the mean length of the texts. Means over topics, conditions and countries. Rarefied counts are of
+-- `rarefied_to` responses a cell, or of the coverage of `at_coverage`.
+-- printed: model, language, metric, estimate
+-- side by side: diversity, hill_1, hill_2, coverage, rarefied, at_coverage
 SELECT
     a.* EXCLUDE (level, other_language, topic, condition, country),
     CASE WHEN metric = 'rarefied' THEN (SELECT any_value(rarefied_to) FROM diversity_companions) END AS rarefied_to,

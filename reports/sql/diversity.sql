@@ -1,4 +1,6 @@
+-- Distinct items of a cell, by model, language and country
 -- diversity: a row is a country that prompts name, for a model in a language; distinct items, the mean over topics.
+-- printed: model, language, country, estimate, responses, incidences
 SELECT model, language, country, estimate, low, high, no_interval,
     wordings_low, wordings_high, no_wordings_interval, cells, missing, responses, incidences
 FROM aggregates

@@ -1,4 +1,6 @@
+-- Granularity by model, language and country
 -- granularity_by_country: a row is a country that prompts name, for a model in a language; the mean over topics.
+-- printed: model, language, country, estimate, responses, incidences
 SELECT model, language, country, estimate, low, high, no_interval,
     wordings_low, wordings_high, no_wordings_interval, cells, missing, responses, incidences
 FROM aggregates

@@ -1,6 +1,9 @@
--- headline: a row is a metric of a model, over all languages (`language` is NULL) or in one. Culture specificity and its
--- gain are those of prompts that name the country; 'granularity_defined' is without topics whose specific kinds the study
--- does not define.
+-- Metrics by model and language
+-- headline: a row is a metric of a model, over all languages (`language` is NULL) or in one. Culture specificity and
+-- its gain are those of prompts that name the country; 'granularity_defined' is without topics whose specific kinds
+-- the study does not define.
+-- printed: model, language, metric, estimate
+-- side by side: granularity, diversity, specificity, specificity_gain, consensus
 SELECT model, language, metric, estimate, low, high, no_interval,
     wordings_low, wordings_high, no_wordings_interval, cells, missing, responses, incidences
 FROM aggregates
