@@ -75,8 +75,8 @@ OTHERS = (
         "specificity_gain",
         "saturation",
     ),
-    *("specifications", "model_specifications", "spreads", "resolution_rates"),
-    *("cell_values", "cell_metrics", "aggregates", "models", "cell_items", "cell_incidence", "entity_counts"),
+    *("specifications", "model_specifications", "resolution_rates"),
+    *("cell_values", "cell_items", "cell_incidence", "entity_counts"),
     *("audit_counts", "associations", "spending"),
     *("flows", "model_flows", "former_specificity", "region_flows", "region_specificity", "region_consensus"),
 )

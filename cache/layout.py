@@ -9,7 +9,7 @@ from __future__ import annotations
 import types
 import typing
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from _typeshed import DataclassInstance
 
+    from polyculture.cache.manifest import Manifest
+
 R = TypeVar("R")
 
 
@@ -27,7 +29,8 @@ class Table(Generic[R]):
     """A table of the store: its rows, and how they are kept.
 
     A table with a `key` is written job by job, in shards: `folder/model=<m>/language=<l>/topic=<t>/`. One with a
-    `commit` is written together with that table, whose part says whether the row counts. Any other is one file a run.
+    `commit` is written together with that table, whose part says whether the row counts. One `by_measure` is a folder
+    with a file for each measure. Any other is one file a run.
     """
 
     name: str  # of its folder or file, too: it is never renamed
@@ -40,6 +43,7 @@ class Table(Generic[R]):
     unit: str = "rows"  # the word for its rows in messages: 'scores', 'answers'
     asked: str = "model"  # the column that names the model that was asked and paid
     renamed: Mapping[str, str] = field(default_factory=dict)  # a column's present name -> its former one
+    by_measure: bool = False
 
     @property
     def _row(self) -> type[DataclassInstance]:
@@ -87,13 +91,23 @@ class Layer:
         return (*self.files, *self.closing)
 
 
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """What computes numbers, and the data that these rest on: numbers of other data are not shown."""
+
+    name: str  # as in the column `measure` of `numbers`
+    tables: tuple[Table[Any], ...]
+    settings: Callable[[Manifest], object]  # what of the manifest decides which rows count
+
+
 @dataclass(frozen=True)
 class Layout:
-    """Tables, the SQL that says which of their rows count now, and the views on top of these."""
+    """Tables, the SQL that says which of their rows count now, the views on top of these, and what measures them."""
 
     tables: tuple[Table[Any], ...] = ()
     current: Layer = Layer()
     views: Layer = Layer()
+    measures: tuple[Measure, ...] = ()
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -123,6 +137,7 @@ def compose(*layouts: Layout) -> Layout:
         tables,
         _join(layout.current for layout in layouts),
         _join(layout.views for layout in layouts),
+        tuple(dict.fromkeys(measure for layout in layouts for measure in layout.measures)),
     )
 
 

@@ -1,8 +1,8 @@
 -- A row is another number of a model about a country or a culture: a metric of its texts whose prompts name the country, in
 -- the language of the prompts, or its Cultural Bias Score over types, in English or in the culture's own language.
 SELECT model, language, concat(replace(metric, '_', ' '), ' of texts') AS number, country AS place, estimate AS value
-FROM aggregates
-WHERE level = 'model, language, condition, country' AND condition = 'explicit' AND country IS NOT NULL
+FROM numbers
+WHERE level = 'model, language, condition, country' AND condition = 'explicit' AND country <> 'none'
     AND metric IN ('granularity', 'diversity', 'specificity', 'specificity_gain') AND estimate IS NOT NULL
 UNION ALL
 SELECT

@@ -23,13 +23,13 @@ from polyculture.metrics.comparison.blocks import Blocks
 from polyculture.metrics.comparison.compare import (
     METRICS,
     NATIVE,
-    PER_CONDITION,
     ComparisonRow,
     Sides,
     compare,
     pairs_of,
 )
 from polyculture.metrics.comparison.effect import Effect
+from polyculture.metrics.intervals.levels import PER_CONDITION
 
 _SQL = Path(__file__).with_name("sql")
 POOLED = "pooled"  # why a pooled number has no interval: blocks are compared by their means

@@ -3,14 +3,14 @@
 -- prompts that name the country.
 WITH shown AS (
     SELECT
-        model, language, metric, responses,
+        model, language, metric, units AS responses,
         CASE
             WHEN estimate IS NULL THEN NULL
             WHEN no_interval IS NOT NULL THEN printf('%.2f [%s]', estimate, no_interval)
             ELSE printf('%.2f [%.2f, %.2f]', estimate, low, high)
         END
-        || CASE WHEN wordings_low IS NULL THEN '' ELSE printf(' / [%.2f, %.2f]', wordings_low, wordings_high) END AS shown
-    FROM aggregates
+        || CASE WHEN wide_low IS NULL THEN '' ELSE printf(' / [%.2f, %.2f]', wide_low, wide_high) END AS shown
+    FROM numbers
     WHERE (level = 'model, language' AND metric IN ('granularity', 'diversity', 'consensus'))
        OR (level = 'model, language, condition' AND condition = 'explicit' AND metric IN ('specificity', 'specificity_gain'))
 )

@@ -102,10 +102,9 @@ def print_rich(table: Table) -> None:
 def print_metrics(run: RunFolder, selection: str = MAIN) -> None:
     """Prints the four metrics per model and language with their intervals on standard output."""
     from polyculture.cache.store import open_store
-    from polyculture.metrics import KEPT
     from polyculture.running.layout import store_layout
 
-    with open_store(run, store_layout(), KEPT, selection, SELECTIONS) as store:
+    with open_store(run, store_layout(), (), selection, SELECTIONS) as store:
         rows = store.sql(METRICS.read_text(encoding="utf-8"))
         of = "" if selection == MAIN else f" of {selection}"
         print_table(

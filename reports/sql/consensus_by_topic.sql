@@ -1,7 +1,8 @@
 -- consensus_by_topic: a row is a model over all topics (`topic` is NULL) or on one; the mean over pairs of languages,
 -- conditions and countries.
-SELECT model, topic, estimate, low, high, no_interval,
-    wordings_low, wordings_high, no_wordings_interval, cells, missing, responses, incidences
-FROM aggregates
+SELECT model, nullif(topic, '*') AS topic, estimate, low, high, no_interval,
+    wide_low AS wordings_low, wide_high AS wordings_high, no_wide AS no_wordings_interval,
+    cells, missing, units AS responses, n AS incidences
+FROM numbers
 WHERE metric = 'consensus' AND level IN ('model', 'model, topic')
 ORDER BY model, topic NULLS FIRST;

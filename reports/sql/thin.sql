@@ -1,9 +1,11 @@
 -- thin: a row is a number of the figures that rests on fewer than $fewest linked items, each counted once per response; `numbers`
 -- is how many numbers of its metric the figures have.
 WITH shown AS (
-    SELECT metric, model, language, other_language, condition, country, estimate, incidences,
+    SELECT
+        metric, model, language, nullif(facets['other_language'], '*') AS other_language,
+        nullif(condition, '*') AS condition, nullif(country, '*') AS country, estimate, n AS incidences,
         count(*) OVER (PARTITION BY metric) AS numbers
-    FROM aggregates
+    FROM numbers
     WHERE estimate IS NOT NULL
         AND (
             (metric = 'granularity' AND level = 'model, language')
