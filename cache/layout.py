@@ -166,6 +166,7 @@ def _arrow_field(name: str, hint: Any) -> pa.Field[Any]:
         list[float]: pa.list_(pa.float64()),
         list[int]: pa.list_(pa.int64()),
         dict[str, str]: pa.map_(pa.string(), pa.string()),
+        dict[str, int]: pa.map_(pa.string(), pa.int64()),
     }
     nullable = isinstance(hint, types.UnionType)
     plain = next(arm for arm in typing.get_args(hint) if arm is not types.NoneType) if nullable else hint

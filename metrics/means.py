@@ -252,6 +252,7 @@ def _number(
         unit="response",
         units=units,
         n=items,
+        sizes={},
         cells=cells,
         missing=missing,
         method_of_interval=method if value is not None else None,

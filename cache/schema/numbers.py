@@ -41,9 +41,10 @@ class Number:
     wide_low: float | None  # lower limit of the 95 % interval of other wordings and names; of means alone
     wide_high: float | None  # upper limit of the same
     no_wide: str | None  # why there is none: 'one wording' | 'fewer than three wordings' | 'missing numbers' | ...
-    unit: str  # what was resampled for the interval: 'response' | 'context x entity'
+    unit: str  # what was resampled for the interval: 'response' | 'context'
     units: int  # how many of them the number rests on, each counted once
     n: int  # observations in them: linked items, each once a response; pairs of entities
+    sizes: dict[str, int]  # further counts behind it, of an instrument: 'native_entities', 'tied', ...
     cells: int  # numbers averaged, each wording counted; 1 for a cell
     missing: int  # numbers of the group that are missing, and left out of the mean
     method_of_interval: str | None  # how the interval was computed; None without a number

@@ -154,6 +154,6 @@ SCORES = Table(
     },
 )
 CULTURAL_LINKS = Table("cultural_links", CulturalLink)
-BIAS_INTERVALS = Table("bias_intervals", BiasInterval, renamed={"context_prefix": "help"})
+BIAS_CONTRASTS = Table("bias_contrasts", BiasInterval)
 BIAS_VARIANTS = Table("bias_variants", BiasInterval)
 MATCHED_BIAS = Table("matched_bias", MatchedBias)

@@ -8,12 +8,12 @@ UNION ALL
 SELECT
     model, NULL AS language,
     concat_ws(
-        ', ', 'Cultural Bias Score', dataset, setting, form, rule,
+        ', ', 'Cultural Bias Score', dataset, condition, facets['form'], method,
         CASE WHEN language = 'en' THEN 'in English' ELSE 'in own languages' END
     ) AS number,
-    culture AS place, avg(estimate) AS value
-FROM bias_intervals
-WHERE metric = 'cbs' AND entity_type IS NULL AND culture IS NOT NULL AND language IS NOT NULL
-    AND phrasing IS NULL AND context_prefix IS NULL AND estimate IS NOT NULL
+    country AS place, avg(estimate) AS value
+FROM numbers
+WHERE metric = 'cbs' AND topic = '*' AND country <> '*' AND language <> '*'
+    AND facets['phrasing'] IS NULL AND facets['context_prefix'] IS NULL
 GROUP BY ALL
 ORDER BY ALL

@@ -12,11 +12,15 @@ import pytest
 from scipy import stats
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.parquet import objects_to_table, rows_to_table, write_parquet
+from polyculture.cache.manifest import read_manifest
+from polyculture.cache.numbers import inputs_of, write_numbers
+from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.generate.engines.patching import Continuation, Inspection, Patch
-from polyculture.instruments.cbs.rows import BIAS_INTERVALS
+from polyculture.instruments.cbs.layout import MEASURE
+from polyculture.instruments.cbs.numbers import numbers_of
+from polyculture.instruments.cbs.rows import BiasInterval
 from polyculture.instruments.probe import section
 from polyculture.instruments.probe.correlations import FEWEST, Beside, beside, country_names
 from polyculture.instruments.probe.links import kinds_of
@@ -156,11 +160,14 @@ def test_bias_scores_stand_beside(tmp_path: Path) -> None:
     run = StoreBuilder(tmp_path).write()
     people = ("Japanese", "Korean", "Chinese")
     rows = [
-        blank("bias_intervals", model="m", dataset="camellia", language=language, culture=culture, entity_type=kind,
+        blank("bias_contrasts", model="m", dataset="camellia", language=language, culture=culture, entity_type=kind,
               setting="neutral", form="causal", rule="sum", metric="cbs", estimate=place / 10)
         for place, culture in enumerate(people) for language in ("ja", "en") for kind in (None, "food")
     ]  # fmt: skip
-    write_parquet(rows_to_table(BIAS_INTERVALS, rows), run.table(BIAS_INTERVALS.name))
+    manifest = read_manifest(run.manifest)
+    assert manifest
+    inputs = inputs_of(run, manifest, MEASURE)
+    write_numbers(run, "cbs", [number for row in rows for number in numbers_of(BiasInterval(**row), inputs)])
     folder = Path(section.__file__).parent
     with open_store(run, store_layout()) as store:
         found = store.sql((folder / "other_numbers.sql").read_text(encoding="utf-8")).fetchall()
