@@ -10,7 +10,7 @@ WITH became AS (
         (model, dataset, form, language, culture),
         (model, dataset, form)
     )
-)
+),
 draws AS (
     SELECT
         model, dataset, language, country, topic, condition, method, facets, any_value(sizes) AS sizes,
@@ -20,7 +20,7 @@ draws AS (
     WHERE measure = 'cbs' AND metric <> 'cbs'
     GROUP BY ALL
 ),
-both AS (
+scores_and_differences AS (
     SELECT
         n.metric, n.method AS rule, n.model, n.dataset, nullif(n.language, '*') AS language,
         nullif(n.country, '*') AS culture, nullif(n.topic, '*') AS entity_type, n.condition AS setting,
@@ -40,7 +40,7 @@ both AS (
     SELECT * EXCLUDE (average, gender, preset) FROM bias_contrasts
 )
 SELECT b.*, h.scored, h.failed, h.broken_boundaries
-FROM both AS b
+FROM scores_and_differences AS b
 LEFT JOIN became AS h
     ON b.model = h.model AND b.dataset = h.dataset AND b.form = h.form
     AND b.language IS NOT DISTINCT FROM h.language

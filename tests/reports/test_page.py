@@ -23,6 +23,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.metrics import KEPT
 from polyculture.metrics.comparison.compare import NATIVE, Sides, compare, lay_out_native
+from polyculture.metrics.measure import measure
 from polyculture.reports import evidence as evidence_module
 from polyculture.reports.escaping import csv_link, defuse
 from polyculture.reports.evidence import Bounds
@@ -383,6 +384,7 @@ def test_hostile_data_is_text_and_nothing_else(tmp_path_factory: pytest.TempPath
 
 def test_a_run_without_responses_still_has_a_report(tmp_path: Path) -> None:
     run = Synthetic(n=2, languages=("en",), countries=("US",), topics=("food",), respond=False).write(tmp_path)
+    measure(run)
     write_report(run, layout=store_layout(), sections=report_sections())
     page = parsed(run)
     assert "No response yet" in page.all("header")[0].text
@@ -410,6 +412,7 @@ def test_a_run_in_which_all_failed_waits_for_nothing(tmp_path: Path) -> None:
 def test_what_is_missing_says_why(tmp_path: Path) -> None:
     speechless = Synthetic(n=2, languages=("en", "th"), countries=("US",), topics=("food",), mention=False)
     run = speechless.write(tmp_path / "speechless")
+    measure(run)
     write_report(run, layout=store_layout(), sections=report_sections())
     assert "no mentions" in parsed(run).with_id("numbers").text
     warned = " ".join(parsed(run).with_id("distrust").text.split())
@@ -417,6 +420,7 @@ def test_what_is_missing_says_why(tmp_path: Path) -> None:
     assert "Thai: 100 % (" in warned
     conditions = Synthetic(n=2, languages=("en", "th"), countries=("US",), topics=("food",), conditions=("neutral",))
     run = conditions.write(tmp_path / "neutral")
+    measure(run)
     write_report(run, layout=store_layout(), sections=report_sections())
     page = parsed(run)
     assert "no prompt names a country" in page.with_id("numbers").text
@@ -428,6 +432,7 @@ def test_specificity_is_shown_without_neutral_prompts(tmp_path: Path) -> None:
     run = Synthetic(n=2, languages=("en", "ja"), countries=("US", "JP"), topics=("food",), conditions=named).write(
         tmp_path
     )
+    measure(run)
     write_report(run, layout=store_layout(), sections=report_sections())
     section = parsed(run).with_id("specificity").text
     assert "the country is named" in section
@@ -439,6 +444,7 @@ def test_a_single_number_is_told_and_not_taken_for_one_that_was_not_asked(tmp_pa
     run = Synthetic(
         n=2, models=("openai:a",), languages=("en",), countries=("US",), topics=("food",), conditions=("explicit",)
     ).write(tmp_path)
+    measure(run)
     write_report(run, layout=store_layout(), sections=report_sections())
     section = " ".join(parsed(run).with_id("specificity").text.split())
     assert re.search(r"the country is named\. \d\.\d\d, English, United States, and no other\.", section)
