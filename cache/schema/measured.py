@@ -18,7 +18,7 @@ class SaturationInterval:
     entities: float  # distinct items expected in them
     low: float | None  # None where there is too little to say
     high: float | None
-    wording: str | None = None  # None in versions before there were several
+    wording: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,14 +118,11 @@ def _print_left_out(workspace: Workspace) -> None:
 def _print_examples(workspace: Workspace) -> None:
     from polyculture.cli.tables import print_table
     from polyculture.console import say
-    from polyculture.generate.design import OLDER_NAMES
     from polyculture.metrics.intervals.wordings import FEWEST_WORDINGS
 
     design, shown = workspace.experiment.prompts.design, workspace.prompts[:SHOWN_PROMPTS]
     wordings = f"{len(design.wordings)} wording{'s' if len(design.wordings) > 1 else ''}"
-    names = (
-        "the older names" if design.names == OLDER_NAMES else f"{design.names} name{'s' if design.names != 1 else ''}"
-    )
+    names = f"{design.names} name{'s' if design.names != 1 else ''}"
     rows = [(p.language, p.topic, p.wording, p.condition, p.country, p.text) for p in shown]
     title = f"For example, of {wordings} and {names} in each"
     print_table(("language", "topic", "wording", "condition", "country", "prompt"), rows, title=title)
