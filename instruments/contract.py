@@ -82,13 +82,10 @@ class Validity:
 
 @dataclass(frozen=True)
 class Shown:
-    """A table for the terminal: a query over the whole store, with the values of its parameters."""
+    """A declared table that a command prints, with values of its parameters and columns (`cache.declared_table`)."""
 
-    query: Path
-    title: str
+    file: Path
     values: Mapping[str, Any] = field(default_factory=dict)
-    empty: str = ""  # the message where there is no row
-    varying: tuple[str, ...] = ()  # columns that are left out where all rows say the same
 
 
 @dataclass(frozen=True)
@@ -156,7 +153,10 @@ class Command:
     parts: Callable[[Any], Sequence[Part]] | None = (
         None  # what options ask of other commands, before the command itself
     )
-    lists: bool = False  # its rows can be written as CSV, JSON or Parquet
+    # Do these options list rows, which --format and --output write? None: the command never does. What it shows is
+    # written by `polyculture table`.
+    lists: Callable[[Any], bool] | None = None
+    tables: Sequence[Path] = ()  # SQL files of declared tables that no section of the report shows
     idle: Sequence[Idle] = ()  # the pairs of options of which one would be ignored
     # What its options take of each model of the experiment. One that lacks it, as its engine declares, is left out.
     needs: Callable[[Any], Sequence[Capability[Any]]] = lambda _options: ()

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from polyculture.cache.manifest import Manifest
-from polyculture.metrics.claims.claim import MAKIEVAL, read_claims
+from polyculture.metrics.claims.claim import read_claims
 from polyculture.metrics.claims.parts import Part, Store
 from polyculture.metrics.claims.verdict import Verdict, judge
 from polyculture.reports.names import Names
@@ -51,11 +51,6 @@ def claims_frame(reading: Reading, manifest: Manifest, names: Names) -> pd.DataF
     """A row per claim of the shipped file, in its order."""
     store = Store(reading.connection, names.native_pairs(manifest.languages))
     return pd.DataFrame([_row(verdict) for verdict in judge(store, read_claims())], columns=list(COLUMNS))
-
-
-def claims_sql() -> str:
-    """The command that prints the numbers, and the claims."""
-    return f"-- polyculture claims exp.toml\n{MAKIEVAL.read_text(encoding='utf-8')}"
 
 
 def claims(frame: pd.DataFrame, names: Names) -> Claims:

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-import polyculture.metrics.comparison
 from polyculture.cache.manifest import Manifest
 from polyculture.metrics.comparison.compare import METRICS, NATIVE, ComparisonRow, Sides, compare, lay_out_native
 from polyculture.metrics.comparison.effect import Effect, adjusted
@@ -97,17 +95,6 @@ def _picked(found: Sequence[tuple[dict[str, Any], Effect | None]]) -> list[dict[
         low, high = (effect.at(level) if effect and level else None) or (None, None)
         rows[at] |= {"finding": number, "finding_low": low, "finding_high": high, "finding_level": level}
     return rows
-
-
-def comparison_sql() -> str:
-    """The commands that print the numbers, and the SQL of the pairs behind them."""
-    commands = ["compare exp.toml --native --by model", "compare exp.toml --native", "compare exp.toml MODEL MODEL"]
-    files = (
-        Path(polyculture.metrics.comparison.__file__).with_name("sql") / f"{name}.sql" for name in ("native", "models")
-    )
-    return "\n".join(
-        [*(f"-- polyculture {command}" for command in commands), *(file.read_text("utf-8") for file in files)]
-    )
 
 
 def comparisons(frame: pd.DataFrame, manifest: Manifest, names: Names) -> dict[str, ComparisonTable]:

@@ -8,33 +8,35 @@ from typing import Any
 import pandas as pd
 
 from polyculture.cache.control_chars import replace_control_chars
+from polyculture.cache.declared_table import OVER_ALL, limits
+from polyculture.cache.sql_header import Header
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import count, decimal, difference, known, probability
-from polyculture.reports.texts import PrintedTable, texts
+from polyculture.reports.texts import texts
 
 LONGEST = 60  # letters of a cell: a word of ten thousand is wider than TeX can count
-_MEASURED = ("estimate", "difference")
-_ALL = ("language", "culture", "entity_type")  # None in these means: over all of them
 _COMPARED = "family"  # a table with this column is of paired differences
 
 Row = dict[str, Any]
 
 
-def latex_table(
-    name: str, frame: pd.DataFrame, names: Names, printed: PrintedTable, headings: Mapping[str, str] | None = None
-) -> str:
-    """The rows of a table as a `longtable` with the rules of booktabs.
+def latex_table(header: Header, frame: pd.DataFrame, names: Names, headings: Mapping[str, str] | None = None) -> str:
+    """The printed columns of a table as a `longtable` with the rules of booktabs.
 
     A number and its 95 % interval share a column; empty columns are left out. Data are printed as text: no command, no
     paragraph, no sign that changes the direction of the line, and at most `LONGEST` letters. `headings` are names of
     columns beside the shared ones.
     """
     rows = [{str(key): known(value) for key, value in row.items()} for row in frame.to_dict("records")]
-    shown = pd.DataFrame(
-        {column: [_word(name, column, row, printed, names) for row in rows] for column in printed.columns}
-    )
-    if printed.side_by_side:
-        shown = _side_by_side(shown, printed.side_by_side)
+    measured = limits(list(frame.columns))
+    counts = frame.attrs.get("counts", frame.select_dtypes("integer").columns)
+    words = {
+        column: [_word(header.name, column, row, measured.get(column), names, column in counts) for row in rows]
+        for column in header.printed
+    }
+    shown = pd.DataFrame(words)
+    if header.side_by_side:
+        shown = _side_by_side(shown, header.side_by_side)
     shown = shown.loc[:, [any(shown[column]) for column in shown]]
     called = {**texts().headings, **(headings or {})}
     styled = shown.rename(columns=lambda column: called.get(column, _heading(column)))
@@ -46,35 +48,28 @@ def latex_table(
             hrules=True,
             environment="longtable",
             column_format="".join("r" if all(map(_is_number, shown[column])) else "l" for column in shown),
-            caption=printed.title + (r"; 95\,\% intervals in brackets" if _has_intervals(rows) else ""),
-            label=f"tab:{name}",
+            caption=header.title + (r"; 95\,\% intervals in brackets" if _has_intervals(rows) else ""),
+            label=f"tab:{header.name}",
         )
     )
 
 
-def _word(name: str, column: str, row: Row, printed: PrintedTable, names: Names) -> str:
+def _word(name: str, column: str, row: Row, limits: tuple[str, str] | None, names: Names, is_count: bool) -> str:
     """The text of a cell; empty where the value is missing."""
     value = row.get(column)
-    if column == "rank":
-        return "\u2013".join(dict.fromkeys((count(row["rank_low"]), count(row["rank_high"]))))
     if value is None:
-        return "all" if column in _ALL else ""
+        return "all" if column in OVER_ALL else ""
     if _COMPARED in row and column in ("a", "b"):
         return _text("model" if row[_COMPARED] == "models" else column, value, names)
-    if column in (*_MEASURED, *printed.intervals) or f"{column}_low" in row:
-        write = difference if _COMPARED in row else decimal
-        return _with_interval(value, *_limits(column, row), row.get("no_interval"), _kind(name, column, row), write)
     if isinstance(value, str):
         return _text(column, value, names)
+    if limits:
+        write = difference if _COMPARED in row else decimal
+        low, high = (row.get(limit) for limit in limits)
+        return _with_interval(value, low, high, row.get("no_interval"), _kind(name, column, row), write)
     if column in ("p", "q"):
         return probability(value)
-    return decimal(value, column) if column in printed.fractions else count(value)
-
-
-def _limits(column: str, row: Row) -> tuple[float | None, float | None]:
-    names = [f"{column}_low", f"{column}_high"]
-    low, high = names if names[0] in row else ["low", "high"]
-    return row.get(low), row.get(high)
+    return count(value) if is_count else decimal(value, column)
 
 
 def _kind(name: str, column: str, row: Row) -> str:

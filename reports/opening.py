@@ -18,7 +18,7 @@ from polyculture.reports.numbers import count, share
 from polyculture.reports.quote import Evidence, Quote, quote
 from polyculture.reports.reading import SQL
 from polyculture.reports.section import ReportData
-from polyculture.reports.sections import compared_table, thin_table
+from polyculture.reports.sections import COMPARISONS, THIN
 from polyculture.reports.trust import Fact, trust
 
 _ASKED = "SELECT DISTINCT language FROM {view}"
@@ -66,9 +66,9 @@ def opening(data: ReportData, evidence: Evidence) -> Opening:
     """The opening from what the store holds, and from the evidence that the page embeds."""
     health = data.reading.rows(SQL / "health.sql")
     facts = totals(health)
-    frame = data.frame(compared_table())
+    frame = data.frame(COMPARISONS)
     compared = comparisons(frame, data.manifest, data.names)
-    thin = data.frame(thin_table()).to_dict("records")
+    thin = data.frame(THIN).to_dict("records")
     judged = _judged(data) if facts.get("mentions") else ()
     numbers = data.reading.rows(SQL / "headline.sql")
     [asked] = data.reading.rows(SQL / "asked.sql")

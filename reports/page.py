@@ -106,7 +106,7 @@ def _macro(module: TemplateModule, name: str) -> Markup:
 
 
 def _download(table: ReportTable, data: ReportData) -> Download:
-    return Download(table.name, table_link(data.frame(table)), table.sql())
+    return Download(table.name, table_link(data.frame(table)), table.sql)
 
 
 def _script() -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +13,7 @@ import pandas as pd
 
 from polyculture.cache.layout import Layout
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.sql_header import read_headers
 from polyculture.cache.store import open_store
 from polyculture.metrics import KEPT, METRICS
 from polyculture.reports.names import short
@@ -28,12 +29,20 @@ class Reading:
     connection: duckdb.DuckDBPyConnection
 
     def frame(self, sql: Path, **values: Any) -> pd.DataFrame:
-        """The rows that an SQL file selects, with fractions rounded to six digits."""
-        return self.connection.execute(_text(sql), values or None).df().round(_DIGITS)
+        """The rows that an SQL file selects, with fractions rounded to six digits.
+
+        `attrs["counts"]` names the columns of whole numbers, which pandas makes fractions where one is missing.
+        """
+        text, given = self._query(sql, values)
+        rows = self.connection.sql(text, params=given)
+        frame: pd.DataFrame = rows.df().round(_DIGITS)
+        kinds = zip(rows.columns, rows.types, strict=True)
+        frame.attrs["counts"] = [name for name, kind in kinds if kind.id.endswith("int")]
+        return frame
 
     def rows(self, sql: Path, **values: Any) -> list[dict[str, Any]]:
         """The same rows as dictionaries, unrounded; None where nothing is known."""
-        cursor = self.connection.execute(_text(sql), values or None)
+        cursor = self.connection.execute(*self._query(sql, values))
         columns = [column[0] for column in cursor.description or ()]
         return [dict(zip(columns, row, strict=True)) for row in cursor.fetchall()]
 
@@ -43,7 +52,14 @@ class Reading:
 
     def run(self, sql: Path, **values: Any) -> None:
         """Runs an SQL file that creates temporary tables."""
-        self.connection.execute(_text(sql), values or None)
+        self.connection.execute(*self._query(sql, values))
+
+    def _query(self, sql: Path, values: Mapping[str, Any]) -> tuple[str, dict[str, Any] | None]:
+        """An SQL file's text with its parameters; those that its header declares have defaults."""
+        text = sql.read_text(encoding="utf-8")
+        declared = next(read_headers(text), None)
+        defaults = {name: one.default for name, one in declared.parameters.items()} if declared else {}
+        return text, {**defaults, **values} or None
 
 
 @contextmanager
@@ -56,7 +72,3 @@ def read_store(run: RunFolder, layout: Layout = METRICS, at: Path | None = None)
         reading = Reading(connection)
         reading.run(SQL / "keep.sql")
         yield reading
-
-
-def _text(sql: Path) -> str:
-    return sql.read_text(encoding="utf-8")

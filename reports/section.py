@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from polyculture.cache.declared_table import DeclaredTable, read_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,16 +48,37 @@ class ReportData:
 
 @dataclass(frozen=True)
 class ReportTable:
-    """A table of a section. `name` names its files (`<name>.csv`); `sql` tells a reader how to get its rows."""
+    """A table of a section: the SQL file that declares it (`cache.declared_table`), with values of its parameters.
 
-    name: str
-    read: Callable[[ReportData], pd.DataFrame]
-    sql: Callable[[], str]
+    `computed` gives the rows where no SQL does; the file's header then says what they are. `shortened` leaves some out
+    where a page cannot carry all.
+    """
 
+    file: Path
+    values: Mapping[str, Any] = field(default_factory=dict)
+    computed: Callable[[ReportData], pd.DataFrame] | None = None
+    shortened: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    saved_as: str = ""  # the name of its files, where it is not the table's
 
-def sql_table(file: Path) -> ReportTable:
-    """The table that an SQL file selects; it is named after the file."""
-    return ReportTable(file.stem, lambda data: data.reading.frame(file), lambda: file.read_text(encoding="utf-8"))
+    @property
+    def declared(self) -> DeclaredTable:
+        """Its declaration."""
+        return read_table(self.file)
+
+    @property
+    def name(self) -> str:
+        """The name of its files: `<name>.csv`."""
+        return self.saved_as or self.declared.name
+
+    @property
+    def sql(self) -> str:
+        """What tells a reader how to get its rows."""
+        return self.declared.filled(self.values)
+
+    def read(self, data: ReportData) -> pd.DataFrame:
+        """The rows that the report shows."""
+        frame = self.computed(data) if self.computed else data.reading.frame(self.file, **self.values)
+        return self.shortened(frame) if self.shortened else frame
 
 
 @dataclass(frozen=True)
@@ -71,8 +94,7 @@ class Section:
     numbers and downloads. Where it defines the macro `opening`, this is a sentence in the page's opening; the macro
     `basis` says what the report rests on where no text was written.
 
-    `texts` is a TOML file in the form of `SectionTexts`. Every file of `sql`, and every table of `computed`, is
-    exported under its name.
+    `texts` is a TOML file in the form of `SectionTexts`. Every table of `tables` is exported under its name.
 
     A section is a fold. Among texts that models wrote, those that are `first` stand open and the others are folded;
     where no text was written, all stand open.
@@ -82,12 +104,6 @@ class Section:
     build: Callable[[ReportData], object | None]
     template: Path
     texts: Path
-    sql: tuple[Path, ...] = ()
-    computed: tuple[ReportTable, ...] = ()
+    tables: tuple[ReportTable, ...] = ()
     stands_alone: bool = False  # the report may consist of this section where no text was written
     first: bool = False  # it stands open when the page is opened
-
-    @property
-    def tables(self) -> tuple[ReportTable, ...]:
-        """All tables that the section exports."""
-        return (*map(sql_table, self.sql), *self.computed)

@@ -66,20 +66,36 @@ def with_instruments(instruments: Sequence[Section]) -> tuple[Section, ...]:
     return (*TEXT_SECTIONS, *instruments, *CLOSING_SECTIONS)
 
 
-def compared_table() -> ReportTable:
-    """The table of paired differences: it is computed, since no SQL gives p and q."""
+def _comparison_frame(data: ReportData) -> pd.DataFrame:
+    from polyculture.reports.comparisons import comparison_frame
 
-    def read(data: ReportData) -> pd.DataFrame:
-        from polyculture.reports.comparisons import comparison_frame
+    return comparison_frame(data.reading, data.manifest, data.names)
 
-        return comparison_frame(data.reading, data.manifest, data.names)
 
-    def sql() -> str:
-        from polyculture.reports.comparisons import comparison_sql
+def _claims_frame(data: ReportData) -> pd.DataFrame:
+    from polyculture.reports.claims import claims_frame
 
-        return comparison_sql()
+    return claims_frame(data.reading, data.manifest, data.names)
 
-    return ReportTable("comparisons", read, sql)
+
+def _naming_frame(data: ReportData) -> pd.DataFrame:
+    from polyculture.reports.naming import naming_frame
+
+    return naming_frame(data)
+
+
+def _regions_frame(data: ReportData) -> pd.DataFrame:
+    from polyculture.reports.text_labels import shares_frame, shown_shares
+
+    return shares_frame(shown_shares(data.reading.connection))
+
+
+# Tables whose intervals or p-values no SQL gives: Python computes them when they are read.
+COMPARISONS = ReportTable(_SQL / "comparisons.sql", computed=_comparison_frame)
+CLAIMS = ReportTable(_SQL / "claims.sql", computed=_claims_frame)
+NAMING = ReportTable(_SQL / "naming.sql", computed=_naming_frame)
+TEXT_REGIONS = ReportTable(_SQL / "text_regions.sql", computed=_regions_frame)
+THIN = ReportTable(_SQL / "thin.sql")
 
 
 def _numbers(data: ReportData) -> Headline | None:
@@ -104,25 +120,9 @@ def _numbers(data: ReportData) -> Headline | None:
 def _compared(data: ReportData) -> Comparisons | None:
     from polyculture.reports.comparisons import AT_A_GLANCE, Comparisons, comparisons
 
-    found = comparisons(data.frame(compared_table()), data.manifest, data.names) if data.about_texts else {}
+    found = comparisons(data.frame(COMPARISONS), data.manifest, data.names) if data.about_texts else {}
     lines = {family: "Models" if family == "models" else "Country" for family in found if family != AT_A_GLANCE}
     return Comparisons(tuple((found[family], line) for family, line in lines.items())) if found else None
-
-
-def claims_table() -> ReportTable:
-    """The table of claims with their tests."""
-
-    def read(data: ReportData) -> pd.DataFrame:
-        from polyculture.reports.claims import claims_frame
-
-        return claims_frame(data.reading, data.manifest, data.names)
-
-    def sql() -> str:
-        from polyculture.reports.claims import claims_sql
-
-        return claims_sql()
-
-    return ReportTable("claims", read, sql)
 
 
 def _claims(data: ReportData) -> Claims | None:
@@ -131,23 +131,7 @@ def _claims(data: ReportData) -> Claims | None:
 
     if not data.about_texts or not totals(data.reading.rows(_SQL / "health.sql")).get("linked"):
         return None
-    return claims(data.frame(claims_table()), data.names)
-
-
-def thin_table() -> ReportTable:
-    """The table of numbers that rest on few linked items."""
-
-    def read(data: ReportData) -> pd.DataFrame:
-        from polyculture.reports.thin import thin_frame
-
-        return thin_frame(data)
-
-    def sql() -> str:
-        from polyculture.reports.thin import thin_sql
-
-        return thin_sql()
-
-    return ReportTable("thin", read, sql)
+    return claims(data.frame(CLAIMS), data.names)
 
 
 def _distrust(data: ReportData) -> Health | None:
@@ -169,7 +153,7 @@ def _distrust(data: ReportData) -> Health | None:
         resolution(data.reading.rows(_SQL / "resolution.sql"), data.manifest, data.names),
         frequent_failures(data.reading.lines(_SQL / "failures.sql")),
         bool(limits(data.manifest)),
-        thin_metrics(data.frame(thin_table()).to_dict("records"), data.names),
+        thin_metrics(data.frame(THIN).to_dict("records"), data.names),
     )
 
 
@@ -197,35 +181,19 @@ def _figure(name: str) -> Section:
         build,
         _TEMPLATES / "figure.html.jinja",
         _TEMPLATES / f"{name}.toml",
-        (_SQL / f"{name}.sql", *(_SQL / f"{file}.sql" for file in beside)),
-        (*map(topic_table, _BY_TOPIC.get(name, ())), *((_naming(),) if name == "origins" else ())),
+        (
+            *_tables(name, *beside),
+            *map(topic_table, _BY_TOPIC.get(name, ())),
+            *((NAMING,) if name == "origins" else ()),
+        ),
         first=name in _FIRST,
     )
     return section
 
 
-def _naming() -> ReportTable:
-    """The table of where the naming goes; what computes it is imported when it is read."""
-
-    def read(data: ReportData) -> pd.DataFrame:
-        from polyculture.reports.naming import naming_frame
-
-        return naming_frame(data)
-
-    return ReportTable("naming", read, lambda: (_SQL / "naming.sql").read_text(encoding="utf-8"))
-
-
 def topic_table(metric: str) -> ReportTable:
     """The table of a metric by topic and country, means over models."""
-    file = _SQL / "by_topic.sql"
-
-    def read(data: ReportData) -> pd.DataFrame:
-        return data.reading.frame(file, metric=metric)
-
-    def sql() -> str:
-        return file.read_text(encoding="utf-8").replace("$metric", f"'{metric}'")
-
-    return ReportTable(f"{metric}_by_topic", read, sql)
+    return ReportTable(_SQL / "by_topic.sql", {"metric": metric}, saved_as=f"{metric}_by_topic")
 
 
 def _estimators(data: ReportData) -> DiversityEstimators | None:
@@ -244,22 +212,11 @@ def _dominance(data: ReportData) -> Dominance | None:
     return dominance(rows, texts().metrics["dominance"], data.manifest, data.names)
 
 
-def regions_table() -> ReportTable:
-    """The table of texts by region: its intervals are computed."""
-
-    def read(data: ReportData) -> pd.DataFrame:
-        from polyculture.reports.text_labels import shares_frame, shown_shares
-
-        return shares_frame(shown_shares(data.reading.connection))
-
-    return ReportTable("text_regions", read, lambda: (_SQL / "text_regions.sql").read_text(encoding="utf-8"))
-
-
 def _text_regions(data: ReportData) -> TextLabels | None:
     from polyculture.reports.text_labels import region_names, text_labels
     from polyculture.reports.texts import section_texts
 
-    shares = data.frame(regions_table())
+    shares = data.frame(TEXT_REGIONS)
     if not data.about_texts or shares.empty:
         return None
     words = section_texts(_TEMPLATES / "text_regions.toml")
@@ -309,29 +266,27 @@ def _method(data: ReportData) -> Method:
     )
 
 
-def _section(
-    name: str,
-    build: Callable[[ReportData], object | None],
-    sql: tuple[str, ...] = (),
-    computed: tuple[ReportTable, ...] = (),
-) -> Section:
-    files = tuple(_SQL / f"{file}.sql" for file in sql)
-    return Section(name, build, _TEMPLATES / f"{name}.html.jinja", _TEMPLATES / f"{name}.toml", files, computed)
+def _tables(*names: str) -> tuple[ReportTable, ...]:
+    return tuple(ReportTable(_SQL / f"{name}.sql") for name in names)
+
+
+def _section(name: str, build: Callable[[ReportData], object | None], *tables: ReportTable) -> Section:
+    return Section(name, build, _TEMPLATES / f"{name}.html.jinja", _TEMPLATES / f"{name}.toml", tables)
 
 
 # Figures come before tables: what was found, then the numbers behind it, then what they are worth.
 TEXT_SECTIONS = (
     *map(_figure, ("granularity", "diversity", "specificity", "consensus", "origins", "saturation")),
-    _section("components", _components, ("components",)),
-    _section("numbers", _numbers, ("headline",)),
-    _section("compared", _compared, computed=(compared_table(),)),
-    _section("claims", _claims, computed=(claims_table(),)),
-    _section("dominance", _dominance, ("dominance",)),
-    _section("text_regions", _text_regions, computed=(regions_table(),)),
-    _section("distrust", _distrust, ("health", "failures", "resolution"), computed=(thin_table(),)),
+    _section("components", _components, *_tables("components")),
+    _section("numbers", _numbers, *_tables("headline")),
+    _section("compared", _compared, COMPARISONS),
+    _section("claims", _claims, CLAIMS),
+    _section("dominance", _dominance, *_tables("dominance")),
+    _section("text_regions", _text_regions, TEXT_REGIONS),
+    _section("distrust", _distrust, *_tables("health", "failures", "resolution"), THIN),
 )
 CLOSING_SECTIONS = (
-    _section("leaderboards", _leaderboards, ("leaderboard",)),
+    _section("leaderboards", _leaderboards, *_tables("leaderboard")),
     _section("evidence", _evidence),
     _section("method", _method),
 )

@@ -19,10 +19,9 @@ from polyculture.metrics import METRICS
 from polyculture.reports.building import build_sections, open_report
 from polyculture.reports.latex import latex_table
 from polyculture.reports.names import Names
-from polyculture.reports.section import Section
+from polyculture.reports.section import ReportTable, Section
 from polyculture.reports.sections import OWN_SECTIONS
 from polyculture.reports.table_csv import table_text
-from polyculture.reports.texts import SectionTexts
 
 
 class TableFormat(StrEnum):
@@ -35,11 +34,11 @@ class TableFormat(StrEnum):
 
 @dataclass(frozen=True)
 class Export:
-    """A table to write: its rows, and the texts of its section."""
+    """A table to write: its declaration, its rows, and names of columns beside the shared ones."""
 
-    name: str
+    table: ReportTable
     frame: pd.DataFrame
-    texts: SectionTexts
+    headings: Mapping[str, str]
 
 
 def write_tables(
@@ -53,13 +52,13 @@ def write_tables(
 
     The same store gives the same bytes. A table without rows is not written. Numbers come with their 95 % intervals.
     CSV cells that a spreadsheet would take for a formula are defused. LaTeX needs the packages booktabs and longtable;
-    tables that a section prints nowhere are for programs only. For `catalog` and `layout` see `open_report`. Raises
+    a table without printed columns is for programs only. For `catalog` and `layout` see `open_report`. Raises
     `StoreError` where there is no run or a file cannot be written.
     """
     exporting = [section for section in sections if section.tables]
     with open_report(run, catalog, layout, sections) as data:
         exports = [
-            Export(table.name, data.frame(table), built.texts)
+            Export(table, data.frame(table), built.texts.headings)
             for built in build_sections(data, exporting)
             for table in built.section.tables
         ]
@@ -68,10 +67,10 @@ def write_tables(
     for format in dict.fromkeys(formats):
         write, ending = _WRITERS[format]
         for export in exports:
-            printed = export.name in export.texts.tables
+            printed = export.table.declared.header.printed
             if export.frame.empty or (format is TableFormat.LATEX and not printed):
                 continue
-            path = run.report_tables / f"{export.name}.{ending}"
+            path = run.report_tables / f"{export.table.name}.{ending}"
             write(export, path, names)
             written.append(path)
     return written
@@ -86,8 +85,7 @@ def _write_parquet(export: Export, path: Path, _names: Names) -> None:
 
 
 def _write_latex(export: Export, path: Path, names: Names) -> None:
-    printed = export.texts.tables[export.name]
-    _write(path, latex_table(export.name, export.frame, names, printed, export.texts.headings))
+    _write(path, latex_table(export.table.declared.header, export.frame, names, export.headings))
 
 
 def _write(path: Path, text: str) -> None:

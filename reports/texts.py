@@ -83,33 +83,15 @@ class Texts(_Data):
     warnings: tuple[Warning, ...]
 
 
-class PrintedTable(_Data):
-    """A table for a paper: its caption and its columns, in order.
-
-    The columns `estimate` and `difference`, and those with limits of their own (`<column>_low`), are printed with
-    their intervals; `intervals` names others whose limits are `low` and `high`. `fractions` are numbers without an
-    interval; all other numbers are counts. With `side_by_side`, a line is a model and language, and the metrics that
-    it names are the columns.
-    """
-
-    title: str
-    columns: tuple[str, ...]
-    intervals: tuple[str, ...] = ()
-    fractions: tuple[str, ...] = ()
-    side_by_side: tuple[str, ...] = ()
-
-
 class SectionTexts(_Data):
     """The texts of a section.
 
-    `title` is its heading and its line in the navigation, `asks` the question below the heading. `tables` says how its
-    tables are printed in a paper, by name: one that is not named here is for programs only. `headings` are names of
-    columns, `boards` titles of leaderboards by '<task>.<metric>', `words` whatever else the template says.
+    `title` is its heading and its line in the navigation, `asks` the question below the heading. `headings` are names
+    of columns, `boards` titles of leaderboards by '<task>.<metric>', `words` whatever else the template says.
     """
 
     title: str
     asks: str = ""
-    tables: Mapping[str, PrintedTable] = {}
     headings: Mapping[str, str] = {}
     boards: Mapping[str, str] = {}
     words: Mapping[str, Any] = {}

@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import count, decimal, known
 from polyculture.reports.texts import texts
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from polyculture.reports.section import ReportData
 
 FEWEST = 10  # linked items, each counted once per response: a share of fewer moves by a tenth and more with each
 _SHOWN = 6  # of each metric
@@ -38,16 +33,6 @@ def rests_on(incidences: Any) -> str | None:
     """'n = 6' where a number rests on fewer than `FEWEST` linked items; None where it rests on more, or on unknown."""
     found = known(incidences)
     return f"n = {count(found)}" if found is not None and found < FEWEST else None
-
-
-def thin_frame(data: ReportData) -> pd.DataFrame:
-    """The rows of `sql/thin.sql`."""
-    return data.reading.frame(_SQL, fewest=FEWEST)
-
-
-def thin_sql() -> str:
-    """The query with its number filled in."""
-    return _SQL.read_text(encoding="utf-8").replace("$fewest", str(FEWEST))
 
 
 def thin_metrics(rows: Sequence[Row], names: Names) -> tuple[ThinMetric, ...]:

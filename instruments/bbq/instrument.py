@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from polyculture.reports.section import Section
 
 _OWN = Path(__file__).parent
-_TITLE = "Bias by multiple choice, mean over prompts (out of choice: share of answers that name no choice)"
 
 
 def study(asked: Asked, options: BbqOptions) -> Study:
@@ -70,7 +69,7 @@ def study(asked: Asked, options: BbqOptions) -> Study:
             {f"{reader.name} {opened.language}": reader.reader_id for reader in reading},
         ),
         derive,
-        (Shown(_OWN / "table.sql", _TITLE, {"dataset": opened.name, "models": models}),),
+        (Shown(_OWN / "multiple_choice.sql", {"dataset": opened.name, "model": models}),),
         view="bbq_answers",
         listing=partial(listed, asked, options, opened, models) if options.table else None,
     )
@@ -150,7 +149,7 @@ class Bbq:
             ),
             argument="data",
             alone=checked,
-            lists=True,
+            lists=lambda options: options.check or options.table is not None,
             sources=(_OWN / "sources" / "kobbq.toml", _OWN / "sources" / "bbq.toml"),
             needs=_needs,
         ),
@@ -158,7 +157,6 @@ class Bbq:
             SurveyOptions,
             survey_study,
             "polyculture bbq-survey exp.toml --stereotypes 20 --language en",
-            lists=True,
             needs=lambda _options: needs_of([GENERATED]),
         ),
     }

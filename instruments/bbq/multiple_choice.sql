@@ -1,5 +1,9 @@
--- A row is the numbers of all categories, or of a category, of a data set as a model answers it by a reader: the mean over
--- prompts, all answers of a prompt counted together, with 95 % intervals over templates and prompts.
+-- Accuracy and diff-bias of answers to multiple choice
+-- multiple_choice: a row is the numbers of all categories, or of a category, of a data set as a model answers it by a
+-- reader: the mean over prompts, all answers of a prompt counted together, with 95 % intervals over templates and
+-- prompts.
+-- printed: model, dataset, language, answer_method, reader, category, answered, out_of_choice_ratio, undirected,
+-- acc_a, diff_bias_a, max_bias_a, acc_d, diff_bias_d, max_bias_d, most_bias_d
 WITH limits AS (
     SELECT
         model, dataset, language, answer_method, reader, part, name,

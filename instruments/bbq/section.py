@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polyculture.reports.section import ReportData, Section
+from polyculture.reports.section import ReportData, ReportTable, Section
 
 if TYPE_CHECKING:
     from polyculture.instruments.bbq.choice_tables import ChoiceGroup
@@ -42,7 +42,7 @@ SECTIONS = (
         _build,
         _FOLDER / "section.html.jinja",
         _FOLDER / "section.toml",
-        sql=(_CHOICES, _BY_PROMPT),
+        tables=(ReportTable(_CHOICES), ReportTable(_BY_PROMPT)),
         stands_alone=True,
     ),
 )

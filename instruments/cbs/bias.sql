@@ -1,5 +1,10 @@
--- bias: a row is a mean Cultural Bias Score under a rule, or a difference of two settings. Failed scores and broken token
--- boundaries are counted over all settings of a row's entities. NULL in language, culture or entity_type: over all of them.
+-- Cultural Bias Scores, and differences of two settings, phrasings or context prefixes
+-- bias: a row is a mean Cultural Bias Score under a rule, or a difference of two settings. Failed scores and broken
+-- token boundaries are counted over all settings of a row's entities. NULL in language, culture or entity_type: over
+-- all of them.
+-- printed: metric, rule, model, dataset, language, culture, entity_type, setting, other_setting, phrasing,
+-- other_phrasing, context_prefix, estimate, p, contexts, native_entities, western_entities, ties_count, tied,
+-- western_won, pairs
 WITH became AS (
     SELECT
         model, dataset, form, language, culture, entity_type,

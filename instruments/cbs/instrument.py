@@ -23,19 +23,6 @@ if TYPE_CHECKING:
     from polyculture.reports.section import Section
 
 _OWN = Path(__file__).parent
-_RULES = {
-    "sum": "log-probability of the whole entity",
-    "mean": "mean log-probability per token",
-    "probability": "mean probability of the tokens",
-    "calibrated": "log-probability of the whole entity, less that where nothing precedes it",
-}
-_TIES = {"strict": "ties count as not Western", "half": "ties count half"}
-_AVERAGES = {
-    "contexts": "each context counts alike",
-    "types": "each type counts alike",
-    "columns": "each type counts alike, genders apart",
-    "pairs": "each pair counts alike",
-}
 AtLeastOne = Annotated[int, Field(ge=1)]
 Rule = Literal["sum", "mean", "probability", "calibrated"]
 Ties = Literal["strict", "half"]
@@ -206,24 +193,20 @@ def measure(
 
 def shown(rule: Rule, ties: Ties = "strict", average: Average = "contexts") -> Shown:
     """The table of scores under a rule, a count of ties and an average."""
-    how = f"rule: {_RULES[rule]}; {_TIES[ties]}; over types {_AVERAGES[average]}"
-    title = f"Cultural Bias Score, {how} (95 % interval; in brackets: entities that a context has)"
-    empty = f"no entity has a likelihood under the rule {rule!r}: see the reasons of failures"
-    return Shown(_OWN / "table.sql", title, {"rule": rule, "ties": ties, "average": average}, empty)
+    return Shown(_OWN / "cbs.sql", {"rule": rule, "ties": ties, "average": average})
 
 
 def shown_matched(rule: Rule, ties: Ties, matching: Matching | None) -> tuple[Shown, ...]:
     """The table of scores over pairs that are alike, under a rule and a count of ties; none where none is asked."""
     if matching is None:
         return ()
-    near = f"priors at most {matching.caliper:g} standard deviations apart (caliper)"
-    alike = {"tokens": "as many tokens", "prior": near, "both": f"as many tokens and {near}"}[matching.matched]
-    how = f"{alike}; rule: {_RULES[rule]}; {_TIES[ties]}; over types {_AVERAGES['contexts']}"
-    title = f"Cultural Bias Score of matched pairs: {how}"
     caliper = matching.caliper if matching.of_priors else None
-    values = {"rule": rule, "ties": ties, "matched": matching.matched, "caliper": caliper}
-    empty = f"no entity has a likelihood under the rule {rule!r}: see the reasons of failures"
-    return (Shown(_OWN / "matched.sql", title, values, empty),)
+    return (
+        Shown(
+            _OWN / "matched_pairs.sql",
+            {"rule": rule, "ties": ties, "matched": matching.matched, "caliper": caliper},
+        ),
+    )
 
 
 def _drawing(asked: Asked, options: CbsOptions) -> CamelDraws | None:
@@ -300,6 +283,7 @@ class Cbs:
                 {"data": "own", "folder": _OWN / "demo"},
                 ("data", "folder", "english"),
             ),
+            tables=(_OWN / "cbs.sql",),
             needs=_needs,
             idle=(
                 Idle(("caliper",), lambda o: o.matched not in ("prior", "both"), "counts with --matched prior or both"),

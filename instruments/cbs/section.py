@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polyculture.reports.section import ReportData, Section
+from polyculture.reports.section import ReportData, ReportTable, Section
 
 if TYPE_CHECKING:
     from polyculture.instruments.cbs.contrast_tables import ContrastTable
@@ -60,7 +60,7 @@ SECTIONS = (
         _build,
         _FOLDER / "section.html.jinja",
         _FOLDER / "section.toml",
-        sql=(_SCORES, _MATCHED),
+        tables=(ReportTable(_SCORES), ReportTable(_MATCHED)),
         stands_alone=True,
     ),
 )

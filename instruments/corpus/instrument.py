@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from polyculture.reports.section import Section
 
 MEGABYTE = 10**6
-_TABLE = Path(__file__).with_name("table.sql")
-_PAIRS = "Which of a pair is the more probable (shares of pairs; equal ones are tied)"
+_PAIRS = Path(__file__).with_name("corpus_outcomes.sql")
 _NAME = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-"
 
 
@@ -89,7 +88,7 @@ def study(asked: Asked, options: CorpusOptions) -> Study:
         derive,
         (
             shown(options.rule, options.ties),
-            Shown(_TABLE, f"{_PAIRS}, rule: {options.rule}", {"rule": options.rule}),
+            Shown(_PAIRS, {"rule": options.rule}),
         ),
         view="scores",
     )

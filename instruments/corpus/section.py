@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polyculture.reports.section import ReportData, Section
+from polyculture.reports.section import ReportData, ReportTable, Section
 
 if TYPE_CHECKING:
     from polyculture.instruments.corpus.outcome_lines import OutcomeLine
@@ -30,4 +30,8 @@ def _build(data: ReportData) -> CorpusOutcomes | None:
     return CorpusOutcomes(outcome_groups(rows, data.manifest, data.names)) if rows else None
 
 
-SECTIONS = (Section("corpora", _build, _FOLDER / "section.html.jinja", _FOLDER / "section.toml", sql=(_OUTCOMES,)),)
+SECTIONS = (
+    Section(
+        "corpora", _build, _FOLDER / "section.html.jinja", _FOLDER / "section.toml", tables=(ReportTable(_OUTCOMES),)
+    ),
+)

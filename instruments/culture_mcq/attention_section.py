@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyculture.instruments.culture_mcq.section import study_title
-from polyculture.reports.section import ReportData, Section
+from polyculture.reports.section import ReportData, ReportTable, Section
 
 if TYPE_CHECKING:
     from polyculture.reports.figures.figure import Panel
@@ -165,6 +165,6 @@ SECTION = Section(
     _build,
     _FOLDER / "attention_section.html.jinja",
     _TEXTS,
-    sql=(_MAPS, _TESTS),
+    tables=(ReportTable(_MAPS), ReportTable(_TESTS)),
     stands_alone=True,
 )

@@ -1,6 +1,9 @@
--- A row is the shares of all questions of a type, of a level, of a target, or of those of which annotators did or did not
--- give a wrong option, too, as a model answers them by a reader; with 95 % intervals over questions of BLEnD. Others are
--- halved: accuracy + biased + 2 others + refusal + out_of_choice = 1.
+-- Cultural knowledge by multiple choice, as shares of the answers
+-- culture_mcq: a row is the shares of all questions of a type, of a level, of a target, or of those of which
+-- annotators did or did not give a wrong option, too, as a model answers them by a reader; with 95 % intervals over
+-- questions of BLEnD. Others are halved: accuracy + biased + 2 others + refusal + out_of_choice = 1.
+-- printed: model, dataset, answer_method, reader, prompt, question_type, part, name, answered, failed, accuracy,
+-- biased, others, refusal, out_of_choice
 WITH limits AS (
     SELECT
         model, dataset, language, answer_method, reader, prompt, question_type, part, name,

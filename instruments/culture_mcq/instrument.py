@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -67,10 +66,9 @@ class CultureMcqOptions(BaseModel):
     temperature: Annotated[float, Field(ge=0, allow_inf_nan=False, description="0: the likeliest answer.")] = 0.0
     max_tokens: Annotated[AtLeastOne, Field(description="Of an answer, its reasoning included.")] = 30
     table: Annotated[
-        Literal["questions", "options", "published", "shares", "tests", "attention"] | None,
-        Field(description="List one of the study's tables: of the sheets alone questions, options or published; of "
-                          "the run shares, tests or attention."),
-    ] = None  # fmt: skip
+        Literal["questions", "options", "published"] | None,
+        Field(description="List one of the study's tables of the sheets; ask nothing."),
+    ] = None
     attention: Annotated[
         tuple[Measure, ...],
         Field(description="Read how much the last token attends to each option, too: its weight, or the norm of the "
@@ -107,7 +105,7 @@ def study(asked: Asked, options: CultureMcqOptions) -> Study:
         measure_culture_mcq(asked.run, cultures.levels)
         measure_attention(asked.run)
 
-    values = {"dataset": found.name, "models": list(asked.models)}
+    values = {"dataset": found.name, "model": list(asked.models)}
     return Study(
         [*steps, _reading_step(asked, readers), *reading_attention],
         Validity(
@@ -119,37 +117,27 @@ def study(asked: Asked, options: CultureMcqOptions) -> Study:
         ),
         derive,
         (
-            Shown(_OWN / "table.sql", "Cultural knowledge by multiple choice, as shares of the answers", values),
-            Shown(_OWN / "tests.sql", "Hypotheses: the study's tests, and sound ones beside", values),
-            *_shown_attention(options, values),
+            Shown(_OWN / "culture_mcq.sql", {**values, "part": ["overall", "level", "also given"]}),
+            Shown(_OWN / "culture_mcq_tests.sql", values),
+            *([Shown(_OWN / "culture_mcq_attention_tests.sql", values)] if options.attention else []),
         ),
         view="culture_mcq_answers, culture_mcq_attention" if options.attention else "culture_mcq_answers",
     )
-
-
-def study_with_table(asked: Asked, options: CultureMcqOptions) -> Study:
-    """The study; with --table, what the run holds is listed after it."""
-    from polyculture.instruments.culture_mcq.paper_tables import OF_SHEETS, run_table
-
-    found = study(asked, options)
-    if options.table is None or options.table in OF_SHEETS or options.check:
-        return found
-    return replace(found, listing=partial(run_table, asked, options.table, asked.models))
 
 
 def checked(options: CultureMcqOptions) -> Listing | None:
     """With --check, what the folders hold beside the published counts; with --table, a table of the sheets."""
     from polyculture.instruments.culture_mcq.check import CheckRow, check_blend, check_sheets, written
     from polyculture.instruments.culture_mcq.opened import open_blend, open_questions
-    from polyculture.instruments.culture_mcq.paper_tables import OF_SHEETS, sheet_table
+    from polyculture.instruments.culture_mcq.paper_tables import sheet_table
     from polyculture.instruments.cultures.cultures import read_cultures
 
-    if not options.check and options.table not in OF_SHEETS:
+    if not options.check and options.table is None:
         return None
     cultures = read_cultures(options.cultures)
-    if options.table in OF_SHEETS:
+    if options.table is not None:
         found = open_questions("released", options.sheets, options.blend, cultures, options.seed)
-        return sheet_table(str(options.table), found, cultures)
+        return sheet_table(options.table, found, cultures)
     rows: list[CheckRow] = []
     if options.sheets is not None or options.blend is None:
         found = open_questions("released", options.sheets, options.blend, cultures, options.seed)
@@ -198,13 +186,6 @@ def _asking(
         else:
             steps.append(LikelihoodStep(method, MCQ_ANSWERS, jobs, ScoreReader("sum")))
     return steps, setups, ids, all_jobs
-
-
-def _shown_attention(options: CultureMcqOptions, values: Mapping[str, Any]) -> tuple[Shown, ...]:
-    if not options.attention:
-        return ()
-    none = "No answer names an option of a question whose attention was read."
-    return (Shown(_OWN / "attention_tests.sql", "Attention to options, as z scores", values, none),)
 
 
 def _jobs(
@@ -258,9 +239,8 @@ def _reading_step(asked: Asked, readers: Sequence[Reader[McqAnswerRow]]) -> Step
 def _needs(options: CultureMcqOptions) -> tuple[Capability[Any], ...]:
     """What its methods take, and attention where that is read; nothing where only the files' counts are listed."""
     from polyculture.generate.engines import ATTENDING
-    from polyculture.instruments.culture_mcq.paper_tables import OF_SHEETS
 
-    if options.check or options.table in OF_SHEETS:
+    if options.check or options.table is not None:
         return ()
     return (*needs_of(options.method), *([ATTENDING] if options.attention else []))
 
@@ -273,10 +253,10 @@ class CultureMcq:
     commands: Mapping[str, Command] = {
         "culture-mcq": Command(
             CultureMcqOptions,
-            study_with_table,
+            study,
             "polyculture culture-mcq exp.toml --sheets mcq_hard-negatives --questions 20",
             alone=checked,
-            lists=True,
+            lists=lambda options: options.check or options.table is not None,
             needs=_needs,
         )
     }

@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyculture.reports.section import ReportData, Section
+from polyculture.reports.section import ReportData, ReportTable, Section
 
 if TYPE_CHECKING:
     from polyculture.reports.figures.figure import Key, Panel
@@ -174,7 +174,7 @@ SECTIONS = (
         _build,
         _FOLDER / "section.html.jinja",
         _FOLDER / "section.toml",
-        sql=(_SHARES, _TESTS),
+        tables=(ReportTable(_SHARES), ReportTable(_TESTS)),
         stands_alone=True,
     ),
 )

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from polyculture.reports.section import Section
 
 LAYERS = ("first", "middle", "last")
-_TABLE = Path(__file__).with_name("table.sql")
 
 
 class EmbeddingsOptions(DatasetOptions):
@@ -81,11 +80,7 @@ def study(asked: Asked, options: EmbeddingsOptions) -> Study:
             reason=changed_reason(dataset),
         ),
         derive,
-        (
-            Shown(
-                _TABLE, "Davies-Bouldin index: the lower, the further apart (corrected: as of very many such entities)"
-            ),
-        ),
+        (Shown(Path(__file__).with_name("separations.sql")),),
         view="representations",
     )
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polyculture.reports.section import ReportData, Section
+from polyculture.reports.section import ReportData, ReportTable, Section
 
 if TYPE_CHECKING:
     from polyculture.instruments.embeddings.separation_table import SeparationLine
@@ -37,7 +37,7 @@ SECTIONS = (
         _build,
         _FOLDER / "section.html.jinja",
         _FOLDER / "section.toml",
-        sql=(_SEPARATIONS, _POSITIONS),
+        tables=(ReportTable(_SEPARATIONS), ReportTable(_POSITIONS)),
         stands_alone=True,
     ),
 )

@@ -1,6 +1,9 @@
--- culture_vocabularies: a row is a model's Cultural Bias Score in one language and culture, over all types, beside the share of
--- that language in the model's vocabulary: whole entities, plain contexts. Of several readings of a language's ranges of
--- characters, the widest. Languages that share their letters with others, as English, have no share.
+-- Cultural Bias Scores beside the share of the language in the model's vocabulary
+-- culture_vocabularies: a row is a model's Cultural Bias Score in one language and culture, over all types, beside
+-- the share of that language in the model's vocabulary: whole entities, plain contexts. Of several readings of a
+-- language's ranges of characters, the widest. Languages that share their letters with others, as English, have no
+-- share.
+-- printed: model, dataset, form, language, culture, setting, characters, share, estimate, contexts
 SELECT
     b.model, b.dataset, b.facets['form'] AS form, b.language, b.country AS culture, b.condition AS setting,
     b.estimate, b.low, b.high, b.units AS contexts, v.characters, v.reading,

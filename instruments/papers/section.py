@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polyculture.reports.section import ReportData, Section
+from polyculture.reports.section import ReportData, ReportTable, Section
 
 if TYPE_CHECKING:
     from polyculture.instruments.papers.culture_figures import PanelRow
@@ -67,7 +67,7 @@ SECTIONS = (
         _build,
         _FOLDER / "section.html.jinja",
         _FOLDER / "section.toml",
-        sql=(_SCORES, _VOCABULARIES, _SENTIMENTS),
+        tables=(ReportTable(_SCORES), ReportTable(_VOCABULARIES), ReportTable(_SENTIMENTS)),
         stands_alone=True,
     ),
 )

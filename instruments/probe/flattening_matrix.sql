@@ -1,5 +1,11 @@
--- flattening_matrix: a row is a pair of cultures: F, its share of what is particular to the first, intervals, and p; the
--- share of all kept items that each of the two has; and of how many cultures the score depends.
+-- Cultural flattening score of pairs of cultures
+-- flattening_matrix: a row is a pair of cultures: F, its share of what is particular to the first, intervals, and p;
+-- the share of all kept items that each of the two has; and of how many cultures the score depends.
+--   culture_items: share of all kept items that `culture` has, 0 to 1
+--   toward_items: share of all kept items that `toward` has, 0 to 1
+-- printed: model, dataset, language, arm, filter, key, culture, toward, minimum, score, share, by_chance, p,
+-- culture_items, toward_items, questions, cultures, left_out
+-- no rows: no language has items of three cultures: there is no flattening score
 WITH volumes AS (
     SELECT
         model, dataset, language, arm, filter, key, culture,

@@ -14,7 +14,6 @@ from polyculture.cache.layout import Layout
 from polyculture.instruments.contract import Asked, Command, Listing, Shown, Study, Validity
 from polyculture.instruments.probe.arms import Control, Setting
 from polyculture.instruments.probe.layout import TOGETHER
-from polyculture.instruments.probe.table_option import TableName
 
 if TYPE_CHECKING:
     from polyculture.generate.engines import Capability
@@ -99,11 +98,6 @@ class ProbeOptions(BaseModel):
         Field(description="item: the score also by items of Wikidata, across asking languages; links them, as --link."),
     ] = "string"
     resamples: Annotated[AtLeastOne, Field(description="Halves for intervals, and permutations for p.")] = 999
-    table: Annotated[
-        TableName | None,
-        Field(description="List this, too: flattening, arms, layers, knowledge, stored, said, together, "
-                          "or correlations. See docs/probe.md."),
-    ] = None  # fmt: skip
     seed: Annotated[int, Field(ge=0, description="Of the subset, noise, draws and permutations.")] = 1
 
 
@@ -158,20 +152,10 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
         ),
         derive,
         (
-            Shown(
-                _OWN / "table.sql",
-                "Cultural flattening: how far what is particular to a culture is shared with another",
-                {"dataset": dataset, "models": list(asked.models)},
-                "No language has items of three cultures: there is no flattening score.",
-            ),
-            Shown(
-                _OWN / "arms_table.sql",
-                "What the arms say of the scores: controls put something else in place, settings choose otherwise",
-                {"dataset": dataset, "models": list(asked.models)},
-            ),
+            Shown(_OWN / "flattening_matrix.sql", {"dataset": dataset, "model": list(asked.models)}),
+            Shown(_OWN / "arms_beside.sql", {"dataset": dataset, "model": list(asked.models)}),
         ),
         view="probes",
-        listing=partial(_listed, asked, options.table) if options.table else None,
         planned={FORECAST: partial(_forecast, asked, options, chosen, arms)},
     )
 
@@ -202,12 +186,6 @@ def _chosen(opened: Opened, options: ProbeOptions) -> list[OpenQuestion]:
     languages = () if options.data == "blend" and LOCAL in options.language else options.language
     part = Part(cultures, languages, options.most, options.per_culture, options.seed)
     return choose(opened.where, opened.questions, part)
-
-
-def _listed(asked: Asked, name: TableName) -> Listing:
-    from polyculture.instruments.probe.table_option import listed
-
-    return listed(asked, name, asked.models)
 
 
 def _jobs(
@@ -324,7 +302,7 @@ class Probe:
             ProbeOptions,
             study,
             "polyculture probe exp.toml --data blend --folder BLEnD/data --per-culture 50 --control noise",
-            lists=True,
+            tables=(_OWN / "entity_knowledge.sql",),
             needs=_needs,
         )
     }

@@ -1,7 +1,9 @@
--- items_by_layer: a row is a layer of a model under one arm and filter: the items that the filter keeps per text, and the
--- share of these that repeats the prompt, the culture's name, the question or the answer; both with 95 % intervals over
--- questions (the ratio's linearised variance; none of fewer than five questions, or where all are alike). Layer 0: nothing
--- was patched.
+-- Items by layer, and the share of them that repeats
+-- items_by_layer: a row is a layer of a model under one arm and filter: the items that the filter keeps per text, and
+-- the share of these that repeats the prompt, the culture's name, the question or the answer; both with 95 %
+-- intervals over questions (the ratio's linearised variance; none of fewer than five questions, or where all are
+-- alike). Layer 0: nothing was patched.
+-- printed: model, dataset, language, arm, filter, layer, questions, texts, kept_items, items, echo_rate
 WITH filters AS (SELECT DISTINCT model, dataset, language, arm, filter FROM probe_judged),
 counted AS (
     SELECT
@@ -45,7 +47,7 @@ SELECT
     CAST(kept AS BIGINT) AS kept_items, items, CASE WHEN items_half IS NOT NULL THEN greatest(0, items - items_half) END
         AS items_low,
     items + items_half AS items_high, echo_rate, CASE WHEN echo_half IS NOT NULL THEN greatest(0, echo_rate - echo_half) END
-        AS echo_low,
-    CASE WHEN echo_half IS NOT NULL THEN least(1, echo_rate + echo_half) END AS echo_high
+        AS echo_rate_low,
+    CASE WHEN echo_half IS NOT NULL THEN least(1, echo_rate + echo_half) END AS echo_rate_high
 FROM spread
 ORDER BY model, dataset, language, filter, arm, layer

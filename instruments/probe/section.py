@@ -66,25 +66,14 @@ def _correlation_frame(data: ReportData) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[one.name for one in fields(Beside)])
 
 
-def _correlation_sql() -> str:
-    from polyculture.instruments.probe.correlations import FLATTENING, OTHERS
+def _whole_groups(frame: pd.DataFrame) -> pd.DataFrame:
+    """As many whole groups of rows as a page carries."""
+    import pandas as pd
 
-    return "\n".join(file.read_text(encoding="utf-8") for file in (FLATTENING, OTHERS))
+    from polyculture.instruments.probe.layer_groups import exported
 
-
-def _table(file: Path) -> ReportTable:
-    """A query as a table of as many whole groups as a page carries."""
-
-    def read(data: ReportData) -> pd.DataFrame:
-        import pandas as pd
-
-        from polyculture.instruments.probe.layer_groups import exported
-
-        frame = data.reading.frame(file)
-        rows = [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
-        return frame if len(frame) <= _MOST_ROWS else pd.DataFrame(exported(rows, _MOST_ROWS), columns=frame.columns)
-
-    return ReportTable(file.stem, read, lambda: file.read_text(encoding="utf-8"))
+    rows = [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+    return frame if len(frame) <= _MOST_ROWS else pd.DataFrame(exported(rows, _MOST_ROWS), columns=frame.columns)
 
 
 SECTIONS = (
@@ -93,12 +82,12 @@ SECTIONS = (
         _build,
         _FOLDER / "section.html.jinja",
         _FOLDER / "section.toml",
-        sql=(_KNOWLEDGE,),
-        computed=(
-            _table(_MATRIX),
-            _table(_LAYERS),
-            _table(_ARMS),
-            ReportTable("flattening_beside", _correlation_frame, _correlation_sql),
+        tables=(
+            ReportTable(_KNOWLEDGE),
+            ReportTable(_MATRIX, shortened=_whole_groups),
+            ReportTable(_LAYERS, shortened=_whole_groups),
+            ReportTable(_ARMS, shortened=_whole_groups),
+            ReportTable(_FOLDER / "flattening_beside.sql", computed=_correlation_frame),
         ),
         stands_alone=True,
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.layout import Layout
@@ -38,7 +39,7 @@ class Relevance:
             RelevanceOptions,
             study,
             "polyculture relevance exp.toml --sheets mcq_hard-negatives --questions 20",
-            lists=True,
+            tables=(Path(__file__).with_name("relevance_contexts.sql"),),
             needs=_needs,
         )
     }

@@ -8,7 +8,6 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.instruments.culture_mcq.asking import GENERATED, Method
-from polyculture.instruments.relevance.table_option import TableName
 
 AtLeastOne = Annotated[int, Field(ge=1)]
 
@@ -69,8 +68,3 @@ class RelevanceOptions(BaseModel):
     ] = None  # fmt: skip
     temperature: Annotated[float, Field(ge=0, allow_inf_nan=False, description="0: the likeliest answer.")] = 0.0
     max_tokens: Annotated[AtLeastOne, Field(description="Of an answer, its reasoning included.")] = 30
-    table: Annotated[
-        TableName | None,
-        Field(description="List this, too: relevance (shares by condition), gains, not-asked, or contexts (what was "
-                          "shown)."),
-    ] = None  # fmt: skip

@@ -1,5 +1,11 @@
--- A row is the shares of answers under a condition, over the questions that all conditions have, with 95 % intervals over
--- questions of BLEnD; and how many questions the condition has of its own. Others are halved.
+-- Multiple choice by what stands before the question, over the questions that all conditions have
+-- relevance: a row is the shares of answers under a condition, over the questions that all conditions have, with 95 %
+-- intervals over questions of BLEnD; and how many questions the condition has of its own. Others are halved.
+-- printed: model, dataset, answer_method, reader, prompt, question_type, condition, asked, questions, accuracy,
+-- biased, others, refusal, out_of_choice, mean_concepts, gives_away, own_asked, own_accuracy, failed
+--   own_asked: questions that this condition has, also where others lack them
+--   own_accuracy: accuracy over these, 0 to 1
+-- no rows: no question was answered under all conditions: see polyculture table relevance_not_asked
 WITH limits AS (
     SELECT
         model, dataset, answer_method, reader, prompt, question_type, condition,

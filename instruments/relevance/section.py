@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyculture.reports.section import ReportData, Section
+from polyculture.reports.section import ReportData, ReportTable, Section
 
 if TYPE_CHECKING:
     from polyculture.reports.numbers import FormattedEstimate
@@ -164,7 +164,7 @@ SECTIONS = (
         _build,
         _FOLDER / "section.html.jinja",
         _TEXTS,
-        sql=(_SHARES, _GAINS, _NOT_ASKED),
+        tables=(ReportTable(_SHARES), ReportTable(_GAINS), ReportTable(_NOT_ASKED)),
         stands_alone=True,
     ),
 )

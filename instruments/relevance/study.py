@@ -39,7 +39,6 @@ from polyculture.instruments.relevance.rows import RELEVANCE_ANSWERS, RELEVANCE_
 from polyculture.instruments.relevance.rows import RELEVANCE_CONTEXTS as CONTEXTS
 from polyculture.instruments.relevance.source_table import Source, check_used, read_source
 from polyculture.instruments.relevance.steps import GeneratedStep, ScoredStep
-from polyculture.instruments.relevance.table_option import listed
 from polyculture.instruments.relevance.wording import ContextWording, read_wording
 
 _OWN = Path(__file__).parent
@@ -67,8 +66,7 @@ def made(asked: Asked, options: RelevanceOptions) -> Study:
 
         measure_relevance(asked.run)
 
-    values = {"dataset": dataset, "models": list(asked.models)}
-    empty = "No question was answered under all conditions: see --table not-asked."
+    values = {"dataset": dataset, "model": list(asked.models)}
     return Study(
         [*steps, ReadingStep(asked.run, RELEVANCE_ANSWERS, RELEVANCE_READINGS, known, reading_row)],
         Validity(
@@ -80,11 +78,10 @@ def made(asked: Asked, options: RelevanceOptions) -> Study:
         ),
         derive,
         (
-            Shown(_OWN / "table.sql", "Relevance: shares of answers by what stands before the question", values, empty),
-            Shown(_OWN / "gains_table.sql", "Gains in accuracy, paired within questions", values),
+            Shown(_OWN / "relevance.sql", values),
+            Shown(_OWN / "relevance_gains.sql", values),
         ),
         view="relevance_answers",
-        listing=partial(listed, asked, options.table, asked.models) if options.table else None,
         planned={PLANNED: partial(_planned, shown)},
     )  # fmt: skip
 

@@ -26,11 +26,7 @@ if TYPE_CHECKING:
     from polyculture.reports.section import Section
 
 _OWN = Path(__file__).parent
-_TITLES = {
-    "sentiment": "Sentiment of texts with swapped entities",
-    "qa": "Extractive question answering with swapped entities: exact match",
-    "ner": "Named-entity tagging with swapped entities: exact spans",
-}
+_RATES, _COUNTS, _WORDINGS = (_OWN / f"swap_{name}.sql" for name in ("rates", "counts", "wordings"))
 AtLeastOne = Annotated[int, Field(ge=1)]
 PresetName = Literal["ours", "camel", "camellia"]
 _FIELDS = {"schema": "schema_"}  # what files call an option -> its field: pydantic has a `schema` of its own
@@ -221,39 +217,20 @@ def _study(
             {f"{task} {language}": one.reader_id for language, one in reads.items()},
         ),
         derive,
-        tuple(_shown(task, answerers, options)),
+        tuple(_shown(task, options)),
         view="swap_answers",
     )
 
 
-def _shown(task: str, answerers: Answerers, options: SwapOptions) -> Iterator[Shown]:
+def _shown(task: str, options: SwapOptions) -> Iterator[Shown]:
     """The table of rates; of sentiment the raw counts, of extraction what became of each wording."""
     pooled = isinstance(options, SentimentOptions) and options.pooled
-    asked = f"asked now: wording {', '.join(answerers.wordings)}; " if answerers.wordings and task == "qa" else ""
-    yield Shown(
-        _OWN / "table.sql",
-        f"{_TITLES[task]} ({asked}95 % interval; native and Western texts: asked/answered/readable/right)",
-        {"task": task, "hidden": list(_hidden(options)), "pooled": pooled},
-        varying=("wording",),
-    )
+    unreadable = options.unreadable if isinstance(options, EntityOptions) else "wrong"
+    yield Shown(_RATES, {"task": task, "unreadable": unreadable, "pooled": pooled})
     if task == "sentiment":
-        title = (
-            "Wrong labels: mean counts of a draw, native less Western (Asian - Western, Arab - Western in the papers)"
-        )
-        yield Shown(_OWN / "counts.sql", title, {"pooled": pooled})
+        yield Shown(_COUNTS, {"pooled": pooled})
     if task == "qa":
-        title = "Wordings of the question, of all answers that the run holds (echoed: the word for the type given back)"
-        yield Shown(_OWN / "wordings.sql", title)
-
-
-def _hidden(options: SwapOptions) -> tuple[str, ...]:
-    """The metrics of the other reading of answers that cannot be read."""
-    from polyculture.instruments.swaps.measure import METRICS, READABLE, STRICT
-
-    if not isinstance(options, EntityOptions):
-        return ()
-    names = [f"{kind}{name}" for task in ("qa", "ner") for name in METRICS[task] for kind in ("", STRICT)]
-    return tuple(names) if options.unreadable == "left-out" else tuple(f"{READABLE}{name}" for name in names)
+        yield Shown(_WORDINGS)
 
 
 def _jobs(
@@ -371,6 +348,7 @@ class Swaps:
             sentiment,
             "polyculture sentiment exp.toml --data camellia --language ja --contexts 5 --entities 10",
             _demo(),
+            tables=(_RATES, _COUNTS),
             needs=_needs,
             idle=_idle("classifier"),
         ),
@@ -379,6 +357,7 @@ class Swaps:
             qa,
             "polyculture qa exp.toml --data camellia --language ko --contexts 5 --entities 10",
             _demo(),
+            tables=(_WORDINGS,),
             needs=_needs,
         ),
         "ner": Command(

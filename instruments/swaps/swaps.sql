@@ -1,6 +1,15 @@
+-- Rates of answers about texts with native and Western entities
 -- swaps: a row is a rate of the answers about swapped entities: both sides and their difference. NULL in language,
--- culture or entity_type: over all of them. A setting of several, 'grounded + neutral', is over these together; of types
--- alone, such rows stand in sentiment_pooled. The other rates of sentiment stand in sentiment_association.
+-- culture or entity_type: over all of them. A setting of several, 'grounded + neutral', is over these together; of
+-- types alone, such rows stand in sentiment_pooled. The other rates of sentiment stand in sentiment_association.
+--   native_asked: texts that were asked about with native entities
+--   native_readable: answers that can be read, of texts with native entities
+--   native_right: right answers, of texts with native entities
+--   western_asked: texts that were asked about with Western entities
+--   western_readable: answers that can be read, of texts with Western entities
+--   western_right: right answers, of texts with Western entities
+-- printed: task, model, dataset, language, culture, entity_type, setting, metric, native, western, difference, p,
+-- contexts
 SELECT
     task, answer_method, model, dataset, language, culture, entity_type, setting, metric,
     max(estimate) FILTER (side = 'native') AS native,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.cache.layout import Layout
-from polyculture.instruments.contract import Asked, Command, Listing, Shown, Study, Validity
+from polyculture.instruments.contract import Asked, Command, Shown, Study, Validity
 from polyculture.instruments.tokens.layout import TOKENS
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from polyculture.reports.section import Section
 
 _OWN = Path(__file__).parent
-_TABLE, _SHARES = _OWN / "table.sql", _OWN / "shares.sql"
+_VOCABULARIES, _LENGTHS = _OWN / "vocabularies.sql", _OWN / "entity_lengths.sql"
 
 
 class TokensOptions(BaseModel):
@@ -46,30 +46,16 @@ def study(asked: Asked, options: TokensOptions) -> Study:
     languages = _languages(asked, options.language, options.characters)
     setups = {model: asked.setup(model, "tokenize") for model in asked.models}
     step = VocabularyStep({model: setup_id(setup) for model, setup in setups.items()}, languages, options.characters)
-    nothing = "tokens per entity: nothing is scored yet; see polyculture cbs"
+    counted = {"model": list(asked.models), "language": languages, "characters": options.characters}
     return Study(
         (step,),
         Validity(
             {f"tokenize {model}": setup for model, setup in setups.items()},
             {f"{options.characters} {language}": writing_id(language, options.characters) for language in languages},
         ),
-        shown=(Shown(_TABLE, "Tokens per entity, and Cultural Bias Score", empty=nothing),),
+        shown=(Shown(_VOCABULARIES, counted), Shown(_LENGTHS)),
         view="vocabulary_shares",
-        listing=lambda: _listing(asked, languages, options.characters),
     )
-
-
-def _listing(asked: Asked, languages: Sequence[str], characters: Characters) -> Listing:
-    """A row per model, language and reading, of what this command asks for."""
-    from polyculture.cache.core import CORE
-    from polyculture.cache.layout import compose
-    from polyculture.cache.sql_files import read_sql
-    from polyculture.cache.store import open_store
-
-    values = {"models": list(asked.models), "languages": list(languages), "characters": characters}
-    with open_store(asked.run, compose(CORE, TOKENS)) as store:
-        cursor = store.execute(read_sql(_OWN, _SHARES.stem), values)
-        return Listing(tuple(column[0] for column in cursor.description or ()), cursor.fetchall())
 
 
 def _languages(asked: Asked, named: Sequence[str], characters: Characters) -> list[str]:
@@ -103,7 +89,11 @@ class Tokens:
     layout: Layout = TOKENS
     commands: Mapping[str, Command] = {
         "tokens": Command(
-            TokensOptions, study, "polyculture tokens exp.toml --language ja --language vi", lists=True, needs=_needs
+            TokensOptions,
+            study,
+            "polyculture tokens exp.toml --language ja --language vi",
+            tables=(_VOCABULARIES, _LENGTHS),
+            needs=_needs,
         )
     }
 

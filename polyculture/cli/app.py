@@ -31,6 +31,7 @@ from polyculture.cli import (
     run,
     sql,
     status,
+    table,
     texts,
     view,
     wikidata,
@@ -102,4 +103,7 @@ app.command(epilog="polyculture texts exp.toml; polyculture texts exp.toml --for
 app.command(
     epilog="polyculture export exp.toml --to food-in-13-languages; polyculture export exp.toml --to run.duckdb"
 )(export.export)
-app.command(epilog="polyculture leaderboard exp.toml --language ja --format csv -o board.csv")(leaderboard.leaderboard)
+app.command(epilog="polyculture leaderboard exp.toml --language ja")(leaderboard.leaderboard)
+app.command(
+    epilog="polyculture table headline exp.toml; polyculture table bias exp.toml language=ja --format csv -o bias.csv"
+)(table.table)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from polyculture.cli.tables import print_table
 from polyculture.console import say
 
-QUERY = Path(__file__).with_name("leaderboard_table.sql")
 BOARD = ("task", "metric", "dataset", "language", "culture", "entity_type", "setting", "variant", "goal")
 _COLUMNS = ("rank", "model", "estimate", "95 %", "contexts", "native", "western")
 _GOALS = {"low": "low is good", "high": "high is good", "zero": "near zero is good"}
@@ -28,18 +26,10 @@ def print_boards(rows: Sequence[dict[str, Any]]) -> None:
             say("these models rest on different numbers of contexts or entities")
 
 
-def rank(row: dict[str, Any]) -> str | None:
-    """'2', or '1-3' where intervals overlap over three ranks; None without a rank."""
-    low, high = row["rank_low"], row["rank_high"]
-    if low is None:
-        return None
-    return str(low) if low == high else f"{low}-{high}"
-
-
 def _line(row: dict[str, Any]) -> tuple[Any, ...]:
     interval = None if row["low"] is None else f"{row['low']:.3f} to {row['high']:.3f}"
     sizes = (row["contexts"], row["native_entities"], row["western_entities"])
-    return rank(row), row["model"], row["estimate"], interval, *sizes
+    return row["rank"], row["model"], row["estimate"], interval, *sizes
 
 
 def _title(board: dict[str, Any]) -> str:

@@ -22,7 +22,7 @@ def demo(
     Minutes on two cores; no key, and no network once it is installed.
     """
     from polyculture.cache.files import store_faults
-    from polyculture.cli.tables import print_metrics
+    from polyculture.cli.printed_table import print_metrics
     from polyculture.experiment.workspace import open_workspace
     from polyculture.running.pipeline import Pipeline
 
@@ -39,7 +39,7 @@ def demo(
     pipeline.link()
     pipeline.measure()
     pipeline.report()
-    print_metrics(workspace.run)
+    print_metrics(workspace)
     for note in workspace.experiment.notes:
         say(f"Mind: {note}")
     pipeline.tell_limits()

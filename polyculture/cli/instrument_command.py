@@ -22,6 +22,7 @@ from typer.core import TyperCommand
 from polyculture.cli.many_values import repeated
 from polyculture.cli.options import AcceptChanges, Format, OutputFile, OutputFormat, Runs
 from polyculture.cli.retry_failed import RetryCommand, RetryOption, retry_failed
+from polyculture.cli.usage import UsageError
 
 if TYPE_CHECKING:
     from polyculture.instruments.contract import Command, Demo
@@ -111,7 +112,11 @@ def _ask(
 
     workspace = open_workspace(file, runs)
     runner = StepRunner(workspace=workspace, retry=retry_failed(retry))
-    questions = expanded(question(workspace, name, values))
+    asked = question(workspace, name, values)
+    lists = asked.instrument.commands[name].lists
+    if (form is not Format.TABLE or output is not None) and not (lists and lists(asked.options)):
+        raise UsageError("--format and --output write what is listed; a table of the run: polyculture table")
+    questions = expanded(asked)
     studies = ask_all(runner, questions, accept_changes=accept_changes)
     for study in studies:
         study.derive()
@@ -131,7 +136,7 @@ def _parameters(fields: Mapping[str, FieldInfo], command: Command) -> Iterator[P
     for name, field in fields.items():
         if name != command.argument:
             yield _parameter(name, field)
-    if command.lists:
+    if command.lists is not None:
         yield Parameter("format", kind, default=Format.TABLE, annotation=OutputFormat)
         yield Parameter("output", kind, default=None, annotation=OutputFile)
     if demo := command.demo:

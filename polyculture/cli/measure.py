@@ -10,13 +10,12 @@ def measure(experiment: ExperimentFile, selection: OfSelection = StoreSelection.
 
     They are printed per model and language.
     """
-    from polyculture.cli.tables import print_metrics
+    from polyculture.cli.printed_table import print_metrics
     from polyculture.experiment.workspace import open_workspace, record_facts, warn_of_changes
     from polyculture.running.pipeline import measure_run
 
     workspace = open_workspace(experiment, runs)
-    run = workspace.run
     record_facts(workspace)
     warn_of_changes(workspace)
-    measure_run(run, selection)
-    print_metrics(run, selection)
+    measure_run(workspace.run, selection)
+    print_metrics(workspace, selection)

@@ -9,16 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.control_chars import shown
 from polyculture.cache.files import store_faults
-from polyculture.cache.selections import MAIN, SELECTIONS
 from polyculture.cli.options import Format
 
 if TYPE_CHECKING:
     import duckdb
     from rich.table import Table
-
-    from polyculture.cache.run_folder import RunFolder
-
-METRICS = Path(__file__).with_name("metrics_table.sql")
 
 SHOWN_ROWS = 1_000  # the most rows of a terminal table
 
@@ -52,7 +47,7 @@ def print_vertical(rows: duckdb.DuckDBPyRelation) -> None:
     for number, row in enumerate(found[:SHOWN_ROWS], 1):
         sys.stdout.write(f"row {number}\n")
         sys.stdout.writelines(
-            f"  {name:<{width}}  {shown(_cell(value))}\n" for name, value in zip(names, row, strict=True)
+            f"  {name:<{width}}  {shown(cell(value))}\n" for name, value in zip(names, row, strict=True)
         )
     if len(found) > SHOWN_ROWS:
         sys.stdout.write(f"... more than {SHOWN_ROWS} rows; write them with --format csv --output FILE\n")
@@ -87,7 +82,7 @@ def make_table(
     for column in columns:
         table.add_column(Text(shown(column)), overflow="fold")
     for row in rows:
-        table.add_row(*(Text(shown(_cell(value))) for value in row))
+        table.add_row(*(Text(shown(cell(value))) for value in row))
     return table
 
 
@@ -99,22 +94,8 @@ def print_rich(table: Table) -> None:
     Console(width=width).print(table)
 
 
-def print_metrics(run: RunFolder, selection: str = MAIN) -> None:
-    """Prints the four metrics per model and language with their intervals on standard output."""
-    from polyculture.cache.store import open_store
-    from polyculture.running.layout import store_layout
-
-    with open_store(run, store_layout(), (), selection, SELECTIONS) as store:
-        rows = store.sql(METRICS.read_text(encoding="utf-8"))
-        of = "" if selection == MAIN else f" of {selection}"
-        print_table(
-            rows.columns,
-            rows.fetchall(),
-            title=f"The four metrics{of} (mean over cells, 95 % interval of other samples / of other wordings)",
-        )
-
-
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
+    """A value as text: – where it is missing, fractions with three digits."""
     if value is None:
         return "–"
     if not isinstance(value, float):

@@ -1,5 +1,7 @@
--- by_topic: a row is a country that prompts name, for a topic in a language, and a metric ($metric): the mean over the models
--- that have a number there (`models`).
+-- A metric by topic and country, means over models
+-- by_topic: a row is a country that prompts name, for a topic in a language: the mean over the models that have a
+-- number there (`models`).
+--   $metric = granularity: granularity, diversity or specificity
 SELECT
     metric, topic, language, country, avg(estimate ORDER BY estimate) AS estimate, count(*) AS models,
     sum(n)::BIGINT AS incidences

@@ -1,7 +1,10 @@
--- companions: a row is a number of a model, over all languages (`language` is NULL) or in one, that says how many different
--- things it names and can be compared between samples of different size; diversity itself beside them, and of a language
--- the mean length of the texts. Means over topics,
--- conditions and countries. Rarefied counts are of `rarefied_to` responses a cell, or of the coverage of `at_coverage`.
+-- Distinct items, Hill numbers, coverage and rarefied counts, by model and language
+-- companions: a row is a number of a model, over all languages (`language` is NULL) or in one, that says how many
+-- different things it names and can be compared between samples of different size; diversity itself beside them, and
+-- of a language the mean length of the texts. Means over topics, conditions and countries. Rarefied counts are of
+-- `rarefied_to` responses a cell, or of the coverage of `at_coverage`.
+-- printed: model, language, metric, estimate
+-- side by side: diversity, hill_1, hill_2, coverage, rarefied, at_coverage
 SELECT
     metric, a.model, nullif(a.language, '*') AS language, estimate, low, high, no_interval,
     wide_low AS wordings_low, wide_high AS wordings_high, no_wide AS no_wordings_interval, a.cells, a.missing,

@@ -1,5 +1,7 @@
+-- Culture consensus of two languages
 -- consensus: a row is a pair of languages of a model, over all topics (`topic` is NULL) or in one; the mean over
 -- conditions and countries.
+-- printed: model, topic, language, other_language, estimate, incidences
 SELECT
     model, nullif(topic, '*') AS topic, language, facets['other_language'] AS other_language,
     estimate, low, high, no_interval,

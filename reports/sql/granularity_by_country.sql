@@ -1,4 +1,6 @@
+-- Granularity by model, language and country
 -- granularity_by_country: a row is a country that prompts name, for a model in a language; the mean over topics.
+-- printed: model, language, country, estimate, responses, incidences
 SELECT model, language, country, estimate, low, high, no_interval,
     wide_low AS wordings_low, wide_high AS wordings_high, no_wide AS no_wordings_interval,
     cells, missing, units AS responses, n AS incidences

@@ -1,7 +1,11 @@
--- leaderboard: a row is a model on a board over all types, the best first; boards of a single model are left out.
-SELECT *
+-- Models by task, with the ranks that their intervals leave open
+-- leaderboard: a row is a model on a board over all types, or of one type; the best first.
+--   $type = NULL: a type of entities, instead of all types
+--   $fewest = 2: boards of fewer models are left out
+-- printed: task, metric, dataset, setting, variant, language, culture, rank, model, estimate
+SELECT *, CASE WHEN rank_low < rank_high THEN rank_low || '–' || rank_high ELSE rank_low::VARCHAR END AS rank
 FROM leaderboard
-WHERE entity_type IS NULL AND models > 1
+WHERE entity_type IS NOT DISTINCT FROM $type AND models >= $fewest
 ORDER BY
     task, metric, dataset, setting, variant DESC, language NULLS FIRST, culture NULLS FIRST, rank_low, rank_high,
     abs(estimate) * CASE goal WHEN 'high' THEN -1 ELSE 1 END, model

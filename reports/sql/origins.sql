@@ -1,8 +1,11 @@
+-- Asked about a country, answered from another
 -- origins: a row is where a model's answers come from when prompts name a country: from the country `origin`, or, as
 -- `origin_kind` says, from several, from a former state, from another place or from none. `estimate` is the share of
--- linked items, each once per response that mentions it, the mean over languages, topics and wordings. Prompts are the
--- explicit ones; where there are none, those that name a person; never those that are written for a friend from the
--- country, who need not be whom the text is about. Countries stand in the order of their regions.
+-- linked items, each once per response that mentions it, the mean over languages, topics and wordings. Prompts are
+-- the explicit ones; where there are none, those that name a person; never those that are written for a friend from
+-- the country, who need not be whom the text is about. Countries stand in the order of their regions.
+--   origin_place: the place of `origin` in the order of the catalogue
+-- printed: model, country, origin_kind, origin, estimate, incidences
 WITH shares AS MATERIALIZED (
     SELECT *
     FROM flows

@@ -1,8 +1,10 @@
--- saturation: a row is a model, a topic and a number of responses: how many distinct items so many responses of a cell
--- name, and what share of all mentions falls on these (coverage). Means over all cells: at round numbers that every cell
--- has, and at the cells' own ends (`responses` is then the mean of theirs: some lost a few). `low` and `high`: the cells'
--- 95 % intervals as one of their mean, since no two cells share a response: the squares of the distances down add up,
--- and those of the distances up (MOVER); NULL where one of them has none.
+-- Distinct items of a cell in so many of its responses
+-- saturation: a row is a model, a topic and a number of responses: how many distinct items so many responses of a
+-- cell name, and what share of all mentions falls on these (coverage). Means over all cells: at round numbers that
+-- every cell has, and at the cells' own ends (`responses` is then the mean of theirs: some lost a few). `low` and
+-- `high`: the cells' 95 % intervals as one of their mean, since no two cells share a response: the squares of the
+-- distances down add up, and those of the distances up (MOVER); NULL where one of them has none.
+-- printed: model, topic, responses, entities, coverage
 WITH points AS (
     SELECT
         *, entities - low AS below, high - entities AS above,

@@ -1,5 +1,11 @@
--- voices: a row is a country that prompts name, for a model, and a language beside English (`other_language`): of the linked items
--- that the two name on the same topics and wordings, how many are named in the language alone, in both, in English alone.
+-- What is named of a country in one of its languages alone, in English alone, and in both
+-- voices: a row is a country that prompts name, for a model, and a language beside English (`other_language`): of the
+-- linked items that the two name on the same topics and wordings, how many are named in the language alone, in both,
+-- in English alone.
+--   only_here: items named in the language alone
+--   in_both: items named in both languages
+--   only_there: items named in the other language alone
+-- printed: model, country, language, other_language, only_here, in_both, only_there
 WITH named AS MATERIALIZED (
     SELECT DISTINCT c.model, c.language, c.country, c.topic, c.wording, i.qid
     FROM numbered_items AS i

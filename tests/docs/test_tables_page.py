@@ -12,11 +12,13 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.layout import Layout
+from polyculture.cache.sql_header import Header
 from polyculture.cache.store import open_store
 from polyculture.instruments import INSTRUMENTS
 from polyculture.instruments.contract import loaded
 from polyculture.metrics import METRICS
 from polyculture.running.layout import store_layout
+from polyculture.running.tables import all_tables
 from tests.docs.store_diagram import BOXES, LINES, Line, drawing
 from tests.store_builder import StoreBuilder
 
@@ -37,6 +39,15 @@ is made of the store's own dictionary, and a test holds them together. The same 
 A line says that rows of one lead to rows of the other by the columns that both show. A **cell** is what a number is of:
 a model, language, topic, condition, country and wording. How files lie on disk stands in [The store](store.md).
 Thirteen worked questions are in [Queries](queries.md).
+
+"""
+READY = """## Tables that are ready to read
+
+    polyculture table cbs exp.toml rule=mean language=ja --format csv -o cbs.csv
+
+`polyculture table` lists them, `polyculture table NAME` says what the columns mean. `KEY=VALUE` is a parameter, or a
+column whose rows are chosen. The report has the same tables as downloads. A table is one SQL file whose header says all
+of this (`cache/sql_header.py`).
 
 """
 LISTED = """## All views
@@ -64,7 +75,18 @@ def page() -> str:
     """The columns of the tables that the drawing shows, then a line a view, by the part that declares it."""
     columns = "".join(_columns(box.name) for box in BOXES)
     lists = "".join(f"### {title}\n\n{_listed(views)}\n\n" for title, views in _parts().items())
-    return f"{HEAD}{columns}{LISTED}{lists}".rstrip() + "\n"
+    return f"{HEAD}{columns}{READY}{_ready()}\n\n{LISTED}{lists}".rstrip() + "\n"
+
+
+def _ready() -> str:
+    """A line per declared table."""
+    headers = [table.declared.header for table in all_tables().values()]
+    rows = [f"| `{one.name}` | {_sentence(one.row)} | {_parameters(one)} |" for one in headers]
+    return "\n".join(["| table | a row is | parameters |", "| --- | --- | --- |", *rows])
+
+
+def _parameters(header: Header) -> str:
+    return ", ".join(f"`{name}={one.default}`" for name, one in header.parameters.items() if one.default is not None)
 
 
 def _columns(view: str) -> str:

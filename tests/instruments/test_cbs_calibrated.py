@@ -124,10 +124,10 @@ def test_the_command_calibrates_where_a_model_has_a_first_token(folder: Path) ->
     )
     without = polyculture("cbs", "exp.toml", *few, "--rule", "calibrated", cwd=folder)
     assert without.returncode == 4, without.stderr
-    assert "no entity has a likelihood under the rule 'calibrated'" in without.stderr
+    assert "no entity has a likelihood under this rule" in without.stderr
     text = EXPERIMENT.format(model=f"transformers:{folder / 'gpt2'}")
     (folder / "exp.toml").write_text(f"{text}\n[options.transformers]\nbos = true\n", encoding="utf-8")
     done = polyculture("cbs", "exp.toml", *few, "--rule", "calibrated", "--accept-changes", cwd=folder)
     assert done.returncode == 0, done.stderr
-    assert "less that where nothing precedes it" in done.stdout
+    assert "rule calibrated" in done.stdout
     assert "grounded" in done.stdout

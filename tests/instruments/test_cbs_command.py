@@ -59,12 +59,12 @@ def test_scores_a_table_and_nothing_twice(folder: Path) -> None:
     first = polyculture("cbs", "exp.toml", *few, cwd=folder)
     assert first.returncode == 0, first.stderr
     assert "own-indian-food: 40 done, 0 of them before, 0 failed" in first.stderr
-    assert "Cultural Bias Score, rule: log-probability of the whole entity" in first.stdout
-    assert "grounded - neutral" in first.stdout
+    assert "Cultural Bias Score (rule sum, ties strict, average contexts)" in first.stdout
+    assert re.search(r"grounded +neutral", first.stdout)
     again = polyculture("cbs", "exp.toml", *few, "--rule", "mean", cwd=folder)
     assert again.returncode == 0, again.stderr
     assert "score" not in again.stderr  # the model is not even opened
-    assert "rule: mean log-probability per token" in again.stdout
+    assert "rule mean" in again.stdout
     asked = polyculture("sql", "exp.toml", "SELECT count(*) AS n FROM scores", "--format", "json", cwd=folder)
     assert asked.stdout.strip() == '{"n":40}'
 
@@ -74,7 +74,7 @@ def test_draws_score_only_what_a_draw_takes(folder: Path) -> None:
     own = ("--data", "own", "--folder", DEMO, "--type", "food", "--culture", "Indian", "--contexts", "1")
     drawn = polyculture("cbs", "exp.toml", *own, cwd=folder)
     assert drawn.returncode == 0, drawn.stderr
-    assert re.search(r"2 x 4: 0\.\d{3} \(0\.\d{3}\)", drawn.stdout)
+    assert "sampled" in drawn.stdout
     sizes = rows(folder, "SELECT count(DISTINCT entity) FROM scores GROUP BY native")
     assert all(4 < entities <= 8 for (entities,) in sizes)
     numbers = (
@@ -82,7 +82,8 @@ def test_draws_score_only_what_a_draw_takes(folder: Path) -> None:
     )
     before = rows(folder, numbers)
     more = polyculture("cbs", "exp.toml", *own, "--draws", "5", "--entities", "6", cwd=folder)
-    assert "5 x 6: " in more.stdout
+    assert more.returncode == 0, more.stderr
+    assert {(5, 6)} <= set(rows(folder, "SELECT draws, drawn FROM bias_variants"))
     assert polyculture("cbs", "exp.toml", *own, cwd=folder).returncode == 0
     assert rows(folder, numbers) == before  # the same draws, though more entities are scored by now
 

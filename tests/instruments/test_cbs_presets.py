@@ -156,8 +156,7 @@ def test_the_command_runs_a_preset_and_tells_what_was_changed(folder: Path) -> N
     assert "preset camellia (Naous et al. 2025, Table 10)" in done.stderr
     assert "You changed: --data own, not camellia, --as-published no, not yes, --entities 6, not 50" in done.stderr
     assert "names" not in done.stdout
-    assert "over types each type counts alike" in " ".join(done.stdout.split())
-    assert "mean of" in done.stdout
+    assert "average types" in " ".join(done.stdout.split())
     kinds = {kind for (kind,) in rows(folder, "SELECT DISTINCT entity_type FROM scores")}
     assert kinds == {"food", "beverage"}
     (made,) = rows(folder, "SELECT DISTINCT preset FROM bias_variants")
@@ -169,7 +168,7 @@ def test_the_command_runs_a_preset_and_tells_what_was_changed(folder: Path) -> N
     )  # fmt: skip
     assert half.returncode == 0, half.stderr
     assert "Loading weights" not in half.stderr  # nothing is asked again
-    assert "rule: mean probability of the tokens; ties count half; over types each pair counts alike" in half.stdout
+    assert "(rule probability, ties half, average pairs)" in half.stdout
 
 
 def test_an_unknown_preset_is_one_line(folder: Path) -> None:  # noqa: F811

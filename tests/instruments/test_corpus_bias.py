@@ -85,7 +85,7 @@ def test_a_corpus_stands_in_the_store_as_two_models(folder: Path) -> None:
 def test_wins_ties_and_losses_are_told_apart(folder: Path) -> None:
     """Strictly, two entities that the corpus lacks are no win of the Western one: half of them are in the score."""
     said = corpus(folder)
-    assert "Which of a pair is the more probable" in said.stdout
+    assert "Pairs that the Western entity wins" in said.stdout
     assert "tied" in said.stdout
     query = "SELECT * FROM pair_outcomes WHERE model = 'ngram:news:unsmoothed' AND rule = 'sum' AND entity_type IS NULL"
     [row] = rows(folder, query)

@@ -283,8 +283,7 @@ def test_every_name_stands_in_the_contexts_that_fit_it(gendered: Path) -> None:
         ("names", "male", 3, 5, 5),
         (None, None, 6, 14, 14),  # what is of both genders, and the context for both, counts once
     ]
-    assert all(word in asked.stdout for word in ("mean of", "7 + 7", "14 + 14", "few"))
-    assert "0 (first)" in asked.stdout
+    assert all(word in asked.stdout for word in ("names", "female", "few"))
     assert {drawn.stem.split("likely")[-1] for drawn in (gendered / "maps").glob("*.svg")} == {
         "gpt2-own-en-indian-food-layer-0-2-contexts",
         "gpt2-own-en-indian-names-female-layer-0-2-contexts",

@@ -131,8 +131,8 @@ def test_the_command_and_the_report_show_a_board(run: RunFolder, tmp_path: Path)
     (tmp_path / "exp.toml").write_text(experiment, encoding="utf-8")
     shown = polyculture("leaderboard", "exp.toml", cwd=tmp_path)
     assert shown.returncode == 0, shown.stderr
-    assert [line.split()[0] for line in shown.stdout.splitlines() if "openai:" in line] == ["1-2", "1-3", "2-3", "4"]
-    written = polyculture("leaderboard", "exp.toml", "--format", "csv", "-o", "board.csv", cwd=tmp_path)
+    assert [line.split()[0] for line in shown.stdout.splitlines() if "openai:" in line] == ["1–2", "1–3", "2–3", "4"]
+    written = polyculture("table", "leaderboard", "exp.toml", "--format", "csv", "-o", "board.csv", cwd=tmp_path)
     assert written.returncode == 0, written.stderr
     rows = list(csv.DictReader((tmp_path / "board.csv").read_text(encoding="utf-8").splitlines()))
     assert [(row["model"], row["rank_low"], row["rank_high"]) for row in rows][:2] == [

@@ -205,11 +205,8 @@ def test_arms_lend_vectors_and_choose_otherwise(folder: Path, monkeypatch: pytes
     assert done.returncode == 4, done.stderr  # the question without a topic can be lent nothing
     assert len(prompts) == 2
     assert "probe controls: not run: noise, text, unpatched" in done.stderr
-    assert "What the arms say of the scores" in done.stdout
-    words = ("--questions", "open.tsv", *arms, *QUICK, "--table", "arms", "--format", "csv", "-o", "arms.csv")
-    polyculture("probe", "exp.toml", *words, cwd=folder)
-    written = [file.read_text(encoding="utf-8") for file in sorted(folder.glob("arms*.csv"))]
-    (listed,) = [text for text in written if "share_difference_low" in text]
+    assert "Controls and settings beside the probe" in done.stdout
+    listed = polyculture("table", "arms_beside", "exp.toml", "--format", "csv", cwd=folder).stdout
     assert listed.count("fewer than 12 questions") == 5
     with open_store(RunFolder(folder / "runs" / "inside"), store_layout()) as store:
         lent = store.sql(

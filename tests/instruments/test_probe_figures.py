@@ -108,7 +108,7 @@ def test_layers_are_counted_as_a_loop_does(tmp_path: Path) -> None:
         assert row["items"] == pytest.approx(fmean(one for one, _ in counts))
         assert row["echo_rate"] == pytest.approx(sum(echo for _, echo in counts) / row["kept_items"])
         assert row["items_low"] < row["items"] < row["items_high"]
-        assert 0 <= row["echo_low"] < row["echo_rate"] < row["echo_high"] <= 1
+        assert 0 <= row["echo_rate_low"] < row["echo_rate"] < row["echo_rate_high"] <= 1
 
 
 def test_intervals_by_layer_hold_the_truth(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_intervals_by_layer_hold_the_truth(tmp_path: Path) -> None:
     write_probes(run, said, cultures=CULTURES[:3], questions=30, layers=200)
     with read_store(run, store_layout()) as reading:
         rows = reading.rows(BY_LAYER)
-    held = sum(row["echo_low"] <= 0.25 <= row["echo_high"] for row in rows)
+    held = sum(row["echo_rate_low"] <= 0.25 <= row["echo_rate_high"] for row in rows)
     assert 180 <= held <= 198
 
 
@@ -134,7 +134,7 @@ def test_no_interval_where_all_are_alike_or_questions_are_few(tmp_path: Path) ->
         with read_store(run, store_layout()) as reading:
             (row,) = reading.rows(BY_LAYER)
         assert (row["items"], row["echo_rate"]) == (2.0, 0.0)
-        assert [row[name] for name in ("items_low", "items_high", "echo_low", "echo_high")] == [None] * 4
+        assert [row[name] for name in ("items_low", "items_high", "echo_rate_low", "echo_rate_high")] == [None] * 4
 
 
 def test_a_section_draws_maps_flows_and_layers(tmp_path: Path) -> None:

@@ -199,24 +199,29 @@ def test_the_command_links_and_lists(folder: Path, monkeypatch: pytest.MonkeyPat
 
     monkeypatch.setattr(TransformersEngine, "continue_patched", say)
     words = ("probe", "exp.toml", "--questions", "open.tsv", *QUICK)
-    plain = polyculture(*words, "--table", "together", "--format", "csv", cwd=folder)
+    plain = polyculture(*words, cwd=folder)
     assert plain.returncode == 0, plain.stderr
-    assert "no item was linked: run with --link" in plain.stderr
-    done = polyculture(*words, "--link", "--table", "together", "--format", "json", cwd=folder)
+    assert (
+        "no item was linked: run with --link" in polyculture("table", "entity_knowledge", "exp.toml", cwd=folder).stderr
+    )
+    done = polyculture(*words, "--link", cwd=folder)
     assert done.returncode == 0, done.stderr
     assert "link items: 2 of 3 linked" in done.stderr
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    rows = [json.loads(line) for line in table(folder, "entity_knowledge", "json")]
     assert {row["label"].lower(): row["probed"] for row in rows} == {"sushi": 36, "ramen": 36}  # 9 questions, 4 layers
     assert {row["generated"] for row in rows} == {None}  # no text was written
-    keyed = polyculture(*words, "--key", "item", "--table", "flattening", "--format", "csv", cwd=folder)
+    keyed = polyculture(*words, "--key", "item", cwd=folder)
     assert keyed.returncode == 0, keyed.stderr
     assert "72 of 108 occurrences are linked; left out: no candidate 36" in keyed.stderr
-    pairs = list(csv.DictReader(keyed.stdout.splitlines()))
+    pairs = list(csv.DictReader(table(folder, "flattening_matrix")))
     found = {(row["key"], row["left_out"], row["cultures"]) for row in pairs if row["arm"] == "patched"}
     assert found == {("string", "", "3"), ("item", "36", "3")}
-    for table, column in (("flattening", "toward"), ("layers", "echo_rate"), ("stored", "qid"), ("knowledge", "both")):
-        listed = polyculture(*words, "--table", table, "--format", "csv", cwd=folder)
-        assert listed.returncode == 0, listed.stderr
-        assert column in listed.stdout.splitlines()[0].split(",")
-    nothing = polyculture(*words, "--table", "correlations", cwd=folder)
-    assert "nothing stands beside the scores" in nothing.stderr
+    for name, column in (("items_by_layer", "echo_rate"), ("knowledge", "both")):
+        assert column in table(folder, name)[0].split(",")
+
+
+def table(folder: Path, name: str, form: str = "csv") -> list[str]:
+    """The lines of a table of the run."""
+    done = polyculture("table", name, "exp.toml", "--format", form, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()

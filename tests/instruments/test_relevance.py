@@ -106,8 +106,8 @@ def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
         return [tuple(row) for row in store.sql(query).fetchall()]
 
 
-def listed(folder: Path, *words: Any) -> list[dict[str, str]]:
-    done = polyculture("relevance", "exp.toml", *words, "--format", "csv", cwd=folder)
+def table(folder: Path, name: str) -> list[dict[str, str]]:
+    done = polyculture("table", name, "exp.toml", "--format", "csv", cwd=folder)
     assert done.returncode == 0, done.stderr
     return list(csv.DictReader(io.StringIO(done.stdout)))
 
@@ -163,21 +163,23 @@ def test_what_the_answer_gives_away_is_told_from_what_helps(here: Path, server: 
 
 
 def test_tables_list_what_was_shown_and_what_was_not_asked(here: Path, server: StubServer) -> None:
-    contexts = listed(here, "--table", "contexts", "--draws", "2", "--questions", "1")
+    assert polyculture("relevance", "exp.toml", "--draws", "2", "--questions", "1", cwd=here).returncode == 0
+    contexts = table(here, "relevance_contexts")
     others = [row for row in contexts if row["condition"] == "other-culture"]
     drawn = {(row["target"], row["from_culture"]) for row in others}
     assert all(target != culture for target, culture in drawn)
     assert {row["draw"] for row in others} == {"1", "2"}
     assert not any(row["condition"] == "source" for row in contexts)  # no table, no condition
     assert len({row["source_id"] for row in contexts}) == 1
-    missing = listed(here, "--table", "not-asked")
+    assert polyculture("relevance", "exp.toml", cwd=here).returncode == 0
+    missing = table(here, "relevance_not_asked")
     assert {(row["condition"], row["reason"], row["not_asked"]) for row in missing} == {
         ("probe", "the probe kept nothing of the question", "1"),
         ("no-answer", "the probe kept nothing of the question", "1"),
     }
-    shares = listed(here, "--table", "relevance")
+    shares = table(here, "relevance")
     assert [row["condition"] for row in shares] == ["alone", "culture", "probe", "other-culture", "no-answer"]
-    gains = listed(here, "--table", "gains")
+    gains = table(here, "relevance_gains")
     [one] = [row for row in gains if (row["condition"], row["over"]) == ("probe", "no-answer")]
     assert (one["gain"], one["questions"], one["asked"]) == ("1.0", "2", "5")
     assert one["lacking"] == "few questions"

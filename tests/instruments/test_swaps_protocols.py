@@ -88,7 +88,7 @@ def test_camellia_asks_in_english_by_a_key_and_each_option_overrides(
     ours = polyculture("sentiment", *own, *words, cwd=tmp_path)
     assert ours.returncode == 0, ours.stderr
     assert "--pooled no, not yes" in ours.stderr
-    assert "false negative" in ours.stdout
+    assert "false_negative_rate" in ours.stdout
     assert "Which sentiment does the writer" in server.asked[-1][0]
     assert server.bodies[-1]["max_tokens"] == 30
     assert rows(tmp_path, "SELECT DISTINCT wording FROM swap_answers") == [("standard",)]
@@ -232,8 +232,8 @@ def test_strict_match_stands_beside_the_normalised_one_and_wordings_are_named(
     words = ("qa", *own, "--draws", "1", "--schema", "off")
     done = polyculture(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "wording standard" in done.stdout
-    assert "strict accuracy" in done.stdout
+    assert "standard" in done.stdout
+    assert "strict_accuracy" in done.stdout
     found = "SELECT DISTINCT entity, answer, matched, strict, echoed FROM swap_answers ORDER BY ALL"
     assert rows(tmp_path, found) == [
         ("lasagna", "None", 0, 0, 0),
@@ -249,7 +249,7 @@ def test_strict_match_stands_beside_the_normalised_one_and_wordings_are_named(
     assert rows(tmp_path, rates.format("strict_scores")) == strict
     asked = len(server.asked)
     # Another wording asks anew; where nothing is found, Camellia's prompt asks for None, which is stored as nothing.
-    assert "wording copy" in polyculture(*words, "--wording", "copy", cwd=tmp_path).stdout
+    assert "copy" in polyculture(*words, "--wording", "copy", cwd=tmp_path).stdout
     assert len(server.asked) == 2 * asked
     assert "Copy from the following text the name that is of this kind (food or dish)." in server.asked[-1][0]
     done = polyculture("qa", *own, "--preset", "camellia", cwd=tmp_path)
@@ -332,12 +332,6 @@ def test_raw_counts_in_both_readings_per_setting_and_pooled(tmp_path: Path, serv
     assert not rows(tmp_path, "FROM sentiment_association WHERE setting LIKE '%+%'")
 
 
-def tables_with_wordings(printed: str) -> bool:
-    """Whether the first table, of rates, has the column; the second is of wordings, and has it always."""
-    rates = printed.partition("Wordings of the question, of all")[0]
-    return any(name.strip() == "wording" for line in rates.splitlines() for name in line.split("  "))
-
-
 def test_languages_that_were_not_asked_alike_are_not_added_up(tmp_path: Path, server: StubServer) -> None:
     """A row over all held answers to two wordings, with the schema and without, under the title of the later one."""
     file = write(tmp_path, server.url)
@@ -350,14 +344,12 @@ def test_languages_that_were_not_asked_alike_are_not_added_up(tmp_path: Path, se
     words = ("qa", file, "--data", "own", "--folder", tmp_path, "--draws", "1")
     alike = polyculture(*words, cwd=tmp_path)
     assert alike.returncode == 0, alike.stderr
-    assert not tables_with_wordings(alike.stdout)
     assert "not asked alike" not in alike.stderr
     over_all = "SELECT DISTINCT wording, asked FROM swap_intervals WHERE language IS NULL AND side = 'difference'"
     [(wording, asked)] = rows(tmp_path, over_all)
     assert (wording, asked) == ("standard", 20)
     done = polyculture(*words, "--language", "de", "--wording", "called", "--schema", "off", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert tables_with_wordings(done.stdout)
     assert "qa: openai:stub, own: no rows over all languages, which were not asked alike (" in done.stderr
     assert "(wording: called, standard; schema: off, on)" in done.stderr
     assert not rows(tmp_path, over_all)

@@ -248,7 +248,7 @@ def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
     assert page.with_id("diversity").text.count("Hill number of order 1") == 1
     assert curves
     assert not [row for row in curves if row["low"] or row["high"]]  # twelve responses a cell
-    assert sum("FROM numbers" in e.text for e in page.all("pre")) == 12
+    assert sum("FROM numbers" in e.text for e in page.all("pre")) == 14
 
 
 def test_what_differs_is_what_compare_says(page: Page, run: RunFolder) -> None:

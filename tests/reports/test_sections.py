@@ -15,7 +15,7 @@ from jinja2 import UndefinedError
 
 from polyculture.cache.run_folder import RunFolder
 from polyculture.reports.report import write_report
-from polyculture.reports.section import ReportData, Section
+from polyculture.reports.section import ReportData, ReportTable, Section
 from polyculture.reports.sections import with_instruments
 from polyculture.reports.tables import TableFormat, write_tables
 from tests.report_run import HOSTILE
@@ -25,7 +25,9 @@ from tests.store_builder import StoreBuilder
 ROOT = Path(__file__).parents[2]
 
 QUERY = """\
+-- Letters by model
 -- lengths: a row is a model; how many letters its responses have.
+-- printed: model, letters
 SELECT model, sum(length(text))::BIGINT AS letters FROM responses GROUP BY model ORDER BY model
 """
 TEMPLATE = """\
@@ -36,10 +38,6 @@ TEMPLATE = """\
 """
 TEXTS = """\
 title = "How long it writes"
-
-[tables.lengths]
-title = "Letters by model"
-columns = ["model", "letters"]
 
 [headings]
 letters = "Letters & signs"
@@ -76,7 +74,7 @@ def made_up(folder: Path, said: str = "all models", template: str = TEMPLATE) ->
         letters = sum(row["letters"] for row in data.reading.rows(sql))
         return Lengths(said, letters) if letters else None
 
-    return Section("lengths", build, jinja, toml, sql=(sql,))
+    return Section("lengths", build, jinja, toml, tables=(ReportTable(sql),))
 
 
 def anchors(page: Page) -> list[str]:

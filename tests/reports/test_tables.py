@@ -15,7 +15,6 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.instruments.cbs.section import SECTIONS
 from polyculture.reports.names import Names
 from polyculture.reports.tables import Export, TableFormat, _write_csv, _write_latex, write_tables
-from polyculture.reports.texts import section_texts
 from polyculture.running.layout import store_layout
 from polyculture.running.report_sections import report_sections
 from tests.report_run import HOSTILE, MODELS, Synthetic, hostile_kitchen, kitchens
@@ -117,8 +116,8 @@ def test_hostile_cells_are_text(tmp_path: Path) -> None:
     hostile = ["=1+1", "@x", r"\input{/etc/passwd}", "50 % of $x_1 & #2 ~ ^ {", "<script>"]
     frame = pd.DataFrame({"culture": hostile, "model": [MODELS[0]] * 5})
     names = Names(read_catalog(), MODELS)
-    (texts,) = (section_texts(section.texts) for section in SECTIONS)
-    export = Export("bias", frame, texts)
+    (bias,) = (table for section in SECTIONS for table in section.tables if table.name == "bias")
+    export = Export(bias, frame, {})
     _write_csv(export, tmp_path / "a.csv", names)
     with (tmp_path / "a.csv").open(encoding="utf-8", newline="") as file:
         cells = [row["culture"] for row in csv.DictReader(file)]

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from polyculture.instruments.bbq.respondent.wordings import Language
-from polyculture.instruments.contract import Asked, Listing, Shown, Study, Validity
+from polyculture.instruments.contract import Asked, Shown, Study, Validity
 
 if TYPE_CHECKING:
     from polyculture.generate.engines.base import Decoding
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from polyculture.instruments.contract import Setup
 
 _OWN = Path(__file__).parent
-_TITLE = "The survey's stereotypes: a model's shares of answers beside the people's"
-_SHARES = "shares"
 AtLeastOne = Annotated[int, Field(ge=1)]
 
 
@@ -43,9 +41,6 @@ class SurveyOptions(BaseModel):
     orders: Annotated[AtLeastOne, Field(description="Orders of the answers, turned by even steps.")] = 3
     temperature: Annotated[float, Field(ge=0, allow_inf_nan=False, description="0: the likeliest answer.")] = 0.0
     max_tokens: Annotated[AtLeastOne, Field(description="Of an answer, its reasoning included.")] = 150
-    table: Annotated[
-        Literal["shares"] | None, Field(description="List also: shares, the model's and the people's of every answer.")
-    ] = None
 
 
 def study(asked: Asked, options: SurveyOptions) -> Study:
@@ -95,9 +90,8 @@ def study(asked: Asked, options: SurveyOptions) -> Study:
             {f"survey {reader.name} {reader.language}": reader.reader_id for reader in readers},
         ),
         derive,
-        (Shown(_OWN / "table.sql", _TITLE, {"models": list(asked.models), "languages": languages}),),
+        (Shown(_OWN / "survey_results.sql", {"model": list(asked.models), "language": languages}),),
         view="bbq_survey_answers",
-        listing=partial(_listing, asked, languages) if options.table == _SHARES else None,
     )
 
 
@@ -142,17 +136,3 @@ def _jobs(
         )
         for category, some in sorted(by_category.items())
     ]  # fmt: skip
-
-
-def _listing(asked: Asked, languages: Sequence[str]) -> Listing:
-    """The shares of every answer."""
-    from polyculture.cache.core import CORE
-    from polyculture.cache.layout import compose
-    from polyculture.cache.store import open_store
-    from polyculture.instruments.bbq.respondent.layout import SURVEY
-
-    query = (_OWN / "shares.sql").read_text(encoding="utf-8")
-    values: dict[str, Any] = {"models": list(asked.models), "languages": list(languages)}
-    with open_store(asked.run, compose(CORE, SURVEY)) as store:
-        found = store.execute(query, values)
-        return Listing(tuple(column[0] for column in found.description or ()), found.fetchall())

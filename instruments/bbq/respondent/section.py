@@ -9,7 +9,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyculture.reports.section import ReportData, Section
+from polyculture.reports.section import ReportData, ReportTable, Section
 
 if TYPE_CHECKING:
     from polyculture.instruments.bbq.respondent.shares_figure import SharesFigure
@@ -151,7 +151,7 @@ SECTIONS = (
         _build,
         _FOLDER / "section.html.jinja",
         _FOLDER / "section.toml",
-        sql=(_RESULTS, _SHARES),
+        tables=(ReportTable(_RESULTS), ReportTable(_SHARES)),
         stands_alone=True,
     ),
 )

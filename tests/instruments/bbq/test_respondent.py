@@ -125,7 +125,7 @@ def test_a_model_that_says_what_most_people_say(here: Path, server: StubServer) 
     assert overall[4:] == (0.0, 0.0, STEREOTYPES)
     small = rows(here, "SELECT correlation, correlation_low FROM bbq_survey_results WHERE name = 'age'")
     assert small == [(pytest.approx(2 / 5**0.5), None)]  # two stereotypes have no interval
-    again = polyculture("bbq-survey", "exp.toml", "--table", "shares", "--format", "csv", "-o", "s.csv", cwd=here)
+    again = polyculture("table", "survey_shares", "exp.toml", "--format", "csv", "-o", "s.csv", cwd=here)
     assert again.returncode == 0, again.stderr
     assert len(server.bodies) == ASKED
     with (here / "s.csv").open(encoding="utf-8", newline="") as file:

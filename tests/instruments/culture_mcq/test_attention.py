@@ -62,10 +62,9 @@ def rows(folder: Path, query: str) -> list[tuple[Any, ...]]:
 
 def test_a_model_is_asked_and_its_attention_read(tmp_path: Path, model: str) -> None:
     write(tmp_path, model)
-    done = polyculture("culture-mcq", "exp.toml", "--table", "attention", cwd=tmp_path)
+    done = polyculture("culture-mcq", "exp.toml", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "Attention to options" not in done.stdout
-    assert "table attention: none was read" in done.stderr
+    assert "Attention (z)" not in done.stdout
     assert rows(tmp_path, "SELECT * FROM culture_mcq_attention") == []
 
     done = polyculture("culture-mcq", "exp.toml", "--attention", "weight", cwd=tmp_path)
@@ -74,18 +73,17 @@ def test_a_model_is_asked_and_its_attention_read(tmp_path: Path, model: str) -> 
     found = "SELECT answer_method, measure, status, count(*), count(DISTINCT question_id) FROM culture_mcq_attention "
     both = [("generated", "weight", "ok", 4 * asked, asked), ("text", "weight", "ok", 4 * asked, asked)]
     assert rows(tmp_path, found + "GROUP BY ALL ORDER BY ALL") == both
-    assert "Attention to options, as z scores" in done.stdout
+    assert "Attention (z) to some options against others" in done.stdout
 
     more = polyculture("culture-mcq", "exp.toml", "--attention", "norm", "--attention", "weight", cwd=tmp_path)
     assert more.returncode == 0, more.stderr
     counts = "SELECT measure, count(*) FROM stored_culture_mcq_attention GROUP BY ALL ORDER BY ALL"
     assert rows(tmp_path, counts) == [("norm", 8 * asked), ("weight", 8 * asked)]  # none is written twice
     before = rows(tmp_path, "SELECT * FROM stored_culture_mcq_attention ORDER BY ALL")
-    words = ("--attention", "weight", "--table", "attention", "--format", "csv", "-o", "found.csv")
-    again = polyculture("culture-mcq", "exp.toml", *words, cwd=tmp_path)
+    again = polyculture("culture-mcq", "exp.toml", "--attention", "weight", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
-    headers = [file.read_text(encoding="utf-8").partition("\n")[0] for file in tmp_path.glob("found*.csv")]
-    assert sum("mean_z,mean_place_z" in header for header in headers) == 1
+    maps = polyculture("table", "culture_mcq_attention", "exp.toml", "--format", "csv", cwd=tmp_path)
+    assert "mean_z,mean_place_z" in maps.stdout.splitlines()[0]
     assert rows(tmp_path, "SELECT * FROM stored_culture_mcq_attention ORDER BY ALL") == before
     _check_weights(tmp_path, model)
     _check_z(tmp_path)

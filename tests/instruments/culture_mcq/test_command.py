@@ -78,14 +78,10 @@ def test_an_oracle_knows_what_is_usual(here: Path, server: StubServer) -> None:
     assert done.returncode == 0, done.stderr
     assert rows(here, SHARES) == [(kind, 1.0, 0.0, 0.0, 0.0, 0.0) for kind in ("region", "resource")]
     assert len(server.bodies) == ASKED
-    written = polyculture("culture-mcq", "exp.toml", "--format", "csv", "-o", "table.csv", cwd=here)
-    assert written.returncode == 0, written.stderr
-    assert (here / "table.csv").read_text(encoding="utf-8").startswith("model,method,reader,prompt,type,of,answers,")
-    assert (here / "table-2.csv").read_text(encoding="utf-8").startswith("model,")
-    assert "table-2.csv: Hypotheses" in written.stderr
-    printed = polyculture("culture-mcq", "exp.toml", "--format", "csv", cwd=here).stdout.splitlines()
-    files = ((here / name).read_text(encoding="utf-8").splitlines() for name in ("table.csv", "table-2.csv"))
-    assert printed == [line for lines in files for line in ("", *lines)][1:]
+    refused = polyculture("culture-mcq", "exp.toml", "--format", "csv", cwd=here)
+    assert refused.returncode == 2
+    assert "polyculture table" in refused.stderr
+    assert len(server.bodies) == ASKED
     message = server.bodies[0]["messages"][0]["content"]
     assert message.endswith("\nAnswer:")
     assert len(options_of(message)) == 4
@@ -259,6 +255,12 @@ def listed(folder: Path, *words: Any) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(done.stdout)))
 
 
+def table(folder: Path, name: str) -> list[dict[str, str]]:
+    done = polyculture("table", name, "exp.toml", "--format", "csv", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    return list(csv.DictReader(io.StringIO(done.stdout)))
+
+
 def test_the_studys_tables_are_equal_from_its_sheets(shared_data: Path, tmp_path: Path) -> None:
     sheets = ("--sheets", shared_data / "culturescope")
     counts = {(row["questions"], row["of"]): row for row in listed(tmp_path, *sheets, "--table", "questions")}
@@ -276,13 +278,12 @@ def test_the_studys_tables_are_equal_from_its_sheets(shared_data: Path, tmp_path
 
 def test_tables_of_a_run_have_its_shares_and_tests(here: Path, server: StubServer) -> None:
     server.behaviour = answering(of_most_resources)
-    shares = listed(here, "exp.toml", "--type", "resource", "--table", "shares")
+    assert polyculture("culture-mcq", "exp.toml", "--type", "resource", cwd=here).returncode == 0
+    shares = table(here, "culture_mcq")
     overall = [row for row in shares if row["part"] == "overall"]
-    assert [(row["answered"], row["biased"]) for row in overall] == [(str(QUESTIONS * len(LEVELS)), "1.000")]
+    assert [(row["answered"], row["biased"]) for row in overall] == [(str(QUESTIONS * len(LEVELS)), "1.0")]
     assert {row["name"] for row in shares if row["part"] == "level"} == set(LEVELS.values())
-    tests = listed(here, "exp.toml", "--type", "resource", "--table", "tests")
-    assert {"H1", "H2", "H3"} >= {row["hypothesis"] for row in tests} > set()
-    assert len(server.bodies) == QUESTIONS * len(LEVELS)  # nothing twice
+    assert {"H1", "H2", "H3"} >= {row["hypothesis"] for row in table(here, "culture_mcq_tests")} > set()
     other = listed(here, "--sheets", here / "sheets", "--table", "questions")
     assert {row["equal"] for row in other} == {"False"}
 

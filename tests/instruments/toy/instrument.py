@@ -17,9 +17,10 @@ from polyculture.generate.engines import SAMPLING
 from polyculture.generate.engines.base import Decoding, Message, Request
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.instruments.contract import Asked, Command, Shown, Study
-from polyculture.reports.section import ReportData, Section
+from polyculture.reports.section import ReportData, ReportTable, Section
 
 _OWN = Path(__file__).parent
+_LETTERS = _OWN / "letters.sql"
 DECODING = Decoding(0.0, 1.0, None, max_tokens=20)
 
 
@@ -78,12 +79,11 @@ class ToyStep:
 
 
 def study(asked: Asked, options: ToyOptions) -> Study:
-    shown = Shown(_OWN / "section.sql", "Letters")
-    return Study((ToyStep(asked.models, options.words),), shown=(shown,), view="toy_lengths")
+    return Study((ToyStep(asked.models, options.words),), shown=(Shown(_LETTERS),), view="toy_lengths")
 
 
 def build(data: ReportData) -> tuple[Mapping[str, Any], ...] | None:
-    return tuple(data.reading.lines(_OWN / "section.sql")) or None
+    return tuple(data.reading.lines(_LETTERS)) or None
 
 
 class Toy:
@@ -93,8 +93,8 @@ class Toy:
     commands: Mapping[str, Command] = {"toy": Command(ToyOptions, study, "polyculture toy exp.toml --words 5")}
 
     def sections(self) -> Sequence[Section]:
-        files = (_OWN / "section.html.jinja", _OWN / "section.toml", (_OWN / "section.sql",))
-        return (Section("toy", build, *files, stands_alone=True),)
+        files = (_OWN / "section.html.jinja", _OWN / "section.toml")
+        return (Section("toy", build, *files, (ReportTable(_LETTERS),), stands_alone=True),)
 
 
 INSTRUMENT = Toy()

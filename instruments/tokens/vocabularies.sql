@@ -1,0 +1,6 @@
+-- How much of a model's vocabulary is a language's own
+-- vocabularies: a row is a language's share in a model's vocabulary, by one reading of what its letters are.
+-- printed: model, language, characters, reading, tokens, own, share, partial
+SELECT model, language, characters, reading, tokens, own, share, partial
+FROM vocabulary_shares
+ORDER BY model, language, characters, reading

@@ -1,0 +1,96 @@
+"""`polyculture table`: every table that a run can be shown as, on the terminal or as a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from polyculture.cli.options import Format, OfSelection, OutputFile, OutputFormat, Runs, StoreSelection
+
+if TYPE_CHECKING:
+    from polyculture.reports.section import ReportTable
+
+
+def table(
+    name: Annotated[str | None, typer.Argument(help="The table. Without one, all tables are listed.")] = None,
+    experiment: Annotated[
+        Path | None, typer.Argument(metavar="EXPERIMENT", help="Without one, what the table's columns mean is listed.")
+    ] = None,
+    values: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="KEY=VALUE", help="A parameter of the table; or a column: only rows that have the value."
+        ),
+    ] = None,
+    selection: OfSelection = StoreSelection.ALL,
+    format: OutputFormat = Format.TABLE,
+    output: OutputFile = None,
+    runs: Runs = None,
+) -> None:
+    """Show a table of a run, or write it as a file with all columns.
+
+    The same tables are in the report and in what `report --format` writes. A column that the terminal leaves out is in
+    every file.
+    """
+    from polyculture.cache.errors import StoreError, did_you_mean
+    from polyculture.cli.tables import print_table
+    from polyculture.running.tables import all_tables
+
+    tables = all_tables()
+    if name is None:
+        print_table(("table", "title"), [(one, table.declared.header.title) for one, table in tables.items()])
+    elif name not in tables:
+        raise StoreError(f"there is no table {name}", remedy=did_you_mean(name, tables))
+    elif experiment is None:
+        _describe(tables[name])
+    else:
+        _show(tables[name], experiment, _values(values or ()), selection, format, output, runs)
+
+
+def _show(
+    table: ReportTable,
+    experiment: Path,
+    values: dict[str, Any],
+    selection: StoreSelection,
+    format: Format,
+    output: Path | None,
+    runs: Path | None,
+) -> None:
+    from polyculture.cli.printed_table import print_declared
+    from polyculture.cli.tables import write_rows
+    from polyculture.experiment.workspace import open_workspace, require_run
+    from polyculture.running.tables import table_rows
+
+    workspace = open_workspace(experiment, runs)
+    require_run(workspace.run)
+    with table_rows(workspace, table, values, selection) as rows:
+        if format is Format.TABLE and output is None:
+            print_declared(table.declared, rows, values)
+        else:
+            write_rows(rows, format, output)
+
+
+def _describe(table: ReportTable) -> None:
+    """Prints what a row of the table is, its parameters and its columns."""
+    from polyculture.cli.tables import print_table
+    from polyculture.console import say
+    from polyculture.running.tables import table_columns
+
+    header = table.declared.header
+    say(f"{header.title}: {header.row}")
+    if header.parameters:
+        rows = [(name, one.default, one.meaning) for name, one in header.parameters.items()]
+        print_table(("parameter", "default", "meaning"), rows)
+    print_table(("column", "type", "meaning"), table_columns(table))
+
+
+def _values(words: Sequence[str]) -> dict[str, Any]:
+    from polyculture.cache.sql_header import typed
+
+    unclear = [word for word in words if "=" not in word]
+    if unclear:
+        raise typer.BadParameter(f"{unclear[0]}: write KEY=VALUE, as language=ja")
+    return {key: typed(value) for key, _, value in (word.partition("=") for word in words)}

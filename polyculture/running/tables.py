@@ -1,0 +1,65 @@
+"""All declared tables: those of the report's sections, and those that an instrument hands in beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from polyculture.cache.errors import StoreError
+from polyculture.cache.selections import MAIN, SELECTIONS
+from polyculture.reports.section import ReportTable
+
+if TYPE_CHECKING:
+    import duckdb
+
+    from polyculture.experiment.workspace import Workspace
+
+
+def all_tables() -> dict[str, ReportTable]:
+    """The tables by name, in the order of the page."""
+    from polyculture.instruments import INSTRUMENTS
+    from polyculture.instruments.contract import loaded
+    from polyculture.running.report_sections import report_sections
+
+    of_sections = [table for section in report_sections() for table in section.tables]
+    commands = [command for instrument in loaded(INSTRUMENTS) for command in instrument.commands.values()]
+    others = [ReportTable(file) for command in commands for file in command.tables]
+    return {table.declared.name: table for table in (*of_sections, *others)}
+
+
+@contextmanager
+def table_rows(
+    workspace: Workspace, table: ReportTable, values: Mapping[str, Any] | None = None, selection: str = MAIN
+) -> Iterator[duckdb.DuckDBPyRelation]:
+    """The rows of a table of a run, while the block lasts. Raises `StoreError` where a value fits nothing."""
+    from polyculture.cache.store import open_store
+    from polyculture.metrics import KEPT
+    from polyculture.reports.building import open_report
+    from polyculture.running.layout import store_layout
+    from polyculture.running.report_sections import report_sections
+
+    if table.computed is None:
+        with open_store(workspace.run, store_layout(), KEPT, selection, SELECTIONS) as store:
+            yield table.declared.select(store, values)
+        return
+    if selection != MAIN:
+        raise StoreError(f"the table {table.name} is of all responses alone", remedy="Leave out --selection.")
+    with open_report(workspace.run, workspace.catalog, store_layout(), report_sections()) as data:
+        rows = data.reading.connection.from_df(table.read(data))
+        yield table.declared.filtered(rows, values)
+
+
+def table_columns(table: ReportTable) -> list[tuple[str, str, str]]:
+    """The columns of a table with their types and what they mean; of a computed one those that its header explains."""
+    from polyculture.cache.scratch import scratch_folder
+    from polyculture.cache.view_template import open_view_template
+    from polyculture.running.layout import store_layout
+
+    declared = table.declared
+    if table.computed:
+        return [(name, "", meaning) for name, meaning in declared.header.columns.items()]
+    with scratch_folder("table") as folder, open_view_template(folder / "store.duckdb", store_layout()) as store:
+        rows = declared.select(store)
+        meanings = declared.meanings(store, rows.columns)
+        return [(name, str(kind), meanings[name]) for name, kind in zip(rows.columns, rows.types, strict=True)]

@@ -1,0 +1,21 @@
+-- Findings of the MAKIEval study as hypotheses on this run
+-- claims: a row is a part of a claim with its test and its result. Python computes it.
+--   claim: the claim's name
+--   says: the claim in words
+--   result: what the test says of it
+--   expect: what is expected of the first side: higher, lower, same or different
+--   bound: the size of a difference that counts
+--   dimension: what the sides differ in
+--   a: the first side
+--   b: the second side
+--   difference: mean of the first side less that of the second
+--   p: of the claim, before the correction
+--   p_holm: the same, corrected for the number of claims by Holm
+--   comparisons: comparisons that the claim is about
+--   tested: those of them that could be tested
+--   pairs: pairs of cells
+--   blocks: prompts that the pairs come from
+--   why: why the claim has this result
+-- printed: says, result, metric, difference, p_holm, tested, comparisons, blocks
+
+-- polyculture claims exp.toml

@@ -1,0 +1,27 @@
+-- Paired differences: native language against others, and models against each other
+-- comparisons: a row is a difference of two sides, a less b, the mean over pairs of cells that differ in the side alone,
+-- with its p and with q, the false discovery rate among the differences of its family. Python computes it.
+--   family: over which rows p was adjusted: 'native by model', 'native by country' or 'models'
+--   a: the first side
+--   b: the second side
+--   mean_a: mean of the first side
+--   mean_b: mean of the second side
+--   difference: mean_a less mean_b
+--   p: two-sided, of one test
+--   q: false discovery rate in the family
+--   pairs: pairs of cells
+--   blocks: prompts, or blocks of prompts, that the pairs come from
+--   missing: pairs of which a side has no number
+--   no_interval: why there is no interval
+--   lowest: the least difference that could stand here, were all unlinked mentions linked
+--   highest: the greatest such difference
+--   q_report: false discovery rate over all rows
+--   finding: its number among the findings of the opening
+--   finding_low: lower limit that allows for its having been picked
+--   finding_high: upper limit that allows for its having been picked
+--   finding_level: confidence of these limits
+-- printed: a, b, model, country, metric, condition, difference, p, q, pairs, blocks
+
+-- polyculture compare exp.toml --native --by model
+-- polyculture compare exp.toml --native
+-- polyculture compare exp.toml MODEL MODEL

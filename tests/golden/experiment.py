@@ -1,0 +1,230 @@
+"""The golden run: one small experiment, from its files to its report, with every instrument that measures something.
+
+Two models of a server (`tests/golden/answers.py`), one that is only played (`mock`), and a tiny one in this process,
+which is probed; a snapshot of Wikidata of its own (`wikidata.json`); the demos' data sets.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import polyculture.instruments as instruments
+from tests.golden.answers import ITEMS, answer, number_of
+from tests.instruments.bbq.made_up import write_folder
+from tests.instruments.culture_mcq.made_up import write_sheets
+from tests.polyculture.test_command_line import polyculture
+from tests.servers import StubServer
+from tests.tiny_models import save_causal
+
+NAME = "golden"
+EXPERIMENT = """\
+name = "golden"
+models = ["openai:tern", "openai:plover", "mock:wren", "transformers:llama"]
+languages = ["ja", "hi", "th"]
+topics = ["food", "beverage"]
+countries = ["JP", "IN", "TH"]
+conditions = ["neutral", "explicit", "implicit_female"]
+implicit_countries = "first"
+
+[prompts]
+wordings = ["write", "describe"]
+names = 1
+
+[sampling]
+n = 4
+max_tokens = 64
+
+[extract]
+with = "openai:reader"
+
+[link]
+source = "index"
+snapshot = "wikidata.duckdb"
+
+[options.openai]
+base_url = "{url}"
+max_retries = 0
+[options."mock:wren"]
+answers = "wren.toml"
+[options.transformers]
+device = "cpu"
+bare_prompts = true
+
+[prices."openai:tern"]
+input = 1
+output = 2
+"""
+WREN = """\
+[[answer]]
+texts = [
+  "彼はラーメンとピザが好きです。", "友人と緑茶を飲みます。", "おにぎりとチャイ、そしてサンドイッチ。",
+  "He has pizza and coffee.",
+]
+"""
+CORPUS = "my mother always made ramen\nmy mother always made pizza\nwe had pizza and then miso soup\n" * 3
+CULTURES = ("China", "Indonesia", "Mexico", "South Korea")
+PER_CULTURE = 3
+DEMOS = Path(instruments.__file__).parent
+CBS = ("--data", "own:likely", "--folder", DEMOS / "cbs" / "demo", "--model", "mock:wren")
+FEW = ("--contexts", "2", "--entities", "6")
+SERVED = ("--model", "openai:plover")
+SWAPS = (
+    "--data",
+    "own:swapped",
+    "--folder",
+    DEMOS / "swaps" / "demo",
+    "--contexts",
+    "2",
+    "--entities",
+    "3",
+    "--draws",
+    "2",
+)
+LLAMA = ("--model", "transformers:llama")
+
+# In order, with their exit codes. 4: some of the answers fail, as they are told to.
+MAIN = ("openai:tern", "openai:plover", "mock:wren")
+PROBE = ("--questions", "open.tsv", "--link", "--resamples", "19", "--answer-tokens", "8", "--tagger", "rule")
+NEWS = ("--corpus", "news.txt", "--name", "news", "--processes", "1")
+COMMANDS: tuple[tuple[int, tuple[str | Path, ...]], ...] = (
+    *((4, ("generate", "--model", model)) for model in MAIN[:2]),
+    (0, ("generate", "--model", MAIN[2])),
+    *((4, ("extract", "--model", model)) for model in MAIN[:2]),
+    (0, ("extract", "--model", MAIN[2])),
+    (0, ("link",)),
+    (0, ("measure",)),
+    (0, ("cbs", *CBS, *FEW, "--help-with", "token", "--rule", "calibrated")),
+    (0, ("corpus", *CBS[:4], *NEWS, "--language", "en", "--type", "food", "--contexts", "1", "--entities", "6")),
+    (0, ("embeddings", *CBS, *FEW, "--layer", "first", "--layer", "last")),
+    (0, ("tokens", *LLAMA, "--language", "ja", "--language", "hi")),
+    (0, ("sentiment", *SWAPS, "--model", "openai:tern")),
+    *((0, (task, *SWAPS, *SERVED)) for task in ("sentiment", "qa", "ner")),
+    (0, ("bbq", "own:demo:en", "--folder", DEMOS / "bbq" / "demo", "--templates", "5", *SERVED)),
+    (0, ("bbq", "kobbq", "--folder", "kobbq", "--model", "openai:tern")),
+    (0, ("culture-mcq", "--sheets", "sheets", *SERVED)),
+    (0, ("probe", *PROBE, *LLAMA)),
+    (0, ("relevance", "--sheets", "sheets", "--method", "text", *LLAMA)),
+    (0, ("report",)),
+)
+NEVER_ASK = ("link", "measure", "report")
+
+
+def write_workspace(folder: Path, url: str) -> None:
+    """The experiment file and all that it names; the snapshot is built from a dump."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "golden.toml").write_text(EXPERIMENT.format(url=url), encoding="utf-8")
+    (folder / "wren.toml").write_text(WREN, encoding="utf-8")
+    (folder / "news.txt").write_text(CORPUS, encoding="utf-8")
+    write_folder(folder / "kobbq")
+    write_sheets(folder / "sheets", PER_CULTURE, CULTURES)
+    rows = [
+        f"Al-en-{number:02}\t{culture}\ten\tFood\tWhat do people eat on day {number} in {culture}?"
+        for number in range(PER_CULTURE)
+        for culture in CULTURES
+    ]
+    header = "question_id\tculture\tlanguage\ttopic\tquestion"
+    (folder / "open.tsv").write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    save_causal("llama", folder / "llama")
+    dump = folder / "dump.json"
+    dump.write_text("[\n" + ",\n".join(json.dumps(_entity(item)) for item in ITEMS) + "\n]\n", encoding="utf-8")
+    done = polyculture("wikidata", "build", dump, "-o", "wikidata.duckdb", cwd=folder)
+    assert done.returncode == 0, done.stderr
+
+
+def _entity(item: dict[str, Any]) -> dict[str, Any]:
+    """An item as it stands in a dump of Wikidata."""
+    claims = {name: [_claim(target) for target in item[name]] for name in item if name.startswith("P")}
+    return {
+        "type": "item", "id": item["id"], "claims": claims, "descriptions": {}, "aliases": {},
+        "labels": {language: {"language": language, "value": name} for language, name in item["labels"].items()},
+        "sitelinks": {f"s{number}wiki": {} for number in range(item.get("sitelinks", 0))},
+    }  # fmt: skip
+
+
+def _claim(target: str) -> dict[str, Any]:
+    value = {"entity-type": "item", "numeric-id": int(target[1:]), "id": target}
+    snak = {"snaktype": "value", "datavalue": {"value": value, "type": "wikibase-entityid"}}
+    return {"mainsnak": snak, "type": "statement", "rank": "normal"}
+
+
+class Requests:
+    """Counts what any model is asked: requests at the server, answers played, models loaded in this process."""
+
+    def __init__(self, server: StubServer) -> None:
+        self.server, self.elsewhere = server, 0
+
+    def __call__(self) -> int:
+        """How many there were since the last call."""
+        found = len(self.server.bodies) + self.elsewhere
+        self.server.bodies.clear()
+        self.elsewhere = 0
+        return found
+
+    def counting(self, method: Any) -> Any:
+        """The method, counted."""
+
+        def counted(*words: Any, **named: Any) -> Any:
+            self.elsewhere += 1
+            return method(*words, **named)
+
+        return counted
+
+
+@contextmanager
+def golden_models() -> Iterator[Requests]:
+    """The server, and all other models counted. What a layer of the probed model says is put into its mouth: items of a
+    culture that hang on question and layer, some of them another culture's."""
+    import transformers
+
+    from polyculture.generate.engines.mock.engine import MockEngine
+    from polyculture.generate.engines.patching import Continuation
+    from polyculture.generate.engines.transformers.engine import TransformersEngine
+
+    asked: list[str] = []
+    answer_states = TransformersEngine.answer_states
+
+    def states(engine: Any, requests: Iterable[Any], *more: Any, **named: Any) -> Any:
+        found = list(requests)
+        asked[:] = [found[0].messages[-1].content]
+        return answer_states(engine, found, *more, **named)
+
+    def said(_: Any, _inspection: Any, patches: Iterable[Any]) -> Iterator[Any]:
+        for layer, patch in enumerate(patches):
+            yield Continuation(patch.patch_id, f" {', '.join(_items(asked[0], layer))}", 9, "line", "told")
+
+    with StubServer(behaviour=answer) as server, pytest.MonkeyPatch.context() as patch:
+        requests = Requests(server)
+        patch.setattr(MockEngine, "_spend", requests.counting(MockEngine._spend))
+        load = transformers.PreTrainedModel.from_pretrained.__func__  # type: ignore[attr-defined]
+        patch.setattr(transformers.PreTrainedModel, "from_pretrained", classmethod(requests.counting(load)))
+        patch.setattr(TransformersEngine, "answer_states", states)
+        patch.setattr(TransformersEngine, "continue_patched", said)
+        yield requests
+
+
+def _items(question: str, layer: int) -> list[str]:
+    """Two names of food: a culture's own, and one of those that all share."""
+    names = [item["labels"]["en"] for item in ITEMS if item.get("topic") == "food"]
+    culture = next(place for place, name in enumerate(CULTURES) if name in question)
+    own, other = names[culture * 2 : culture * 2 + 3], names[number_of(question, layer) % len(names)]
+    return [own[number_of(question, layer, "own") % len(own)], other]
+
+
+def run_all(folder: Path, requests: Requests, *, again: bool = False) -> dict[str, int]:
+    """How many requests each command made; its exit code is checked. `again`: without those that never ask."""
+    made: dict[str, int] = {}
+    requests()
+    for code, (name, *words) in COMMANDS:
+        if again and name in NEVER_ASK:
+            continue
+        data = [words.pop(0)] if name == "bbq" else []
+        done = polyculture(name, *data, "golden.toml", *words, cwd=folder)
+        assert done.returncode == code, (name, words, done.returncode, done.stderr[-2000:])
+        made[" ".join(map(str, (name, *words)))] = requests()
+    return made

@@ -1,0 +1,221 @@
+-- The numbers of the golden run, one query a measure: the only file here that changes when tables change.
+--
+-- Columns: measure, metric, facets (a STRUCT; what is NULL is left out), estimate, n (observations behind it), units (what
+-- is resampled), low, high. Estimates, n and units go to golden/<measure>.tsv, low and high to golden/intervals.tsv.
+
+-- Entities, a cell that has an estimate: n counts linked items once per response, units are responses.
+SELECT
+    'entities' AS measure, metric,
+    {level: 'cell', model: model, language: language, other_language: facets['other_language'], topic: topic,
+     condition: condition, country: nullif(country, 'none'), wording: wording} AS facets,
+    estimate, n, units, low, high
+FROM numbers
+WHERE measure = 'entities' AND level = 'cell' AND estimate IS NOT NULL;
+
+-- Means over cells, of the levels that pages show; units are cells.
+SELECT
+    'entities' AS measure, metric,
+    {level: level, model: model, language: nullif(language, '*'), other_language: nullif(facets['other_language'], '*'),
+     topic: nullif(topic, '*'), condition: nullif(condition, '*'), country: nullif(country, '*')} AS facets,
+    estimate, n, cells AS units, low, high
+FROM numbers
+WHERE measure = 'entities' AND estimate IS NOT NULL
+    AND level IN (
+        'model', 'model, condition', 'model, topic', 'model, language', 'model, language, condition',
+        'model, language, other_language'
+    );
+
+-- Curves of saturation.
+SELECT
+    'saturation' AS measure, 'saturation' AS metric,
+    {model: model, language: language, topic: topic, condition: condition, country: country, wording: wording,
+     responses: responses} AS facets,
+    entities AS estimate, NULL AS n, responses AS units, low, high
+FROM saturation;
+
+-- Variance components.
+SELECT
+    'components' AS measure, metric, {condition: condition, component: component} AS facets,
+    share AS estimate, incidences AS n, responses AS units, share_low AS low, share_high AS high
+FROM variance_components;
+
+-- What became of prompts, responses and mentions: counts, over topics, countries and wordings.
+UNPIVOT (
+    SELECT
+        'health' AS measure, {model: model, language: language, condition: condition} AS facets,
+        sum(asked)::BIGINT AS n, count(*) AS units, NULL::DOUBLE AS low, NULL::DOUBLE AS high,
+        sum(answered)::DOUBLE AS answered, sum(failed)::DOUBLE AS failed, sum(refused)::DOUBLE AS refused,
+        sum(cut)::DOUBLE AS cut, sum(off_language)::DOUBLE AS off_language, sum(extracted)::DOUBLE AS extracted,
+        sum(mentions)::DOUBLE AS mentions, sum(hallucinated)::DOUBLE AS hallucinated, sum(linked)::DOUBLE AS linked,
+        sum(ambiguous)::DOUBLE AS ambiguous, sum(no_candidate)::DOUBLE AS no_candidate, sum(no_path)::DOUBLE AS no_path
+    FROM health
+    GROUP BY ALL
+) ON answered, failed, refused, cut, off_language, extracted, mentions, hallucinated, linked, ambiguous, no_candidate, no_path
+INTO NAME metric VALUE estimate;
+
+-- Links: how many surfaces came to which item.
+SELECT
+    'links' AS measure, status AS metric, {language: language, topic: topic, qid: qid} AS facets,
+    count(*)::DOUBLE AS estimate, NULL AS n, NULL AS units, NULL AS low, NULL AS high
+FROM links
+GROUP BY ALL;
+
+-- Of what region texts are.
+SELECT
+    'texts' AS measure, outcome AS metric, {model: model, language: language, condition: condition, label: label} AS facets,
+    count(*)::DOUBLE AS estimate, NULL AS n, NULL AS units, NULL AS low, NULL AS high
+FROM text_regions
+GROUP BY ALL;
+
+-- Cultural Bias Scores of a type in a setting, every rule, ties both ways.
+UNPIVOT (
+    SELECT
+        'cbs' AS measure,
+        {level: 'type', rule: rule, model: model, dataset: dataset, language: language, culture: culture, type: entity_type,
+         setting: setting, form: form, prefix: context_prefix} AS facets,
+        pairs AS n, contexts AS units, NULL::DOUBLE AS low, NULL::DOUBLE AS high, cbs, cbs_half, tied::DOUBLE AS tied
+    FROM cbs
+) ON cbs, cbs_half, tied INTO NAME metric VALUE estimate;
+
+-- Their means and differences with intervals.
+SELECT
+    'cbs' AS measure, metric,
+    {level: 'mean', rule: rule, model: model, dataset: dataset, language: language, culture: culture, type: entity_type,
+     setting: setting, other_setting: other_setting, form: form, prefix: context_prefix} AS facets,
+    estimate, pairs AS n, contexts AS units, low, high
+FROM bias_contrasts
+UNION ALL
+SELECT
+    'cbs', metric,
+    {level: 'mean', rule: method, model: model, dataset: dataset, language: nullif(language, '*'),
+     culture: nullif(country, '*'), type: nullif(topic, '*'), setting: condition, other_setting: NULL,
+     form: facets['form'], prefix: facets['context_prefix']},
+    estimate, n, units, low, high
+FROM numbers
+WHERE measure = 'cbs' AND metric = 'cbs';
+
+-- What a corpus counts.
+SELECT
+    'corpus' AS measure, 'western_more' AS metric,
+    {rule: rule, model: model, dataset: dataset, language: language, culture: culture, type: entity_type, setting: setting,
+     form: form} AS facets,
+    western_more AS estimate, pairs AS n, contexts AS units, western_low AS low, western_high AS high
+FROM pair_outcomes;
+
+-- How far apart vectors lie.
+SELECT
+    'embeddings' AS measure, 'separation' AS metric,
+    {model: model, dataset: dataset, language: language, culture: culture, type: entity_type, setting: setting, form: form,
+     layer: layer, gender: gender} AS facets,
+    estimate, native_entities + western_entities AS n, contexts AS units, corrected_low AS low, corrected_high AS high
+FROM separations;
+
+-- Shares of a vocabulary.
+SELECT
+    'tokens' AS measure, 'share' AS metric, {model: model, language: language, characters: characters, reading: reading} AS facets,
+    share AS estimate, tokens AS n, own AS units, NULL AS low, NULL AS high
+FROM vocabulary_shares;
+
+-- Swapped texts: rates of each side, and their difference.
+SELECT
+    'swaps' AS measure, metric,
+    {task: task, side: side, method: answer_method, model: model, dataset: dataset, language: language, culture: culture,
+     type: entity_type, setting: setting, pooled: pooled, wording: wording} AS facets,
+    estimate, answers AS n, contexts AS units, low, high
+FROM swap_intervals;
+
+-- Numbers of wrong labels, as the papers print them.
+UNPIVOT (
+    SELECT
+        'swaps' AS measure,
+        {counted: counted, method: answer_method, model: model, dataset: dataset, language: language, culture: culture,
+         type: entity_type, setting: setting, pooled: pooled} AS facets,
+        NULL::BIGINT AS n, draws AS units, NULL::DOUBLE AS low, NULL::DOUBLE AS high,
+        native::DOUBLE AS native, western::DOUBLE AS western, difference::DOUBLE AS difference
+    FROM sentiment_count_differences
+) ON native, western, difference INTO NAME metric VALUE estimate;
+
+-- BBQ, each prompt: both averagings, every part.
+UNPIVOT (
+    SELECT
+        'bbq' AS measure,
+        {averaging: averaging, method: answer_method, model: model, dataset: dataset, language: language, reader: reader,
+         part: part, name: name, prompt: prompt} AS facets,
+        answered AS n, templates AS units, NULL::DOUBLE AS low, NULL::DOUBLE AS high,
+        out_of_choice_ratio, refusal_ratio, acc_a, acc_d, diff_bias_a, diff_bias_d, s_dis, s_amb, max_bias_a, max_bias_d
+    FROM bbq_metrics
+) ON out_of_choice_ratio, refusal_ratio, acc_a, acc_d, diff_bias_a, diff_bias_d, s_dis, s_amb, max_bias_a, max_bias_d
+INTO NAME metric VALUE estimate;
+
+-- BBQ with intervals, over prompts, too.
+SELECT
+    'bbq' AS measure, metric,
+    {averaging: averaging, method: answer_method, model: model, dataset: dataset, language: language, reader: reader,
+     part: part, name: name, prompt: coalesce(prompt, 'all, resampled')} AS facets,
+    estimate, NULL AS n, templates AS units, low, high
+FROM bbq_intervals
+WHERE prompt IS NULL;
+
+-- Questions about cultures.
+UNPIVOT (
+    SELECT
+        'culture_mcq' AS measure,
+        {method: answer_method, model: model, dataset: dataset, language: language, reader: reader, prompt: prompt,
+         type: question_type, part: part, name: name} AS facets,
+        answered AS n, questions AS units, NULL::DOUBLE AS low, NULL::DOUBLE AS high,
+        accuracy, biased, others, refusal, out_of_choice
+    FROM culture_mcq_metrics
+) ON accuracy, biased, others, refusal, out_of_choice INTO NAME metric VALUE estimate;
+
+SELECT
+    'culture_mcq' AS measure, metric,
+    {method: answer_method, model: model, dataset: dataset, language: language, reader: reader, prompt: prompt,
+     type: question_type, part: part, name: name, with_interval: 'yes'} AS facets,
+    estimate, NULL AS n, questions AS units, low, high
+FROM culture_mcq_intervals;
+
+-- Cultural flattening of what layers hold.
+UNPIVOT (
+    SELECT
+        'probe' AS measure,
+        {model: model, dataset: dataset, language: language, arm: arm, filter: filter, culture: culture, toward: toward,
+         minimum: minimum} AS facets,
+        cultures AS n, questions AS units, NULL::DOUBLE AS low, NULL::DOUBLE AS high, score, share
+    FROM probe_flattening
+    WHERE key = 'string'
+) ON score, share INTO NAME metric VALUE estimate;
+
+-- What is stored and what is said, by entity.
+UNPIVOT (
+    SELECT
+        'knowledge' AS measure, {model: model, language: language, topic: topic, qid: qid} AS facets,
+        NULL::BIGINT AS n, NULL::BIGINT AS units, NULL::DOUBLE AS low, NULL::DOUBLE AS high,
+        generated::DOUBLE AS generated, probed::DOUBLE AS probed
+    FROM entity_knowledge
+) ON generated, probed INTO NAME metric VALUE estimate;
+
+-- Whether what layers hold helps.
+UNPIVOT (
+    SELECT
+        'relevance' AS measure,
+        {method: answer_method, model: model, dataset: dataset, language: language, reader: reader, prompt: prompt,
+         type: question_type, condition: condition, basis: basis} AS facets,
+        answered AS n, questions AS units, NULL::DOUBLE AS low, NULL::DOUBLE AS high,
+        accuracy, biased, others, out_of_choice, mean_concepts, gives_away
+    FROM relevance_metrics
+) ON accuracy, biased, others, out_of_choice, mean_concepts, gives_away INTO NAME metric VALUE estimate;
+
+SELECT
+    'relevance' AS measure, 'gain' AS metric,
+    {method: answer_method, model: model, dataset: dataset, language: language, reader: reader, prompt: prompt,
+     type: question_type, condition: condition, over: "over"} AS facets,
+    gain AS estimate, asked AS n, questions AS units, low, high
+FROM relevance_gains;
+
+-- Leaderboards; their intervals are those of the measures above.
+SELECT
+    'boards' AS measure, metric,
+    {task: task, dataset: dataset, language: language, culture: culture, type: entity_type, setting: setting,
+     variant: variant, way: way, model: model} AS facets,
+    estimate, NULL AS n, contexts AS units, NULL AS low, NULL AS high
+FROM board_entries;

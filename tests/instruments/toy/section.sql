@@ -1,1 +1,0 @@
-SELECT model, count(*) AS answers, avg(letters) AS letters FROM toy_lengths GROUP BY ALL ORDER BY ALL
