@@ -150,7 +150,7 @@ def test_a_real_model_extracts_what_a_schema_lets_it_say(tmp_path: Path, llama_s
 
 def tables(experiment: Path) -> dict[str, list[tuple[Any, ...]]]:
     """Everything that a run ends in, in an order of its own."""
-    names = ("responses", "extractions", "mentions", "links", "candidates", "entities", "entity_countries", "intervals")
+    names = ("responses", "extractions", "mentions", "links", "candidates", "entities", "entity_countries", "numbers")
     with open_store(RunFolder(experiment.parent / "runs" / "whole"), store_layout()) as store:
         return {name: store.sql(f"SELECT * FROM {name} ORDER BY ALL").fetchall() for name in names}
 
