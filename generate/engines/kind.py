@@ -8,32 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
 from typing import Any, Generic, TypeVar
 
-from polyculture.cache.errors import MissingDependencyError
+from polyculture.cache.extras import Extra
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.capabilities import Capability, E_co, Sampling
 from polyculture.generate.engines.options import Options, Use
 
 Told = TypeVar("Told", bound=Options)
 Encode = Callable[[str], int]
-
-
-@dataclass(frozen=True)
-class Extra:
-    """Packages that an engine needs, and the extra of Polyculture that installs them."""
-
-    name: str
-    packages: tuple[str, ...]
-
-    def check(self, who: str) -> None:
-        """Raises `MissingDependencyError`, with the install line, where a package is missing. Imports nothing."""
-        for package in self.packages:
-            if find_spec(package) is None:
-                raise MissingDependencyError(package, self.name, who)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from polyculture.cache.errors import install_line
 from polyculture.cache.layout import Layout
 from polyculture.instruments.contract import Asked, Command, Shown, Study, Validity
 from polyculture.instruments.probe.arms import Control
@@ -222,7 +223,7 @@ def _tell_taggers(asked: Asked, taggers: Mapping[str, str]) -> None:
 
     if missing := without_tagger(taggers):
         what = f"{', '.join(missing)} not installed: content words by the rule"
-        asked.say(f"{what}. Install them with: pip install 'polyculture[taggers]'")
+        asked.say(f"{what}. Install them with: {install_line('taggers')}")
 
 
 def _lenders(

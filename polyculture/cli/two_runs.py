@@ -64,7 +64,7 @@ def run_of(path: Path, runs: Path | None) -> RunFolder:
 def numbers_of(run: RunFolder, selection: str = MAIN) -> RunNumbers:
     """The numbers of a run's cells. Raises `StoreError` where it holds none."""
     manifest = require_run(run)
-    with open_store(run, store_layout(), KEPT[: KEPT.index("cell_values") + 1], selection) as store:
+    with open_store(run, store_layout(), KEPT, selection) as store:
         return RunNumbers.of(store, run.root.name, manifest)
 
 

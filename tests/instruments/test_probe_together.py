@@ -18,6 +18,7 @@ from polyculture.instruments.probe import section
 from polyculture.instruments.probe.links import kinds_of
 from polyculture.instruments.probe.measure import measure_flattening
 from polyculture.instruments.probe.together_rows import PROBE_LINKS, ItemLink
+from polyculture.metrics.measure import measure
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
 from tests.instruments.probe_world import write_probes
@@ -87,6 +88,7 @@ def test_what_was_not_looked_for_is_not_absent(tmp_path: Path) -> None:
 
 def test_the_section_shows_it(run: RunFolder) -> None:
     measure_flattening(run, 1, 9, 1)
+    measure(run)
     page = write_report(run, layout=store_layout(), sections=section.SECTIONS).read_text(encoding="utf-8")
     assert "What it says and what its layers hold" in page
     assert '1<br><small dir="auto">Kimchi</small>' in page
