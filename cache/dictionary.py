@@ -42,7 +42,8 @@ def describe(connection: duckdb.DuckDBPyConnection, layout: Layout, files: Seque
     headers = {header.name: (header, file) for file in files for header in _headers(file)}
     glossaries = _glossaries(files)
     declared = {table.name: table_comments(table) for table in layout.tables}
-    counting = {table.name: inspect.getdoc(table.row) or "" for table in layout.tables if table.wanted is not None}
+    wanted = [table for table in layout.tables if table.wanted is not None]
+    counting = {table.name: " ".join((table.row.__doc__ or "").split()) for table in wanted}
     rows: list[dict[str, str]] = []
     for view, column, type_name in connection.execute(_QUERY).fetchall():
         stored = view.startswith("stored_") and view.removeprefix("stored_") in declared

@@ -39,3 +39,8 @@ CREATE TABLE run_model_facts (model VARCHAR, origin VARCHAR, parameters DOUBLE, 
 -- run_countries: a row is a country of the experiment
 --   country: a country of the experiment, ISO 3166
 CREATE TABLE run_countries (country VARCHAR);
+
+-- run_measures: a row is a measure of numbers, and the data of the run that they are to rest on
+--   measure: what computes the numbers: 'entities', 'cbs'
+--   inputs: a hash of what the run asks and of the files that hold the answers
+CREATE TABLE run_measures (measure VARCHAR, inputs VARCHAR);

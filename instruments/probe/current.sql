@@ -9,6 +9,8 @@ SELECT a.* FROM stored_probe_human_answers AS a SEMI JOIN probe_questions AS q O
 
 -- probes: a row is a question that a model of the run was probed with under one arm, in its present setup,
 -- with the region and the resource level of its culture.
+--   region: the culture's region; NULL: not known
+--   level: the culture's resource level; NULL: not known
 CREATE VIEW probes AS
 SELECT s.*, q.region, q.level
 FROM stored_probes AS s
