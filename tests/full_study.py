@@ -27,10 +27,7 @@ from polyculture.generate.prompts import build_prompts
 from polyculture.link.index.starter import UNCOUNTED, StarterItem, read_starter
 from tests.store_builder import EXTRACTOR, SAMPLING, TABLES, blank
 
-MODELS = (
-    "vllm:Qwen/Qwen2.5-7B-Instruct", "vllm:meta-llama/Llama-3.1-8B-Instruct", "vllm:mistralai/Mistral-7B-Instruct-v0.3",
-    "vllm:CohereForAI/aya-expanse-8b", "vllm:google/gemma-2-9b-it", "openai:gpt-4o-mini", "openai:deepseek-chat",
-)  # fmt: skip
+MODELS = tuple(f"openai:model-{letter}" for letter in "ABCDEFG")  # no real ones: pictures show what they "do"
 SPELLINGS = 20  # items that are made of each real one
 STATUSES = ("linked",) * 16 + ("ambiguous", "no candidate", "no candidate", "no path")
 
@@ -167,7 +164,7 @@ class FullStudy:
 
     def _manifest(self) -> Manifest:
         return Manifest(
-            experiment="The full study's shape",
+            experiment="A made-up run of seven models",
             polyculture="0.1.0",
             models=list(self.models),
             **{axis: list(self._asked[axis]) for axis in ("languages", "topics", "countries", "conditions")},
