@@ -7,6 +7,7 @@ from pathlib import Path
 from polyculture.cache.core import CORE
 from polyculture.cache.layout import Layer, Layout, Measure, compose
 from polyculture.cache.manifest import Manifest
+from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import ENTITIES, ENTITY_COUNTRIES, EXTRACTIONS, LINKS, MENTIONS, PROMPTS, RESPONSES
 
 # The numbered cells and their prompts, which all queries of mentions start from.
@@ -31,7 +32,7 @@ VIEWS = Layer(
 )
 
 
-def _settings(manifest: Manifest) -> object:
+def _settings(_: RunFolder, manifest: Manifest) -> object:
     """What the run asks, and under what its rows count."""
     decided = {"models", "countries", "n", "sampling_id", "sampling_ids", "appended", "extractor_ids", "reader_id"}
     return manifest.model_dump(include=decided)
