@@ -148,7 +148,7 @@ def _layer_panels(number: int, title: str, rows: Sequence[Row]) -> Iterator[Pane
     """Kept items per text and the echo rate, by layer: a line per arm."""
     arms = arms_of(rows)
     for name, value, most in (("items", "items", None), ("echo", "echo_rate", 1.0)):
-        columns = {"arm": "arm", "layer": "layer", value: "value", f"{name}_low": "low", f"{name}_high": "high"}
+        columns = {"arm": "arm", "layer": "layer", value: "value", f"{value}_low": "low", f"{value}_high": "high"}
         frame = pd.DataFrame(
             [{new: row[old] for old, new in columns.items()} for row in rows], columns=list(columns.values())
         )
