@@ -6,6 +6,7 @@ import base64
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, FunctionLoader, StrictUndefined
@@ -73,6 +74,7 @@ def render_page(data: ReportData, sections: Sequence[BuiltSection], evidence: Ev
     )
 
 
+@cache  # it keeps the compiled templates, which take longer to compile than a small page to render
 def _environment() -> Environment:
     """Templates of `templates/` by name, those of sections by path; every value is escaped."""
     return Environment(

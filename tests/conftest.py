@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import typer.main
 from filelock import FileLock
 
 if TYPE_CHECKING:
@@ -17,6 +19,10 @@ ROOT = Path(__file__).parents[1]
 # A test runs on every core: threads of one model that wait for each other by spinning would take the others' time.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+# Tests run hundreds of commands in their process: the parameters of all commands are read from their signatures once,
+# not for each, which takes as long as a small command.
+typer.main.get_command = cache(typer.main.get_command)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,24 +29,33 @@ def read_catalog(user_folder: Path | None = None) -> Catalog:
     Raises `CatalogError`, naming file and place, for a file that is no TOML or does not fit, and for a folder that is
     not there or holds none of these.
     """
-    if user_folder is not None and not any((user_folder / part).exists() for part in PARTS):
+    if user_folder is None:
+        return _built_in()
+    if not any((user_folder / part).exists() for part in PARTS):
         raise CatalogError(
             "holds neither topics/ nor languages/, countries.toml or regions.toml",
             where=user_folder,
             remedy="Correct the path.",
         )
-    folders = [BUILT_IN] if user_folder is None else [BUILT_IN, user_folder]
+    catalog = _read([BUILT_IN, user_folder])
+    _check_countries(catalog, user_folder)
+    return catalog
+
+
+@cache  # it cannot change, and a command asks for it several times
+def _built_in() -> Catalog:
+    return _read([BUILT_IN])
+
+
+def _read(folders: list[Path]) -> Catalog:
     countries = _read_countries(folders)
-    catalog = Catalog(
+    return Catalog(
         topics=_read_folders(folders, "topics", Topic),
         languages=_read_folders(folders, "languages", Language),
         countries=countries,
         former_states=_read_former_states(),
         regions=_read_regions(folders, countries),
     )
-    if user_folder is not None:
-        _check_countries(catalog, user_folder)
-    return catalog
 
 
 def _read_countries(folders: list[Path]) -> dict[str, Country]:

@@ -1,4 +1,5 @@
-"""Every benchmark runs at its smallest size, so that none rots; what it measures there means nothing.
+"""Every benchmark runs at its smallest size, so that none rots; what it measures there means nothing. `make test` loads
+all, and runs those that take less than ten seconds of CPU then; `make test-full` runs the others, too.
 
 A benchmark says in `SMALLEST` with which options: `{model}` is a tiny model, `{snapshot}` the starter snapshot,
 `{data}` the real data beside a checkout, `{folder}` an empty folder, `{vllm_python}` and `{vllm_model}` what
@@ -8,6 +9,7 @@ A benchmark says in `SMALLEST` with which options: `{model}` is a tiny model, `{
 from __future__ import annotations
 
 import ast
+import importlib
 import os
 import re
 import subprocess
@@ -28,6 +30,12 @@ MODULES = {file.stem: ast.parse(file.read_text(encoding="utf-8")) for file in so
 BENCHMARKS = [
     name for name, tree in MODULES.items() if 'if __name__ == "__main__"' in ast.unparse(tree).replace("'", '"')
 ]
+
+LONG = {
+    "coverage", "first_score", "linking_accuracy", "linking_calibration", "linking_effect", "linking_rate",
+    "linking_sources", "mining_rate", "ngram_rate", "openai_in_flight", "probe_speed", "progress", "report", "scoring",
+    "scoring_memory", "seams", "store", "view",
+}  # fmt: skip
 
 
 def smallest(name: str) -> Sequence[str]:
@@ -80,14 +88,20 @@ def of_vllm(name: str) -> bool:
     return any("{vllm_" in word for word in smallest(name))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=[pytest.mark.vllm] if of_vllm(name) else []) for name in BENCHMARKS]
-)
+def _marks(name: str) -> list[pytest.MarkDecorator]:
+    return [pytest.mark.vllm] if of_vllm(name) else [pytest.mark.full] if name in LONG else []
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_a_benchmark_loads_and_says_how_small_it_can_be(name: str) -> None:
+    importlib.import_module(f"bench.{name}")
+    assert smallest(name), f"bench/{name}.py has no SMALLEST: the options with which the tests run it"
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=_marks(name)) for name in BENCHMARKS])
 def test_a_benchmark_runs_at_its_smallest_size(name: str, request: pytest.FixtureRequest) -> None:
     """`bench/vllm_overhead.py` ended in an AssertionError for weeks, and nobody knew."""
     options = smallest(name)
-    assert options, f"bench/{name}.py has no SMALLEST: the options with which the tests run it"
     places = {place: request.getfixturevalue(place) for word in options for place in re.findall(r"{(\w+)}", word)}
     command = [sys.executable, "-m", f"bench.{name}", *(word.format_map(places) for word in options)]
     with TemporaryDirectory() as folder:  # not pytest's: a browser does not start where the path is long
