@@ -10,7 +10,7 @@ from typing import Any
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.catalog.cldr import country_names, long_codes
-from polyculture.cache.incoming import Door, mended
+from polyculture.cache.incoming import ResponseSanitizer, mended
 from polyculture.cache.schema import ALL_CONDITIONS
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.imports.mapping import known_names
@@ -56,7 +56,7 @@ class TextReader:
 
     def read(self, values: Mapping[str, Any]) -> ImportedText:
         """The text of a row. Raises `NoTextError` with the reason where it has none that can be measured."""
-        text, door = values.get("text"), Door()
+        text, sanitizer = values.get("text"), ResponseSanitizer()
         if text is None or (isinstance(text, str) and not text.strip()):
             raise NoTextError("the text is empty", None)
         if not isinstance(text, str):
@@ -74,14 +74,14 @@ class TextReader:
             condition=_folded(label),
             label=label,
             country=self.country(values.get("country")),
-            prompt=None if _missing(prompt) else door.text("prompt", prompt, LONGEST_TEXT),
+            prompt=None if _missing(prompt) else sanitizer.text("prompt", prompt, LONGEST_TEXT),
             text=text,
             key=None if _missing(key) else mended(str(key))[:1_000],
-            seed=_seed(values.get("seed"), door),
-            finish_reason=door.text("finish_reason", values.get("finish_reason"), 40),
-            prompt_tokens=door.count("prompt_tokens", values.get("prompt_tokens")),
-            completion_tokens=door.count("completion_tokens", values.get("completion_tokens")),
-            note=door.note,
+            seed=_seed(values.get("seed"), sanitizer),
+            finish_reason=sanitizer.text("finish_reason", values.get("finish_reason"), 40),
+            prompt_tokens=sanitizer.count("prompt_tokens", values.get("prompt_tokens")),
+            completion_tokens=sanitizer.count("completion_tokens", values.get("completion_tokens")),
+            note=sanitizer.note,
         )
 
     def language(self, value: Any) -> str:
@@ -169,7 +169,7 @@ def _missing(value: Any) -> bool:
     return value is None or value != value or (isinstance(value, str) and not value.strip())
 
 
-def _seed(value: Any, door: Door) -> int | None:
+def _seed(value: Any, sanitizer: ResponseSanitizer) -> int | None:
     """A seed, also as tables with gaps write it (`1.0`); None where there is none, noted where it is unreadable."""
     if _missing(value):
         return None
@@ -180,5 +180,5 @@ def _seed(value: Any, door: Door) -> int | None:
         if -(2**63) <= found < 2**63:
             return found
     if written.upper() != _MISSING_IN_R:
-        door.drop("seed", NO_SEED, value)
+        sanitizer.drop("seed", NO_SEED, value)
     return None

@@ -1,4 +1,4 @@
-"""Reasoning that a model writes before its answer, told apart from the answer: the one door that answers leave by.
+"""Reasoning that a model writes before its answer, told apart from the answer, in one place for all engines.
 
 Every engine makes the completions of its texts by `completed`, so that reasoning is never extracted or judged.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from polyculture.cache.incoming import Door
+from polyculture.cache.incoming import ResponseSanitizer
 from polyculture.cache.prices import DIRECT, Purchase
 from polyculture.generate.engines.base import Completion
 
@@ -54,8 +54,8 @@ def completed(
     `reasoning` is what a server has told apart already, `prompt_tail` the end of the prompt as the model read it: chat
     templates may open the reasoning themselves.
     """
-    door = Door()
-    text, reasoning = door.text("text", text) or "", door.text("reasoning", reasoning)
+    sanitizer = ResponseSanitizer()
+    text, reasoning = sanitizer.text("text", text) or "", sanitizer.text("reasoning", reasoning)
     split = split_reasoning(text, cut=finish_reason == "length", prompt_tail=prompt_tail)
     parts = [part for part in (reasoning, split.reasoning) if part]
     if reasoning and not text and finish_reason == "length":
@@ -66,15 +66,15 @@ def completed(
         seed,
         split.answer,
         finish_reason=finish_reason,
-        prompt_tokens=door.count("prompt_tokens", prompt_tokens),
-        completion_tokens=door.count("completion_tokens", completion_tokens),
+        prompt_tokens=sanitizer.count("prompt_tokens", prompt_tokens),
+        completion_tokens=sanitizer.count("completion_tokens", completion_tokens),
         model_version=model_version,
         error=f"{CUT}: finish reason {finish_reason}" if lost else None,
         purchase=purchase,
         reasoning="\n\n".join(parts) or None,
         reasoning_tokens=reasoning_tokens,
         raw=(text or None) if split.answer != text else None,
-        note="; ".join(filter(None, (note, door.note))) or None,
+        note="; ".join(filter(None, (note, sanitizer.note))) or None,
     )
 
 

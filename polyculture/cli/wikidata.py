@@ -85,10 +85,15 @@ def _kept_languages(catalog: Path | None, also: list[str] | None) -> frozenset[s
 
 
 def _build_from_dump(dump: Path, output: Path, languages: frozenset[str], workers: int | None) -> None:
+    from polyculture.cache.errors import install_line
+    from polyculture.cache.extras import DUMPS
     from polyculture.cache.outcome import Outcome
     from polyculture.console import watch
     from polyculture.link.dumps.build import BuildSettings, build_index
 
+    if dump.suffix in (".gz", ".bz2") and DUMPS.missing:
+        missing = " and ".join(DUMPS.missing)
+        say(f"Without {missing} it is decompressed on one core, and slower: {install_line(DUMPS.name)}")
     size = dump.stat().st_size if dump.is_file() else 0
     with watch(f"build {output.name}, megabytes of {dump.name}", size // 10**6) as progress:
         settings = BuildSettings(workers, lambda read, _size: progress(Outcome(read // 10**6, 0)), say)

@@ -182,7 +182,6 @@ UNPIVOT (
          minimum: minimum} AS facets,
         cultures AS n, questions AS units, NULL::DOUBLE AS low, NULL::DOUBLE AS high, score, share
     FROM probe_flattening
-    WHERE key = 'string'
 ) ON score, share INTO NAME metric VALUE estimate;
 
 -- What is stored and what is said, by entity.

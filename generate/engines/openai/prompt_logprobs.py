@@ -15,7 +15,7 @@ from typing import Any
 
 from polyculture.cache.credentials import hide_keys
 from polyculture.cache.errors import EngineError
-from polyculture.cache.incoming import Door, parse
+from polyculture.cache.incoming import ResponseSanitizer, parse
 from polyculture.cache.prices import DIRECT
 from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
 from polyculture.generate.engines.metering import Bill, read_usage
@@ -81,9 +81,9 @@ class PromptLogprobsApi:
             body = parse(content)
         except ValueError as fault:
             raise UselessAnswerError("the answer is no whole completion", Bill()) from fault
-        door = Door()
+        sanitizer = ResponseSanitizer()
         answer = body if isinstance(body, dict) else {}
-        bill, _ = read_usage(answer.get("usage"), door)
+        bill, _ = read_usage(answer.get("usage"), sanitizer)
         found = _token_logprobs(answer)
         if found is None:
             raise UselessAnswerError("the answer is no whole completion", bill)
@@ -94,8 +94,8 @@ class PromptLogprobsApi:
             raise EchoError("the answer has no log-probability below 0", bill)
         if bill.unknown and bill.nonsense is None:
             bill = Bill(len(values) if bill.prompt_tokens is None else bill.prompt_tokens, _WRITTEN)
-        model = door.text("model", answer.get("model"), LONGEST_NAME)
-        return PromptLogprobs(values, hide_keys(model) if model else None, bill, door.note)
+        model = sanitizer.text("model", answer.get("model"), LONGEST_NAME)
+        return PromptLogprobs(values, hide_keys(model) if model else None, bill, sanitizer.note)
 
     def scored(self, request: ScoreRequest, pair: TokenisedPair, server: PromptLogprobs) -> Scored:
         """A row of the log-probabilities of a whole text."""

@@ -18,7 +18,7 @@ import torch
 from transformers import DynamicCache
 
 from polyculture.cache.errors import EngineError
-from polyculture.generate.engines.patching import Continuation, Inspection, Patch, Vector
+from polyculture.generate.engines.patching import Continuation, Inspection, Patch
 from polyculture.generate.engines.transformers.layers import Change, hooked
 from polyculture.generate.engines.transformers.loading import Loaded
 from polyculture.generate.engines.transformers.tree import MASKED_LAYERS, layer_kinds
@@ -50,21 +50,6 @@ class PatchedWriter:
     def first_logits(self, patches: Sequence[Patch]) -> torch.Tensor:
         """The logits of the first token behind the placeholder: [patches, vocabulary]."""
         return self._begin(patches).step()
-
-    def placeholder_states(self) -> Vector:
-        """The placeholder's own state at each layer: [layers, width]."""
-        seen: dict[int, Any] = {}
-
-        def seeing(layer: int) -> Change:
-            def see(state: torch.Tensor) -> None:
-                seen[layer] = state[0, -1].float().cpu().numpy()
-
-            return see
-
-        with hooked(self._layers, {number: seeing(number) for number in range(1, len(self._layers) + 1)}):
-            self.first_logits([Patch("placeholder")])
-        states: Vector = np.stack([seen[number] for number in sorted(seen)])
-        return states
 
     def _begin(self, patches: Sequence[Patch]) -> _Writing:
         depth = len(self._layers)
