@@ -12,7 +12,7 @@ _OWN = Path(__file__).parent
 CORE = Layout(
     TABLES,
     Layer(
-        (_OWN / "store.sql",),
+        (_OWN / "wanted.sql", _OWN / "store.sql"),
         {"bought": ("bought_responses", "bought_extractions"), "failed": ("failed_responses", "failed_extractions")},
         (_OWN / "purchases.sql", _OWN / "failures.sql"),
     ),

@@ -42,11 +42,12 @@ def describe(connection: duckdb.DuckDBPyConnection, layout: Layout) -> list[dict
     rooms = _rooms(layout.files)
     homes = {view: file.with_name(COLUMNS) for file in layout.files for view, _ in _headers([file])}
     declared = {table.name: table_comments(table) for table in layout.tables}
+    counting = {table.name: inspect.getdoc(table.row) or "" for table in layout.tables if table.wanted is not None}
     rows: list[dict[str, str]] = []
     for view, column, type_name in connection.execute(_QUERY).fetchall():
         if not rows or rows[-1]["view"] != view:
             row = next(filter(None, (room.views.get(view, {}).get("row") for room in rooms.values())), "")
-            meaning = headers.get(view) or row or _stored(view, declared)
+            meaning = headers.get(view) or row or counting.get(view) or _stored(view, declared)
             rows.append({"view": view, "column": "", "type": "", "meaning": meaning})
         home = rooms.get(homes.get(view.removeprefix("stored_"), Path()))
         meaning = _meaning(view, column, [*([home] if home else []), *rooms.values()], declared)

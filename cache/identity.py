@@ -30,11 +30,6 @@ def content_id(*parts: Any) -> str:
     return hashlib.blake2b(canonical, digest_size=12).hexdigest()
 
 
-def appended_id(sampling_id: str, sentence: str | None) -> str:
-    """The `sampling_id` of a model whose prompts, shared with other models, have a sentence of its own behind them."""
-    return sampling_id if sentence is None else content_id("appended", sampling_id, sentence)
-
-
 def file_sha256(path: Path) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal, read in constant memory."""
     with path.open("rb") as file:

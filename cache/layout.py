@@ -22,6 +22,17 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which rows of a table count: those of a request that stands in the view `view`, of samples below its `n`.
+
+    `view` has the columns request_id and n, and those of `alike`, which must have the same value in both.
+    """
+
+    view: str
+    alike: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class Table(Generic[R]):
     """A table of the store: its rows, and how they are kept.
@@ -38,6 +49,7 @@ class Table(Generic[R]):
     account: str | None = None  # the stage in the ledger that paid for its rows
     subject: str | None = None  # the column that names what was asked, where several rows share it; else the key
     unit: str = "rows"  # the word for its rows in messages: 'scores', 'answers'
+    wanted: Wanted | None = None  # its view, of this name, has the rows that count; None: the room's SQL says which
     asked: str = "model"  # the column that names the model that was asked and paid
 
     @property

@@ -5,12 +5,15 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
 from polyculture.cache.core import CORE
 from polyculture.cache.database import connect
@@ -102,11 +105,21 @@ def current_store(run: RunFolder, manifest: Manifest, layout: Layout = CORE) -> 
 
 
 def fill_store(
-    connection: duckdb.DuckDBPyConnection, run: RunFolder, manifest: Manifest, layout: Layout = CORE
+    connection: duckdb.DuckDBPyConnection,
+    run: RunFolder,
+    manifest: Manifest,
+    layout: Layout = CORE,
+    rows: Mapping[str, pa.Table] = MappingProxyType({}),
 ) -> None:
-    """Creates `stored_<table>` over all rows of a layout, and the views that say which of them count."""
+    """Creates `stored_<table>` over all rows of a layout, and the views that say which of them count.
+
+    `rows` stand in the place of those that the run has of a table, by name.
+    """
     create_views(connection, layout.only_current)
-    _put_rows(connection, run, manifest, layout)
+    of_files = tuple(table for table in layout.tables if table.name not in rows)
+    _put_rows(connection, run, manifest, replace(layout, tables=of_files))
+    for name, given in rows.items():
+        connection.from_arrow(given).insert_into(f"stored_{name}")
 
 
 def _put_rows(
@@ -208,16 +221,10 @@ def _put_run(connection: duckdb.DuckDBPyConnection, manifest: Manifest) -> None:
 def _run_rows(manifest: Manifest) -> dict[str, list[tuple[Any, ...]]]:
     """The rows of the tables of `run.sql`."""
     return {
-        "run": [(manifest.sampling_id, manifest.n)],
         "run_extractors": [
             (extractor, manifest.reader_id) for extractor in manifest.extractor_ids.values()
         ],  # one a topic
-        "run_models": [(model, manifest.sampling_id_of(model)) for model in manifest.models],
-        "run_appended": [
-            (model, language, manifest.sampling_id_of(model, language))
-            for model, sentences in manifest.appended.items()
-            for language in sentences
-        ],
+        "run_models": [(model,) for model in manifest.models],
         "run_asked": [(name, key, id_) for name, asked in manifest.asked.items() for key, id_ in asked.items()],
         "run_setups": [
             (*key.split(" ", 1), setup_id(setup), json.dumps(setup, ensure_ascii=False))

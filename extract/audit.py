@@ -14,10 +14,10 @@ from itertools import groupby
 from typing import Any
 
 from polyculture.cache.catalog import Catalog
+from polyculture.cache.folding import fold_surface
 from polyculture.cache.outcome import Outcome, Progress, silent
 from polyculture.cache.proportions import ShareInterval, wilson_interval
 from polyculture.extract.base import Extracted, Extractor, FoundMention, ResponseText
-from polyculture.extract.folding import fold_name
 from polyculture.extract.gold import GoldText
 
 MATCHINGS = ("strict", "span", "surface")
@@ -154,7 +154,7 @@ def _add(counts: MentionCounts, text: GoldText, extracted: Extracted, kinds: set
 _KEYS: Mapping[str, Callable[[FoundMention], Any]] = {
     "strict": lambda mention: (mention.start, mention.end, mention.kind),
     "span": lambda mention: (mention.start, mention.end),
-    "surface": lambda mention: fold_name(mention.surface),
+    "surface": lambda mention: fold_surface(mention.surface),
 }
 
 

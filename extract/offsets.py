@@ -15,10 +15,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from polyculture.cache.folding import Folded, fold_surface, fold_with_offsets, without_spaces
+from polyculture.cache.inflection import forms
 from polyculture.extract.base import FoundMention
 from polyculture.extract.boundaries import CLASSES, Boundaries, CharClass, Span
-from polyculture.extract.folding import Folded, fold, fold_name, without_spaces
-from polyculture.extract.rules import language_rules, rules
+from polyculture.extract.rules import rules
 
 _WITHOUT_BOUNDARIES = (CharClass.HAN, CharClass.HIRAGANA, CharClass.KATAKANA, CharClass.UNSPACED)
 
@@ -58,8 +59,8 @@ class _Finder:
     """Searches one text for many surfaces."""
 
     def __init__(self, text: str, language: str) -> None:
-        self._text, self._boundaries, self._rules = text, Boundaries(language), language_rules(language)
-        self._folded = fold(text)
+        self._text, self._language, self._boundaries = text, language, Boundaries(language)
+        self._folded = fold_with_offsets(text)
 
     def spans(self, surface: str, proper: bool) -> list[Span]:
         """The sorted spans of a surface, by the first search that finds any.
@@ -69,11 +70,11 @@ class _Finder:
         exact = self._free(_occurrences(surface, self._text))
         if exact and proper:
             return exact
-        name = fold_name(surface)
+        name = fold_surface(surface)
         return (
             self._free(self._in_folded(name))
             or exact
-            or self._free(span for form in self._rules.forms(name) for span in self._in_folded(form))
+            or self._free(span for form in forms(name, self._language) for span in self._in_folded(form))
             or list(self._inside_words(name))
             or self._spaces_aside(name)
         )

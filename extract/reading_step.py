@@ -23,7 +23,6 @@ from polyculture.cache.worker import Done, Kept, Span, Work
 from polyculture.extract.answer import UnusableAnswerError
 from polyculture.extract.base import Extracted
 from polyculture.extract.reading import read_raw
-from polyculture.extract.rows import extraction_rows
 from polyculture.extract.step import ExtractionStep, ExtractorChoice, ResponseRow
 from polyculture.generate.engines.models import Models
 from polyculture.generate.engines.reasoning import CUT
@@ -91,12 +90,11 @@ class ReadingStep:
     ) -> Iterator[Done]:
         """A row per response; none where the extractor is still to answer."""
         topic = self._catalog.topic(work.job.topic)
-        extractor_id = self._extractor.extractor_ids[topic.code]
-        answers = _stored_answers(kept, extractor_id)
+        answers = _stored_answers(kept, self._extractor.extractor_ids[topic.code])
         for item in items:
             read = _read(answers[item.cell.response_id], item, topic)
             if read is not None:
-                yield Done(extraction_rows(item.cell, read, topic, extractor_id, self._extractor.reader_id))
+                yield Done(self._extraction.rows(item, read, topic))
 
     def load(self, item: ResponseRow) -> None:
         """Nothing is asked."""

@@ -20,8 +20,8 @@ class ResponseColumns:
     """The columns that extractions and mentions copy from the response."""
 
     response_id: str
+    request_id: str
     prompt_id: str
-    sampling_id: str
     model: str
     language: str
     topic: str
@@ -48,13 +48,18 @@ _FOUND = ("surface", "kind", "start", "end", "hallucinated")
 
 
 def extraction_id(response_id: str, extractor_id: str, reader_id: str | None = None, attempt: int | None = None) -> str:
-    """The id of an extraction; of an answer of no use with its attempt. The first reader is no part of it."""
+    """The key of an extraction; of an answer of no use that of its attempt, whoever reads it."""
     of_reader = [reader_id] if reader_id and attempt is None else []
     return content_id(response_id, extractor_id, *([] if attempt is None else [attempt]), *of_reader)
 
 
 def extraction_rows(
-    cell: ResponseColumns, extracted: Extracted, topic: Topic, extractor_id: str, reader_id: str | None = None
+    cell: ResponseColumns,
+    extracted: Extracted,
+    topic: Topic,
+    extractor_id: str,
+    reader_id: str | None = None,
+    asked_id: str | None = None,
 ) -> tuple[Extraction | Mention, ...]:
     """One extracted response as its row of `extractions` and those of its mentions."""
     shared: dict[str, Any] = {name: getattr(cell, name) for name in RESPONSE_COLUMNS}
@@ -63,7 +68,7 @@ def extraction_rows(
     key = extraction_id(cell.response_id, extractor_id, reader_id, attempt)
     ids: dict[str, Any] = {"extractor_id": extractor_id, "extraction_id": key, "reader_id": reader_id}
     result: dict[str, Any] = {name: getattr(extracted, name) for name in _RESULT}
-    extraction = Extraction(**shared, **ids, mentions=len(extracted.mentions), **result)
+    extraction = Extraction(**shared, **ids, mentions=len(extracted.mentions), **result, asked_id=asked_id)
     mentions = [_mention(shared | ids, ordinal, mention, topic) for ordinal, mention in enumerate(extracted.mentions)]
     return (*mentions, extraction)
 
@@ -77,6 +82,7 @@ def extraction_tables(
     ids = [extraction_id(one.response_id, extractor_id) for one in found]
     extractions = _columns(own, extractor_id, ids)
     extractions["mentions"] = [len(one.mentions) for one in found]
+    extractions["asked_id"] = [None] * len(found)
     for column in _RESULT:
         extractions[column] = [getattr(one, column) for one in found]
     every = [(cell, key, mention) for cell, key, one in zip(own, ids, found, strict=True) for mention in one.mentions]

@@ -15,7 +15,7 @@ from polyculture.cache.shards import JobShards, committed_parts
 from polyculture.extract.base import Extracted
 from polyculture.extract.published import place, published_extractor_id
 from polyculture.extract.rows import ResponseColumns, extraction_id, extraction_rows
-from polyculture.generate.sampling import IMPORTED_ID
+from polyculture.generate.request import imported_request_id
 from polyculture.imports.items import ITEMS, Item, read_item
 from polyculture.imports.record import BadRow, Record
 from polyculture.imports.text import ImportedText, NoTextError
@@ -55,7 +55,8 @@ class Published:
                     self._labels.setdefault(item.qid, item.label)
         if sample is None or extraction_id(response_id, self._extractor_id) in self._known:
             return
-        cell = ResponseColumns(response_id, prompt.prompt_id, IMPORTED_ID, text.model, text.language, text.topic,
+        request = imported_request_id(text.model, prompt.prompt_id)
+        cell = ResponseColumns(response_id, request, prompt.prompt_id, text.model, text.language, text.topic,
                                text.condition, text.country, sample)  # fmt: skip
         rows = extraction_rows(cell, Extracted(response_id, "ok", found), topic, self._extractor_id)
         self._waiting.setdefault(job, []).extend(rows)

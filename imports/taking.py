@@ -45,7 +45,7 @@ from polyculture.cache.shards import JobShards, committed_parts
 from polyculture.generate.detection import detect
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.refusals import is_refusal
-from polyculture.generate.sampling import IMPORTED_ID
+from polyculture.generate.request import imported_request_id
 from polyculture.imports.items import by_text
 from polyculture.imports.mapping import Columns
 from polyculture.imports.published import Published
@@ -250,8 +250,8 @@ class _Taking:
         found = detect(text.text, self._catalog.language(text.language), self._catalog)
         return Response(
             response_id=response_id,
+            request_id=imported_request_id(text.model, prompt.prompt_id),
             prompt_id=prompt.prompt_id,
-            sampling_id=IMPORTED_ID,
             model=text.model,
             language=text.language,
             topic=text.topic,

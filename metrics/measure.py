@@ -43,7 +43,7 @@ from polyculture.metrics.intervals.model import (
 )
 from polyculture.metrics.intervals.wordings import wordings_interval
 
-WHOLE_TABLES = ("prompts", "links", "entities", "entity_countries")
+WHOLE_TABLES = ("prompts", "wanted_responses", "links", "entities", "entity_countries")
 
 
 def measure(run: RunFolder, progress: Progress = silent, selection: str = MAIN) -> Outcome:
@@ -85,12 +85,7 @@ def inputs_id(run: RunFolder, selection: str = MAIN) -> str:
     The parts of sharded tables are known by name, size and time of writing: none is ever written to in place.
     """
     manifest = read_manifest(run.manifest)
-    asked = (
-        manifest.model_dump(include={"models", "countries", "n", "sampling_id", "extractor_ids"}) if manifest else {}
-    )
-    known = manifest.sampling_ids.items() if manifest else ()
-    sentences = [manifest.appended] if manifest and manifest.appended else []
-    setups = [(model, found) for model, found in sorted(known) if found != asked["sampling_id"]]
+    asked = manifest.model_dump(include={"models", "countries", "extractor_ids"}) if manifest else {}
     whole = {name: file_sha256(run.table(name)) for name in WHOLE_TABLES if run.table(name).exists()}
     parts = [
         (str(part.relative_to(run.root)), part.stat().st_size, part.stat().st_mtime_ns)
@@ -100,7 +95,7 @@ def inputs_id(run: RunFolder, selection: str = MAIN) -> str:
     package = Path(__file__).parent
     method = [file_sha256(file) for file in sorted(package.rglob("*")) if file.suffix in (".py", ".sql")]
     method += [file_sha256(file) for file in selection_files(selection)] if selection != MAIN else []
-    return content_id(asked, whole, parts, method, *setups, *sentences)
+    return content_id(asked, whole, parts, method)
 
 
 def _with_base(store: duckdb.DuckDBPyConnection, found: Sequence[Interval]) -> Iterator[Interval]:

@@ -9,9 +9,9 @@ from typing import Any
 import pandas as pd
 
 from polyculture.cache.manifest import Manifest
-from polyculture.reports.figures.charts import Dots, key_of
-from polyculture.reports.figures.figure import Key, Panel
-from polyculture.reports.figures.mark import Mark
+from polyculture.reports.figures.chart import Mark
+from polyculture.reports.figures.figure import Key, Panel, key_of
+from polyculture.reports.figures.kinds import dots
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, share
 from polyculture.reports.texts import SectionTexts, texts
@@ -54,17 +54,17 @@ def _panel(
             f"{title}, {names.condition(row['condition'])}, {row['component']}: {share(row['share'], 1)} "
             f"{_interval(row)} of {count(row['used'])} values",
             {"condition": str(row["condition"])},
-        ).address()
+        )
         for row in frame.to_dict("records")
     ]
-    drawn = frame.rename(columns={"component": "row", "condition": "series", "share": "value"})
-    drawn = drawn.rename(columns={"share_low": "low", "share_high": "high"})
-    chart = Dots(
-        name=f"components-{metric}",
+    names_of = {"component": "row", "condition": "series", "share": "value", "share_low": "low", "share_high": "high"}
+    drawn = frame.rename(columns=names_of)[["row", "series", "value", "low", "high"]]
+    chart = dots(
+        drawn.astype({"value": float, "low": float, "high": float}).assign(
+            mark=pd.Series(marks, frame.index, dtype=object)
+        ),
         alternative=f"{said.words['title']}: {title}",
-        frame=drawn[["row", "series", "value", "low", "high"]].astype({"value": float}).assign(mark=marks),
-        rows=rows,
-        labels=rows,
+        rows=dict(zip(rows, rows, strict=True)),
         series=conditions,
         label=said.words["axis"],
         limits=(0, 1),

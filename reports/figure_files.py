@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple
 
 from matplotlib.figure import Figure as Drawing
+from matplotlib.lines import Line2D
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.files import replacing
@@ -17,15 +19,15 @@ from polyculture.cache.layout import Layout
 from polyculture.cache.run_folder import RunFolder
 from polyculture.metrics import METRICS
 from polyculture.reports.building import build_sections, open_report
-from polyculture.reports.figures.figure import Chart, Figure, Key, Panel
-from polyculture.reports.figures.heat import Heat
-from polyculture.reports.figures.heat_picture import heat_picture
-from polyculture.reports.figures.inline import taking
-from polyculture.reports.figures.print_style import POINTS, SCALE, for_paper, print_fonts
+from polyculture.reports.figures.figure import Drawable, Figure, Key, Panel
+from polyculture.reports.figures.style import INK, MUTED, SERIES, SHAPES, installed_fonts, style
 from polyculture.reports.section import Section
 from polyculture.reports.sections import OWN_SECTIONS
 
-_NARROWEST = 110.0  # pixels of a chart beside its labels
+_MARKERS = {**{letter: marker for marker, letter in SHAPES.items()}, "○": "o"}
+_HOLLOW = ("outline", "○", "▭", "▯")
+_INCH = 72  # points
+_LINE = 9.5  # points of a line of the legend
 _DPI = 600  # of a PNG
 _NO_DATE: Mapping[str, Mapping[str, Any]] = {
     "svg": {"Date": None, "Creator": None},
@@ -42,15 +44,14 @@ class FigureFormat(StrEnum):
     PNG = "png"
 
 
-@dataclass(frozen=True)
-class Drawn:
+class Drawn(NamedTuple):
     """A drawing of a section: the figure that it is of, its own title, and its legend."""
 
     section: str
     figure: str
     title: str
     caption: str
-    chart: Chart
+    chart: Drawable
     keys: tuple[Key, ...] = ()
 
 
@@ -72,33 +73,40 @@ def write_figures(
     with open_report(run, catalog, layout, sections) as data:
         drawn = [one for built in build_sections(data, sections) for one in _drawn(built.section.name, built.context)]
     wanted = tuple(dict.fromkeys(formats))
-    written, lines = [], ["file\tfigure\tdrawing\tcaption"]
+    written: list[Path] = []
+    lines = ["file\tfigure\tdrawing\tcaption"]
     for name, one in _named(drawn):
         lines.append("\t".join((name, *(" ".join(said.split()) for said in (one.figure, one.title, one.caption)))))
-        for format in wanted:
-            path = folder / f"{name}.{format}"
-            _write(one, path, format, inches)
-            written.append(path)
+        files = {format: folder / f"{name}.{format}" for format in wanted}
+        write_figure(one.chart, one.keys, files, inches)
+        written += files.values()
     with replacing(folder / "captions.tsv") as temporary:
         temporary.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return written
 
 
+def write_figure(
+    chart: Drawable, keys: Sequence[Key], files: Mapping[FigureFormat, Path], inches: float, title: str = ""
+) -> None:
+    """Writes one drawing with its legend, and its title below that where it has one, to a file of each format."""
+    with style("paper", installed_fonts()):
+        drawing = _with_legend(chart, [*keys, *([Key(title, "")] if title else [])], inches * _INCH)
+        for format, path in files.items():
+            with replacing(path) as temporary:
+                drawing.savefig(temporary, format=str(format), dpi=_DPI, metadata=_NO_DATE[format])
+
+
 def _drawn(section: str, context: object) -> Iterator[Drawn]:
-    """All drawings in a section's context, wherever in it they stand."""
+    """All drawings in a section's context, wherever in it they are."""
     if isinstance(context, Figure):
         for panel in (*(panel for row in context.rows for panel in row), *context.folded):
             caption = f"{panel.says} {context.caption}".strip()
             yield Drawn(section, context.title, panel.title, caption, panel.chart, context.keys)
     elif isinstance(context, Panel):
-        yield Drawn(section, "", context.title, context.says, context.chart)
+        yield Drawn(section, "", context.title, context.says or context.chart.alternative, context.chart)
     elif is_dataclass(context) and not isinstance(context, type):
-        if hasattr(context, "draw"):
-            chart = cast(Chart, context)
-            yield Drawn(section, "", getattr(chart, "name", ""), getattr(chart, "alternative", ""), chart)
-        else:
-            for field in fields(context):
-                yield from _drawn(section, getattr(context, field.name))
+        for field in fields(context):
+            yield from _drawn(section, getattr(context, field.name))
     elif isinstance(context, Mapping):
         for value in context.values():
             yield from _drawn(section, value)
@@ -116,29 +124,21 @@ def _named(drawn: Sequence[Drawn]) -> Iterator[tuple[str, Drawn]]:
         yield "-".join(filter(None, (one.section, f"{numbers[one.section]:02}", words))), one
 
 
-def _write(one: Drawn, path: Path, format: FigureFormat, inches: float) -> None:
-    with print_fonts():
-        drawing = _drawing(one.chart, inches)
-        for_paper(drawing, one.keys, inches)
-        with replacing(path) as temporary:
-            drawing.savefig(temporary, format=str(format), dpi=_DPI, metadata=_NO_DATE[format], transparent=False)
-
-
-def _drawing(chart: Chart, inches: float) -> Drawing:
-    """The chart, as wide as the column where it has a width of its own to change."""
-    if isinstance(chart, Heat):
-        return heat_picture(chart)
-    drawing = _taken(chart)
-    width = getattr(chart, "width", None)
-    if width is None:
-        return drawing
-    wanted = inches * POINTS / SCALE
-    fitting = max(_NARROWEST, width + wanted - drawing.get_size_inches()[0] * POINTS)
-    return _taken(replace(chart, width=fitting))  # type: ignore[type-var]
-
-
-def _taken(chart: Chart) -> Drawing:
-    taken: list[Drawing] = []
-    with taking(taken.append):
-        chart.draw()
-    return taken[0]
+def _with_legend(chart: Drawable, keys: Sequence[Key], width: float) -> Drawing:
+    """The drawing with its legend above: a line for each key, more where it would be wider than the drawing."""
+    letters = int(width / 3.6)
+    lines = [(key, part, not place) for key in keys for place, part in enumerate(textwrap.wrap(key.label, letters))]
+    drawing = chart.picture(width, _LINE * len(lines))
+    wide, high = (float(side) * _INCH for side in drawing.get_size_inches())
+    for number, (key, part, first) in enumerate(lines):
+        up = 1 - (number + 0.6) * _LINE / high
+        drawing.text(12 / wide, up, part, va="center_baseline")
+        if first and key.mark:
+            colour = SERIES[key.number - 1] if key.number else MUTED if key.mark != "outline" else INK
+            shape = _MARKERS.get(key.mark, "s")  # a letter would put a second font into the file
+            face = "none" if key.mark in _HOLLOW else colour
+            look = {"color": colour, "marker": shape, "markerfacecolor": face, "markersize": 4.5}
+            drawing.add_artist(Line2D([6 / wide], [up], **look))
+    drawing.patch.set_visible(True)
+    drawing.patch.set_facecolor("white")
+    return drawing

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from polyculture.reports.figures.boards import board_figure, line_id
+from polyculture.reports.figures.by_model import board_figure, line_id
 from polyculture.reports.figures.figure import Figure
 from polyculture.reports.names import Names
 from polyculture.reports.numbers import FormattedEstimate, count, estimate, known

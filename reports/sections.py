@@ -15,7 +15,6 @@ from polyculture.reports.section import ReportData, ReportTable, Section
 if TYPE_CHECKING:
     import pandas as pd
 
-    from polyculture.cache.manifest import Manifest
     from polyculture.reports.claims import Claims
     from polyculture.reports.comparisons import Comparisons
     from polyculture.reports.components import ComponentsFigure
@@ -26,11 +25,8 @@ if TYPE_CHECKING:
     from polyculture.reports.health import Health
     from polyculture.reports.leaderboard import Leaderboards
     from polyculture.reports.method import Method
-    from polyculture.reports.names import Names
     from polyculture.reports.text_labels import TextLabels
     from polyculture.reports.texts import Metric
-
-    Draw = Callable[[pd.DataFrame, Manifest, Names], Figure]
 
 _FOLDER = Path(__file__).parent
 _SQL = _FOLDER / "sql"
@@ -158,22 +154,18 @@ def _distrust(data: ReportData) -> Health | None:
 
 
 def _figure(name: str) -> Section:
-    """The section of the figure that `figures/<name>.py` makes of `sql/<name>.sql`, with others that its metric has."""
+    """The section of a metric's figures, from `sql/<name>.sql` and the tables beside it."""
 
     def build(data: ReportData) -> FigureSection | None:
-        from importlib import import_module
-
-        from polyculture.reports.figures.others import first_and_others
+        from polyculture.reports.figures.of_metric import figures_of
         from polyculture.reports.texts import texts
 
         if not data.about_texts:
             return None
-        draw: Draw = getattr(import_module(f"polyculture.reports.figures.{name}"), name)
-        drawn = draw(data.frame(section.tables[0]), data.manifest, data.names)
         frames = {table.name: data.frame(table) for table in section.tables}
-        figure, others = first_and_others(name, drawn, frames, data.manifest, data.names)
+        figure, *others = figures_of(name, frames, data.manifest, data.names)
         estimators = _estimators(data) if name == "diversity" else None
-        return FigureSection(texts().metrics[name], figure, estimators, others)
+        return FigureSection(texts().metrics[name], figure, estimators, tuple(others))
 
     beside = _BESIDE.get(name, ())
     section = Section(

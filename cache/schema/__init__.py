@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from polyculture.cache.layout import Table
+from polyculture.cache.layout import Table, Wanted
 from polyculture.cache.schema.generated import (
     ALL_CONDITIONS,
     CONDITIONS,
@@ -19,6 +19,7 @@ from polyculture.cache.schema.generated import (
     Mention,
     Prompt,
     Response,
+    WantedResponse,
 )
 from polyculture.cache.schema.imported import ImportedFile, ImportedPrompt, ImportFailure, PublishedLink
 from polyculture.cache.schema.linked import Candidate, Entity, EntityCountry, KnownCountry, Link
@@ -46,6 +47,7 @@ __all__ = [
     "SATURATION_INTERVALS",
     "TABLES",
     "VARIANCE_COMPONENTS",
+    "WANTED_RESPONSES",
     "Candidate",
     "Condition",
     "Entity",
@@ -65,10 +67,21 @@ __all__ = [
     "Response",
     "SaturationInterval",
     "VarianceComponent",
+    "WantedResponse",
 ]
 
 PROMPTS = Table("prompts", Prompt)
-RESPONSES = Table("responses", Response, key="response_id", shared=True, account="generate", subject="prompt_id")
+WANTED_RESPONSES = Table("wanted_responses", WantedResponse)
+RESPONSES = Table(
+    "responses",
+    Response,
+    key="response_id",
+    shared=True,
+    account="generate",
+    subject="prompt_id",
+    wanted=Wanted("wanted_responses"),
+)
+READ = Wanted("wanted_extractions", ("extractor_id", "reader_id"))
 EXTRACTIONS = Table(
     "extractions",
     Extraction,
@@ -76,8 +89,9 @@ EXTRACTIONS = Table(
     account="extract",
     asked="extractor_model",
     subject="response_id",
+    wanted=READ,
 )
-MENTIONS = Table("mentions", Mention, commit="extractions")
+MENTIONS = Table("mentions", Mention, commit="extractions", wanted=READ)
 LINKS = Table("links", Link)
 CANDIDATES = Table("candidates", Candidate)
 ENTITIES = Table("entities", Entity)
@@ -95,6 +109,7 @@ IMPORT_FAILURES = Table("import_failures", ImportFailure)
 
 TABLES: tuple[Table[Any], ...] = (
     PROMPTS,
+    WANTED_RESPONSES,
     RESPONSES,
     EXTRACTIONS,
     MENTIONS,

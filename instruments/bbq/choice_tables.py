@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
+import pandas as pd
+
 from polyculture.instruments.bbq.answer_blocks import AnswerBlock, anchor, answer_blocks
-from polyculture.instruments.bbq.region_figure import Point, Region
+from polyculture.instruments.bbq.region_figure import region
+from polyculture.reports.figures.chart import Mark
 from polyculture.reports.figures.figure import Panel
-from polyculture.reports.figures.mark import Jump
 from polyculture.reports.names import Names, short
 from polyculture.reports.numbers import FormattedEstimate, count, decimal, estimate, lacking, share
 
@@ -96,27 +98,24 @@ def _panels(place: int, title: str, rows: Sequence[Row], numbers: Mapping[str | 
     panels = []
     for end, context in CONTEXTS.items():
         points = points_of(end, place, numbers, rows, title)
-        if not points:
-            continue
-        alternative = f"Accuracy against diff-bias in {context} contexts, a point a category. {title}"
-        panels.append(Panel(context, Region(f"choice-{place}-{end}", alternative, context, points)))
+        if len(points):
+            panels.append(Panel(f"{context} contexts", region(points, context, title)))
     return tuple(panels)
 
 
-def points_of(
-    end: str, place: int, numbers: Mapping[str | None, str], rows: Sequence[Row], title: str
-) -> tuple[Point, ...]:
-    """A point for each row that has both numbers; it leads to its category's answers in the group `place`."""
-    return tuple(
-        Point(
-            numbers[row["category"]],
-            row[f"directed_acc_{end}"],
-            row[f"diff_bias_{end}"],
-            Jump(_said(row, end, title), anchor(place, numbers[row["category"]])),
-        )
+def points_of(end: str, place: int, numbers: Mapping[str | None, str], rows: Sequence[Row], title: str) -> pd.DataFrame:
+    """A point for each row that has both numbers (columns name, x, y, mark); it leads to its category's answers."""
+    points = [
+        {
+            "name": numbers[row["category"]],
+            "x": row[f"directed_acc_{end}"],
+            "y": row[f"diff_bias_{end}"],
+            "mark": Mark(_said(row, end, title), to=anchor(place, numbers[row["category"]])),
+        }
         for row in rows
         if row[f"directed_acc_{end}"] is not None and row[f"diff_bias_{end}"] is not None
-    )
+    ]
+    return pd.DataFrame(points)
 
 
 def _said(row: Row, end: str, title: str) -> str:

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import Any
 
 from polyculture.instruments.bbq.choice_tables import CONTEXTS, ChoiceGroup, points_of
-from polyculture.instruments.bbq.region_figure import Region
+from polyculture.instruments.bbq.region_figure import region
 from polyculture.reports.figures.figure import Panel
 from polyculture.reports.names import Names
 
@@ -58,11 +58,9 @@ def _apart(row: Row) -> tuple[str, str, str, str]:
 
 def _panels(end: str, model: str, place: int, group: ChoiceGroup, rows: Sequence[Row]) -> tuple[Panel, ...]:
     panels = []
-    for turn, (prompt, own) in enumerate(groupby(rows, key=lambda row: row["prompt"])):
+    for prompt, own in groupby(rows, key=lambda row: row["prompt"]):
         title = f"{model}, prompt {prompt}"
         points = points_of(end, place, group.numbers, list(own), title)
-        if points:
-            what = f"Accuracy against diff-bias in {CONTEXTS[end]} contexts, a point a category. {title}"
-            region = Region(f"choice-{place}-{end}-{turn}", what, CONTEXTS[end], points, small=True)
-            panels.append(Panel(title, region))
+        if len(points):
+            panels.append(Panel(title, region(points, CONTEXTS[end], f"{group.title}, prompt {prompt}", small=True)))
     return tuple(panels)

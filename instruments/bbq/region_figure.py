@@ -2,88 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
-from markupsafe import Markup
+import pandas as pd
 from matplotlib.axes import Axes
 
-from polyculture.reports.figures.drawing import MUTED, PAPER, RULE, SERIES, TEXT, Margins, canvas, style
-from polyculture.reports.figures.inline import to_svg
-from polyculture.reports.figures.mark import Jump
+from polyculture.reports.figures.chart import Chart
+from polyculture.reports.figures.kinds import scatter
+from polyculture.reports.figures.style import MUTED, RULE
 
-SIDE = 290.0  # pixels: two of them stand side by side
-SMALL = 150.0  # of small multiples: five stand side by side
-_ROOM = 0.02  # beyond the axes' ends, so that a point on the edge is whole
-_FONT = 10
-_NEAR = (0.06, 0.1)  # of accuracy and bias: points so near to a labelled one have no label
+_WIDE, _SMALL = 169.0, 88.0  # points: two of them stand side by side, or five
+_ROOM = 0.02  # beyond the scales' ends, so that a point on the edge is whole
 _CORNERS = {
     "ambiguous": ((0.0, 0.0, 1.0), (-1.0, 1.0, 0.0)),  # |bias| <= 1 - accuracy
     "disambiguated": ((0.0, 0.5, 1.0, 0.5), (0.0, 1.0, 0.0, -1.0)),  # |bias| <= 1 - |2 accuracy - 1|, where n_b = n_c
 }
+_WHOLE = "all"  # the name of the point of the whole data set
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """A category by its number in the table; 'all' is the whole data set."""
+def region(points: pd.DataFrame, context: str, title: str, *, small: bool = False) -> Chart:
+    """The points of one model in one kind of context ('ambiguous' or 'disambiguated').
 
-    label: str
-    accuracy: float
-    bias: float
-    jump: Jump  # to its answers
+    Columns: name (a category's number in the table, or 'all'), x (accuracy), y (diff-bias) and mark, which leads to its
+    answers. A small one is one of many: without names of points and scales.
+    """
 
-    @property
-    def whole(self) -> bool:
-        return self.label == "all"
+    def behind(axes: Axes) -> None:
+        axes.fill(*_CORNERS[context], facecolor=RULE, edgecolor=MUTED, alpha=0.35, linewidth=0.6, zorder=1)
+        axes.axhline(0, color=MUTED, linewidth=0.6, zorder=2)
 
-
-@dataclass(frozen=True, slots=True)
-class Region:
-    """The points of one model in one kind of context."""
-
-    name: str  # of its ids on the page
-    alternative: str
-    context: str  # 'ambiguous' | 'disambiguated'
-    points: Sequence[Point]
-    small: bool = False  # one of many: without labels of points and axes
-
-    def draw(self) -> Markup:
-        """The figure as an `<svg>` element."""
-        side, margins = (SMALL, Margins(34, 6, 8, 22)) if self.small else (SIDE, Margins(62, 10, 16, 44))
-        with style():
-            figure, axes = canvas(side, side, margins)
-            across, up = _CORNERS[self.context]
-            axes.fill(across, up, facecolor=RULE, edgecolor=MUTED, alpha=0.35, linewidth=1, zorder=1)
-            axes.axhline(0, color=MUTED, linewidth=1, zorder=2)
-            for point in sorted(self.points, key=lambda one: one.whole):
-                _mark(axes, point, 0.4 if self.small else 1.0)
-            for point in () if self.small else labelled(self.points):
-                axes.annotate(point.label, (point.accuracy, point.bias), xytext=(5, 4), textcoords="offset points",
-                              fontsize=_FONT, color=TEXT, zorder=4)  # fmt: skip
-            axes.set_xlim(-_ROOM, 1 + _ROOM)
-            axes.set_ylim(-1 - 2 * _ROOM, 1 + 2 * _ROOM)
-            axes.set_xticks((0, 0.5, 1))
-            axes.set_yticks((-1, 0, 1) if self.small else (-1, -0.5, 0, 0.5, 1))
-            if not self.small:
-                axes.set_xlabel(f"accuracy, {self.context}")
-                axes.set_ylabel("diff-bias")
-            return to_svg(figure, self.name, self.alternative)
-
-
-def _mark(axes: Axes, point: Point, scale: float) -> None:
-    ink, shape, size = (SERIES[1], "D", 60) if point.whole else (SERIES[0], "o", 36)
-    marks = axes.scatter(
-        [point.accuracy], [point.bias], s=size * scale, color=ink, marker=shape, edgecolor=PAPER, zorder=3
+    whole = points["name"] == _WHOLE
+    frame = points.assign(series=whole.map({True: "whole", False: "category"})).sort_values("series")
+    return scatter(
+        frame.drop(columns="name") if small else frame.assign(name=frame["name"].mask(whole, "")),
+        alternative=f"Accuracy against diff-bias in {context} contexts, a point a category. {title}",
+        series=("category", "whole"),
+        labels=("", "") if small else (f"accuracy, {context}", "diff-bias"),
+        limits=((-_ROOM, 1 + _ROOM), (-1 - 2 * _ROOM, 1 + 2 * _ROOM)),
+        width=_SMALL if small else _WIDE,
+        size=7.0 if small else 12.0,
+        behind=behind,
     )
-    marks.set_urls([point.jump.address()])
-
-
-def labelled(points: Sequence[Point]) -> list[Point]:
-    """The categories whose labels can be read: none is near another one."""
-    kept: list[Point] = []
-    for point in points:
-        crowded = any(abs(point.accuracy - one.accuracy) < _NEAR[0] and abs(point.bias - one.bias) < _NEAR[1]
-                      for one in kept)  # fmt: skip
-        if not point.whole and not crowded:
-            kept.append(point)
-    return kept

@@ -13,6 +13,7 @@ from polyculture.reports.section import ReportData, ReportTable, Section
 
 if TYPE_CHECKING:
     from polyculture.reports.figures.figure import Panel
+    from polyculture.reports.figures.heat import Heat
 
 _FOLDER = Path(__file__).parent
 _MAPS, _TESTS = _FOLDER / "culture_mcq_attention.sql", _FOLDER / "culture_mcq_attention_tests.sql"
@@ -110,32 +111,27 @@ def _groups(rows: Sequence[Row]) -> list[str]:
     return ordered(read_cultures().levels, {row[name] for row in rows for name in ("option_group", "target_group")})
 
 
-def _heat(caption: str, rows: Sequence[Row], groups: Sequence[str], end: float) -> Any:
+def _heat(caption: str, rows: Sequence[Row], groups: Sequence[str], end: float) -> Heat:
     import pandas as pd
 
-    from polyculture.reports.figures.heat import Heat
+    from polyculture.reports.figures.heat import Heat, plain_heads
     from polyculture.reports.names import short
 
     targets = sorted(
         {(row["target_group"], row["target"]) for row in rows}, key=lambda one: (groups.index(one[0]), one)
     )
-    # A region may be called as a culture is: a place of the map that has one name twice would stay empty.
-    lines, columns = [f"row {one}" for _, one in targets], [f"column {one}" for one in groups]
-    places = {(f"row {row['target']}", f"column {row['option_group']}"): row for row in rows}
-    table = pd.DataFrame(
-        [[places[line, column]["mean_z"] if (line, column) in places else float("nan") for column in columns]
-         for line in lines], index=lines, columns=columns, dtype=float,
-    )  # fmt: skip
-    return Heat(
-        caption=caption,
-        table=table,
-        rows=[short(one) for _, one in targets],
-        columns=[short(one) for one in groups],
-        limits=(-end, end),
-        outlined=frozenset((f"row {one}", f"column {group}") for group, one in targets),
-        signed=True,
-        notes={place: f"n {row['n_options']}" for place, row in places.items()},
-    )
+    cells = [
+        {
+            "row": short(row["target"]),
+            "column": short(row["option_group"]),
+            "value": row["mean_z"],
+            "framed": row["target_group"] == row["option_group"],
+            "note": f"n {row['n_options']}",
+        }
+        for row in rows
+    ]
+    lines, columns = (plain_heads([short(one) for one in some]) for some in ([one for _, one in targets], groups))
+    return Heat(caption, pd.DataFrame(cells), lines, columns, (-end, end), signed=True)
 
 
 def _test(row: Row) -> AttentionTest:

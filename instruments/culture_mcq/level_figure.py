@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from polyculture.reports.figures.charts import Dots, key_of
-from polyculture.reports.figures.figure import Key, Panel
+from polyculture.reports.figures.figure import Key, Panel, key_of
+from polyculture.reports.figures.kinds import dots
 from polyculture.reports.names import short
 
 KINDS = {
@@ -27,7 +27,7 @@ def level_keys() -> tuple[Key, ...]:
     return tuple(key_of(words, number) for number, words in enumerate(KINDS.values()))
 
 
-def level_panel(name: str, title: str, rows: Sequence[Row]) -> Panel | None:
+def level_panel(title: str, rows: Sequence[Row]) -> Panel | None:
     """The shares of all questions and of each level, from rows of `culture_mcq.sql`; None where none was answered."""
     shown = [row for row in rows if row["part"] in PARTS and row["answered"]]
     if not shown:
@@ -38,14 +38,11 @@ def level_panel(name: str, title: str, rows: Sequence[Row]) -> Panel | None:
         for kind in KINDS
     ]
     frame = pd.DataFrame(found).astype({"value": float, "low": float, "high": float})
-    labels = [f"{_name(row)} ({row['answered']:,})" for row in shown]
     said = "; ".join(f"{_name(row)}: {_in_words(row)}" for row in shown)
-    chart = Dots(
-        name=name,
+    chart = dots(
+        frame,
         alternative=f"Shares of the answers by level: {title}. {said}",
-        frame=frame,
-        rows=[str(number) for number in range(len(shown))],
-        labels=labels,
+        rows={str(number): f"{_name(row)} ({row['answered']:,})" for number, row in enumerate(shown)},
         series=list(KINDS),
         label="share of the answers",
         limits=(0.0, 1.0),

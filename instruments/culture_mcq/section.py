@@ -95,8 +95,7 @@ def _build(data: ReportData) -> CulturalKnowledge | None:
     for row in data.reading.lines(_TESTS):
         tests.setdefault(_key(row), []).append(row)
     groups = [
-        _group(number, key, list(some), tests.get(key, []), data)
-        for number, (key, some) in enumerate(groupby(shares, key=_key))
+        _group(key, list(some), tests.get(key, []), data) for key, some in groupby(shares, key=_key)
     ]  # sorted by the query
     return CulturalKnowledge(tuple(groups[:_SHOWN_GROUPS]), max(0, len(groups) - _SHOWN_GROUPS), level_keys())
 
@@ -114,14 +113,12 @@ def study_title(key: Sequence[Any], data: ReportData) -> str:
     return f"{data.names.model(model)}, {_DATASETS.get(dataset, dataset)}, {kind} questions: {way}"
 
 
-def _group(
-    number: int, key: tuple[Any, ...], rows: Sequence[Row], tests: Sequence[Row], data: ReportData
-) -> ShareGroup:
+def _group(key: tuple[Any, ...], rows: Sequence[Row], tests: Sequence[Row], data: ReportData) -> ShareGroup:
     from polyculture.instruments.culture_mcq.level_figure import level_panel
 
     title = study_title(key, data)
     shown = [row for row in rows if row["part"] != "target" and row["name"] != "not known"]
-    levels = level_panel(f"levels-{number}", title, rows)
+    levels = level_panel(title, rows)
     return ShareGroup(title, tuple(_line(row) for row in shown), tuple(_test(row) for row in tests), levels)
 
 

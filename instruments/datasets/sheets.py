@@ -13,6 +13,7 @@ from typing import Any
 from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
 
 from polyculture.cache.errors import DataSetError
+from polyculture.cache.folding import fold
 from polyculture.instruments.datasets.model import SourceLocation
 
 SUFFIXES = (".xlsx", ".xls", ".ods", ".csv", ".tsv")
@@ -55,7 +56,7 @@ class Sheet:
 
 def plain_title(title: str) -> str:
     """A column's name as names are compared: without case, underscores and repeated blanks."""
-    return " ".join(title.replace("_", " ").split()).casefold()
+    return fold(title.replace("_", " "))
 
 
 def read_sheets(folder: Path, path: Path) -> list[Sheet]:

@@ -87,15 +87,13 @@ def study(asked: Asked, options: EmbeddingsOptions) -> Study:
 
 def _write_maps(asked: Asked, folder: Path) -> None:
     """Writes an SVG file per map into a folder."""
-    from polyculture.cache.files import replacing, store_faults
-    from polyculture.instruments.embeddings.entity_map import standalone_maps
+    from polyculture.cache.files import store_faults
+    from polyculture.instruments.embeddings.entity_map import write_maps
 
     with store_faults(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    for name, svg in standalone_maps(asked.run):
-        with replacing(folder / f"{name}.svg") as temporary:
-            temporary.write_text(svg, encoding="utf-8")
-        asked.say(f"Wrote {folder / name}.svg")
+    for path in write_maps(asked.run, folder):
+        asked.say(f"Wrote {path}")
 
 
 def _needs(_options: EmbeddingsOptions) -> tuple[Capability[Any], ...]:

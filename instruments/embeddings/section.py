@@ -10,7 +10,7 @@ from polyculture.reports.section import ReportData, ReportTable, Section
 
 if TYPE_CHECKING:
     from polyculture.instruments.embeddings.separation_table import SeparationLine
-    from polyculture.reports.figures.figure import Panel
+    from polyculture.reports.figures.figure import Key, Panel
 
 _FOLDER = Path(__file__).parent
 _SEPARATIONS, _POSITIONS = _FOLDER / "separations.sql", _FOLDER / "entity_positions.sql"
@@ -22,13 +22,15 @@ class HiddenStates:
 
     lines: tuple[SeparationLine, ...]
     maps: tuple[Panel, ...]
+    keys: tuple[Key, ...]  # of the maps
 
 
 def _build(data: ReportData) -> HiddenStates | None:
+    from polyculture.instruments.embeddings.entity_map import KEYS
     from polyculture.instruments.embeddings.separation_table import entity_maps, separation_lines
 
     lines = separation_lines(data.reading.lines(_SEPARATIONS), data.names)
-    return HiddenStates(lines, entity_maps(data.reading.frame(_POSITIONS), data.names)) if lines else None
+    return HiddenStates(lines, entity_maps(data.reading.frame(_POSITIONS), data.names), KEYS) if lines else None
 
 
 SECTIONS = (

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from polyculture.instruments.embeddings.entity_map import MAP_KEY, EntityMap, subject
+from polyculture.instruments.embeddings.entity_map import MAP_KEY, entity_map, subject
 from polyculture.reports.figures.figure import Panel
 from polyculture.reports.names import Names, short
 from polyculture.reports.numbers import FormattedEstimate, count, decimal, estimate, known, lacking, probability
@@ -41,11 +41,12 @@ def separation_lines(rows: Sequence[Row], names: Names) -> tuple[SeparationLine,
 def entity_maps(frame: pd.DataFrame, names: Names) -> tuple[Panel, ...]:
     """A panel per map from the rows of `entity_positions.sql`, at most `SHOWN_MAPS`."""
     panels: list[Panel] = []
-    for number, (key, points) in enumerate(frame.groupby(list(MAP_KEY), sort=True)):
+    for key, points in frame.groupby(list(MAP_KEY), sort=True):
         named = dict(zip(MAP_KEY, (short(str(part)) for part in key), strict=True))
         place = f"{names.model(named['model'])}, {names.language(named['language'])}, {named['culture']}"
         title = f"{place}: {subject(named)}"
-        panels.append(Panel(title, EntityMap(f"apart-{number}", f"Map of entities. {title}", points)))
+        alternative = f"{title} ({named['dataset']}, {named['contexts']} contexts)"
+        panels.append(Panel(title, entity_map(points, alternative)))
         if len(panels) == SHOWN_MAPS:
             break
     return tuple(panels)

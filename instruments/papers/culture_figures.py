@@ -11,17 +11,16 @@ import pandas as pd
 
 from polyculture.cache.manifest import Manifest
 from polyculture.instruments.cbs.measure import GROUNDED, NEUTRAL
-from polyculture.reports.figures.charts import Dots, key_of
-from polyculture.reports.figures.figure import Key, Panel
-from polyculture.reports.figures.heat import Heat
-from polyculture.reports.figures.slopes import Slopes
+from polyculture.reports.figures.figure import Key, Panel, key_of
+from polyculture.reports.figures.heat import Head, Heat, plain_heads
+from polyculture.reports.figures.kinds import NARROW, dots, lines
 from polyculture.reports.names import Names, ordered, short
 from polyculture.reports.numbers import known
 from polyculture.reports.texts import section_texts
 
 WORDS = section_texts(Path(__file__).with_name("section.toml")).words
 SIDES = ("native", "western")
-NARROW = 140.0  # pixels: three of them stand side by side, with their labels
+_APART = 0.05  # of the distance of the two conditions: so far apart are the models, that intervals can be told apart
 Row = Mapping[Hashable, Any]
 
 
@@ -46,16 +45,16 @@ def _score_map(title: str, own: pd.DataFrame, types: list[str], names: Names) ->
     rows = own.assign(
         line=own["language"] + "\t" + own["culture"], column=own["entity_type"].fillna(WORDS["all_types"])
     )
-    lines = sorted(rows["line"].unique())
-    table = rows.pivot_table(index="line", columns="column", values="estimate", sort=False)
-    notes = {(row["line"], row["column"]): _interval(row) for row in rows.to_dict("records")}
+    cells = [
+        {"row": row["line"], "column": row["column"], "value": row["estimate"], "note": _interval(row)}
+        for row in rows.to_dict("records")
+    ]
     chart = Heat(
-        caption=f"{WORDS['scores']}, {title}: 0 where native entities are always more probable, 1 where Western are",
-        table=table.reindex(index=lines, columns=types).astype(float),
-        rows=[_line_label(line, names) for line in lines],
-        columns=types,
-        limits=(0.0, 1.0),
-        notes={place: note for place, note in notes.items() if note},
+        f"{WORDS['scores']}, {title}: 0 where native entities are always more probable, 1 where Western are",
+        pd.DataFrame(cells).astype({"value": float}),
+        {line: Head(_line_label(line, names)) for line in sorted(rows["line"].unique())},
+        plain_heads(types),
+        (0.0, 1.0),
     )
     return Panel(title, chart)
 
@@ -82,22 +81,28 @@ def place_of(language: str, culture: str, names: Names) -> str:
 
 def slope_panels(frame: pd.DataFrame, manifest: Manifest, names: Names) -> tuple[Panel, ...]:
     """A panel per data set, form, language and culture with scores in both settings: a line per model."""
-    whole = frame[frame["entity_type"].isna() & frame["setting"].isin((NEUTRAL, GROUNDED))]
+    places = {NEUTRAL: 0.0, GROUNDED: 1.0}
+    whole = frame[frame["entity_type"].isna() & frame["setting"].isin(list(places))]
+    models = models_of(frame, manifest)
+    shift = {model: (number - (len(models) - 1) / 2) * _APART for number, model in enumerate(models)}
     panels = []
-    for number, (key, own) in enumerate(whole.groupby(["dataset", "form", "language", "culture"], sort=True)):
+    for key, own in whole.groupby(["dataset", "form", "language", "culture"], sort=True):
         dataset, form, language, culture = (str(part) for part in key)
-        if set(own["setting"]) != {NEUTRAL, GROUNDED}:
+        if set(own["setting"]) != set(places):
             continue
         title = f"{place_of(language, culture, names)} ({dataset}, {form})"
-        drawn = own.rename(columns={"model": "series", "setting": "condition", "estimate": "value"})
-        chart = Slopes(
-            f"slopes-{number}",
-            f"{WORDS['slopes']}: {title}. {_slopes_in_words(own, manifest, names)}",
-            _sorted(drawn, (NEUTRAL, GROUNDED)),
-            models_of(frame, manifest),
-            (NEUTRAL, GROUNDED),
-            WORDS["axis"],
-            (0.0, 1.0),
+        drawn = own.rename(columns={"model": "series", "estimate": "y"}).astype(
+            {"y": float, "low": float, "high": float}
+        )
+        chart = lines(
+            drawn.assign(x=own["setting"].map(places) + own["model"].map(shift)),
+            alternative=f"{WORDS['slopes']}: {title}. {_slopes_in_words(own, manifest, names)}",
+            series=models,
+            labels=("", WORDS["axis"]),
+            ticks={place: setting for setting, place in places.items()},
+            top=1.0,
+            beside=0.25,
+            width=111.0,
         )
         panels.append(Panel(title, chart))
     return tuple(panels)
@@ -116,13 +121,6 @@ def models_of(frame: pd.DataFrame, manifest: Manifest) -> list[str]:
 def side_keys() -> tuple[Key, ...]:
     """The legend of the two sides."""
     return tuple(key_of(WORDS["sides"][side], number) for number, side in enumerate(SIDES))
-
-
-def _sorted(frame: pd.DataFrame, conditions: tuple[str, str]) -> pd.DataFrame:
-    chosen = frame[["series", "condition", "value", "low", "high"]].astype(
-        {"value": float, "low": float, "high": float}
-    )
-    return chosen.sort_values("condition", key=lambda column: column.map(conditions.index))
 
 
 def _slopes_in_words(own: pd.DataFrame, manifest: Manifest, names: Names) -> str:
@@ -150,24 +148,22 @@ def sentiment_panels(frame: pd.DataFrame, manifest: Manifest, names: Names) -> t
         where = f"{dataset}, {setting} contexts{'' if method == 'prompt' else f', {method}'}"
         for model in models_of(own, manifest):
             placed = own.assign(row=own["language"] + "\t" + own["culture"])[own["model"] == model]
-            lines = sorted(placed["row"].unique())  # the same in each panel, so that they can be read across
+            some = sorted(placed["row"].unique())  # the same in each panel, so that they can be read across
             said = {metric: f"{model}: {WORDS['metrics'][metric]} ({where})" for metric in placed["metric"].unique()}
             panels = (
-                _sentiment_panel(f"wrong-{len(found)}-{metric}", said[metric], part, lines, names)
+                _sentiment_panel(said[metric], part, some, names)
                 for metric, part in placed.groupby("metric", sort=True)
             )
             found.append(PanelRow(f"{model}: {where}", tuple(panels)))
     return tuple(found)
 
 
-def _sentiment_panel(name: str, alternative: str, own: pd.DataFrame, lines: list[str], names: Names) -> Panel:
+def _sentiment_panel(alternative: str, own: pd.DataFrame, rows: list[str], names: Names) -> Panel:
     drawn = own.rename(columns={"side": "series", "estimate": "value"})
-    chart = Dots(
-        name=name,
+    chart = dots(
+        drawn[["row", "series", "value", "low", "high"]].astype({"value": float, "low": float, "high": float}),
         alternative=alternative,
-        frame=drawn[["row", "series", "value", "low", "high"]].astype({"value": float}),
-        rows=lines,
-        labels=[_line_label(line, names) for line in lines],
+        rows={row: _line_label(row, names) for row in rows},
         series=SIDES,
         label=WORDS["rate"],
         limits=(0.0, 1.0),

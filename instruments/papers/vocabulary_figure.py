@@ -6,9 +6,8 @@ import pandas as pd
 
 from polyculture.cache.manifest import Manifest
 from polyculture.instruments.papers.culture_figures import WORDS, models_of, place_of
-from polyculture.reports.figures.charts import axis_limits
 from polyculture.reports.figures.figure import Panel
-from polyculture.reports.figures.scatter import Scatter
+from polyculture.reports.figures.kinds import axis_limits, scatter
 from polyculture.reports.names import Names
 
 PER_CENT = 100
@@ -20,27 +19,24 @@ def vocabulary_panels(frame: pd.DataFrame, scores: pd.DataFrame, manifest: Manif
     `frame` is that of `culture_vocabularies.sql`; the models have the colours and shapes that they have among `scores`.
     """
     by_panel = frame.groupby(["dataset", "form", "setting", "characters"], sort=True)
-    return tuple(
-        _panel(f"vocabulary-{number}", tuple(map(str, key)), own, models_of(scores, manifest), names)
-        for number, (key, own) in enumerate(by_panel)
-    )
+    return tuple(_panel(tuple(map(str, key)), own, models_of(scores, manifest), names) for key, own in by_panel)
 
 
-def _panel(name: str, key: tuple[str, ...], own: pd.DataFrame, models: list[str], names: Names) -> Panel:
+def _panel(key: tuple[str, ...], own: pd.DataFrame, models: list[str], names: Names) -> Panel:
     dataset, form, setting, characters = key
     title = f"{dataset}, {setting} contexts, {form}"
     places = [place_of(str(row.language), str(row.culture), names) for row in own.itertuples()]
-    points = own.assign(label=places, x=own["share"] * PER_CENT).rename(columns={"model": "series", "estimate": "y"})
-    points = points[["series", "label", "x", "y", "low", "high"]].astype(
+    points = own.assign(name=places, x=own["share"] * PER_CENT).rename(columns={"model": "series", "estimate": "y"})
+    points = points[["series", "name", "x", "y", "low", "high"]].astype(
         {"x": float, "y": float, "low": float, "high": float}
     )
-    chart = Scatter(
-        name,
-        f"{WORDS['vocabulary']} ({WORDS['characters'][characters]}): {title}. {_in_words(points, models, names)}",
+    said = f"{WORDS['vocabulary']} ({WORDS['characters'][characters]}): {title}. {_in_words(points, models, names)}"
+    chart = scatter(
         points,
-        models,
-        (WORDS["characters"][characters], WORDS["axis"]),
-        (axis_limits(points[["x"]]), (0.0, 1.0)),
+        alternative=said,
+        series=models,
+        labels=(WORDS["characters"][characters], WORDS["axis"]),
+        limits=(axis_limits(points[["x"]]), (0.0, 1.0)),
     )
     return Panel(title, chart)
 
@@ -48,7 +44,7 @@ def _panel(name: str, key: tuple[str, ...], own: pd.DataFrame, models: list[str]
 def _in_words(points: pd.DataFrame, models: list[str], names: Names) -> str:
     """All points as text, for those who do not see them."""
     return "; ".join(
-        f"{names.model(model)}, {row.label}: {row.x:.2f} %, {row.y:.2f}"
+        f"{names.model(model)}, {row.name}: {row.x:.2f} %, {row.y:.2f}"
         for model in models
         for row in points[points["series"] == model].itertuples()
     )

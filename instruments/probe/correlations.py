@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.catalog import Catalog
-from polyculture.instruments.probe.words import fold
+from polyculture.cache.folding import fold
 from polyculture.metrics.intervals.correlation import Correlation, correlation
 
 _OWN = Path(__file__).parent

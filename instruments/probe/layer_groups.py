@@ -11,12 +11,11 @@ import pandas as pd
 
 from polyculture.instruments.probe.arm_lines import ArmLine, arm_lines, controls_missing, probe_similarity
 from polyculture.instruments.probe.keys import TOGETHER
-from polyculture.instruments.probe.layer_figure import LayerLines
+from polyculture.instruments.probe.layer_figure import layer_lines
 from polyculture.instruments.probe.pair_cells import WORDS, Line, Row, cultures_of, heat, lines_of, said_of, withheld
-from polyculture.instruments.probe.sankey import Flow, Sankey, split_at_mean
-from polyculture.reports.figures.charts import key_of
-from polyculture.reports.figures.figure import Key, Panel
-from polyculture.reports.figures.mark import Jump
+from polyculture.instruments.probe.sankey import sankey, split_at_mean
+from polyculture.reports.figures.chart import Mark
+from polyculture.reports.figures.figure import Key, Panel, key_of
 from polyculture.reports.names import Names, ordered, short
 from polyculture.reports.numbers import count
 
@@ -108,7 +107,7 @@ def _group(
     own = [row for row in rows if row["arm"] == arms[0]]
     others = [(arm, [row for row in rows if row["arm"] == arm]) for arm in arms[1:]]
     anchors = {culture: f"layers-{number}-{place}" for place, culture in enumerate(cultures_of(own))}
-    flows, folded = _flows(number, title, own, anchors)
+    flows, folded = _flows(title, own, anchors)
     return LayerGroup(
         title,
         own[0]["questions"],
@@ -120,7 +119,7 @@ def _group(
         heat(WORDS["share"], own, "share"),
         flows,
         folded,
-        tuple(_layer_panels(number, title, layers)),
+        tuple(_layer_panels(title, layers)),
         tuple(key_of(said("arms", arm), place) for place, arm in enumerate(arms_of(layers))),
         tuple(heat(said("arms", arm), some, "share", intervals=False) for arm, some in others),
         controls_missing([*arms, *(row["arm"] for row in compared)]) if by == STRING else CONTROLS_OF_STRINGS,
@@ -129,42 +128,41 @@ def _group(
     )
 
 
-def _flows(number: int, title: str, rows: Sequence[Row], anchors: Mapping[str, str]) -> tuple[Panel | None, str]:
-    flows = [
-        Flow(row["culture"], row["toward"], row["score"], Jump(said_of(row), anchors[row["culture"]])) for row in rows
-    ]
+def _flows(title: str, rows: Sequence[Row], anchors: Mapping[str, str]) -> tuple[Panel | None, str]:
+    flows = pd.DataFrame([{name: row[name] for name in ("culture", "toward", "score")} for row in rows])
+    marks = [Mark(said_of(row), to=anchors[row["culture"]]) for row in rows]
+    flows["mark"] = pd.Series(marks, dtype=object)
     drawn, folded = split_at_mean(flows)
-    if not drawn:
+    if drawn.empty:
         return None, ""
     shares = {row["toward"]: row["toward_items"] for row in rows if row["toward_items"] is not None}
-    highest = "; ".join(f"{one.culture} to {one.toward} {one.score:.1f}" for one in drawn[:5])
+    highest = "; ".join(f"{one.culture} to {one.toward} {one.score:.1f}" for one in drawn.head(5).itertuples())
     alternative = f"{WORDS['flows']}: {title}. Highest: {highest}. Other numbers are in the table below."
-    panel = Panel(WORDS["flows"], Sankey(f"flows-{number}", alternative, flows, shares))
-    empty = sum(not one.score for one in folded)
-    return panel, f"{len(folded)} of {len(flows)} pairs{f', {empty} of which share nothing' if empty else ''}"
+    empty = int((folded["score"] == 0).sum())
+    said = f"{len(folded)} of {len(flows)} pairs{f', {empty} of which share nothing' if empty else ''}"
+    return Panel(WORDS["flows"], sankey(flows, shares, alternative)), said
 
 
-def _layer_panels(number: int, title: str, rows: Sequence[Row]) -> Iterator[Panel]:
+def _layer_panels(title: str, rows: Sequence[Row]) -> Iterator[Panel]:
     """Kept items per text and the echo rate, by layer: a line per arm."""
     arms = arms_of(rows)
     for name, value, most in (("items", "items", None), ("echo", "echo_rate", 1.0)):
-        columns = {"arm": "arm", "layer": "layer", value: "value", f"{value}_low": "low", f"{value}_high": "high"}
+        columns = {"arm": "series", "layer": "layer", value: "y", f"{value}_low": "low", f"{value}_high": "high"}
         frame = pd.DataFrame(
             [{new: row[old] for old, new in columns.items()} for row in rows], columns=list(columns.values())
-        )
-        if frame["value"].notna().any():
+        ).astype({"y": float, "low": float, "high": float})
+        if frame["y"].notna().any():
             words = WORDS["by_layer"][name]
-            alternative = f"{words}: {title}. {_in_words(frame, arms)}"
-            yield Panel(words, LayerLines(f"by-layer-{number}-{name}", alternative, frame, arms, most))
+            yield Panel(words, layer_lines(frame, f"{words}: {title}. {_in_words(frame, arms)}", arms, most))
 
 
 def _in_words(frame: pd.DataFrame, arms: Sequence[str]) -> str:
     lines = []
     for arm in arms:
-        own = frame[(frame["arm"] == arm) & frame["value"].notna()].sort_values("layer")
+        own = frame[(frame["series"] == arm) & frame["y"].notna()].sort_values("layer")
         if len(own):
             first, last = own.iloc[0], own.iloc[-1]
-            ends = f"{first['value']:.2f} at layer {first['layer']}, {last['value']:.2f} at layer {last['layer']}"
+            ends = f"{first['y']:.2f} at layer {first['layer']}, {last['y']:.2f} at layer {last['layer']}"
             lines.append(f"{said('arms', arm)}: {ends}")
     return "; ".join(lines)
 

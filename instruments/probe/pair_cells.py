@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from polyculture.reports.figures.figure import Panel
-from polyculture.reports.figures.heat import Heat
+from polyculture.reports.figures.heat import Heat, plain_heads
 from polyculture.reports.texts import section_texts
 
 WORDS = section_texts(Path(__file__).with_name("section.toml")).words
@@ -47,20 +46,20 @@ def cultures_of(rows: Sequence[Row]) -> tuple[str, ...]:
 def heat(title: str, rows: Sequence[Row], number: str, *, intervals: bool = True) -> Panel:
     """A row per culture whose items they are, a column per culture that they lean on."""
     cultures = cultures_of(rows)
-    values = {(row["culture"], row["toward"]): row[number] for row in rows}
-    table = pd.DataFrame(
-        [[values.get((one, other)) for other in cultures] for one in cultures], cultures, cultures, dtype=float
-    )
-    notes = {(row["culture"], row["toward"]): interval_of(row, number) for row in rows} if intervals else {}
-    chart = Heat(
-        caption=f"{title}: {WORDS['row_and_column']}",
-        table=table,
-        rows=cultures,
-        columns=cultures,
-        limits=(0.0, 1.0 if number == "share" else float(np.nanmax(table.to_numpy())) or 1.0),
-        outlined=frozenset((row["culture"], row["toward"]) for row in rows if is_sure(row)),
-        notes={place: note for place, note in notes.items() if note},
-    )
+    cells = [
+        {
+            "row": row["culture"],
+            "column": row["toward"],
+            "value": row[number],
+            "framed": is_sure(row),
+            "note": interval_of(row, number) if intervals else "",
+        }
+        for row in rows
+    ]
+    frame = pd.DataFrame(cells).astype({"value": float})
+    top = 1.0 if number == "share" else float(frame["value"].max()) or 1.0
+    heads = plain_heads(cultures)
+    chart = Heat(f"{title}: {WORDS['row_and_column']}", frame, heads, heads, (0.0, top))
     return Panel(title, chart)
 
 

@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any
 
 from polyculture.cache.errors import EngineError
+from polyculture.cache.folding import fold
 from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.worker import Done, Kept, Load, Span, Work
@@ -27,7 +28,7 @@ from polyculture.instruments.probe.questions import OpenQuestion, question_key
 from polyculture.instruments.probe.rows import PROBE_ITEMS, PROBE_READINGS, PROBES, ItemRow, ProbeRow, ReadingRow
 from polyculture.instruments.probe.splitting import echo_of, split_items
 from polyculture.instruments.probe.vectors import vectors
-from polyculture.instruments.probe.words import content_words, fold, word_rule
+from polyculture.instruments.probe.words import content_words, word_rule
 
 PART = 16  # questions that are answered, and whose layers are read, together
 

@@ -11,6 +11,7 @@ from typing import Any
 from polyculture.cache.database import connect
 from polyculture.cache.prices import BATCH, DIRECT
 from polyculture.cache.retry_failed import RetryFailed
+from polyculture.cache.schema import WANTED_RESPONSES
 from polyculture.cache.store import fill_store
 from polyculture.cache.worker import Step, Work, work_state
 from polyculture.experiment.workspace import Workspace
@@ -32,9 +33,7 @@ FROM purchases WHERE completion_tokens IS NOT NULL GROUP BY stage, asked HAVING 
 _EXTRACTED = """
 SELECT extractor_model, count(DISTINCT response_id)
 FROM stored_extractions AS e
-SEMI JOIN wanted_extractions AS w
-    ON e.model = w.model AND e.prompt_id = w.prompt_id AND e.sampling_id = w.sampling_id
-    AND e.extractor_id = w.extractor_id AND e.sample < w.n
+SEMI JOIN wanted_extractions AS w ON e.request_id = w.request_id AND e.extractor_id = w.extractor_id AND e.sample < w.n
 WHERE e.status = 'ok'
 GROUP BY extractor_model
 """
@@ -130,7 +129,7 @@ def _sampling(
     workspace: Workspace, model: str, means: _Means | None, rate: float | None, retry: RetryFailed | None
 ) -> StageEstimate:
     spec, sampling = workspace.experiment.model_spec(model), workspace.sampling
-    asked = workspace.identities
+    asked = workspace.requests
     chats = (asked[model, prompt.language].chat(prompt.text) for prompt in workspace.prompts)
     counted = count_tokens(spec, [joined(chat) for chat in chats])
     tokens_of = dict(zip((prompt.prompt_id for prompt in workspace.prompts), counted.tokens, strict=True))
@@ -228,5 +227,5 @@ def _rows(workspace: Workspace, query: str) -> list[tuple[Any, ...]]:
         return []
     manifest = workspace.present.model_copy(update=ExtractionStage(workspace).provenance)
     with connect() as connection:
-        fill_store(connection, workspace.run, manifest)
+        fill_store(connection, workspace.run, manifest, rows={WANTED_RESPONSES.name: workspace.wanted_now})
         return connection.sql(query).fetchall()

@@ -9,7 +9,9 @@ from typing import Self
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.manifest import Manifest
+from polyculture.cache.parquet import read_rows
 from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import WANTED_RESPONSES
 from polyculture.cache.selections import MAIN
 from polyculture.cache.store import current_store
 from polyculture.console import say, watch
@@ -79,10 +81,11 @@ class Pipeline(StepRunner):
 
     def extract(self, jobs: Sequence[Job]) -> None:
         """Extracts the mentions of these jobs' responses that have none yet."""
+        run = self.workspace.run
         free = [job for job in jobs if job not in self.held]  # the process that samples them extracts them, too
         sampling = self.workspace.sampling_step(free)
         self.recover(sampling, sampling.works())
-        reading, extraction = self.extraction.steps(free, self.manifest)
+        reading, extraction = self.extraction.steps(free, read_rows(run.table(WANTED_RESPONSES.name), WANTED_RESPONSES))
         self.recover(extraction, extraction.works())
         if self.extraction.by_model:
             self.run_step(reading)

@@ -1,4 +1,4 @@
-"""A figure of the report: its panels, legend and texts."""
+"""A figure of the report: its panels, legend and texts, and what they have in common."""
 
 from __future__ import annotations
 
@@ -9,20 +9,27 @@ from typing import Any, Protocol
 
 import pandas as pd
 from markupsafe import Markup
+from matplotlib.figure import Figure as Drawing
 
-from polyculture.reports.figures.mark import Mark
-from polyculture.reports.names import Names, ordered
+from polyculture.reports.figures.chart import Mark
+from polyculture.reports.figures.style import MARKERS, SHAPES
+from polyculture.reports.names import Names
 from polyculture.reports.numbers import count, decimal, estimate, known, wordings_interval
 from polyculture.reports.texts import texts
 from polyculture.reports.thin import FEWEST, rests_on
 
-_DIGITS = 6
+Row = Mapping[Hashable, Any]
 
 
-class Chart(Protocol):
-    """Something that draws itself as HTML or SVG, escaped."""
+class Drawable(Protocol):
+    """A `Chart` or a `Heat`: drawn for the page as HTML or SVG, and for a file."""
+
+    @property
+    def alternative(self) -> str: ...
 
     def draw(self) -> Markup: ...
+
+    def picture(self, width: float, above: float = 0.0) -> Drawing: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +41,7 @@ class Panel:
     """
 
     title: str
-    chart: Chart
+    chart: Drawable
     of: str = ""
     says: str = ""
 
@@ -65,55 +72,95 @@ class Figure:
 
 
 def make_figure(
-    name: str, caption: str, rows: list[list[Panel]], keys: list[Key], missing: str, title: str | None = None
+    name: str,
+    rows: Sequence[Sequence[Panel]],
+    keys: Sequence[Key],
+    missing: str,
+    *,
+    values: Mapping[str, str] | None = None,
+    metric: str = "",
+    folded: Sequence[Panel] = (),
 ) -> Figure:
-    """A figure of `texts().figures`; `missing` is a key of `texts().missing`, used where there are no rows."""
-    nothing = None if rows else texts().missing[missing]
-    return Figure(title or texts().figures[name].title, caption, tuple(map(tuple, rows)), tuple(keys), nothing)
+    """A figure of `texts().figures`; `values` are the numbers of its caption, `metric` the one that its title names.
 
-
-def caption_of(name: str, **values: str) -> str:
-    """The caption of a figure, with its numbers filled in, and the study's figure that it stands for."""
+    `missing` is the key in `texts().missing` of the reason why there are no rows. What would be folded stands open
+    where nothing else does.
+    """
     said = texts().figures[name]
-    return " ".join(f"{said.caption.format(**values)} {said.study}".split())
+    title = said.title.format(metric=texts().metrics[metric].name) if metric else said.title
+    caption = " ".join(f"{said.caption.format(**(values or {}))} {said.study}".split())
+    drawn, below = [tuple(row) for row in rows if row], tuple(folded)
+    if not drawn and below:
+        drawn, below = [below], ()
+    nothing = None if drawn else texts().missing[missing]
+    return Figure(title, caption, tuple(drawn), tuple(keys), nothing, below, said.fold)
+
+
+def key_of(label: str, index: int) -> Key:
+    """The legend's line of the series with this index."""
+    return Key(label, SHAPES[MARKERS[index % len(MARKERS)]], index % len(MARKERS) + 1)
+
+
+def model_keys(models: Sequence[str], names: Names) -> list[Key]:
+    """The legend of series that are models."""
+    return [key_of(names.model(model), index) for index, model in enumerate(models)]
 
 
 def tidy(frame: pd.DataFrame, row: str, metric: str, axes: Sequence[str], names: Names) -> pd.DataFrame:
-    """The columns row, value, low, high, mark and thin for the charts; `axes` are those that a mark's label names."""
+    """The columns row, value, low, high, mark and thin for `dots`; `axes` are those that a mark's label names."""
     chosen = frame.rename(columns={row: "row", "estimate": "value"})[["row", "value", "low", "high"]]
-    marks = [_mark(found, metric, axes, names) for found in frame.to_dict("records")]
-    few = [row.get("incidences") for row in frame.to_dict("records")]
+    found = frame.to_dict("records")
     chosen = chosen.astype({"value": float, "low": float, "high": float})
-    return chosen.assign(mark=marks, thin=[rests_on(found) or "" for found in few])
+    return chosen.assign(
+        mark=pd.Series([_mark(one, metric, axes, names) for one in found], chosen.index, dtype=object),
+        thin=[rests_on(one.get("incidences")) or "" for one in found],
+    )
 
 
-def _mark(row: Mapping[Hashable, Any], metric: str, axes: Sequence[str], names: Names) -> str:
+def _mark(row: Row, metric: str, axes: Sequence[str], names: Names) -> Mark:
     place = {axis: row[axis] for axis in axes}
     where = ", ".join(getattr(names, axis)(code) for axis, code in place.items())
     if known(row["estimate"]) is None:
-        return Mark(where, place).address()
+        return Mark(where, place)
     without = known(row.get("no_interval")) or "no_interval"
     found = estimate(metric, row["estimate"], row["low"], row["high"], without=without)
     others = wordings_interval({str(name): value for name, value in row.items()}, metric)
     other_wordings = f"; other wordings: {others}" if others else ""
     few = rests_on(row.get("incidences"))
-    said = f"{where}: {found.value}, {found.interval or found.missing}{other_wordings}{f'; {few}' if few else ''}"
-    return Mark(said, place).address()
+    return Mark(
+        f"{where}: {found.value}, {found.interval or found.missing}{other_wordings}{f'; {few}' if few else ''}", place
+    )
 
 
-def cross_table(
-    frame: pd.DataFrame, index: str, columns: str, rows: Sequence[str], others: Sequence[str]
-) -> pd.DataFrame:
-    """The mean estimate per `index` and `columns`, in the order of `rows` and `others`; NaN where there is none."""
-    numbers = frame.astype({"estimate": float})
-    table = numbers.pivot_table(index=index, columns=columns, values="estimate", aggfunc="mean")
-    return table.reindex(index=ordered(rows, frame[index]), columns=ordered(others, frame[columns])).astype(float)
+def cells(frame: pd.DataFrame, row: str, column: str, metric: str) -> pd.DataFrame:
+    """The cells of a `Heat`: row, column, value (the mean), thin, and what is said: its interval and linked items."""
+    numbers = frame.astype({"estimate": float, "low": float, "high": float, "incidences": float})
+    numbers["incidences"] = numbers["incidences"].where(numbers["estimate"].notna())
+    groups = numbers.groupby([row, column], sort=False, as_index=False)
+    found = groups.agg(
+        value=("estimate", "mean"),
+        many=("estimate", "count"),
+        low=("low", "first"),
+        high=("high", "first"),
+        items=("incidences", "sum"),
+    ).rename(columns={row: "row", column: "column"})
+    told = pd.Series([_interval_and_items(one, metric) for one in found.itertuples()], found.index, dtype=object)
+    thin = found["items"].where(found["value"].notna() & (found["items"] < FEWEST))
+    return found.assign(thin=thin, says=told)
+
+
+def _interval_and_items(one: Any, metric: str) -> str | None:
+    if not one.many:
+        return None
+    alone = one.many == 1 and known(one.low) is not None
+    interval = f"{decimal(one.low, metric)} to {decimal(one.high, metric)}; " if alone else ""
+    return f"{interval}n = {count(one.items)}"
 
 
 def reach(values: pd.Series[float]) -> float:
     """The end of a colour scale: the largest absolute value, rounded up to the next tenth."""
     top = float(values.abs().max()) if values.notna().any() else 1.0
-    return max(0.1, math.ceil(round(top * 10, _DIGITS)) / 10)
+    return max(0.1, math.ceil(round(top * 10, 6)) / 10)
 
 
 def extremes(frame: pd.DataFrame, metric: str, names: Names) -> str:
@@ -130,42 +177,24 @@ def extremes(frame: pd.DataFrame, metric: str, names: Names) -> str:
     return " ".join(f"{end}: {_where(rows, decimal(value, metric), metric, names)}." for end, value in ends.items())
 
 
-def thin_cells(frame: pd.DataFrame, index: str, columns: str) -> dict[tuple[str, str], int]:
-    """The cells of a table that rest on fewer than `FEWEST` linked items, with their number."""
-    found = frame.dropna(subset=["estimate"]).groupby([index, columns])["incidences"].sum().reset_index()
-    places = zip(found[index], found[columns], found["incidences"], strict=True)
-    return {(str(row), str(column)): int(items) for row, column, items in places if items < FEWEST}
-
-
-def details(frame: pd.DataFrame, index: str, columns: str, metric: str) -> dict[tuple[str, str], str]:
-    """What is said of the cells of a table under the pointer: intervals, and linked items; of a single number each."""
-    found = {}
-    for place, group in frame.dropna(subset=["estimate"]).groupby([index, columns]):
-        row = group.iloc[0]
-        low, high = (known(row.get(end)) for end in ("low", "high"))
-        interval = f"{decimal(low, metric)} to {decimal(high, metric)}; " if len(group) == 1 and low is not None else ""
-        found[str(place[0]), str(place[1])] = f"{interval}n = {count(group['incidences'].sum())}"
-    return found
-
-
 def lacking_most(frame: pd.DataFrame) -> str:
     """Why most of the numbers without an interval have none; empty where all have one."""
     reasons = frame.dropna(subset=["estimate"]).loc[lambda rows: rows["low"].isna(), "no_interval"].dropna()
     return texts().missing.get(str(reasons.mode().iloc[0]), "") if len(reasons) else ""
 
 
-def basis(responses: float, incidences: float) -> str:
-    """A sentence on the responses and linked items behind a figure."""
-    items = f"{count(incidences)} linked items, each counted once per response"
-    return f"It rests on {count(responses)} responses with {items}."
+def basis(frame: pd.DataFrame) -> str:
+    """A sentence on the responses and linked items behind the rows of a frame."""
+    items = f"{count(frame['incidences'].sum())} linked items, each counted once per response"
+    return f"It rests on {count(frame['responses'].sum())} responses with {items}."
 
 
-def _where(rows: Sequence[Mapping[Hashable, Any]], value: str, metric: str, names: Names) -> str:
+def _where(rows: Sequence[Row], value: str, metric: str, names: Names) -> str:
     alike = [row for row in rows if decimal(row["estimate"], metric) == value]
     return f"{value}, {_place(alike[0], names) if len(alike) == 1 else f'in {len(alike)} places'}"
 
 
-def _place(row: Mapping[Hashable, Any], names: Names) -> str:
+def _place(row: Row, names: Names) -> str:
     parts = [names.language(row["language"])]
     if known(row.get("other_language")):
         parts = [f"{parts[0]} with {names.language(row['other_language'])}"]

@@ -1,161 +1,224 @@
-"""The heat map: an HTML table of numbers as colours, so that every cell can be read and reached."""
+"""The heat map: in the page a table of numbers as colours, so that every cell can be read and reached; in a file a
+drawing of the same cells."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from xml.etree.ElementTree import Element, SubElement, tostring
+from typing import Any
 
+import numpy as np
 import pandas as pd
-from markupsafe import Markup
+import seaborn as sns
+from markupsafe import Markup, escape
+from matplotlib.axes import Axes
+from matplotlib.colors import ListedColormap
+from matplotlib.figure import Figure
+from matplotlib.patches import Rectangle
 
-from polyculture.reports.figures.drawing import STEPS, plain
+from polyculture.reports.figures.chart import Margins, canvas
+from polyculture.reports.figures.style import GAIN, HEAT, INK, LETTER, MUTED, RULE, label_width, plain
 
-_Place = tuple[str, str]
-AREAS = 10  # sizes of a square that is as large as what its number rests on
+_STEPS = len(HEAT)  # colours, from least to most
+_SIDES = 10  # sizes of a square whose area says what its number rests on
+_CELL, _HIGH = 17.5, 11.5  # points of a cell in a file
+_SMALL = 5.2  # and of its letters
+_SCALE = 110.0  # points of the scale below, with the numbers at its ends
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A row or a column: its label, where it is on the axes of the evidence, and the block that it is in."""
+
+    label: str
+    place: Mapping[str, str] = field(default_factory=dict)
+    block: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Heat:
-    """Rows x columns of numbers; a missing number is a dash without colour.
+    """A map of the cells of `frame`, which has a row for each; what has no row is empty, a NaN is a dash.
 
-    `outlined` names the cells (row, column) that get a frame. `signed` numbers lie around 0. `axes` names what rows and
-    columns are of the evidence, and `cell` where on its other axes all of them are: the page's script leads there. A
-    heat map without axes leads nowhere. `notes` stand below numbers: their intervals. `thin` numbers have no colour,
-    and below them the few linked items that they rest on.
+    Columns: row, column (keys of `rows` and `columns`) and value; and these, where they are there: `framed` (it gets a
+    frame), `note` (small print below the number), `says` (the tooltip: its interval), `thin` (the few items it rests
+    on, for a number that gets no colour; else NaN), `area` (0 to 1, the share of the largest: a square is drawn instead
+    of the number) and `hatched` (its number says little).
 
-    `details` are said of a number under the pointer or the keyboard: its interval, and what it rests on; where that is
-    alike for most of them, `lacking` says why they have no interval. `blocks` names the group of rows that a row is in
-    and `column_blocks` that of a column: a line stands between two groups. With `areas`, shares of the largest from 0
-    to 1, a cell is a square of that area instead of a number, `hatched` where the number says little. `row_places` says
-    where a row leads to, for rows that are no code of `axes`.
+    `signed` numbers lie around 0. With `place`, where all cells are on the axes of the evidence, they lead there.
+    `lacking` is why numbers have no interval, where most have the same reason. A line is drawn between two blocks.
     """
 
-    caption: str
-    table: pd.DataFrame
-    rows: Sequence[str]  # the labels of the rows of `table`
-    columns: Sequence[str]  # and of its columns
+    alternative: str
+    frame: pd.DataFrame
+    rows: Mapping[str, Head]
+    columns: Mapping[str, Head]
     limits: tuple[float, float]
-    axes: tuple[str, str] | None = None
-    cell: Mapping[str, str] = field(default_factory=dict)
-    outlined: frozenset[_Place] = frozenset()
+    place: Mapping[str, str] | None = None
     signed: bool = False
-    asked: frozenset[_Place] | None = None  # the cells that a prompt is about; None for all
-    notes: Mapping[_Place, str] = field(default_factory=dict)
-    thin: Mapping[_Place, int] = field(default_factory=dict)
-    details: Mapping[_Place, str] = field(default_factory=dict)
     lacking: str = ""
-    blocks: Mapping[str, str] = field(default_factory=dict)
-    column_blocks: Mapping[str, str] = field(default_factory=dict)
-    areas: Mapping[_Place, float] = field(default_factory=dict)
-    hatched: frozenset[_Place] = frozenset()
-    row_places: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     def draw(self) -> Markup:
-        """The heat map as a `<table>` in which arrow keys move, and the key of its colours."""
-        return Markup("").join(  # texts are escaped by the tree
-            Markup(tostring(part, encoding="unicode", method="html"))  # noqa: S704
-            for part in (self._table(), self._key())
+        """The map as a `<table>` in which arrow keys move, and the key of its colours."""
+        leads = "heat still" if self.place is None else 'heat" role="grid'
+        lacking = f' data-lacking="{escape(self.lacking)}"' if self.lacking else ""
+        heads = "".join(
+            f'<th scope="col"{_data(head.place)}>{escape(plain(head.label, 12))}</th>' for head in self.columns.values()
+        )
+        cells = {(str(one["row"]), str(one["column"])): one for one in self.frame.to_dict("records")}
+        begins, tab = self._begins(), self.place is not None
+        lines = []
+        for row, head in self.rows.items():
+            block = f' title="{escape(head.block)}"' if row in begins and head.block else ""
+            line = [f'<th scope="row"{block}>{escape(plain(head.label))}</th>']
+            for column in self.columns:
+                one = cells.get((row, column))
+                line.append(self._cell(one, tab=tab and one is not None and not math.isnan(one["value"])))
+                tab = tab and "tabindex" not in line[-1]
+            blocked = ' class="block"' if row in begins else ""
+            lines.append(f"<tr{blocked}{_data(head.place)}>{''.join(line)}</tr>")
+        return Markup(  # noqa: S704  all texts are escaped
+            f'<table class="{leads}"{_data(self.place or {})}{lacking}><caption>{escape(self.alternative)}</caption>'
+            f"<thead><tr><td></td>{heads}</tr></thead><tbody>{''.join(lines)}</tbody></table>{self._key()}"
         )
 
-    def _table(self) -> Element:
-        leads = {"class": "heat", "role": "grid", **_data(self.cell)} if self.axes else {"class": "heat still"}
-        whole = Element("table", {**leads, **({"data-lacking": self.lacking} if self.lacking else {})})
-        SubElement(whole, "caption").text = self.caption
-        head = SubElement(SubElement(whole, "thead"), "tr")
-        SubElement(head, "td")
-        edges = self.edges(list(self.table.columns), self.column_blocks)
-        for code, label in zip(self.table.columns, self.columns, strict=True):
-            edge = {"class": "edge", "data-block": self.column_blocks[code]} if code in edges else {}
-            SubElement(head, "th", {"scope": "col", **edge, **self._place(1, code)}).text = plain(label, 12)
-        body = SubElement(whole, "tbody")
-        numbers = self.table.to_numpy(dtype=float)
-        blocks = self.edges(list(self.table.index), self.blocks)
-        for code, label, values in zip(self.table.index, self.rows, numbers, strict=True):
-            row = SubElement(body, "tr", {**({"class": "block"} if code in blocks else {}), **self._row_place(code)})
-            SubElement(row, "th", {"scope": "row", **self._block(code, blocks)}).text = plain(label)
-            row.extend(
-                self._cell(code, column, value, edge=column in edges)
-                for column, value in zip(self.table.columns, values, strict=True)
-            )
-        first = next((cell for cell in body.iter("td") if self._leads(cell)), None)
-        if first is not None and self.axes:
-            first.set("tabindex", "0")
-        return whole
-
-    def _leads(self, cell: Element) -> bool:
-        return bool(cell.text or len(cell)) and "off" not in cell.get("class", "").split()
-
-    def _block(self, code: str, blocks: frozenset[str]) -> dict[str, str]:
-        return {"title": self.blocks[code]} if self.blocks.get(code) and code in blocks else {}
-
-    @staticmethod
-    def edges(codes: Sequence[str], blocks: Mapping[str, str]) -> frozenset[str]:
-        """The rows, or columns, before which a block begins; of a single block none is drawn."""
-        of = [blocks.get(code, "") for code in codes]
-        starts = [code for place, code in enumerate(codes) if place == 0 or of[place] != of[place - 1]]
-        return frozenset(starts) if blocks and len(starts) > 1 else frozenset()
-
-    def _place(self, axis: int, code: str) -> dict[str, str]:
-        return _data({self.axes[axis]: code}) if self.axes else {}
-
-    def _row_place(self, code: str) -> dict[str, str]:
-        return _data(self.row_places[code]) if code in self.row_places else self._place(0, code)
-
-    def _cell(self, row: str, column: str, value: float, *, edge: bool) -> Element:
-        if row == column or not (self.asked is None or (row, column) in self.asked):
-            return Element("td", {"class": "off edge" if edge else "off"})  # with itself, or without a prompt
-        frame = f"{' native' if (row, column) in self.outlined else ''}{' edge' if edge else ''}"
-        missing = math.isnan(value)
-        few = self.thin.get((row, column))
-        if self.areas and not missing:
-            return self._square(row, column, value, frame)
-        shade = "off" if missing else "thin" if few is not None else self.colour(value)
-        cell = Element("td", {"class": shade + frame})
-        cell.text = "–" if missing else self.written(value)
-        if (row, column) in self.details and not missing:
-            cell.set("data-says", self.details[row, column])
-        if few is not None and not missing:
-            SubElement(cell, "small").text = f"n {few}"
-        if (row, column) in self.notes:
-            SubElement(cell, "small").text = self.notes[row, column]
-        return cell
-
-    def _square(self, row: str, column: str, value: float, frame: str) -> Element:
-        cell = Element("td", {"class": f"square{frame}"})
-        hatch = " hatch" if (row, column) in self.hatched else ""
-        square = SubElement(cell, "i", {"class": f"{self.colour(value)} a{self.size(row, column)}{hatch}"})
-        SubElement(square, "b").text = self.written(value)
-        cell.set("data-says", self.details.get((row, column), ""))
-        return cell
-
-    def size(self, row: str, column: str) -> int:
-        """The side of a cell's square in tenths of the cell: its area is the share."""
-        return max(1, round(AREAS * math.sqrt(self.areas.get((row, column), 0.0))))
-
-    def colour(self, value: float) -> str:
-        """The class of a number's colour: h0 to h10, or g0 to g10 for signed numbers."""
-        low, high = self.limits
-        step = min(STEPS - 1, max(0, int((value - low) / (high - low) * STEPS)))
-        return f"{'g' if self.signed else 'h'}{step}"
+    def _cell(self, one: Mapping[Hashable, Any] | None, *, tab: bool) -> str:
+        if one is None:
+            return '<td class="off"></td>'
+        value, frame = float(one["value"]), " native" if one.get("framed") else ""
+        note = f"<small>{escape(one['note'])}</small>" if one.get("note") else ""
+        if math.isnan(value):
+            return f'<td class="off{frame}">–{note}</td>'
+        says = f' data-says="{escape(one["says"])}"' if one.get("says") is not None else ""
+        stop = ' tabindex="0"' if tab else ""
+        if "area" in one:
+            hatch = " hatch" if one["hatched"] else ""
+            square = f'<i class="{self._class(value)} a{_side(one["area"])}{hatch}"><b>{self.written(value)}</b></i>'
+            return f'<td class="square{frame}"{says}{stop}>{square}</td>'
+        few = one.get("thin")
+        thin = few is not None and not math.isnan(few)
+        note = f"<small>n {few:.0f}</small>{note}" if thin else note
+        shade = "thin" if thin else self._class(value)
+        return f'<td class="{shade}{frame}"{says}{stop}>{self.written(value)}{note}</td>'
 
     def written(self, value: float) -> str:
         """A number in a cell: '.42', '+.10', '0'."""
         number = f"{value:+.2f}" if self.signed else f"{value:.2f}"
         return number.replace("0.", ".", 1).replace("-", "−") if float(number) else "0"
 
-    def _key(self) -> Element:
-        """The scale: its colours between the numbers at its two ends."""
-        whole = Element("p", {"class": "scale"})
+    def _begins(self) -> set[str]:
+        """The rows with which a block begins; none where there is only one."""
+        before, found = None, []
+        for row, head in self.rows.items():
+            if head.block != before:
+                found.append(row)
+            before = head.block
+        return set(found) if len(found) > 1 else set()
+
+    def _class(self, value: float) -> str:
+        """The class of a number's colour: h0 to h10, or g0 to g10 for signed numbers."""
+        low, high = self.limits
+        step = min(_STEPS - 1, max(0, int((value - low) / (high - low) * _STEPS)))
+        return f"{'g' if self.signed else 'h'}{step}"
+
+    def _ends(self) -> tuple[str, str]:
         low, high = (f"{end:+.1f}" if self.signed else f"{end:.1f}" for end in self.limits)
-        SubElement(whole, "span").text = low.replace("-", "−")
-        steps = SubElement(whole, "span", {"class": "steps", "aria-hidden": "true"})
-        for step in range(STEPS):
-            SubElement(steps, "i", {"class": f"{'g' if self.signed else 'h'}{step}"})
-        SubElement(whole, "span").text = high
-        return whole
+        return low.replace("-", "−"), high
+
+    def _key(self) -> str:
+        low, high = self._ends()
+        steps = "".join(f'<i class="{"g" if self.signed else "h"}{step}"></i>' for step in range(_STEPS))
+        steps = f'<span class="steps" aria-hidden="true">{steps}</span>'
+        return f'<p class="scale"><span>{low}</span>{steps}<span>{high}</span></p>'
+
+    def picture(self, width: float, above: float = 0.0) -> Figure:
+        """The map for a file, at most `width` points wide: with many columns its cells are small, and their letters."""
+        labels = [plain(head.label, int(0.13 * width)) for head in self.rows.values()]
+        heads = [plain(head.label, 12) for head in self.columns.values()]
+        left = label_width(labels) + 9
+        cell = min(_CELL, (width - left - 9) / len(heads))
+        turned = label_width(heads) > cell - 1
+        right = max(8.0, _SCALE - cell * len(heads))
+        top = above + (label_width(heads) * 0.9 + 6 if turned else 15)
+        figure, axes = canvas(cell * len(heads), _HIGH * len(labels), Margins(left, top, right, 24))
+        self._paint(axes, _SMALL * cell / _CELL)
+        axes.set_xticks(np.arange(len(heads)) + 0.5, heads, rotation=90 if turned else 0, color=MUTED)
+        axes.set_yticks(np.arange(len(labels)) + 0.5, labels, rotation=0)
+        axes.tick_params(top=False, labeltop=True, labelbottom=False)
+        self._paint_key(figure, axes)
+        return figure
+
+    def _paint(self, axes: Axes, letter: float) -> None:
+        values = pd.DataFrame(np.nan, list(self.rows), list(self.columns))
+        texts = pd.DataFrame("", list(self.rows), list(self.columns))
+        shown = self.frame[self.frame["row"].isin(list(self.rows)) & self.frame["column"].isin(list(self.columns))]
+        for one in shown.to_dict("records"):
+            at = values.index.get_loc(one["row"]), values.columns.get_loc(one["column"])
+            self._paint_cell(axes, values, texts, at, one, letter)
+        colours = ListedColormap(list(GAIN if self.signed else HEAT))
+        if "area" not in self.frame:
+            sns.heatmap(
+                values, ax=axes, cmap=colours, vmin=self.limits[0], vmax=self.limits[1], cbar=False, annot=texts,
+                fmt="", annot_kws={"fontsize": letter}, linewidths=0.8, linecolor="white", zorder=0,
+                xticklabels=False, yticklabels=False,
+            )  # fmt: skip
+        begins = self._begins()
+        lines = [number for number, row in enumerate(self.rows) if row in begins and number]
+        axes.hlines(lines, 0, len(self.columns), color=MUTED, linewidth=0.5)
+        axes.set(xlim=(0, len(self.columns)), ylim=(len(self.rows), 0), xlabel="", ylabel="")
+
+    def _paint_cell(
+        self,
+        axes: Axes,
+        values: pd.DataFrame,
+        texts: pd.DataFrame,
+        at: tuple[Any, Any],
+        one: Mapping[Hashable, Any],
+        letter: float,
+    ) -> None:
+        row, column = at
+        value, few = float(one["value"]), one.get("thin")
+        thin = few is not None and not math.isnan(few)
+        if math.isnan(value) or thin:
+            text = "–" if math.isnan(value) else self.written(value)
+            axes.text(column + 0.5, row + 0.5, text, ha="center", va="center", fontsize=letter, color=MUTED)
+        elif "area" not in one:
+            values.iloc[row, column], texts.iloc[row, column] = value, self.written(value)
+        if thin or ("area" in one and not math.isnan(value)):
+            side = 0.92 if thin else 0.92 * _side(one["area"]) / _SIDES
+            colour = "none" if thin else (GAIN if self.signed else HEAT)[int(self._class(value)[1:])]
+            hatch = "////" if thin or one.get("hatched") else None
+            corner = (column + 0.5 - side / 2, row + 0.5 - side / 2)
+            axes.add_patch(Rectangle(corner, side, side, facecolor=colour, edgecolor=RULE, linewidth=0.3, hatch=hatch))
+        if one.get("framed"):
+            axes.add_patch(Rectangle((column + 0.05, row + 0.05), 0.9, 0.9, fill=False, edgecolor=INK, linewidth=0.9))
+
+    def _paint_key(self, figure: Figure, axes: Axes) -> None:
+        """The scale: its colours between the numbers at its two ends, below the map."""
+        wide, high = figure.get_size_inches() * 72
+        left = axes.get_position().x0
+        scale = figure.add_axes((left + 16 / wide, 6 / high, 68 / wide, 7 / high))
+        scale.imshow([range(_STEPS)], cmap=ListedColormap(list(GAIN if self.signed else HEAT)), aspect="auto")
+        scale.set_axis_off()
+        low, high_end = self._ends()
+        for x, text, side in ((-1, low, "right"), (_STEPS, high_end, "left")):
+            scale.text(x, 0, text, ha=side, va="center", color=MUTED, fontsize=LETTER - 1)
 
 
-def _data(place: Mapping[str, str]) -> dict[str, str]:
-    return {f"data-{axis}": code for axis, code in place.items()}
+def codes(axis: str, labels: Mapping[str, str], blocks: Mapping[str, str] | None = None) -> dict[str, Head]:
+    """Rows or columns that are codes of an axis of the evidence, from their labels by code."""
+    return {code: Head(label, {axis: code}, (blocks or {}).get(code, "")) for code, label in labels.items()}
+
+
+def plain_heads(labels: Sequence[str]) -> dict[str, Head]:
+    """Rows or columns that lead nowhere."""
+    return {label: Head(label) for label in labels}
+
+
+def _side(area: float) -> int:
+    """The side of a square in tenths of the cell: its area is the share."""
+    return max(1, round(_SIDES * math.sqrt(area)))
+
+
+def _data(place: Mapping[str, str]) -> str:
+    return "".join(f' data-{axis}="{escape(code)}"' for axis, code in place.items())

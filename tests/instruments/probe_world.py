@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
+from polyculture.cache.folding import fold
 from polyculture.cache.manifest import read_manifest, write_manifest
 from polyculture.cache.parquet import rows_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import JobShards
 from polyculture.instruments.probe.rows import PROBE_ITEMS, PROBE_QUESTIONS, PROBE_READINGS, PROBES
-from polyculture.instruments.probe.words import fold
 from tests.store_builder import blank
 
 CULTURES = (

@@ -17,7 +17,7 @@ from polyculture.cache.schema import Prompt
 from polyculture.cache.store import open_store
 from polyculture.metrics.measure import measure
 from polyculture.running.layout import store_layout
-from tests.store_builder import CELL, EXTRACTOR, SAMPLING, StoreBuilder
+from tests.store_builder import CELL, EXTRACTOR, StoreBuilder, request_of
 
 COUNTRIES = ("IT", "JP")
 MODELS = ("m", "n")
@@ -43,7 +43,7 @@ answer = st.fixed_dictionaries(
         "prompt": st.integers(0, 59),
         "mentions": st.lists(mention, max_size=4),
         "model": st.sampled_from([*MODELS, "stale"]),
-        "sampling_id": st.sampled_from([SAMPLING] * 5 + ["stale"]),
+        "stale": st.sampled_from([False] * 5 + [True]),
         "extractor_id": st.sampled_from([EXTRACTOR] * 5 + ["stale"]),
         "extraction": st.sampled_from(["ok"] * 4 + ["failed", None]),
     }
@@ -62,7 +62,8 @@ def build(folder: Path, answers: Sequence[Any], links: Sequence[Any], countries:
         for condition, country in CONDITIONS
     ]
     for one in answers:
-        columns = {name: value for name, value in one.items() if name not in ("prompt", "mentions")}
+        columns = {name: value for name, value in one.items() if name not in ("prompt", "mentions", "stale")}
+        columns |= {"request_id": "of other settings"} if one["stale"] else {}
         found = one["mentions"] if one["extraction"] == "ok" else []
         builder.answer(prompts[one["prompt"]], found, **columns)
     for surface, (status, item) in zip(SURFACES, links, strict=True):
@@ -78,7 +79,8 @@ class Oracle:
 
     def __init__(self, builder: StoreBuilder) -> None:
         rows = builder.rows
-        current = {"sampling_id": {SAMPLING}, "extractor_id": {EXTRACTOR}, "model": set(MODELS)}
+        requests = {request_of(model, row["prompt_id"]) for model in MODELS for row in rows["prompts"]}
+        current = {"request_id": requests, "extractor_id": {EXTRACTOR}}
 
         self.wording = {row["prompt_id"]: row["wording"] for row in rows["prompts"]}
 

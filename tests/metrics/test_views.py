@@ -267,7 +267,7 @@ def test_consensus_of_two_empty_sets_is_missing(builder: StoreBuilder) -> None:
 def test_stale_rows_are_in_no_number(builder: StoreBuilder) -> None:
     prompt = builder.ask("en", "food", "JP")
     builder.answer(prompt, ["sushi"])
-    builder.answer(prompt, ["pizza"], sampling_id="another temperature")
+    builder.answer(prompt, ["pizza"], request_id="another temperature")
     builder.answer(prompt, ["pizza"], model="a model that is no longer asked")
     builder.answer(prompt, ["pizza"], sample=builder.n)
     builder.answer(prompt, ["pizza"], extractor_id="another extractor")

@@ -14,15 +14,15 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.cache.manifest import Manifest, read_manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.reports.figure_files import FigureFormat, write_figures
-from polyculture.reports.figures.boxes import Boxes
 from polyculture.reports.figures.by_country import country_boxes
-from polyculture.reports.figures.charts import Curves, Dots
-from polyculture.reports.figures.consensus_by_topic import consensus_by_topic
-from polyculture.reports.figures.heat import Heat
-from polyculture.reports.figures.naming import naming
-from polyculture.reports.figures.print_style import page_colours
-from polyculture.reports.figures.saturation import saturation
-from polyculture.reports.figures.trust import trust
+from polyculture.reports.figures.by_model import consensus_by_topic, saturation
+from polyculture.reports.figures.chart import Chart, Mark
+from polyculture.reports.figures.figure import Figure
+from polyculture.reports.figures.heat import Heat, plain_heads
+from polyculture.reports.figures.kinds import dots, lines, scatter
+from polyculture.reports.figures.maps import trust
+from polyculture.reports.figures.origins import naming
+from polyculture.reports.figures.style import PAGE_COLOURS, SERIES
 from polyculture.reports.leaderboard import boards
 from polyculture.reports.names import Names
 from polyculture.reports.naming import naming_shares
@@ -60,56 +60,67 @@ def rows(values: dict[tuple[str, str], float], incidences: int = 50) -> pd.DataF
     )  # fmt: skip
 
 
-def boxes_of(frame: pd.DataFrame, manifest: Manifest, names: Names, metric: str = "granularity") -> Boxes:
-    (panels,) = country_boxes(metric, frame, manifest, names).rows
-    chart = panels[0].chart
-    assert isinstance(chart, Boxes)
-    return chart
+def drawn(figure: Figure) -> ElementTree.Element:
+    """The first drawing of a figure, as the page has it."""
+    return ElementTree.fromstring(str(figure.rows[0][0].chart.draw()))
 
 
-def test_a_box_is_a_country_and_its_native_language_is_marked(manifest: Manifest, names: Names) -> None:
+def links(svg: ElementTree.Element) -> dict[str, dict[str, str]]:
+    """The marks of a drawing by what they say."""
+    return {link.attrib["aria-label"]: link.attrib for link in svg.iter("a")}
+
+
+def texts_of(svg: ElementTree.Element) -> list[str]:
+    return ["".join(text.itertext()) for text in svg.iter("text")]
+
+
+def cells_of(heat: object) -> list[dict[str, str]]:
+    """The cells of a map in the page: their attributes and their text."""
+    assert isinstance(heat, Heat)
+    body = ElementTree.fromstring(f"<div>{heat.draw()}</div>").find("table/tbody")
+    assert body is not None
+    return [{**cell.attrib, "text": "".join(cell.itertext())} for cell in body.iter("td")]
+
+
+def test_country_box_marks_its_native_language(manifest: Manifest, names: Names) -> None:
     languages = ("ar", "en", "hi", "ja", "th")
     japan = {("JP", language): place / 10 for place, language in enumerate(languages)}
     india = {("IN", language): 0.5 for language in languages}
-    chart = boxes_of(rows({**india, **japan}), manifest, names)
-    assert [box.label for box in chart.boxes] == ["Japan", "India"]  # in the order of regions, a line between two
-    assert [box.begins for box in chart.boxes] == [False, True]
-    box = chart.boxes[0]
-    assert list(box.values) == [0.0, 0.1, 0.2, 0.3, 0.4]
-    assert [one.value for one in box.marked] == [0.3]  # Japanese
-    assert len(chart.boxes[1].marked) == 1
-    assert "Japan, 5 languages: from 0.00 (Arabic) to 0.40 (Thai), median 0.20" in box.address
-    drawn = ElementTree.fromstring(str(chart.draw()))
-    labels = [link.attrib["aria-label"] for link in drawn.iter() if link.tag.endswith("a")]
-    assert sum(label.startswith("Japan, 5 languages") for label in labels) == 1
-    assert "Japan, Japanese, native: 0.30, 0.20 to 0.40" in labels
+    svg = drawn(country_boxes("granularity", rows({**india, **japan}), manifest, names))
+    assert texts_of(svg)[-2:] == ["Japan", "India"]  # in the order of regions
+    marks = links(svg)
+    assert marks["Japan, 5 languages: from 0.00 (Arabic) to 0.40 (Thai), median 0.20"]["data-country"] == "JP"
+    native = marks["Japan, Japanese, native: 0.30, 0.20 to 0.40"]
+    assert (native["data-language"], native["href"]) == ("ja", "#evidence")
+    assert len(marks) == 4  # a box and a native language for each of the two
+    assert svg.attrib["data-condition"] == "explicit"
 
 
-def test_fewer_than_five_languages_are_no_box_and_few_items_make_it_pale(manifest: Manifest, names: Names) -> None:
-    few = boxes_of(rows({("JP", "ja"): 0.5, ("JP", "en"): 0.7}), manifest, names)
-    assert not re.search("Japan, 2 languages", str(few.draw()))  # single marks, no quartiles of two numbers
-    japan = rows({("JP", language): 0.5 for language in ("ar", "en", "hi", "ja", "th")}, incidences=3)
-    pale = boxes_of(japan, manifest, names)
-    assert pale.boxes[0].thin
-    assert pale.boxes[0].marked[0].thin
-    assert "n = 3" in pale.boxes[0].marked[0].address
-    assert not boxes_of(japan, manifest, names, "diversity").boxes[0].thin  # a count of few is no share of few
+def test_few_languages_have_no_box_and_few_items_are_reported(manifest: Manifest, names: Names) -> None:
+    few = country_boxes("granularity", rows({("JP", "ja"): 0.5, ("JP", "en"): 0.7}), manifest, names)
+    assert not [label for label in links(drawn(few)) if "2 languages" in label]  # no quartiles of two numbers
+    assert "a language, where there are fewer than five" in [key.label for key in few.keys]
+    thin = rows({("JP", language): 0.5 for language in ("ar", "en", "hi", "ja", "th")}, incidences=3)
+    pale = country_boxes("granularity", thin, manifest, names)
+    assert "most of the numbers rest on few linked items" in [key.label for key in pale.keys]
+    assert [label for label in links(drawn(pale)) if label.endswith("; n = 3")]
+    counts = country_boxes("diversity", thin, manifest, names)
+    assert not [label for label in links(drawn(counts)) if "n = 3" in label]  # a count of few is no share of few
 
 
-def test_squares_are_as_large_as_the_evidence_and_hatched_where_they_may_be_the_neutral_share(
-    manifest: Manifest, names: Names
-) -> None:
+def test_trust_map_squares(manifest: Manifest, names: Names) -> None:
     explicit = rows({("JP", "ja"): 0.6, ("JP", "en"): 0.3, ("IN", "hi"): 0.5}).assign(
         condition="explicit", incidences=[100, 25, 100]
     )
     explicit.loc[2, ["low", "high"]] = None
     neutral = rows({("JP", "ja"): 0.2, ("JP", "en"): 0.25, ("IN", "hi"): 0.1}).assign(condition="neutral")
     figure = trust(pd.concat([explicit, neutral]).assign(metric="specificity"), manifest, names)
-    heat = figure.rows[0][0].chart
-    assert isinstance(heat, Heat)
-    assert heat.hatched == {("JP", "en"), ("IN", "hi")}  # covered by the interval, and without one
-    assert [heat.size("JP", "ja"), heat.size("JP", "en")] == [10, 5]  # a quarter of the area
-    assert heat.details["JP", "ja"] == "0.50 to 0.70; neutral 0.20; n = 100"
+    drawn_cells = str(figure.rows[0][0].chart.draw())
+    squares = re.findall(r'<i class="(h\d+ a\d+(?: hatch)?)"><b>([^<]+)', drawn_cells)
+    assert [(square.partition(" ")[2], value) for square, value in squares] == [
+        ("a5 hatch", ".30"), ("a10", ".60"), ("a10 hatch", ".50"),
+    ]  # fmt: skip  # a quarter of the area; hatched: covered by the interval, and without one
+    assert 'data-says="0.50 to 0.70; neutral 0.20; n = 100"' in drawn_cells
     assert "1 of 3 squares have no interval" in figure.caption
     assert figure.rows[0][0].says.startswith("1 of 3 squares")
 
@@ -142,8 +153,9 @@ def test_naming_goes_from_a_country_in_its_own_language_to_origins_without_and_w
     assert isinstance(unasked, Heat)
     assert isinstance(asked, Heat)
     assert unasked.limits == asked.limits  # one scale
-    assert list(asked.columns) == ["JP", "IT", "more"]
-    assert asked.details["JP ja", "Japan"].endswith("; no country named: 0.10; n = 40")
+    assert [head.label for head in asked.columns.values()] == ["JP", "IT", "more"]
+    says = [cell.get("data-says", "") for cell in cells_of(asked)]
+    assert says[0].endswith("; no country named: 0.10; n = 40")
     rows_of = [re.search("<tbody><tr([^>]*)>", str(chart.draw())) for chart in (unasked, asked)]
     places = [sorted(re.findall('data-[a-z]+="[^"]*"', found[1])) for found in rows_of if found]
     assert places == [['data-language="ja"'], ['data-country="JP"', 'data-language="ja"']]  # neutral prompts have none
@@ -164,13 +176,11 @@ def test_consensus_by_topic_has_a_mark_per_model_and_topic_and_one_of_all_topics
         for model, value in zip(MODELS[:2], (0.4, 0.8), strict=True)
         for topic in (None, "food")
     ]  # fmt: skip
-    chart = consensus_by_topic(pd.DataFrame(found), manifest, names).rows[0][0].chart
-    assert isinstance(chart, Dots)
-    assert (list(chart.labels), chart.limits) == (["All topics", "Food"], (0.0, 1.0))
-    drawn = ElementTree.fromstring(str(chart.draw()))
-    links = [link.attrib for link in drawn.iter() if link.tag.endswith("a")]
-    assert sorted(link.get("data-topic", "") for link in links) == ["", "", "food", "food"]
-    assert f"{names.model(MODELS[0])}: 0.40, 0.20 to 1.00" in {link["aria-label"] for link in links}
+    svg = drawn(consensus_by_topic(pd.DataFrame(found), manifest, names))
+    assert [text for text in texts_of(svg) if text in ("All topics", "Food")] == ["All topics", "Food"]
+    marks = [link.attrib for link in svg.iter("a")]
+    assert sorted(mark.get("data-topic", "") for mark in marks) == ["", "", "food", "food"]
+    assert f"{names.model(MODELS[0])}: 0.40, 0.20 to 1.00" in links(svg)
 
 
 def test_panels_of_saturation_share_one_scale(manifest: Manifest, names: Names) -> None:
@@ -182,12 +192,11 @@ def test_panels_of_saturation_share_one_scale(manifest: Manifest, names: Names) 
             for responses in (1, 10)
         ]
     )  # fmt: skip
-    charts = [panel.chart for panel in saturation(found, manifest, names).rows[0]]
-    tops = [chart.top for chart in charts if isinstance(chart, Curves)]
-    assert len(tops) == 2
-    assert tops[0] == tops[1]
-    assert tops[0] is not None
-    assert tops[0] > 31
+    panels = saturation(found, manifest, names).rows[0]
+    ticks = [re.findall(r">(\d+)</text>", str(panel.chart.draw())) for panel in panels]
+    assert len(ticks) == 2
+    assert ticks[0] == ticks[1]
+    assert "30" in ticks[0]
 
 
 def test_a_leaderboard_is_drawn_and_its_marks_lead_to_lines_of_its_table(names: Names) -> None:
@@ -200,11 +209,9 @@ def test_a_leaderboard_is_drawn_and_its_marks_lead_to_lines_of_its_table(names: 
     rows = [{"model": MODELS[0], "reason": None, **there}, {"model": MODELS[1], **failed}]
     (board,) = boards(rows, {}, names)
     assert board.figure is not None
-    chart = board.figure.rows[0][0].chart
-    assert isinstance(chart, Dots)
-    assert chart.limits == pytest.approx((-0.315, 0.315))  # around zero
-    drawn = ElementTree.fromstring(str(chart.draw()))
-    (link,) = [link.attrib for link in drawn.iter() if link.tag.endswith("a")]
+    svg = drawn(board.figure)
+    assert {"−0.3", "0.0", "0.3"} <= set(texts_of(svg))  # the scale lies around zero
+    (link,) = [link.attrib for link in svg.iter("a")]
     assert link["href"] == f"#{board.groups[0].lines[0].anchor}"
     assert link["aria-label"] == f"{names.model(MODELS[0])}, Japanese, all: −0.20, −0.30 to +0.10; 9 contexts"
     assert boards([rows[1]], {}, names)[0].figure is None
@@ -220,13 +227,78 @@ def test_figures_are_files_of_a_columns_width_in_the_pages_colours(run: RunFolde
         assert float(root.attrib["width"].removesuffix("pt")) <= 3.3 * 72 + 1, path
         text = path.read_text(encoding="utf-8")
         assert "var(--" not in text
-        assert "mark:" not in text  # leads nowhere from here
-        assert not re.search("#0[1-9a-c]0[0-9]0[0-9]", text)  # every ink became a colour
+        assert "<a " not in text  # leads nowhere from here
     first = (tmp_path / "granularity-01.svg").read_text(encoding="utf-8")
-    assert page_colours()["series-1"] in first
+    assert SERIES[0] in first
     assert "日本語" in first
     assert all(path.read_bytes().startswith(b"%PDF") for path in by_ending["pdf"])
     wide = [struct.unpack(">I", path.read_bytes()[16:20])[0] for path in by_ending["png"]]
     assert max(wide) <= 3.3 * 600 + 1
     lines = (tmp_path / "captions.tsv").read_text(encoding="utf-8").splitlines()
     assert [line.split("\t")[0] for line in lines[1:]] == [path.stem for path in by_ending["svg"]]
+
+
+def numbers() -> pd.DataFrame:
+    """Two series in two rows: a thin number, one without an interval, a missing one, and hostile names."""
+    found = (
+        ("a", "one", 0.25, 0.1, 0.4, "", Mark("<b>first", {"model": '"&'})),
+        ("a", "two", 0.5, None, None, "", Mark("second", to="part")),
+        ("b", "one", 0.75, 0.7, 0.8, "n = 6", Mark("third")),
+        ("b", "two", None, None, None, "", Mark("missing")),
+    )
+    frame = pd.DataFrame(found, columns=["row", "series", "value", "low", "high", "thin", "mark"])
+    return frame.astype({"value": float, "low": float, "high": float})
+
+
+def dot_chart(frame: pd.DataFrame) -> Chart:
+    rows = {"a": "<script>日本語 $x$", "b": "long " * 20}
+    return dots(frame, alternative='<what> it "shows"', rows=rows, series=["one", "two"], label="share", limits=(0, 1))
+
+
+def test_chart_in_the_page() -> None:
+    """Colours are the page's, texts are texts, marks are links, and nothing can leave its attribute."""
+    html = str(dot_chart(numbers()).draw())
+    svg = ElementTree.fromstring(html)
+    assert svg.attrib["aria-label"] == '<what> it "shows"'
+    assert svg.attrib["role"] == "group"
+    marks = links(svg)
+    assert list(marks) == ["<b>first", "second", "third"]
+    assert marks["<b>first"]["data-model"] == '"&'
+    assert [mark["href"] for mark in marks.values()] == ["#evidence", "#part", "#evidence"]
+    assert [mark.get("tabindex") for mark in marks.values()] == [None, "-1", "-1"]  # one stop of the Tab key
+    assert {"<script>日本語 $x$", "n = 6", "share"} <= set(texts_of(svg))
+    assert f"{'long ' * 7}…" in texts_of(svg)
+    assert "<script" not in html
+    assert "font-family" not in html
+    assert "var(--series-1)" in html
+    assert not [colour for colour in PAGE_COLOURS if colour in html]
+    plain = dot_chart(numbers().drop(columns="mark"))
+    assert ElementTree.fromstring(str(plain.draw())).attrib["role"] == "img"
+
+
+def test_points_are_where_their_numbers_are() -> None:
+    """The centres of the marks in the page, on the scale from 0 to 1 that is drawn."""
+    svg = ElementTree.fromstring(str(dot_chart(numbers()).draw()))
+    scale = {text.text: float(text.attrib["x"]) for text in svg.iter("text") if "x" in text.attrib}
+    left, right = scale["0.0"], scale["1.0"]
+    for mark, value in zip(svg.iter("a"), (0.25, 0.5, 0.75), strict=True):
+        (shape,) = [part for part in mark if part.tag in ("path", "use")]
+        across = [float(x) for x in re.findall(r"([\d.]+) [\d.]+", shape.attrib.get("d", ""))]
+        centre = (min(across) + max(across)) / 2 if across else float(shape.attrib["x"])
+        assert (centre - left) / (right - left) == pytest.approx(value, abs=0.005)
+
+
+@pytest.mark.parametrize("width", [108.0, 238.0, 497.0])
+def test_a_picture_is_as_wide_as_its_column(width: float) -> None:
+    frame = numbers().rename(columns={"row": "name", "value": "x"}).assign(y=[1.0, 2.0, 3.0, None])
+    more = {"alternative": "it", "series": ["one", "two"], "labels": ("across", "up")}
+    heat = Heat("it", pd.DataFrame({"row": ["r"] * 30, "column": [str(n) for n in range(30)], "value": [0.5] * 30}),
+                plain_heads(["r"]), plain_heads([str(n) for n in range(30)]), (0, 1))  # fmt: skip
+    charts = (
+        dot_chart(numbers()),
+        scatter(frame.dropna(subset=["x"]), limits=((0, 1), (0, 4)), **more),
+        lines(frame.dropna(subset=["x"]), ticks={0.5: "half"}, **more),
+        heat,
+    )
+    for chart in charts:
+        assert chart.picture(width).get_size_inches()[0] * 72 <= max(width, 150) + 0.1

@@ -149,12 +149,10 @@ def test_headings_come_in_order_and_tables_have_headers(page: Page) -> None:
 
 def test_figures_have_text_and_every_mark_of_theirs_a_name(page: Page) -> None:
     drawings = page.all("svg")
-    # two voices a model;
-    # boxes of four metrics a model, and of three a topic; granularity; diversity a model; saturation a topic;
-    # components of two metrics; slopes of two cultures; wrong
-    # sentiments a model, of neutral contexts and of all; maps of entities; consensus by topic; leaderboards
-    texts_about = ["group"] * (1 + 2 + 2 + 2 + 14 + 2 + 1)
-    assert [e.attributes["role"] for e in drawings] == texts_about + ["img"] * (2 + 2 * 2 + 6) + ["group"] * 8
+    assert {e.attributes["role"] for e in drawings} == {"group", "img"}
+    # boxes of four metrics a model, and of three a topic; two voices a model; saturation a topic; components of two
+    # metrics; granularity; consensus by topic; leaderboards
+    assert len([e for e in drawings if e.attributes["role"] == "group"]) == 4 * 2 + 3 * 2 + 2 + 2 + 2 + 1 + 1 + 8
     marks = [e for e in page.all("a") if "svg" in e.inside]
     assert all(e.attributes["aria-label"] for e in drawings + marks)
     assert len(marks) > 2 * 6 + 2 * 6 * 6
@@ -164,11 +162,10 @@ def test_figures_have_text_and_every_mark_of_theirs_a_name(page: Page) -> None:
     assert len(heat) == 1 + 2 * 7 + 2 * 2 + 2 + 2 * 2 + 4
     texts = {e.text for e in page.all("text")}
     assert {"Arabic العربية", "Hindi हिन्दी", "Japanese 日本語", "Thai ไทย"} <= texts
-    styles = " ".join(e.text for e in page.all("style") if "svg" in e.inside)
+    styles = " ".join(e.attributes.get("style") or "" for e in page.elements if "svg" in e.inside)
     assert "var(--series-1)" in styles
-    assert not re.search(r"#0[0-9a-c]0[0-9]", styles)  # every ink became a colour of the page
+    assert not re.search(r"#[0-9a-f]{6}", styles)  # every colour is one of the page
     assert "font-family" not in styles
-    assert not [e for e in page.elements if "svg" in e.inside and "style" in e.attributes]
 
 
 def test_opening_says_what_there_is_and_what_is_weak(page: Page) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from polyculture.reports.section import ReportData, ReportTable, Section
 
 if TYPE_CHECKING:
-    from polyculture.instruments.bbq.respondent.shares_figure import SharesFigure
+    from polyculture.reports.figures.figure import Panel
     from polyculture.reports.numbers import FormattedEstimate
 
 _FOLDER = Path(__file__).parent
@@ -60,7 +60,7 @@ class SurveyGroup:
     language: str
     lines: tuple[SurveyLine, ...]
     furthest: tuple[FarAnswer, ...]
-    chart: SharesFigure | None
+    shares: Panel | None  # as a figure
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +87,33 @@ def _build(data: ReportData) -> Surveyed | None:
 
 
 def _group(number: int, key: tuple[str, str], rows: Sequence[Row], shares: Sequence[Row], name: str) -> SurveyGroup:
-    from polyculture.instruments.bbq.respondent.shares_figure import SharePoint, SharesFigure
-
-    points = [SharePoint(row["people"], row["share"], row["is_none"]) for row in shares]
-    told = f"The people's share of each answer against that of {name}"
-    drawn = points and number < _SHOWN_FIGURES
-    chart = SharesFigure(f"surveyed-{number}", told, points) if drawn else None
+    drawn = _shares_panel(name, key[1], shares) if shares and number < _SHOWN_FIGURES else None
     far = sorted(shares, key=lambda row: abs(row["share"] - row["people"]), reverse=True)[:_FURTHEST]
-    return SurveyGroup(name, key[1], tuple(map(_line, rows)), tuple(map(_far, far)), chart)
+    return SurveyGroup(name, key[1], tuple(map(_line, rows)), tuple(map(_far, far)), drawn)
+
+
+def _shares_panel(name: str, language: str, shares: Sequence[Row]) -> Panel:
+    """The people's shares of answers against a model's: a point an answer to a stereotype."""
+    import pandas as pd
+
+    from polyculture.reports.figures.figure import Panel
+    from polyculture.reports.figures.kinds import scatter
+    from polyculture.reports.figures.style import MUTED
+
+    series = ("group", "none")
+    points = [{"series": series[row["is_none"]], "x": row["people"], "y": row["share"]} for row in shares]
+    chart = scatter(
+        pd.DataFrame(points),
+        alternative=f"The people's share of each answer against that of {name} ({language})",
+        series=series,
+        labels=("share of people", "share of the model's answers"),
+        limits=((-0.02, 1.02), (-0.02, 1.02)),
+        width=152.0,
+        size=5.0,
+        opacity=0.5,
+        behind=lambda axes: axes.plot((0, 1), (0, 1), color=MUTED, linewidth=0.6, zorder=1),
+    )
+    return Panel("", chart)
 
 
 def _line(row: Row) -> SurveyLine:

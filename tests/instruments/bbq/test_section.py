@@ -6,11 +6,12 @@ import os
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from polyculture.instruments.bbq.answer_blocks import answer_blocks
-from polyculture.instruments.bbq.region_figure import Point, Region, labelled
-from polyculture.reports.figures.mark import Jump
+from polyculture.instruments.bbq.region_figure import region
+from polyculture.reports.figures.chart import Mark
 from tests.browsers import NoBrowserError, opened_browser
 from tests.instruments.bbq.made_up import UNKNOWN, UNKNOWNS, write_folder
 from tests.instruments.bbq.test_asking import EXPERIMENT
@@ -90,14 +91,15 @@ def test_a_click_on_a_point_shows_its_answers_alone(run: Path) -> None:
 
 def test_points_that_are_near_have_one_label() -> None:
     made = [("all", 0.5, 0.0), ("1", 0.5, 0.0), ("2", 0.51, 0.01), ("3", 0.9, 0.0)]
-    points = [Point(label, accuracy, bias, Jump(f"point {label}", f"to-{label}")) for label, accuracy, bias in made]
-    assert [point.label for point in labelled(points)] == ["1", "3"]
-    drawn = Region("r", "what it shows", "ambiguous", points).draw()
-    assert 'aria-label="what it shows"' in drawn
+    points = pd.DataFrame(made, columns=["name", "x", "y"])
+    points["mark"] = [Mark(f"point {name}", to=f"to-{name}") for name in points["name"]]
+    drawn = region(points, "ambiguous", "what it shows").draw()
+    assert 'what it shows"' in drawn
+    assert ">1<" in drawn
     assert ">2<" not in drawn
     assert '<a href="#to-2" aria-label="point 2"' in drawn
     assert ">3<" in drawn
-    assert ">3<" not in Region("r", "what it shows", "ambiguous", points, small=True).draw()
+    assert ">3<" not in region(points, "ambiguous", "what it shows", small=True).draw()
 
 
 def test_a_likelihood_and_a_failure_are_shown_for_what_they_are() -> None:

@@ -1,4 +1,4 @@
-"""The rules of `inflection.toml`: what a mention may carry that a name does not, and further forms of a name."""
+"""Plurals, cases and articles: the rules of `inflection.toml`, by language."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ _SYLLABLES = {
 class Inflection(TypedDict, total=False):
     """The rules of one language in `inflection.toml`."""
 
+    endings: list[tuple[str, str]]
     stems: Mapping[str, str]
     articles: str
     names: list[Rule]
@@ -56,3 +57,14 @@ def inflection_of(language: Language) -> Inflection:
 def inflection_of_names(name_language: str) -> Inflection:
     """The rules of a Wikidata language: those of en for en-gb."""
     return inflections().get(name_language.partition("-")[0]) or Inflection()
+
+
+def forms(name: str, language: str) -> list[str]:
+    """The inflected forms of a name in a text: "taco" -> ["tacos"]."""
+    endings = inflections().get(language, Inflection()).get("endings", [])
+    return list(dict.fromkeys(name.removesuffix(end) + other for end, other in endings if name.endswith(end)))
+
+
+def singular(word: str) -> str:
+    """An English word without the s of the plural. What is no English word may lose its s, too: compare, never show."""
+    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word

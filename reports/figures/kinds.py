@@ -1,0 +1,316 @@
+"""The kinds of charts. Each is made of a frame with a row for each number, and draws nothing before it is asked to.
+
+Columns that all kinds know: `low` and `high` are a number's interval, NaN where it has none; `mark` (a `Mark`) says the
+number and leads to what is behind it; without this column nothing leads anywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn as sns
+from matplotlib.axes import Axes
+
+from polyculture.reports.figures.chart import Chart, Links, Margins
+from polyculture.reports.figures.style import INK, LETTER, MARKERS, MUTED, PAPER, RULE, SERIES, label_width, plain
+
+WIDE, SHORT, NARROW = 303.0, 146.0, 82.0  # points of axes in the page: one, two or three stand side by side
+FEWEST_IN_BOX = 5  # numbers: fewer are drawn one by one, since their quartiles would say nothing
+_ROWS = Margins(left=9, top=5, right=7, bottom=28)  # of a chart with labelled rows
+_SCALES = Margins(left=30, top=6, right=9, bottom=28)  # of one with two scales
+_MARKER, _LINE = 16.0, 1.1
+_NAME, _NAMES = 22, 24  # letters of a point's name, and so many names at most
+
+
+def dots(
+    frame: pd.DataFrame,
+    *,
+    alternative: str,
+    rows: Mapping[str, str],
+    series: Sequence[str],
+    label: str,
+    limits: tuple[float, float],
+    width: float = WIDE,
+) -> Chart:
+    """Numbers with intervals: a row for each key of `rows` with its label, in it a colour and shape per series.
+
+    Columns: row, series, value, low, high, mark, and thin: 'n = 6' where a number rests on little, else ''.
+    """
+    apart = 7.5 if len(series) <= 3 else 4.0
+    step = max(17.5, apart * len(series) + 6)
+
+    def paint(axes: Axes, links: Links) -> None:
+        place = {row: float(number) for number, row in enumerate(rows)}
+        shift = {one: (number - (len(series) - 1) / 2) * apart / step for number, one in enumerate(series)}
+        placed = frame.dropna(subset=["value"])
+        placed = placed.assign(x=placed["value"], y=placed["row"].map(place) + placed["series"].map(shift))
+        _points(axes, placed, series, links, axes.hlines, "y")
+        axes.set(xlabel=label, xlim=limits, ylabel="")
+        axes.grid(axis="x")
+
+    return Chart(alternative, frame, paint, width, _ROWS, height=step * len(rows), rows=list(rows.values()))
+
+
+def scatter(
+    frame: pd.DataFrame,
+    *,
+    alternative: str,
+    series: Sequence[str],
+    labels: tuple[str, str] = ("", ""),
+    limits: tuple[tuple[float, float], tuple[float, float]] | None = None,
+    width: float = 138.0,
+    behind: Callable[[Axes], object] | None = None,
+    size: float = _MARKER,
+    opacity: float = 1.0,
+) -> Chart:
+    """Points on two scales, in the colour and shape of their series, with the intervals of their heights.
+
+    Columns: series, x, y, low, high, mark, and name, which is written beside its point where no other name is. Without
+    limits the scales mean nothing and are not shown. `behind` draws what lies behind the points; `size` is the area of
+    a point.
+    """
+    beside = frame["name"].astype(str).map(lambda name: plain(name, _NAME)) if "name" in frame else None
+    room = min(60.0, label_width(list(beside))) if beside is not None else 0.0
+
+    def paint(axes: Axes, links: Links) -> None:
+        if behind:
+            behind(axes)
+        _points(axes, frame, series, links, axes.vlines, "x", size=size, opacity=opacity)
+        if limits:
+            axes.set(xlabel=labels[0], ylabel=labels[1], xlim=limits[0], ylim=limits[1])
+            axes.locator_params(nbins=4)
+            axes.grid()
+        else:
+            axes.margins(0.05)
+            axes.set_axis_off()
+        if beside is not None:
+            _names(axes, frame.assign(name=beside), room)
+
+    margins = _SCALES if limits else Margins(6, 6, 6, 6)
+    return Chart(alternative, frame, paint, width, margins._replace(right=margins.right + room), aspect=1.0)
+
+
+def lines(
+    frame: pd.DataFrame,
+    *,
+    alternative: str,
+    series: Sequence[str],
+    labels: tuple[str, str],
+    ticks: Mapping[float, str],
+    top: float | None = None,
+    logarithmic: bool = False,
+    beside: float = 0.05,
+    width: float = SHORT,
+    place: Mapping[str, str] | None = None,
+) -> Chart:
+    """A line per series; columns: series, x, y, low, high, mark.
+
+    Intervals are a band; those of a series of at most two points are lines. `ticks` are names of places on the lower
+    scale, `top` is the end of the upright one, `beside` the room beside the first and last place.
+    """
+
+    def paint(axes: Axes, links: Links) -> None:
+        for number, name in enumerate(series):
+            own = frame[frame["series"] == name].dropna(subset=["y"]).sort_values("x")
+            ink, marker = SERIES[number % len(SERIES)], MARKERS[number % len(MARKERS)]
+            if len(own) > 2:
+                axes.fill_between(own["x"], own["low"], own["high"], color=ink, alpha=0.18, linewidth=0)
+            else:
+                axes.vlines(own["x"], own["low"], own["high"], color=ink, alpha=0.6, linewidth=_LINE)
+            axes.plot(own["x"], own["y"], color=ink, linewidth=_LINE)
+            step = -(-len(own) // 16)  # more marks of a line would touch, those of two lines are at other places
+            some = own.iloc[number % step :: step] if len(own) else own
+            urls = links.urls(some["mark"]) if "mark" in some else None
+            axes.scatter(
+                some["x"],
+                some["y"],
+                s=11,
+                color=ink,
+                marker=marker,
+                edgecolor=PAPER,
+                linewidth=0.4,
+                zorder=3,
+                urls=urls,
+            )
+        if logarithmic:
+            axes.set_xscale("log")
+            axes.set_xticks([], minor=True)
+        axes.margins(x=beside)
+        axes.set_xticks(list(ticks), list(ticks.values()))
+        axes.set(xlabel=labels[0], ylabel=labels[1], ylim=(0, top))
+        axes.grid(axis="y")
+
+    return Chart(alternative, frame, paint, width, _SCALES, aspect=0.8, place=place or {})
+
+
+def boxes(
+    frame: pd.DataFrame,
+    *,
+    alternative: str,
+    rows: Mapping[str, str],
+    says: Mapping[str, Any],
+    label: str,
+    limits: tuple[float, float],
+    begins: Sequence[str] = (),
+    place: Mapping[str, str] | None = None,
+    width: float = WIDE,
+) -> Chart:
+    """A box for each key of `rows`: the middle half of its numbers, their median, lines to the least and the largest.
+
+    Columns: row, value, thin (it rests on little), chosen, and low, high and mark of those that are chosen: these are
+    marked among the others. `says` has the `Mark` of each box. A row with fewer than `FEWEST_IN_BOX` numbers has a ring
+    for each; a box of mostly thin numbers is pale. A line stands above the rows of `begins`.
+    """
+    places = {row: number for number, row in enumerate(rows)}
+
+    def paint(axes: Axes, links: Links) -> None:
+        axes.hlines([places[row] - 0.5 for row in begins], *limits, color=MUTED, linewidth=0.4)
+        by_row = frame.groupby("row").agg(many=("value", "size"), thin=("thin", "mean"))
+        few = frame[frame["row"].map(by_row["many"]) < FEWEST_IN_BOX]
+        axes.scatter(few["value"], few["row"].map(places), s=9, facecolor=PAPER, edgecolor=MUTED, linewidth=0.6)
+        for pale in (False, True):
+            some = [row for row in rows if by_row["many"][row] >= FEWEST_IN_BOX and (by_row["thin"][row] > 0.5) == pale]
+            _boxes(axes, frame, {row: places[row] for row in some}, links, says, pale=pale)
+        marked = frame[frame["chosen"]]
+        marked = marked.assign(x=marked["value"], y=marked["row"].map(places).astype(float), series="")
+        marked["thin"] = np.where(marked["thin"], " ", "")
+        _points(axes, marked, [""], links, axes.hlines, "y", marker="D")
+        axes.set(xlabel=label, xlim=limits, ylabel="")
+        axes.grid(axis="x")
+
+    return Chart(
+        alternative, frame, paint, width, _ROWS, height=10.0 * len(rows), rows=list(rows.values()), place=place or {}
+    )
+
+
+def bars(
+    frame: pd.DataFrame,
+    *,
+    alternative: str,
+    rows: Mapping[str, str],
+    parts: Sequence[tuple[str, str]],
+    label: str,
+    ends: Sequence[str],
+    place: Mapping[str, str] | None = None,
+) -> Chart:
+    """A bar for each key of `rows`, in parts from the left that add up to one; `ends` are written to its right.
+
+    Columns: row, part, value, mark. `parts` are the names of the parts and their colours.
+    """
+
+    def paint(axes: Axes, links: Links) -> None:
+        starts = np.zeros(len(rows))
+        for part, colour in parts:
+            own = frame[frame["part"] == part].set_index("row").loc[list(rows)]
+            wide = own["value"].to_numpy(dtype=float)
+            drawn = axes.barh(
+                range(len(rows)), wide, left=starts, height=0.68, facecolor=colour, edgecolor=PAPER, alpha=0.8
+            )
+            for bar, url in zip(drawn, links.urls(own["mark"]), strict=True):
+                bar.set_url(url)
+            starts += wide
+        for row, text in enumerate(ends):
+            axes.text(1.01, row, text, va="center", color=MUTED)
+        axes.set(xlabel=label, xlim=(0, 1), ylabel="")
+        axes.grid(axis="x")
+
+    margins = _ROWS._replace(right=label_width(ends) + 9)
+    return Chart(
+        alternative, frame, paint, WIDE, margins, height=14.0 * len(rows), rows=list(rows.values()), place=place or {}
+    )
+
+
+def axis_limits(values: pd.DataFrame) -> tuple[float, float]:
+    """From zero to a little above the largest value."""
+    top = float(np.nanmax(values.to_numpy(dtype=float), initial=0.0))
+    return (0.0, top * 1.05 or 1.0)
+
+
+def _points(
+    axes: Axes,
+    frame: pd.DataFrame,
+    series: Sequence[str],
+    links: Links,
+    interval: Callable[..., object],
+    across: str,
+    *,
+    size: float = _MARKER,
+    opacity: float = 1.0,
+    marker: str = "",
+) -> None:
+    """Marks at x and y with their intervals; what rests on little is hollow and grey, with its number beside it."""
+    colours = {name: SERIES[number % len(SERIES)] for number, name in enumerate(series)}
+    shapes = {name: marker or MARKERS[number % len(MARKERS)] for number, name in enumerate(series)}
+    thin = frame["thin"].fillna("") != "" if "thin" in frame else pd.Series(data=False, index=frame.index)
+    for pale, own in ((False, frame[~thin]), (True, frame[thin])):
+        if own.empty:
+            continue
+        if "low" in own:
+            known = own.dropna(subset=["low", "high"])
+            ink = MUTED if pale else list(known["series"].map(colours))
+            if len(known):
+                interval(known[across], known["low"], known["high"], colors=ink, linewidth=_LINE, alpha=0.8)
+        palette = dict.fromkeys(colours, PAPER) if pale else colours
+        sns.scatterplot(
+            data=own, x="x", y="y", hue="series", style="series", hue_order=series, style_order=series,
+            palette=palette, markers=shapes, s=size / 2 if pale else size, edgecolor=MUTED if pale else PAPER,
+            linewidth=0.5, alpha=opacity, ax=axes, legend=False, zorder=3,
+            urls=links.urls(own["mark"]) if "mark" in own else None,
+        )  # fmt: skip
+        if pale:
+            for row in own.to_dict("records"):
+                axes.annotate(
+                    row["thin"],
+                    (row["x"], row["y"]),
+                    (4, 0),
+                    textcoords="offset points",
+                    va="center",
+                    color=MUTED,
+                    fontsize=6,
+                )
+
+
+def _boxes(
+    axes: Axes, frame: pd.DataFrame, places: Mapping[str, int], links: Links, says: Mapping[str, Any], *, pale: bool
+) -> None:
+    if not places:
+        return
+    values = [frame.loc[frame["row"] == row, "value"] for row in places]
+    least, low, middle, high, most = np.array([np.quantile(own, (0, 0.25, 0.5, 0.75, 1)) for own in values]).T
+    rows = np.array(list(places.values()))
+    ink, face = (RULE, PAPER) if pale else (MUTED, RULE)
+    axes.hlines(rows, least, most, color=ink, linewidth=0.7)
+    drawn = axes.barh(rows, high - low, left=low, height=0.58, facecolor=face, edgecolor=ink, linewidth=0.6, zorder=2.5)
+    for bar, url in zip(drawn, links.urls(says[row] for row in places), strict=True):
+        bar.set_url(url)
+    axes.vlines(middle, rows - 0.29, rows + 0.29, color=ink if pale else INK, linewidth=1.2, zorder=2.6)
+
+
+def _names(axes: Axes, frame: pd.DataFrame, room: float) -> None:
+    """The names for which there is room: none is written over another."""
+    wide, high = axes.get_window_extent().size
+    kept: list[tuple[float, float, float]] = []  # left and right end, height
+    for row in frame[frame["name"] != ""].to_dict("records"):
+        x, y = axes.transAxes.inverted().transform(axes.transData.transform((row["x"], row["y"]))) * (wide, high)
+        text = label_width([row["name"]])
+        shift = 4.0 if x + 4 + text <= wide + room else -4.0
+        left, right = (x, x + 4 + text) if shift > 0 else (x - 4 - text, x)
+        if len(kept) < _NAMES and all(
+            right < first or left > last or abs(y - height) > LETTER for first, last, height in kept
+        ):
+            kept.append((left, right, y))
+            axes.annotate(
+                row["name"], (row["x"], row["y"]), (shift, 0), textcoords="offset points", va="center",
+                ha="left" if shift > 0 else "right", fontsize=6,
+            )  # fmt: skip
+
+
+def size_ticks(sizes: Sequence[int]) -> dict[float, str]:
+    """Ticks of sizes on a logarithmic scale: all where they are few, else the powers of ten and the last."""
+    most = max(sizes, default=1)
+    some = [n for n in sizes if len(sizes) < 5 or n == most or (math.log10(n) % 1 == 0 and n < most / 3)]
+    return {float(size): f"{size:,}" for size in sorted(set(some))}

@@ -1,0 +1,207 @@
+"""Maps of countries x languages, and of languages x languages, per model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from polyculture.cache.manifest import Manifest
+from polyculture.reports.figures.figure import (
+    Figure,
+    Key,
+    Panel,
+    cells,
+    extremes,
+    lacking_most,
+    make_figure,
+    reach,
+)
+from polyculture.reports.figures.heat import Heat, codes
+from polyculture.reports.names import Names, ordered
+from polyculture.reports.numbers import count, decimal, known
+from polyculture.reports.texts import texts
+from polyculture.reports.thin import FEWEST
+
+GAIN = "specificity_gain"
+FIRST = "explicit"  # the condition whose maps of specificity stand open
+SELDOM = ("audience", "implicit_male", "implicit_female")  # conditions that not all runs ask: told only where they were
+
+
+def specificity(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
+    """The figure from the rows of `sql/specificity.sql`: maps per model; those that name no country stand in a fold."""
+    said = texts().figures["specificity"]
+    found = {
+        panel: frame[(frame["metric"] == panel.split()[0]) & (frame["condition"] == panel.split()[1])]
+        for panel in said.panels
+    }
+    tops = {
+        metric: reach(frame.loc[frame["metric"] == metric, "estimate"].astype(float))
+        for metric in ("specificity", GAIN)
+    }
+    panels: dict[bool, list[Panel]] = {True: [], False: []}
+    for model in ordered(manifest.models, frame.dropna(subset=["estimate"])["model"]):
+        for panel, rows in found.items():
+            own = rows[rows["model"] == model]
+            metric, condition = panel.split()
+            if own["estimate"].notna().any():
+                title = f"{names.model(model)}: {said.panels[panel]}"
+                drawn = _country_panel(title, own, metric, condition, tops[metric], manifest, names)
+                panels[condition == FIRST].append(drawn)
+    missing = " ".join(filter(None, (_nothing(panel, rows, manifest) for panel, rows in found.items())))
+    return make_figure(
+        "specificity", [panels[True]], _native_key("specificity"), "unlinked", folded=panels[False],
+        values={"missing": missing, "dash": texts().missing["unlinked"], "fewest": str(FEWEST)},
+    )  # fmt: skip
+
+
+def country_map(metric: str, frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
+    """A share of explicit prompts, from 0 to 1, for each model in each language about each country."""
+    panels = [
+        _country_panel(names.model(model), frame[frame["model"] == model], metric, FIRST, 1.0, manifest, names)
+        for model in ordered(manifest.models, frame.dropna(subset=["estimate"])["model"])
+    ]
+    key = _native_key("country_map")
+    name = texts().metrics[metric].name
+    return make_figure(
+        "country_map", [panels], key, _missing(manifest), metric=metric, values={"metric": name, "fewest": str(FEWEST)}
+    )
+
+
+def trust(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
+    """Squares as large as what they rest on, hatched where they say little; rows of `sql/specificity.sql`."""
+    rows = frame[frame["metric"] == "specificity"]
+    pair = ["model", "language", "country"]
+    neutral = rows.loc[rows["condition"] == "neutral", [*pair, "estimate"]].rename(columns={"estimate": "neutral"})
+    explicit = rows[rows["condition"] == FIRST].merge(neutral, on=pair, how="left").dropna(subset=["estimate"])
+    most, unknown = explicit["incidences"].max(), int(explicit["low"].isna().sum())
+    explicit = explicit.assign(
+        hatched=[_says_little(row) for row in explicit.itertuples()], area=explicit["incidences"] / most
+    )
+    without = f"; {count(unknown)} of {count(len(explicit))} squares have no interval and are hatched, too"
+    top = reach(explicit["estimate"].astype(float))
+    panels = [
+        _trust_panel(model, explicit[explicit["model"] == model], top, manifest, names)
+        for model in ordered(manifest.models, explicit["model"])
+    ]
+    return make_figure(
+        "trust", [panels], _native_key("trust"), _missing(manifest),
+        values={"most": count(most) if len(explicit) else "0", "without": without if unknown else ""},
+    )  # fmt: skip
+
+
+def consensus(frame: pd.DataFrame, manifest: Manifest, names: Names) -> Figure:
+    """The figure from the rows of `sql/consensus.sql`: a map per model over all topics, and one per topic in a fold."""
+    said = texts().figures["consensus"]
+    found = frame.dropna(subset=["estimate"])
+    topics, models = ordered(manifest.topics, found["topic"].dropna()), ordered(manifest.models, found["model"])
+    whole = frame[frame["topic"].isna()]
+    of_topic = [(names.topic(topic), {"topic": topic}, frame[frame["topic"] == topic]) for topic in topics]
+    of_model = [
+        (f"{names.model(model)}, {said.panels['whole']}", {"model": model}, whole[whole["model"] == model])
+        for model in models
+        if len(topics) * len(models) > 1  # one model on one topic needs no second map
+    ]
+    pairs = ["language", "other_language"]
+    means = [own.astype({"estimate": float}).groupby(pairs)["estimate"].mean() for *_, own in (*of_model, *of_topic)]
+    top = max(map(reach, means), default=1.0)
+    rows = [[_pairs_panel(*one, top, manifest, names) for one in some] for some in (of_model, of_topic)]
+    missing = "one_language" if len(manifest.languages) < 2 else "unlinked"
+    return make_figure("consensus", [rows[0]], [], missing, folded=rows[1], values={"fewest": str(FEWEST)})
+
+
+def _country_panel(
+    title: str, own: pd.DataFrame, metric: str, condition: str, top: float, manifest: Manifest, names: Names
+) -> Panel:
+    model = str(own["model"].iloc[0])
+    said = extremes(own.drop(columns="model"), metric, names)
+    chart = _country_heat(
+        f"{texts().metrics[metric].name}, {title}. {said}",
+        cells(own, "country", "language", metric),
+        {"model": model, "condition": condition},
+        manifest,
+        names,
+        limits=(-top if metric == GAIN else 0.0, top),
+        signed=metric == GAIN,
+        lacking=lacking_most(own),
+    )
+    return Panel(title, chart, model, said)
+
+
+def _trust_panel(model: str, own: pd.DataFrame, top: float, manifest: Manifest, names: Names) -> Panel:
+    title = names.model(model)
+    told = len(own) - int(own["hatched"].sum())
+    said = f"{count(told)} of {count(len(own))} squares have an interval that lies apart from the neutral share."
+    found = own.rename(columns={"country": "row", "language": "column", "estimate": "value"})
+    chart = _country_heat(
+        f"{texts().figures['trust'].title}, {title}. {said}",
+        found[["row", "column", "value", "area", "hatched"]].assign(says=[_beside(row) for row in own.itertuples()]),
+        {"model": model, "condition": FIRST},
+        manifest,
+        names,
+        limits=(0.0, top),
+    )
+    return Panel(title, chart, model, said)
+
+
+def _country_heat(
+    alternative: str, found: pd.DataFrame, place: dict[str, str], manifest: Manifest, names: Names, **more: Any
+) -> Heat:
+    """Countries in the order of regions, a line between two of them; a frame where the language is native."""
+    countries = ordered(names.by_region(manifest.countries), found["row"])
+    languages = ordered(manifest.languages, found["column"])
+    framed = [names.native(language, country) for country, language in zip(found["row"], found["column"], strict=True)]
+    rows = codes("country", {code: names.country(code) for code in countries}, {c: names.region(c) for c in countries})
+    columns = codes("language", {code: code for code in languages})
+    return Heat(alternative, found.assign(framed=framed), rows, columns, place=place, **more)
+
+
+def _pairs_panel(
+    title: str, place: dict[str, str], own: pd.DataFrame, top: float, manifest: Manifest, names: Names
+) -> Panel:
+    mirrored = own.rename(columns={"language": "other_language", "other_language": "language"})
+    found = cells(pd.concat([own, mirrored], ignore_index=True), "language", "other_language", "consensus")
+    shown = own.groupby(["language", "other_language"])["estimate"].mean().reset_index()  # over models, as in the map
+    said = extremes(shown, "consensus", names)
+    languages = ordered(manifest.languages, found["row"])
+    chart = Heat(
+        f"{texts().metrics['consensus'].name}, {title}. {said}",
+        found,
+        codes("language", {code: names.language(code) for code in languages}),
+        codes("other", {code: code for code in languages}),
+        (0.0, top),
+        place,
+        lacking=lacking_most(own),
+    )
+    return Panel(title, chart, place.get("model", ""), said)
+
+
+def _native_key(name: str) -> list[Key]:
+    return [Key(label, "outline") for label in texts().figures[name].keys]
+
+
+def _missing(manifest: Manifest) -> str:
+    return "unlinked" if "explicit" in manifest.conditions else "no_explicit"
+
+
+def _nothing(panel: str, rows: pd.DataFrame, manifest: Manifest) -> str:
+    """A sentence on a panel without a number; empty for others, and for a condition that few runs ask."""
+    if rows["estimate"].notna().any() or (rows.empty and panel.endswith(SELDOM)):
+        return ""
+    from_nowhere = panel.startswith(GAIN) and "neutral" not in manifest.conditions
+    reason = "not_asked" if rows.empty else "no_neutral" if from_nowhere else "unlinked"
+    title = texts().figures["specificity"].panels[panel]
+    return f"{title[0].upper()}{title[1:]}: {texts().missing[reason]}."
+
+
+def _says_little(row: Any) -> bool:
+    """Does the interval cover the neutral share, or is there none?"""
+    low, high, neutral = known(row.low), known(row.high), known(row.neutral)
+    return low is None or high is None or (neutral is not None and low <= neutral <= high)
+
+
+def _beside(row: Any) -> str:
+    low, neutral = known(row.low), known(row.neutral)
+    interval = "no interval" if low is None else f"{decimal(low, 'specificity')} to {decimal(row.high, 'specificity')}"
+    beside = "" if neutral is None else f"; neutral {decimal(neutral, 'specificity')}"
+    return f"{interval}{beside}; n = {count(row.incidences)}"

@@ -1,0 +1,83 @@
+"""The look of all figures: the page's light colours, letters of 7 points, and a shape for each colour.
+
+Lengths are points of a printed figure; the page shows the same drawing magnified (`ZOOM`).
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib import font_manager
+
+LETTER = 7.0
+ZOOM = 12 / LETTER  # the page's letters are 12 pixels high
+_CSS = Path(__file__).parents[1] / "report.css"
+_VARIABLE = re.compile(r"--([a-z]+(?:-[0-9]+)?): (#[0-9a-f]{6});")
+_LIGHT = dict(_VARIABLE.findall(_CSS.read_text(encoding="utf-8").partition("@media")[0]))
+INK, MUTED, RULE, PAPER = (_LIGHT[name] for name in ("ink", "muted", "rule", "paper"))
+SERIES = tuple(_LIGHT[f"series-{number}"] for number in range(1, 9))
+HEAT, GAIN = (tuple(_LIGHT[f"{name}-{step}"] for step in range(11)) for name in ("heat", "gain"))
+# What stands for a colour in the page, where dark and print have colours of their own.
+PAGE_COLOURS: Mapping[str, str] = {
+    INK: "currentColor",
+    **{_LIGHT[name]: f"var(--{name})" for name in ("muted", "rule", "paper", *(f"series-{n}" for n in range(1, 9)))},
+}
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p")  # a series has its own shape, for readers who do not see its colour
+SHAPES = dict(zip(MARKERS, "●■▲◆▼✚✖⬟", strict=True))  # the same shapes as letters
+_FONTS = (
+    "Noto Sans", "DejaVu Sans", "Arial", "Helvetica Neue", "Noto Sans Arabic", "Noto Naskh Arabic", "Geeza Pro",
+    "Noto Sans Devanagari", "Nirmala UI", "Kohinoor Devanagari", "Noto Sans Thai", "Leelawadee UI", "Thonburi",
+    "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans JP", "Yu Gothic", "Hiragino Sans", "Microsoft YaHei",
+    "PingFang SC", "Malgun Gothic", "Apple SD Gothic Neo", "DejaVu Sans Mono",
+)  # fmt: skip
+
+
+@contextmanager
+def style(salt: str, fonts: Sequence[str] = ("DejaVu Sans",)) -> Iterator[None]:
+    """Matplotlib's settings for one drawing; `salt` makes the ids of its SVG its own.
+
+    Text stays text: in the page the browser shapes it, so that glyphs which `fonts` lack are no fault there.
+    """
+    settings: dict[Any, Any] = {
+        "text.color": INK, "axes.labelcolor": MUTED, "xtick.color": MUTED, "ytick.color": INK, "grid.color": RULE,
+        "font.family": list(fonts), "font.size": LETTER, "axes.labelsize": LETTER, "text.parse_math": False,
+        "xtick.labelsize": LETTER, "ytick.labelsize": LETTER, "grid.linewidth": 0.6, "axes.axisbelow": True,
+        "hatch.linewidth": 0.5, "svg.fonttype": "none", "svg.hashsalt": salt, "pdf.fonttype": 42,  # TrueType
+        **{f"axes.spines.{side}": False for side in ("left", "bottom", "top", "right")},
+        "xtick.bottom": False, "ytick.left": False, "xtick.major.pad": 4, "ytick.major.pad": 4,
+    }  # fmt: skip
+    with mpl.rc_context(settings), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
+        yield
+
+
+@cache
+def installed_fonts() -> tuple[str, ...]:
+    """Fonts for every script that this machine has; a glyph that one lacks is taken from the next."""
+    there = {font.name for font in font_manager.fontManager.ttflist}
+    return tuple(name for name in _FONTS if name in there) or ("DejaVu Sans",)
+
+
+def label_width(labels: Sequence[str]) -> float:
+    """The approximate width of the longest label, in points."""
+    return LETTER * max((sum(map(_em, label)) for label in labels), default=0.0)
+
+
+def plain(label: str, longest: int = 36) -> str:
+    """A label for a figure: one line, no invisible characters, cut with an ellipsis."""
+    line = "".join(letter for letter in label if unicodedata.category(letter)[0] != "C")
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+
+
+def _em(letter: str) -> float:
+    if unicodedata.combining(letter):
+        return 0.0
+    return 1.0 if unicodedata.east_asian_width(letter) in "WF" else 0.54
