@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import AsyncIterable, AsyncIterator, Iterator
-from contextlib import aclosing
 
 MEBIBYTE = 1 << 20
 _PIECE = 1 << 16  # bytes that are decompressed at once
@@ -43,12 +42,6 @@ async def bounded(chunks: AsyncIterable[bytes], encoding: str, most: int) -> Asy
             yield piece
     if inflater is not None:
         inflater.close()
-
-
-async def read_bounded(chunks: AsyncIterable[bytes], encoding: str, most: int) -> bytes:
-    """The same in one."""
-    async with aclosing(bounded(chunks, encoding, most)) as pieces:  # type: ignore[type-var]
-        return b"".join([piece async for piece in pieces])
 
 
 class _Inflater:

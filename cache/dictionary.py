@@ -42,7 +42,8 @@ def describe(connection: duckdb.DuckDBPyConnection, layout: Layout) -> list[dict
     rooms = _rooms(layout.files)
     homes = {view: file.with_name(COLUMNS) for file in layout.files for view, _ in _headers([file])}
     declared = {table.name: table_comments(table) for table in layout.tables}
-    counting = {table.name: inspect.getdoc(table.row) or "" for table in layout.tables if table.wanted is not None}
+    wanted = [table for table in layout.tables if table.wanted is not None]
+    counting = {table.name: " ".join((table.row.__doc__ or "").split()) for table in wanted}
     rows: list[dict[str, str]] = []
     for view, column, type_name in connection.execute(_QUERY).fetchall():
         if not rows or rows[-1]["view"] != view:

@@ -71,7 +71,7 @@ class MissingDependencyError(UserError):
     def __init__(self, package: str, extra: str, needed_for: str) -> None:
         super().__init__(
             f"{needed_for} needs the package {package!r}, which is not installed",
-            remedy=f"Install it with: pip install 'polyculture[{extra}]'",
+            remedy=f"Install it with: {install_line(extra)}",
         )
 
 
@@ -129,6 +129,11 @@ class UndecidedError(PolycultureError):
     """No condition of `compare --fail-if` holds, and one is undecided or withheld."""
 
     exit_code = 8
+
+
+def install_line(extra: str) -> str:
+    """The command that installs an extra."""
+    return f"pip install 'polyculture[{extra}]'"
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""Values from outside, brought into their column's type at the door: a text, or a count; else NULL with a note."""
+"""Values from outside, brought into the type of their column: a text, or a count; else NULL with a note."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ def mended(text: str) -> str:
 
 
 def parse(content: bytes) -> Any:
-    """A JSON text. A byte that is no UTF-8 becomes a lone surrogate, as an escaped one does: `Door` mends and notes it.
+    """A JSON text.
+
+    A byte that is no UTF-8 becomes a lone surrogate, as an escaped one does: `ResponseSanitizer` repairs and notes it.
 
     Raises `ValueError` where it is no JSON.
     """
@@ -49,7 +51,7 @@ def _integer(digits: str) -> int | float:
     return int(digits) if len(digits) <= _DIGITS else float(digits)
 
 
-class Door:
+class ResponseSanitizer:
     """Brings the values of one answer into their types, and notes what it had to change or drop."""
 
     def __init__(self) -> None:

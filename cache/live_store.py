@@ -101,6 +101,6 @@ def _went_away(fault: duckdb.Error) -> bool:
 
 def _written(run: RunFolder, layout: Layout) -> object:
     """A value that changes when the run writes: no part is ever written in place."""
-    whole = [(path.name, path.stat().st_mtime_ns) for path in sorted(run.root.glob("*.parquet"))]
+    whole = [(str(path), path.stat().st_mtime_ns) for path in run.whole_files]
     parts = [committed_parts(run, table) for table in layout.tables if table.sharded]
     return run.manifest.read_bytes(), whole, parts

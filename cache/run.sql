@@ -7,3 +7,4 @@ CREATE TABLE former_setups (setup_id VARCHAR, setup VARCHAR);
 CREATE TABLE run_prices (model VARCHAR, "input" DOUBLE, "output" DOUBLE, batch_discount DOUBLE);
 CREATE TABLE run_model_facts (model VARCHAR, origin VARCHAR, parameters DOUBLE, size VARCHAR, open BOOLEAN);
 CREATE TABLE run_countries (country VARCHAR);
+CREATE TABLE run_measures (measure VARCHAR, inputs VARCHAR);

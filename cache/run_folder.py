@@ -69,6 +69,11 @@ class RunFolder:
         """The one file of a table that is written for the whole run: prompts, links, candidates, entities, ..."""
         return self.root / f"{name}.parquet"
 
+    @property
+    def whole_files(self) -> list[Path]:
+        """All Parquet files that are not parts of jobs: those of whole tables, and those of measures."""
+        return sorted([*self.root.glob("*.parquet"), *self.root.glob("numbers*/*.parquet")])
+
     def shards(self, table: str, job: Job) -> Path:
         """The folder of a job's shards of a table: `responses/model=<m>/language=<l>/topic=<t>`.
 

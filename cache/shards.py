@@ -149,13 +149,13 @@ class JobShards:
         records = (_record(line) for line in _read_journal(self._journal_path))
         return [record for record in records if self._is_whole(record)]
 
-    def retire(self, failed: Collection[str], anew: Collection[str] = ()) -> None:
+    def retire(self, failed: Collection[str], retry_permanent: Collection[str] = ()) -> None:
         """Takes failed work out of the commit table, so that it counts as not done and is tried again.
 
-        A row that was paid for stays, as an unusable answer under a key of its own. Of `anew`, some of the failed, the
-        earlier unusable answers count no longer. Work that failed has no rows in the other tables.
+        A row that was paid for stays, as an unusable answer under a key of its own. Of `retry_permanent`, some of the
+        failed, the earlier unusable answers count no longer. Work that failed has no rows in the other tables.
         """
-        self._rewrite(self._tries(anew), lambda rows: void_rows(rows, self._key))
+        self._rewrite(self._tries(retry_permanent), lambda rows: void_rows(rows, self._key))
         self._rewrite(failed, lambda rows: void_rows(paid_rows(rows), self._key))
 
     def reopen(self, unsettled: Collection[str]) -> None:

@@ -23,6 +23,7 @@ from polyculture.cache.in_place import IN_PLACE, tie, untie
 from polyculture.cache.layout import Layout, Table
 from polyculture.cache.manifest import Manifest, read_manifest, setup_id
 from polyculture.cache.model_facts import ModelFacts
+from polyculture.cache.numbers import inputs_of, numbers_files
 from polyculture.cache.parquet import check_columns
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.selections import COMPUTED, MAIN, file_of
@@ -138,6 +139,8 @@ def _put_rows(
     """
     _opened.add(run.root)
     _put_run(connection, manifest)
+    for measure in layout.measures:
+        connection.table("run_measures").insert((measure.name, inputs_of(run, manifest, measure)))
     for table in layout.tables:
         _put_files(connection, run, table, MAIN, address, tied)
     for selection in selections:
@@ -195,6 +198,8 @@ def _put_files(
     """Replaces the empty table by a view over its files, where there are any."""
     if table.sharded:
         files = committed_parts(run, table)
+    elif table.by_measure:
+        files = numbers_files(run, selection)
     else:
         files = [path for path in [run.table(file_of(table.name, selection))] if path.exists()]
     if files:

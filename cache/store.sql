@@ -31,6 +31,21 @@ CREATE VIEW entity_countries AS SELECT * FROM stored_entity_countries;
 -- known_countries: a row is a country that the run's links were made with, and its region.
 CREATE VIEW known_countries AS SELECT * FROM stored_known_countries;
 
+-- models: a row is a model of the run, and what the experiment file says of it.
+CREATE VIEW models AS
+SELECT m.model, f.origin, f.parameters, f.size, f.open
+FROM run_models AS m
+LEFT JOIN run_model_facts AS f USING (model);
+
+-- numbers: a row is a number with its 95 % intervals, or the reason why it has none, as the measure computed it last. A
+-- number of other data than the run's present data is not shown: see `stale_measures`.
+CREATE VIEW numbers AS
+SELECT n.* EXCLUDE (inputs) FROM stored_numbers AS n SEMI JOIN run_measures AS m ON n.measure = m.measure AND n.inputs = m.inputs;
+
+-- stale_measures: a row is a measure whose numbers are of other data than the run's present data: measure again.
+CREATE VIEW stale_measures AS
+SELECT DISTINCT measure FROM stored_numbers ANTI JOIN run_measures USING (measure, inputs);
+
 -- bought_responses: a row is a response that this run bought, whether it still counts or not.
 CREATE VIEW bought_responses AS
 SELECT

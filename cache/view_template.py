@@ -37,6 +37,7 @@ _SQL_TYPES: dict[pa.DataType, str] = {
     pa.list_(pa.int64()): "BIGINT[]",
     pa.list_(pa.float64()): "DOUBLE[]",
     pa.map_(pa.string(), pa.string()): "MAP(VARCHAR, VARCHAR)",
+    pa.map_(pa.string(), pa.int64()): "MAP(VARCHAR, BIGINT)",
 }
 _KEPT_FOR = 30 * 86400.0  # seconds, after which templates are removed; those in use are made again
 

@@ -23,7 +23,8 @@ from polyculture.cache.schema.generated import (
 )
 from polyculture.cache.schema.imported import ImportedFile, ImportedPrompt, ImportFailure, PublishedLink
 from polyculture.cache.schema.linked import Candidate, Entity, EntityCountry, KnownCountry, Link
-from polyculture.cache.schema.measured import Interval, Judgement, PromptReview, SaturationInterval, VarianceComponent
+from polyculture.cache.schema.measured import Judgement, PromptReview, SaturationInterval, VarianceComponent
+from polyculture.cache.schema.numbers import Number
 
 __all__ = [
     "ALL_CONDITIONS",
@@ -35,7 +36,6 @@ __all__ = [
     "IMPORTED_FILES",
     "IMPORTED_PROMPTS",
     "IMPORT_FAILURES",
-    "INTERVALS",
     "JUDGEMENTS",
     "KNOWN_COUNTRIES",
     "LINKS",
@@ -56,11 +56,11 @@ __all__ = [
     "ImportFailure",
     "ImportedFile",
     "ImportedPrompt",
-    "Interval",
     "Judgement",
     "KnownCountry",
     "Link",
     "Mention",
+    "Number",
     "Prompt",
     "PromptReview",
     "PublishedLink",
@@ -97,7 +97,7 @@ CANDIDATES = Table("candidates", Candidate)
 ENTITIES = Table("entities", Entity)
 ENTITY_COUNTRIES = Table("entity_countries", EntityCountry)
 KNOWN_COUNTRIES = Table("known_countries", KnownCountry)
-INTERVALS = Table("intervals", Interval)
+NUMBERS = Table("numbers", Number, by_measure=True)
 SATURATION_INTERVALS = Table("saturation_intervals", SaturationInterval)
 VARIANCE_COMPONENTS = Table("variance_components", VarianceComponent)
 JUDGEMENTS = Table("judgements", Judgement)
@@ -118,7 +118,7 @@ TABLES: tuple[Table[Any], ...] = (
     ENTITIES,
     ENTITY_COUNTRIES,
     KNOWN_COUNTRIES,
-    INTERVALS,
+    NUMBERS,
     SATURATION_INTERVALS,
     VARIANCE_COMPONENTS,
     JUDGEMENTS,

@@ -101,8 +101,8 @@ def read_windows(
 
 def kept_answers(journal: Path) -> dict[str, WindowAnswer]:
     """The answers of a journal, but for failures that may pass."""
-    found = {answer.key: answer for answer in bought_answers(journal)}
-    return {key: answer for key, answer in found.items() if not answer.retryable}
+    answers = {answer.key: answer for answer in bought_answers(journal)}
+    return {key: answer for key, answer in answers.items() if not answer.retryable}
 
 
 def bought_answers(journal: Path) -> Iterator[WindowAnswer]:

@@ -7,7 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-import re2
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from polyculture.cache.catalog.read import parse_model, read_toml
@@ -38,9 +37,9 @@ def _phrase(text: str) -> str:
     if not folded.strip():
         raise ValueError("a phrase is empty")
     try:
-        re2.compile(folded)
-    except re2.error as fault:
-        raise ValueError(f"{text!r} is no regular expression of RE2: {fault}") from fault
+        re.compile(folded)
+    except re.error as fault:
+        raise ValueError(f"{text!r} is no regular expression: {fault}") from fault
     return folded
 
 
@@ -50,7 +49,7 @@ Phrase = Annotated[str, AfterValidator(_phrase)]
 class Phrases(BaseModel):
     """The refusal phrases of one language.
 
-    A phrase is a regular expression (RE2) over normalised words: lower case, no punctuation, no apostrophe, one space
+    A phrase is a regular expression over normalised words: lower case, no punctuation, no apostrophe, one space
     between words and at either end of a sentence. It begins at a word unless `spaced` is false.
     """
 

@@ -57,11 +57,11 @@ def _gazetteer(catalog: Catalog, snapshot: str) -> Callable[[str, str], Extracto
     from polyculture.extract.gazetteer import Gazetteer
     from polyculture.link.index.lexicon import lexicon
 
-    found = find_snapshot(snapshot, Path.cwd())
+    index = find_snapshot(snapshot, Path.cwd())
 
     def extractor(language: str, topic: str) -> Extractor:
-        names = lexicon(found, catalog, topic, language)
-        return Gazetteer(names, catalog.topic(topic), language, found.identity)
+        names = lexicon(index, catalog, topic, language)
+        return Gazetteer(names, catalog.topic(topic), language, index.identity)
 
     return extractor
 

@@ -20,9 +20,9 @@ class StageGroup(TyperGroup):
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """The group's own options, then those that stand behind an experiment file."""
         stage = self.commands[STAGE]
-        found = [
+        commands = [
             record for one in stage.get_params(ctx) if "--help" not in one.opts and (record := one.get_help_record(ctx))
         ]
         with formatter.section(f"Options of `{ctx.command_path} EXPERIMENT`"):
-            formatter.write_dl(found)
+            formatter.write_dl(commands)
         super().format_options(ctx, formatter)

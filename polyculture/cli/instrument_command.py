@@ -108,11 +108,11 @@ def _ask(
     from polyculture.cli.study_tables import write_tables
     from polyculture.experiment.workspace import open_workspace
     from polyculture.running.steps import StepRunner
-    from polyculture.running.studies import ask_all, expanded, question
+    from polyculture.running.studies import ask_all, checked_call, expanded
 
     workspace = open_workspace(file, runs)
     runner = StepRunner(workspace=workspace, retry=retry_failed(retry))
-    asked = question(workspace, name, values)
+    asked = checked_call(workspace, name, values)
     lists = asked.instrument.commands[name].lists
     if (form is not Format.TABLE or output is not None) and not (lists and lists(asked.options)):
         raise UsageError("--format and --output write what is listed; a table of the run: polyculture table")

@@ -21,9 +21,9 @@ SHOWN_ROWS = 1_000  # the most rows of a terminal table
 def write_rows(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | None) -> None:
     """Writes a query's rows as `format` to `output`, or to standard output. Parquet goes to files only."""
     if format is Format.TABLE and output is None:
-        found = rows.limit(SHOWN_ROWS + 1).fetchall()
-        print_table(rows.columns, found[:SHOWN_ROWS])
-        if len(found) > SHOWN_ROWS:
+        lines = _first_rows(rows)
+        print_table(rows.columns, lines[:SHOWN_ROWS])
+        if len(lines) > SHOWN_ROWS:
             sys.stdout.write(f"... more than {SHOWN_ROWS} rows; write them with --format csv --output FILE\n")
         return
     table = rows.to_arrow_table()
@@ -41,16 +41,24 @@ def write_rows(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | Non
 
 def print_vertical(rows: duckdb.DuckDBPyRelation) -> None:
     """Prints a query's rows on standard output, a line per column, under the number of the row."""
-    found = rows.limit(SHOWN_ROWS + 1).fetchall()
+    lines = _first_rows(rows)
     names = [shown(name) for name in rows.columns]
     width = max(map(len, names), default=0)
-    for number, row in enumerate(found[:SHOWN_ROWS], 1):
+    for number, row in enumerate(lines[:SHOWN_ROWS], 1):
         sys.stdout.write(f"row {number}\n")
         sys.stdout.writelines(
             f"  {name:<{width}}  {shown(cell(value))}\n" for name, value in zip(names, row, strict=True)
         )
-    if len(found) > SHOWN_ROWS:
+    if len(lines) > SHOWN_ROWS:
         sys.stdout.write(f"... more than {SHOWN_ROWS} rows; write them with --format csv --output FILE\n")
+
+
+def _first_rows(rows: duckdb.DuckDBPyRelation) -> Sequence[Sequence[Any]]:
+    """One row more than is shown; times with a zone by Arrow, as DuckDB takes one more package for them."""
+    first = rows.limit(SHOWN_ROWS + 1)
+    if any("TIMESTAMP WITH TIME ZONE" in str(kind) for kind in rows.types):
+        return list(zip(*(column.to_pylist() for column in first.to_arrow_table().columns), strict=True))
+    return first.fetchall()
 
 
 def write_values(columns: Sequence[str], rows: Sequence[Sequence[Any]], format: Format, output: Path | None) -> None:

@@ -175,9 +175,10 @@ class Experiment(_Section):
     name: Name
     preset: str | None = None
     models: tuple[str, ...] = Field(min_length=1)
-    languages: tuple[str, ...] = Field(min_length=1)
-    topics: tuple[str, ...] = Field(min_length=1)
-    countries: tuple[str, ...]
+    # What prompts are made of: an experiment that only asks instruments has none of the three.
+    languages: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    countries: tuple[str, ...] = ()
     conditions: tuple[Condition, ...] = Field(default=CONDITIONS, min_length=1)
     implicit_countries: Literal["first", "all"] = (
         "first"  # whose names: those of the language's first country, or of all countries
@@ -231,8 +232,6 @@ class Experiment(_Section):
             raise ValueError("published mentions and links come with imported texts: see docs/importing.md")
         if self.link.source == PUBLISHED and self.extract.with_ != PUBLISHED:
             raise ValueError('link.source "published" is of published mentions: write extract.with = "published"')
-        if not self.countries and not self.imported:
-            raise ValueError('countries names no country: write, for example, countries = ["JP"]')
         return self
 
     @model_validator(mode="after")
@@ -352,6 +351,21 @@ def check_names(experiment: Experiment, catalog: Catalog, file: Path) -> None:
                 look_up(code)
             except CatalogError as fault:
                 raise ExperimentError(f"{key}: {fault.what}", where=file, remedy=fault.remedy) from fault
+
+
+def check_prompted(experiment: Experiment, file: Path) -> None:
+    """Raises `ExperimentError` where prompts cannot be made: the file says no languages, topics or countries.
+
+    Imported texts came with prompts of their own, which need not name a country.
+    """
+    examples = {"languages": '["en"]', "topics": '["food"]', "countries": '["JP"]'}
+    if experiment.imported:
+        del examples["countries"]
+    missing = {key: example for key, example in examples.items() if not getattr(experiment, key)}
+    if missing:
+        what = f"names no {', '.join(missing)}: prompts are made of them, and only instruments do without"
+        lines = " and ".join(f"{key} = {example}" for key, example in missing.items())
+        raise ExperimentError(what, where=file, remedy=f"Add, for example, {lines}.")
 
 
 def check_models(experiment: Experiment, file: Path) -> None:

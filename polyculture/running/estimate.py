@@ -20,9 +20,9 @@ from polyculture.generate.tokens import count_tokens
 from polyculture.running.batching import asked_in_batches
 from polyculture.running.calibration import read_rates
 from polyculture.running.extraction import ExtractionStage
+from polyculture.running.instrument_calls import InstrumentCall
 from polyculture.running.known_samples import samples_left
-from polyculture.running.questions import Question
-from polyculture.running.studies import questions_asked
+from polyculture.running.studies import calls_of_run
 
 _MEANS = """
 SELECT stage, asked, sum(prompt_tokens) / count(*) FILTER (status = 'ok') AS read,
@@ -75,12 +75,12 @@ def estimates(workspace: Workspace, retry: RetryFailed | None = None) -> Iterato
         yield _sampling(workspace, model, means.get(("generate", model)), rates.get(model), retry)
     if workspace.experiment.extract.by_model:
         yield _extraction(workspace, means)
-    for asked in questions_asked(workspace):
+    for asked in calls_of_run(workspace):
         yield from _instrument(workspace, asked, means, retry)
 
 
 def _instrument(
-    workspace: Workspace, asked: Question, means: Mapping[tuple[str, str], _Means], retry: RetryFailed | None
+    workspace: Workspace, asked: InstrumentCall, means: Mapping[tuple[str, str], _Means], retry: RetryFailed | None
 ) -> Iterator[StageEstimate]:
     """An estimate per step and model of an instrument's queries. A step without a model is free."""
     for step in asked.study(quiet=True).steps:
@@ -91,7 +91,7 @@ def _instrument(
 
 def _of_step(
     workspace: Workspace,
-    asked: Question,
+    asked: InstrumentCall,
     step: Step[Any, Any],
     model: str,
     works: Sequence[Work[Any]],

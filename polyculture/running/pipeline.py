@@ -16,6 +16,7 @@ from polyculture.cache.selections import MAIN
 from polyculture.cache.store import current_store
 from polyculture.console import say, watch
 from polyculture.experiment.changes import refuse_costly
+from polyculture.experiment.file import check_prompted
 from polyculture.experiment.stale_rows import costly_rows
 from polyculture.experiment.workspace import Workspace, require_run
 from polyculture.running.extraction import ExtractionStage
@@ -44,13 +45,15 @@ class Pipeline(StepRunner):
     def check(cls, workspace: Workspace, *, accept_changes: bool = False, linking: LinkingStage | None = None) -> Self:
         """Checks the experiment against the run on disk; says what has changed, and writes nothing.
 
-        `linking` is what the experiment configures, where it is known already. Raises `ChangedExperimentError` where
-        answers would have to be made again and that was not accepted.
+        `linking` is what the experiment configures, where it is known already. Raises `ExperimentError` where it says
+        nothing to make prompts of, `ChangedExperimentError` where answers would have to be made again and that was not
+        accepted.
         """
+        check_prompted(workspace.experiment, workspace.file)
         linking = linking or plan_linking(workspace)
         extraction = ExtractionStage(workspace)
         extraction.require_choice()
-        manifest = asked_manifest(workspace, extraction, linking)
+        manifest = requested_manifest(workspace, extraction, linking)
         check_changes(workspace, manifest, accept_changes=accept_changes)
         return cls(workspace=workspace, manifest=manifest, extraction=extraction, linking=linking)
 
@@ -125,7 +128,7 @@ class Pipeline(StepRunner):
             say(line)
 
 
-def asked_manifest(workspace: Workspace, extraction: ExtractionStage, linking: LinkingStage) -> Manifest:
+def requested_manifest(workspace: Workspace, extraction: ExtractionStage, linking: LinkingStage) -> Manifest:
     """The manifest of what an experiment asks now, whether it was run or not."""
     return workspace.manifest().model_copy(update={**extraction.provenance, **linking.provenance})
 

@@ -9,7 +9,7 @@ from polyculture.cache.retry_failed import RetryFailed
 from polyculture.experiment.workspace import Workspace, choose_jobs
 from polyculture.running.linking import tell_languages_without_names
 from polyculture.running.pipeline import Pipeline
-from polyculture.running.studies import check_able, check_questions, questions_in_file, works_share
+from polyculture.running.studies import calls_in_file, check_able, check_calls, works_share
 from polyculture.running.whole_run import Cluster, RunParts, do_part, do_whole
 
 
@@ -49,15 +49,15 @@ def run_experiment(
     answers would have to be made again and that was not accepted, and what `do_whole` raises.
     """
     chosen = choose_jobs(workspace, job=part.job, model=part.model, language=part.language, topic=part.topic)
-    questions = questions_in_file(workspace)
-    check_able(questions)
+    calls = calls_in_file(workspace)
+    check_able(calls)
     if not accept_changes:
-        check_questions(questions)
+        check_calls(calls)
     pipeline = Pipeline.prepare(workspace, accept_changes=accept_changes)
     pipeline.retry = retry
     tell_languages_without_names(workspace, pipeline.linking.source)
     share = works_share(job=part.job, model=part.model, language=part.language, topic=part.topic)
-    parts = RunParts(pipeline, questions, cluster)
+    parts = RunParts(pipeline, calls, cluster)
     if chosen != workspace.jobs:
         do_part(parts, chosen, share)
         return Started(pipeline, None)

@@ -12,8 +12,8 @@ from polyculture.cache.worker import Work
 from polyculture.console import say
 from polyculture.instruments.contract import Study
 from polyculture.running.at_work import AtWork, left_to
+from polyculture.running.instrument_calls import InstrumentCall
 from polyculture.running.pipeline import Pipeline
-from polyculture.running.questions import Question
 from polyculture.running.studies import Share, ask_all, whole
 
 
@@ -31,7 +31,7 @@ class RunParts:
     """The stages of a run that ask models: generation, extraction, and the instruments of the experiment file."""
 
     pipeline: Pipeline
-    questions: Sequence[Question]
+    calls: Sequence[InstrumentCall]
     cluster: Cluster | None = None
 
     def work(self, jobs: Sequence[Job], share: Share) -> list[Study]:
@@ -44,13 +44,13 @@ class RunParts:
 
             where = self.cluster
             return run_on_cluster(
-                self.pipeline, jobs, self.questions, share, where.address, gpus=where.gpus, replicas=where.replicas
+                self.pipeline, jobs, self.calls, share, where.address, gpus=where.gpus, replicas=where.replicas
             )
         self.pipeline.generate(jobs)
         self.pipeline.go_on_with("responses")
         self.pipeline.extract(jobs)
         self.pipeline.go_on_with("extractions")
-        return ask_all(self.pipeline, self.questions, share, accept_changes=True)
+        return ask_all(self.pipeline, self.calls, share, accept_changes=True)
 
 
 def do_part(parts: RunParts, jobs: Sequence[Job], share: Share) -> None:

@@ -23,9 +23,6 @@ from tests.servers import Reply, StubServer
 EXPERIMENT = """
 name = "swapped"
 models = ["openai:stub"]
-languages = ["en"]
-topics = ["food"]
-countries = ["JP"]
 {limit}
 [prices."openai:stub"]
 input = 100

@@ -20,8 +20,8 @@ from polyculture.experiment.file import read_experiment
 from polyculture.experiment.workspace import open_workspace
 from polyculture.metrics import METRICS
 from polyculture.running.estimate import estimates
+from polyculture.running.instrument_calls import ExperimentAsked
 from polyculture.running.pipeline import Pipeline
-from polyculture.running.questions import ExperimentAsked
 from tests.servers import StubServer
 
 EXPERIMENT = """name = "{name}"

@@ -107,7 +107,7 @@ class ChatApi:
         text, refusal, reasoning, finish_reason = map(
             self._clean, (answer.text, answer.refusal, answer.reasoning, answer.finish_reason)
         )
-        found = completed(
+        completion = completed(
             request_id,
             seed,
             text or "",
@@ -121,10 +121,10 @@ class ChatApi:
         )
         if refusal and not text:
             reason = self.server.in_short(f"refused: {refusal}")
-            return replace(found, text=None, finish_reason=REFUSAL, error=reason)
-        if text is None and found.error is None:
-            return replace(found, text=None, error=f"no text: finish reason {finish_reason}")
-        return found
+            return replace(completion, text=None, finish_reason=REFUSAL, error=reason)
+        if text is None and completion.error is None:
+            return replace(completion, text=None, error=f"no text: finish reason {finish_reason}")
+        return completion
 
     def failure(self, ask: ChatCall, fault: RequestError) -> Completion:
         """The completion of a request that has no answer, with what the last attempt cost."""

@@ -121,8 +121,8 @@ def codes_of(body: object) -> tuple[str, ...]:
         return ()
     inner = body.get("error")
     parts: list[Mapping[str, Any]] = [body, inner] if isinstance(inner, Mapping) else [body]
-    found = [part.get(name) for part in parts for name in ("code", "type", "status")]
-    return tuple(code.lower() for code in found if isinstance(code, str))
+    codes = [part.get(name) for part in parts for name in ("code", "type", "status")]
+    return tuple(code.lower() for code in codes if isinstance(code, str))
 
 
 def looks_like_html(body: str | bytes) -> bool:

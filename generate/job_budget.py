@@ -27,7 +27,7 @@ _BEYOND = 2  # how often the dearest answer is reserved, of a server that does n
 
 
 @dataclass
-class Pace:
+class RampUp:
     """What this process knows of a model's server. Shared by all its jobs."""
 
     model: str = ""
@@ -41,7 +41,7 @@ class Pace:
 
 
 @dataclass(frozen=True, slots=True)
-class Worst:
+class CostBound:
     """The upper bound of an answer's tokens, and what they cost."""
 
     prompt_tokens: int
@@ -52,7 +52,7 @@ class Worst:
         return self.price.cost(self.prompt_tokens, self.completion_tokens, purchase)
 
 
-class Purse:
+class JobBudget:
     """Money for requests, by `admit` where an engine asks before each attempt, else by `take`.
 
     A text without token counts, or with impossible ones, has an unknown cost: its reservation is booked, from then on
@@ -70,10 +70,10 @@ class Purse:
         tell: Callable[[str], None],
         *,
         batch: bool,
-        pace: Pace | None = None,
+        ramp_up: RampUp | None = None,
     ) -> None:
         self.batch, self.purchase = batch, BATCH if batch else DIRECT
-        self.pace = pace or Pace()
+        self.ramp_up = ramp_up or RampUp()
         self._ledger, self._account, self._count, self._tell = ledger, account, count, tell
         self._opened = False
         self._free = self._spent = self._outstanding = 0.0
@@ -89,50 +89,50 @@ class Purse:
             self._free = self._ledger.begin(self._account, self._count(), batch=self.batch)
             self._opened = True
 
-    def price(self, worst: Worst) -> float:
+    def price(self, bound: CostBound) -> float:
         """What is reserved for an answer."""
-        least = worst.cost(self.purchase)
-        return max(least, _BEYOND * self._ledger.dearest(self.pace.model)) if least > 0 else 0.0
+        least = bound.cost(self.purchase)
+        return max(least, _BEYOND * self._ledger.dearest(self.ramp_up.model)) if least > 0 else 0.0
 
-    async def admit(self, worst: Worst) -> Admission | None:
+    async def admit(self, bound: CostBound) -> Admission | None:
         """Reserves the money for an attempt; waits for its turn, and for what answers on their way may give back.
 
         None: there is none.
         """
-        if self.price(worst) <= 0:
-            return _Admission(self, 0.0, worst)
+        if self.price(bound) <= 0:
+            return _Admission(self, 0.0, bound)
         while self._doubt is None:
             if not self._may_ask():
                 await (self._woken() if self._on_the_way else asyncio.sleep(_POLL))
                 continue
-            price = self.price(worst)
+            price = self.price(bound)
             if self._hold(price, 1, AT_ONCE):
                 self._wake(1)
-                return _Admission(self, price, worst)
+                return _Admission(self, price, bound)
             if not self._on_the_way:
                 break
             await self._woken()
         self._wake(len(self._waiting))
         return None
 
-    def take(self, worst: Worst, wanted: int) -> int:
+    def take(self, bound: CostBound, wanted: int) -> int:
         """The number of `wanted` answers that may be requested now, of an engine that does not ask before each."""
-        price = self.price(worst)
+        price = self.price(bound)
         if price <= 0:
             return wanted
-        room = wanted if self.batch else min(wanted, self.pace.most - self._on_the_way)
+        room = wanted if self.batch else min(wanted, self.ramp_up.most - self._on_the_way)
         if self._doubt is not None or room <= 0 or not (self.batch or self._may_ask()):
             return 0
         return self._hold(price, room, room)
 
-    def settle(self, reserved: float, worst: Worst, bill: Bill, *, answered: bool, purchase: str = DIRECT) -> None:
+    def settle(self, reserved: float, bound: CostBound, bill: Bill, *, answered: bool, purchase: str = DIRECT) -> None:
         """Books an attempt by its bill, or by its reservation where that is unknown; `answered`: a text came of it."""
         if reserved <= 0:
             return
         cost = reserved
         if not bill.unknown:
-            prompt = worst.prompt_tokens if bill.prompt_tokens is None else bill.prompt_tokens
-            cost = worst.price.cost(prompt, bill.completion_tokens or 0, purchase)
+            prompt = bound.prompt_tokens if bill.prompt_tokens is None else bill.prompt_tokens
+            cost = bound.price.cost(prompt, bill.completion_tokens or 0, purchase)
         with self._lock:
             if bill.nonsense or (answered and bill.unknown):
                 self._doubt = self._doubt or bill.nonsense or "the server does not say how many tokens an answer took"
@@ -140,7 +140,7 @@ class Purse:
             self._outstanding = max(0.0, self._outstanding - reserved) if self._on_the_way else 0.0
             self._free, self._spent = self._free + reserved - cost, self._spent + cost
             if bill.sent and not bill.unknown:
-                self._learn(cost, worst)
+                self._learn(cost, bound)
             if self._free < 0:  # others must know at once
                 self._free = 0.0
                 self._book()
@@ -155,7 +155,7 @@ class Purse:
                 self._outstanding, self._on_the_way = 0.0, 0
             self.release()
         if not self.batch:
-            self._ledger.let_others_ask(self.pace.model)
+            self._ledger.let_others_ask(self.ramp_up.model)
 
     def release(self) -> None:
         """Books the spending, and releases what is reserved and not on its way."""
@@ -172,7 +172,7 @@ class Purse:
                 "kept. Let the server count, or run without max_cost"
             )
 
-    def wait_for(self, worst: Worst) -> None:
+    def wait_for(self, bound: CostBound) -> None:
         """Waits until other processes release reservations, so that an answer can be paid.
 
         Raises `BudgetError` where there is no other reservation: the limit is reached.
@@ -180,12 +180,12 @@ class Purse:
         while not (self.batch or self._may_ask()):
             time.sleep(_POLL)
         told, self._refused_until = False, 0.0
-        while not self._take_one(worst):
+        while not self._take_one(bound):
             others = self._ledger.reserved_by_others(self._account)
-            if not others and not self._take_one(worst):
+            if not others and not self._take_one(bound):
                 raise BudgetError(
                     f"stopped before max_cost = {self._ledger.limit:g} is passed: {self._ledger.spent():.4f} is spent, "
-                    f"and the next answer may cost {self.price(worst):.4f}. Raise max_cost and run the same command "
+                    f"and the next answer may cost {self.price(bound):.4f}. Raise max_cost and run the same command "
                     "again: it goes on where it was"
                 )
             if others and not told:
@@ -196,11 +196,11 @@ class Purse:
 
     def _may_ask(self) -> bool:
         """Whether one more request of the model may be on its way."""
-        if self._on_the_way >= self.pace.most:
+        if self._on_the_way >= self.ramp_up.most:
             return False
-        if not self.pace.known:
-            self.pace.known = self._ledger.may_ask_first(self.pace.model)
-        return self.pace.known
+        if not self.ramp_up.known:
+            self.ramp_up.known = self._ledger.may_ask_first(self.ramp_up.model)
+        return self.ramp_up.known
 
     def _hold(self, price: float, wanted: int, at_once: int) -> int:
         """How many of `wanted` answers can be paid, whose money is then held; `at_once` are reserved in one go."""
@@ -218,13 +218,13 @@ class Purse:
             self._write()
             return taken
 
-    def _learn(self, cost: float, worst: Worst) -> None:
+    def _learn(self, cost: float, bound: CostBound) -> None:
         """Notes that the server counts, and where an answer cost more than it may."""
-        beyond = cost if cost > worst.cost(self.purchase) * (1 + 1e-9) else 0.0
-        if not self.pace.counted or beyond > self._ledger.dearest(self.pace.model):
-            self._ledger.counted(self.pace.model, beyond)
-        self.pace.counted += 1
-        self.pace.known = True
+        beyond = cost if cost > bound.cost(self.purchase) * (1 + 1e-9) else 0.0
+        if not self.ramp_up.counted or beyond > self._ledger.dearest(self.ramp_up.model):
+            self._ledger.counted(self.ramp_up.model, beyond)
+        self.ramp_up.counted += 1
+        self.ramp_up.known = True
 
     def _book(self) -> None:
         self._ledger.settle(self._account, self._spent, self._outstanding + self._free)
@@ -233,8 +233,8 @@ class Purse:
     def _write(self) -> None:
         self._ledger.on_the_way(self._account, self._spent, self._outstanding)
 
-    def _take_one(self, worst: Worst) -> bool:
-        price = self.price(worst)
+    def _take_one(self, bound: CostBound) -> bool:
+        price = self.price(bound)
         with self._lock:
             self._free += self._ledger.reserve(self._account, 0.0, max(0.0, price - self._free), price)
             self._write()
@@ -255,20 +255,20 @@ class Purse:
 
 @dataclass(frozen=True, slots=True)
 class _Admission:
-    purse: Purse
+    job_budget: JobBudget
     reserved: float
-    worst: Worst
+    bound: CostBound
 
     def settle(self, bill: Bill, *, answered: bool) -> None:
-        self.purse.settle(self.reserved, self.worst, bill, answered=answered)
+        self.job_budget.settle(self.reserved, self.bound, bill, answered=answered)
 
 
 @dataclass(frozen=True, slots=True)
-class Tab:
+class RequestMeter:
     """The meter of requests with one upper bound."""
 
-    purse: Purse
-    worst: Worst
+    job_budget: JobBudget
+    bound: CostBound
 
     async def admit(self) -> Admission | None:
-        return await self.purse.admit(self.worst)
+        return await self.job_budget.admit(self.bound)

@@ -16,7 +16,7 @@ _FORM = Struct("<qdd")
 
 
 @dataclass(frozen=True, slots=True)
-class OnTheWay:
+class InFlightSpend:
     """Money that the ledger does not know of yet."""
 
     turn: int  # the ledger's bookings of the account before
@@ -32,15 +32,15 @@ class OnTheWay:
             return None
 
 
-class Flight:
+class InFlightFile:
     """One such file of a living process."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o644)
-        self.write(OnTheWay(0, 0.0, 0.0))
+        self.write(InFlightSpend(0, 0.0, 0.0))
 
-    def write(self, state: OnTheWay) -> None:
+    def write(self, state: InFlightSpend) -> None:
         """Replaces what the file says."""
         os.pwrite(self._file, _FORM.pack(state.turn, state.spent, state.reserved), 0)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from polyculture.experiment.workspace import Workspace
-from polyculture.running.questions import PartQuestion
-from polyculture.running.studies import questions_asked
+from polyculture.running.instrument_calls import PartCall
+from polyculture.running.studies import calls_of_run
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class Unsupported:
     """What a model cannot do of a command, for one reason."""
 
     command: str
@@ -20,14 +20,12 @@ class LeftOut:
     remedy: str
 
 
-def left_out(workspace: Workspace) -> list[LeftOut]:
+def unsupported(workspace: Workspace) -> list[Unsupported]:
     """The commands and parts that models of the experiment cannot do, by what their engines declare. Opens nothing."""
     found: dict[tuple[str, str, str, str], list[str]] = {}
-    for asked in questions_asked(workspace):
-        command, part = (
-            (asked.suite.command, asked.part.name) if isinstance(asked, PartQuestion) else (asked.command, "")
-        )
+    for asked in calls_of_run(workspace):
+        command, part = (asked.suite.command, asked.part.name) if isinstance(asked, PartCall) else (asked.command, "")
         for model, fault in asked.unable():
             key = command, model, fault.what.removeprefix(f"{model} "), fault.remedy or ""
             found.setdefault(key, []).extend([part] if part else [])
-    return [LeftOut(command, model, tuple(parts), *why) for (command, model, *why), parts in found.items()]
+    return [Unsupported(command, model, tuple(parts), *why) for (command, model, *why), parts in found.items()]

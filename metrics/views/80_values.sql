@@ -1,24 +1,3 @@
--- intervals: a row is a number with its 95 % intervals, as `polyculture measure` computed them from the store of that
--- time. `level` says what the number is of: 'cell', or the columns that an aggregate keeps ('model, language'). `low` and
--- `high` are of other samples of these prompts, `wordings_low` and `wordings_high` of other wordings and names.
-CREATE VIEW intervals AS
-SELECT * FROM stored_intervals WHERE model IN (SELECT model FROM run_models);
-
--- why_no_interval: the reason why a number has no interval; NULL where it has one, and where there is no number.
-CREATE MACRO why_no_interval(estimate, method, withheld) AS
-    CASE WHEN estimate IS NOT NULL AND method IS NULL THEN 'not measured' ELSE withheld END;
-
--- fewest_wordings: with fewer there is no interval of other wordings.
-CREATE MACRO fewest_wordings() AS 3;
-
--- why_no_wordings_interval: the reason why a number has no interval of other wordings and names; NULL where it has one,
--- and where there is no number.
-CREATE MACRO why_no_wordings_interval(estimate, wordings, low, withheld) AS CASE
-    WHEN estimate IS NULL OR low IS NOT NULL THEN NULL
-    WHEN wordings < fewest_wordings() THEN 'fewer than three wordings'
-    ELSE coalesce(withheld, 'not measured')
-END;
-
 -- cell_values: a row is a metric of a cell (for consensus: of a pair of cells), with what it rests on: responses, and
 -- the incidences of linked items in them. 'granularity_defined' is granularity, of `defined_topics` alone. NULL is a missing
 -- number, and has no interval.
@@ -62,13 +41,3 @@ CROSS JOIN LATERAL (
         ('at_coverage', o.at_coverage)
 ) AS c (metric, estimate);
 
--- cell_metrics: a row of `cell_values` with its 95 % interval. An interval is of the data that it was computed from: it
--- is not shown where the number has changed since, or how many responses or incidences it rests on.
-CREATE VIEW cell_metrics AS
-SELECT v.*, i.low, i.high, i.method, why_no_interval(v.estimate, i.method, i.no_interval) AS no_interval
-FROM cell_values AS v
-LEFT JOIN (SELECT * FROM intervals WHERE level = 'cell') AS i
-    ON v.metric = i.metric AND v.model = i.model AND v.language = i.language
-    AND v.other_language IS NOT DISTINCT FROM i.other_language AND v.topic = i.topic AND v.condition = i.condition
-    AND v.country IS NOT DISTINCT FROM i.country AND v.wording = i.wording
-    AND abs(v.estimate - i.estimate) < 1e-9 AND v.responses = i.responses AND v.incidences = i.incidences;

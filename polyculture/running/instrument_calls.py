@@ -99,7 +99,7 @@ class ExperimentAsked:
 
 
 @dataclass(frozen=True)
-class Question:
+class InstrumentCall:
     """A command of an instrument with its options, on an experiment."""
 
     workspace: Workspace
@@ -197,10 +197,10 @@ class Question:
 
 
 @dataclass(frozen=True)
-class PartQuestion(Question):
+class PartCall(InstrumentCall):
     """A part of a command that asks several: what cannot be asked is a line, and the other parts go on."""
 
-    suite: Question
+    suite: InstrumentCall
     part: Part
     told: set[str]  # lines that a part said: what several have in common is said once
 
