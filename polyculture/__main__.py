@@ -30,7 +30,7 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except Exception as fault:
-        from polyculture.cache.corrupt_files import damaged_file  # loads DuckDB, which not every command needs
+        from polyculture.cache.queries import damaged_file
         from polyculture.running.layout import store_layout
 
         damaged = damaged_file(fault, store_layout())

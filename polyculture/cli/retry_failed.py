@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperCommand
 
 if TYPE_CHECKING:
-    from polyculture.cache.retry_failed import RetryFailed
+    from polyculture.cache.faults import RetryFailed
 
 FLAG = "--retry-failed"
 RETRY_HELP = (
@@ -30,7 +30,7 @@ def with_reason(args: list[str]) -> list[str]:
 
 def retry_failed(reason: str | None) -> RetryFailed | None:
     """What the option says, for the steps."""
-    from polyculture.cache.retry_failed import RetryFailed
+    from polyculture.cache.faults import RetryFailed
 
     return None if reason is None else RetryFailed(reason)
 

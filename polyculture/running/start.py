@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from polyculture.cache.retry_failed import RetryFailed
+from polyculture.cache.faults import RetryFailed
 from polyculture.experiment.workspace import Workspace, choose_jobs
 from polyculture.running.linking import tell_languages_without_names
 from polyculture.running.pipeline import Pipeline

@@ -10,8 +10,8 @@ from itertools import groupby
 from typing import Any
 
 from polyculture.cache.errors import SystematicFaultError
+from polyculture.cache.faults import RetryFailed
 from polyculture.cache.outcome import Outcome
-from polyculture.cache.retry_failed import RetryFailed
 from polyculture.cache.shards import recover
 from polyculture.cache.stop_rule import Places, StopRule
 from polyculture.cache.worker import Step, Work, do_works, raise_stopped

@@ -52,7 +52,7 @@ def table_rows(
 
 def table_columns(table: ReportTable) -> list[tuple[str, str, str]]:
     """The columns of a table with their types and what they mean; of a computed one those that its header explains."""
-    from polyculture.cache.scratch import scratch_folder
+    from polyculture.cache.files import scratch_folder
     from polyculture.cache.view_template import open_view_template
     from polyculture.running.layout import store_layout
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.retry_failed import RetryFailed
+from polyculture.cache.faults import RetryFailed
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.cli.retry_failed import with_reason
