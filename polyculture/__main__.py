@@ -77,7 +77,7 @@ def _run() -> None:
     from typer.exceptions import TyperException
 
     from polyculture.cli.app import app
-    from polyculture.cli.usage import message_of
+    from polyculture.cli.options import message_of
     from polyculture.console import say
 
     _started()

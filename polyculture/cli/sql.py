@@ -42,8 +42,8 @@ def sql(
     from polyculture.cache.selections import SELECTIONS
     from polyculture.cache.shards import unsealed
     from polyculture.cache.store import open_store
+    from polyculture.cli.options import UsageError
     from polyculture.cli.tables import print_vertical, write_rows
-    from polyculture.cli.usage import UsageError
     from polyculture.console import say
     from polyculture.experiment.workspace import open_workspace, require_run
     from polyculture.running.layout import store_layout

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from polyculture.cli.usage import UsageError
+from polyculture.cli.options import UsageError
 from polyculture.cli.wikidata_pull import EPILOG, check_free, pull
 from polyculture.console import say
 

@@ -20,7 +20,7 @@ def all_tables() -> dict[str, ReportTable]:
     """The tables by name, in the order of the page."""
     from polyculture.instruments import INSTRUMENTS
     from polyculture.instruments.contract import loaded
-    from polyculture.running.report_sections import report_sections
+    from polyculture.running.layout import report_sections
 
     of_sections = [table for section in report_sections() for table in section.tables]
     commands = [command for instrument in loaded(INSTRUMENTS) for command in instrument.commands.values()]
@@ -36,8 +36,7 @@ def table_rows(
     from polyculture.cache.store import open_store
     from polyculture.metrics import KEPT
     from polyculture.reports.building import open_report
-    from polyculture.running.layout import store_layout
-    from polyculture.running.report_sections import report_sections
+    from polyculture.running.layout import report_sections, store_layout
 
     if table.computed is None:
         with open_store(workspace.run, store_layout(), KEPT, selection, SELECTIONS) as store:
