@@ -143,12 +143,12 @@ def _add(counts: MentionCounts, text: GoldText, extracted: Extracted, kinds: set
         counts.failed += 1
         return
     gold = [mention for mention in text.mentions if mention.kind in kinds]
-    found = [mention for mention in extracted.mentions if mention.kind in kinds]
+    mentions = [mention for mention in extracted.mentions if mention.kind in kinds]
     counts.gold += len(gold)
-    counts.found += len(found)
-    counts.hallucinated += sum(mention.hallucinated for mention in found)
+    counts.found += len(mentions)
+    counts.hallucinated += sum(mention.hallucinated for mention in mentions)
     for matching, key in _KEYS.items():
-        counts.hits[matching] += _common(map(key, gold), map(key, found))
+        counts.hits[matching] += _common(map(key, gold), map(key, mentions))
 
 
 _KEYS: Mapping[str, Callable[[FoundMention], Any]] = {

@@ -32,7 +32,7 @@ def locate(text: str, named: Sequence[tuple[str, str]], language: str) -> tuple[
     kinds_of.pop("", None)
     finder = _Finder(text, language)
     taken: list[Span] = []
-    found: list[FoundMention] = []
+    placed: list[FoundMention] = []
     missing: list[FoundMention] = []
     for surface in sorted(kinds_of, key=lambda s: (-len(s), s)):
         kinds = kinds_of[surface]
@@ -44,10 +44,10 @@ def locate(text: str, named: Sequence[tuple[str, str]], language: str) -> tuple[
             free = free[: len(kinds)]
         taken += free
         last = len(kinds) - 1
-        found += [FoundMention(text[a:b], kinds[min(i, last)], a, b) for i, (a, b) in enumerate(free)]
+        placed += [FoundMention(text[a:b], kinds[min(i, last)], a, b) for i, (a, b) in enumerate(free)]
     order = {surface: place for place, surface in enumerate(kinds_of)}
     missing.sort(key=lambda mention: order[mention.surface])
-    return (*sorted(found, key=lambda mention: mention.start or 0), *missing)
+    return (*sorted(placed, key=lambda mention: mention.start or 0), *missing)
 
 
 def clean(surface: str) -> str:

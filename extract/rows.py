@@ -74,20 +74,22 @@ def extraction_rows(
 
 
 def extraction_tables(
-    cells: Sequence[ResponseColumns], found: Sequence[Extracted], topic: Topic, extractor_id: str
+    cells: Sequence[ResponseColumns], extracted: Sequence[Extracted], topic: Topic, extractor_id: str
 ) -> dict[str, pa.Table]:
-    """Many extracted responses as Arrow tables. `cells` holds those of at least all responses in `found`."""
+    """Many extracted responses as Arrow tables. `cells` holds those of at least all responses in `extracted`."""
     of_response = {cell.response_id: cell for cell in cells}
-    own = [of_response[one.response_id] for one in found]
-    ids = [extraction_id(one.response_id, extractor_id) for one in found]
+    own = [of_response[one.response_id] for one in extracted]
+    ids = [extraction_id(one.response_id, extractor_id) for one in extracted]
     extractions = _columns(own, extractor_id, ids)
-    extractions["mentions"] = [len(one.mentions) for one in found]
-    extractions["asked_id"] = [None] * len(found)
+    extractions["mentions"] = [len(one.mentions) for one in extracted]
+    extractions["asked_id"] = [None] * len(extracted)
     for column in _RESULT:
-        extractions[column] = [getattr(one, column) for one in found]
-    every = [(cell, key, mention) for cell, key, one in zip(own, ids, found, strict=True) for mention in one.mentions]
+        extractions[column] = [getattr(one, column) for one in extracted]
+    every = [
+        (cell, key, mention) for cell, key, one in zip(own, ids, extracted, strict=True) for mention in one.mentions
+    ]
     mentions = _columns([cell for cell, _, _ in every], extractor_id, [key for _, key, _ in every])
-    mentions["ordinal"] = [ordinal for one in found for ordinal in range(len(one.mentions))]
+    mentions["ordinal"] = [ordinal for one in extracted for ordinal in range(len(one.mentions))]
     for column in _FOUND:
         mentions[column] = [getattr(mention, column) for _, _, mention in every]
     mentions["granularity"] = [topic.kinds[mention.kind].granularity for _, _, mention in every]
@@ -97,8 +99,8 @@ def extraction_tables(
 
 def _mention(shared: Mapping[str, Any], ordinal: int, mention: FoundMention, topic: Topic) -> Mention:
     kind = topic.kinds[mention.kind]
-    found = {name: getattr(mention, name) for name in _FOUND}
-    return Mention(**shared, ordinal=ordinal, **found, granularity=kind.granularity, counted=kind.counted)
+    columns = {name: getattr(mention, name) for name in _FOUND}
+    return Mention(**shared, ordinal=ordinal, **columns, granularity=kind.granularity, counted=kind.counted)
 
 
 def _columns(cells: Sequence[ResponseColumns], extractor_id: str, ids: list[str]) -> dict[str, Any]:

@@ -95,8 +95,8 @@ class ExtractionStep:
         items = {item.cell.response_id: item for item in missing}
         wanted = [WantedText(key, item.asked_id or "", item.text) for key, item in items.items()]
         made = [
-            self.rows(items[found.response_id], found, topic)
-            for found in find_extractions(run, work.job, wanted, model, topic)
+            self.rows(items[extracted.response_id], extracted, topic)
+            for extracted in find_extractions(run, work.job, wanted, model, topic)
         ]
         rows = [row for one in made for row in one]
         return {

@@ -124,7 +124,7 @@ class SamplingStep:
         text, sent = completion.text, self._sent(job)
         number = completion.seed - self._sampling.base_seed(sent.asked(prompt.text))
         language = self._catalog.language(job.language)
-        found = Detection(None, None, None, None) if text is None else detect(text, language, self._catalog)
+        detected = Detection(None, None, None, None) if text is None else detect(text, language, self._catalog)
         return Response(
             response_id=response_id(completion.request_id, number),
             request_id=completion.request_id,
@@ -143,10 +143,10 @@ class SamplingStep:
             finish_reason=completion.finish_reason,
             prompt_tokens=completion.prompt_tokens,
             completion_tokens=completion.completion_tokens,
-            detected_language=found.language,
-            language_confidence=found.confidence,
-            script=found.script,
-            script_share=found.script_share,
+            detected_language=detected.language,
+            language_confidence=detected.confidence,
+            script=detected.script,
+            script_share=detected.script_share,
             model_version=completion.model_version,
             purchase=completion.purchase,
             reasoning=completion.reasoning,

@@ -10,7 +10,7 @@ from typing import Any
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.catalog.cldr import country_names, long_codes
-from polyculture.cache.incoming import ResponseSanitizer, mended
+from polyculture.cache.sanitize import ResponseSanitizer, mended
 from polyculture.cache.schema import ALL_CONDITIONS
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.imports.mapping import known_names
@@ -90,9 +90,9 @@ class TextReader:
         code = written.casefold().replace("_", "-")
         tried = ["-".join(code.split("-")[:end]) for end in range(len(code.split("-")), 0, -1)]
         for one in tried:
-            found = known_names()["languages"].get(one, one)
-            if found in self.catalog.languages:
-                return str(found)
+            known = known_names()["languages"].get(one, one)
+            if known in self.catalog.languages:
+                return str(known)
         if code in self._languages:
             return self._languages[code]
         remedy = (
@@ -149,12 +149,12 @@ class TextReader:
     @cached_property
     def _countries(self) -> dict[str, str]:
         """Codes by name: the catalogue's, and CLDR's in its languages where the name is of one country alone."""
-        found: dict[str, set[str]] = {}
+        codes_of: dict[str, set[str]] = {}
         for language in self.catalog.languages:
             for code, name in country_names(language).items():
                 if code in self.catalog.countries:
-                    found.setdefault(name.casefold(), set()).add(code)
-        alone = {name: next(iter(codes)) for name, codes in found.items() if len(codes) == 1}
+                    codes_of.setdefault(name.casefold(), set()).add(code)
+        alone = {name: next(iter(codes)) for name, codes in codes_of.items() if len(codes) == 1}
         return alone | {one.name.casefold(): one.code for one in self.catalog.countries.values()}
 
 
@@ -176,9 +176,9 @@ def _seed(value: Any, sanitizer: ResponseSanitizer) -> int | None:
     whole = int(value) if isinstance(value, float) and value.is_integer() else value
     written = "" if isinstance(value, bool) else str(whole).strip()
     if matched := _SEED.fullmatch(written):
-        found = int(matched[1])
-        if -(2**63) <= found < 2**63:
-            return found
+        seed = int(matched[1])
+        if -(2**63) <= seed < 2**63:
+            return seed
     if written.upper() != _MISSING_IN_R:
         sanitizer.drop("seed", NO_SEED, value)
     return None

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from polyculture.cache.core import CORE
 from polyculture.cache.layout import Layer, Layout, Measure, compose
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import (
+    CORE,
     ENTITIES,
     ENTITY_COUNTRIES,
     EXTRACTIONS,

@@ -20,7 +20,7 @@ from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.files import store_faults
 from polyculture.cache.folding import fold_surface
 from polyculture.cache.identity import content_id
-from polyculture.cache.prices import Price, Purchase
+from polyculture.cache.model_facts import Price, Purchase
 from polyculture.collect.mining.sheet import COUNT_COLUMNS, KEPT_COLUMNS
 from polyculture.generate.engines.base import Completion, Decoding, Message, Request
 from polyculture.generate.engines.capabilities import Sampling
@@ -101,8 +101,8 @@ def read_windows(
 
 def kept_answers(journal: Path) -> dict[str, WindowAnswer]:
     """The answers of a journal, but for failures that may pass."""
-    found = {answer.key: answer for answer in bought_answers(journal)}
-    return {key: answer for key, answer in found.items() if not answer.retryable}
+    answers = {answer.key: answer for answer in bought_answers(journal)}
+    return {key: answer for key, answer in answers.items() if not answer.retryable}
 
 
 def bought_answers(journal: Path) -> Iterator[WindowAnswer]:

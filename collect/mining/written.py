@@ -68,13 +68,13 @@ def _tilings(anchor: str, first: int, last: int, between: str, json: bool) -> li
     """Every spelling of `anchor[first:last]` by characters that fold to one or several of its letters."""
     if first == last:
         return [""]
-    found = []
+    tilings = []
     for size in range(1, min(_LONGEST_TILE, last - first) + 1):
         tile = anchor[first : first + size]
         if size == 1 or tile in _sources():
             rests = _tilings(anchor, first + size, last, between, json)
-            found += [_tile(tile, json) + (between + rest if rest else "") for rest in rests]
-    return found
+            tilings += [_tile(tile, json) + (between + rest if rest else "") for rest in rests]
+    return tilings
 
 
 def _tile(folded: str, json: bool) -> str:
@@ -108,12 +108,12 @@ def _sources() -> dict[str, str]:
 
     No line breaks: lines are searched.
     """
-    found: dict[str, list[str]] = {"": [], " ": [" "]}
+    sources: dict[str, list[str]] = {"": [], " ": [" "]}
     for char in filter(_changes, map(chr, _assigned())):
         folded = fold_with_offsets(char).text
         if folded != char and char.splitlines() != [""]:
-            found.setdefault(folded, []).append(char)
-    return {folded: "".join(chars) for folded, chars in found.items()}
+            sources.setdefault(folded, []).append(char)
+    return {folded: "".join(chars) for folded, chars in sources.items()}
 
 
 def _changes(char: str) -> bool:

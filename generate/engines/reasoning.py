@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from polyculture.cache.incoming import ResponseSanitizer
-from polyculture.cache.prices import DIRECT, Purchase
+from polyculture.cache.model_facts import DIRECT, Purchase
+from polyculture.cache.sanitize import ResponseSanitizer
 from polyculture.generate.engines.base import Completion
 
 CUT = "the reasoning was cut before the answer"
@@ -88,44 +88,44 @@ def split_reasoning(text: str, *, cut: bool = False, prompt_tail: str = "") -> S
     opened = _opened(prompt_tail)
     if opened is None and not any(mark in text for mark in _marks()):
         return Split(text)
-    rest, found = text, []
+    rest, thoughts = text, []
     for tags in (opened,) if opened else _tags():
         if opened and not rest.lstrip().startswith(tags.open):
             rest = tags.open + rest
         rest, reasoning, whole = _take(rest, tags, cut)
-        found += reasoning
+        thoughts += reasoning
         if not whole:
-            return Split(None, _joined(found))
-    return Split(rest.lstrip() if found else rest, _joined(found))
+            return Split(None, _joined(thoughts))
+    return Split(rest.lstrip() if thoughts else rest, _joined(thoughts))
 
 
 def _take(text: str, tags: _Tags, cut: bool) -> tuple[str, list[str], bool]:
     """The text without its reasoning, the reasoning, and whether all of it ends."""
-    found: list[str] = []
+    thoughts: list[str] = []
     if tags.bare:
         if text.startswith(tags.open) and tags.close in text:
             reasoning, _, text = text.removeprefix(tags.open).partition(tags.close)
-            found.append(reasoning)
-        return text, found, True
+            thoughts.append(reasoning)
+        return text, thoughts, True
     while True:
         before, opening, behind = text.partition(tags.open)
         if not opening:
             reasoning, closing, answer = text.partition(tags.close)
-            return (answer, [*found, reasoning], True) if closing else (text, found, True)
+            return (answer, [*thoughts, reasoning], True) if closing else (text, thoughts, True)
         if tags.close in before:  # of reasoning that the prompt opened
             reasoning, _, before = before.partition(tags.close)
-            found.append(reasoning)
+            thoughts.append(reasoning)
         reasoning, closing, answer = behind.partition(tags.close)
         if not closing:
             if before.strip() and not cut:
-                return before + opening + behind, found, True
-            return "", [*found, reasoning], False
-        found.append(reasoning)
+                return before + opening + behind, thoughts, True
+            return "", [*thoughts, reasoning], False
+        thoughts.append(reasoning)
         text = before + answer
 
 
-def _joined(found: list[str]) -> str | None:
-    return "\n\n".join(part.strip() for part in found if part.strip()) or None
+def _joined(thoughts: list[str]) -> str | None:
+    return "\n\n".join(part.strip() for part in thoughts if part.strip()) or None
 
 
 def _opened(prompt_tail: str) -> _Tags | None:

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polyculture.cli.options import AcceptChanges, ExperimentFile, Runs
-from polyculture.cli.retry_failed import RetryOption
-from polyculture.cli.retry_failed import retry_failed as retry_failed_of
+from polyculture.cli.options import AcceptChanges, ExperimentFile, RetryOption, Runs
+from polyculture.cli.options import retry_failed as retry_failed_of
 
 if TYPE_CHECKING:
     from polyculture.experiment.workspace import Workspace
@@ -63,7 +62,7 @@ def plan(
     if calibrate:
         pipeline.begin()
         measure_rates(workspace)
-    found = list(estimates(workspace, retry_failed_of(retry_failed)))
+    costs = list(estimates(workspace, retry_failed_of(retry_failed)))
     tell_languages_without_names(workspace, linking.source)
     title = f"{workspace.experiment.name}: {len(workspace.prompts)} prompts, {workspace.sampling.n} samples each"
     if workspace.experiment.imported:
@@ -71,10 +70,10 @@ def plan(
             f"{workspace.experiment.name}: {sum(workspace.imports.texts.values())} imported texts, nothing to generate"
         )
         print_table(("imported", "rows", "texts", "not taken", "sha256", "at"), _imported(workspace))
-    print_table(WORK, [(e.stage, e.model, e.jobs, e.prompts, e.responses, e.left) for e in found], title=title)
-    print_table(PRICE, [_price(e) for e in found], title="What is left costs")
-    for counted_by in dict.fromkeys(e.counted_by for e in found):
-        models = dict.fromkeys(e.model for e in found if e.counted_by == counted_by)
+    print_table(WORK, [(e.stage, e.model, e.jobs, e.prompts, e.responses, e.left) for e in costs], title=title)
+    print_table(PRICE, [_price(e) for e in costs], title="What is left costs")
+    for counted_by in dict.fromkeys(e.counted_by for e in costs):
+        models = dict.fromkeys(e.model for e in costs if e.counted_by == counted_by)
         say(f"tokens of {', '.join(models)}: {counted_by}")
     for asked in calls_of_run(workspace):
         for told, listing in asked.study(quiet=True).planned.items():
@@ -105,7 +104,7 @@ def _imported(workspace: Workspace) -> list[tuple[object, ...]]:
 def _print_unsupported(workspace: Workspace) -> None:
     """The instruments, and parts of a paper, that models cannot do; nothing where they can do all."""
     from polyculture.cli.tables import print_table
-    from polyculture.running.unsupported import unsupported
+    from polyculture.running.readiness import unsupported
 
     rows = [
         (f"{one.command} {', '.join(one.parts)}".rstrip(), one.model, one.reason, one.remedy)
@@ -135,12 +134,12 @@ def _print_detectable(workspace: Workspace) -> None:
     from polyculture.console import say
     from polyculture.running.detection import detectable
 
-    found, notes = detectable(workspace)
-    if not found:
+    differences, notes = detectable(workspace)
+    if not differences:
         return
     rows = [
         (r.metric, r.compared, r.prompts, r.wordings, r.samples, *_rounded(r.metric, r.finds, r.other_wordings))
-        for r in found
+        for r in differences
     ]
     print_table(FINDS, rows, title="The smallest difference found at p < .05, in 8 of 10 such experiments")
     for line in notes:

@@ -161,8 +161,8 @@ def _whole(workspace: Workspace, status: RunStatus) -> list[tuple[str, str]]:
 
 def _reasons(workspace: Workspace) -> list[tuple[str, str]]:
     """The most frequent reasons of failures, and the command that lists all."""
-    found = frequent_reasons(workspace.run)
-    told = [("failed", f"{one}, {one.retryable} of them asked again") for one in found]
+    reasons = frequent_reasons(workspace.run)
+    told = [("failed", f"{one}, {one.retryable} of them asked again") for one in reasons]
     return [*told, ("", failures_query(workspace.file))] if told else []
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from polyculture.cache.incoming import ResponseSanitizer
+from polyculture.cache.sanitize import ResponseSanitizer
 from polyculture.generate.engines.metering import Bill, read_usage
 from polyculture.generate.engines.openai.attempt import LaterError
 
@@ -53,7 +53,7 @@ def read_answer(body: object) -> ChatAnswer:
         free = bill.unknown and "error" in answer
         raise UselessAnswerError("the answer is not a complete chat completion", Bill.nothing() if free else bill)
     reasoned = (message.get(name) for name in _REASONING)
-    reasoning = next((found for found in reasoned if isinstance(found, str) and found), None)
+    reasoning = next((part for part in reasoned if isinstance(part, str) and part), None)
     said = (text, sanitizer.text("refusal", message.get("refusal")), sanitizer.text("reasoning", reasoning))
     if bill.completion_tokens == 0 and any(said):
         sanitizer.drop("completion_tokens", "no number of tokens of a text", 0)

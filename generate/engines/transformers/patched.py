@@ -141,10 +141,10 @@ class _Writing:
             place, kept = 0, {"past_key_values": self._cache}
         changes = self._changes(place) if first or self._cache is None else {}
         with hooked(self._layers, changes):
-            found = self._model(
+            output = self._model(
                 input_ids=torch.tensor(fed, device=self._model.device), use_cache=bool(kept), logits_to_keep=1, **kept
             )
-        logits: torch.Tensor = found.logits[:, -1]
+        logits: torch.Tensor = output.logits[:, -1]
         return logits
 
     def _changes(self, place: int) -> Mapping[int, Change]:
