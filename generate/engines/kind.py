@@ -16,7 +16,6 @@ from polyculture.cache.extras import Extra
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.capabilities import Capability, E_co, Sampling
 from polyculture.generate.engines.options import Options, Use
-from polyculture.generate.engines.shape import ModelShape
 
 Told = TypeVar("Told", bound=Options)
 Encode = Callable[[str], int]
@@ -71,7 +70,6 @@ class EngineKind(Generic[Told]):
     files: Callable[[ModelSpec, Told], Path | None] = lambda _spec, _options: None  # the model's, if they lie here
     gpus: Callable[[Told], float] = lambda _options: 0.0  # that a copy of the model takes on a cluster
     counter: Callable[[ModelSpec], TokenCounter | None] = lambda _spec: None  # where its own tokenizer is at hand
-    shape: Callable[[ModelSpec, Told], ModelShape | None] = lambda _spec, _options: None  # where its files are at hand
     batching: Batching[Told] | None = None
     # The most tokens of an answer, of its prompt and written, that the options allow: raised where they ask for more.
     most_tokens: Callable[[Told, int, int], tuple[int, int]] = lambda _options, prompt, written: (prompt, written)

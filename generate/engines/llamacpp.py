@@ -148,8 +148,8 @@ class LlamaCppEngine:
         address = self._server.listening_address  # of the loopback interface
         asked = UrlRequest(f"{address}{path}", data=content, headers=headers)  # noqa: S310
         with build_opener(ProxyHandler({})).open(asked, timeout=_A_DAY) as answer:
-            found: dict[str, Any] = orjson.loads(answer.read())
-        return found
+            parsed: dict[str, Any] = orjson.loads(answer.read())
+        return parsed
 
     def _load(self, key: str) -> Any:
         let_waiting_threads_sleep()

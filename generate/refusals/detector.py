@@ -13,8 +13,7 @@ from functools import cache
 from pathlib import Path
 
 from polyculture.cache.identity import content_id
-from polyculture.generate.refusals.folding import fold
-from polyculture.generate.refusals.phrases import KINDS, Kind, phrases_for
+from polyculture.generate.refusals.phrases import KINDS, Kind, fold_text, phrases_for
 
 VERSION = 1  # of the rules in this file: raise it when they change
 OPENING = 3  # sentences in which a refusal is looked for
@@ -69,14 +68,14 @@ class RefusalDetector:
         if len(text) > LONGEST:
             return None
         spoken = _without_speech(text)
-        if self._gate.search(fold(spoken[: 2 * WINDOW])) is None or _OPTION.match(spoken):
+        if self._gate.search(fold_text(spoken[: 2 * WINDOW])) is None or _OPTION.match(spoken):
             return None
         sentences = self._sentences(spoken)
         return self._judge(sentences, "declines", self._long) or self._judge(sentences, "disclaims", BRIEF)
 
     def _sentences(self, text: str) -> list[_Sentence]:
         """The sentences of a text that are not dialogue and contain a letter."""
-        folded = [fold(part) for part in _SENTENCE.split(text) if not _DIALOGUE.match(part)]
+        folded = [fold_text(part) for part in _SENTENCE.split(text) if not _DIALOGUE.match(part)]
         return [_Sentence(part, self._has("asides", part)) for part in folded if part.strip()]
 
     def _judge(self, sentences: Sequence[_Sentence], kind: Kind, limit: int) -> Refusal | None:

@@ -96,13 +96,13 @@ SELECT
 FROM cbs_contexts
 GROUP BY ALL;
 
--- bias_intervals: a row is a mean Cultural Bias Score, or a difference of two, with its 95 % interval, as it was
--- computed after the last scores were made: ties strict, each context counts alike. NULL in language, culture or
--- entity_type: over all of them.
-CREATE VIEW bias_intervals AS
-SELECT * FROM stored_bias_intervals SEMI JOIN scoring_models USING (model);
+-- bias_contrasts: a row is a difference of two Cultural Bias Scores of `numbers`, with its 95 % interval, as it was computed
+-- after the last scores were made: ties strict, each context counts alike. NULL in language, culture or entity_type: over
+-- all of them.
+CREATE VIEW bias_contrasts AS
+SELECT * FROM stored_bias_contrasts SEMI JOIN scoring_models USING (model);
 
--- bias_variants: a row is the same under one way to count ties (`ties_count`) and one average (`average`), of a type, of a
+-- bias_variants: a row is a mean score, or a difference of two, under one way to count ties (`ties_count`) and one average (`average`), of a type, of a
 -- gender of it (`gender`), or over types. Over types it leaves out what the last preset leaves out. Of differences
 -- there is no average over pairs.
 CREATE VIEW bias_variants AS
@@ -147,11 +147,16 @@ GROUP BY ALL;
 -- should be: they have no board. The papers' two rules have one.
 CREATE VIEW cbs_board_entries AS
 SELECT
-    'cbs' AS task, metric, 'low' AS goal, dataset, language, culture, entity_type, setting,
-    concat_ws(', ', form, rule, phrasing, context_prefix) AS variant, concat_ws(', ', form, phrasing, context_prefix) AS way,
-    model, estimate, low, high, contexts, native_entities, western_entities, native_fewest, western_fewest
-FROM bias_intervals
-WHERE metric = 'cbs' AND setting = 'grounded' AND rule IN ('sum', 'mean') AND NOT starts_with(model, 'ngram:');
+    'cbs' AS task, metric, 'low' AS goal, dataset, nullif(language, '*') AS language, nullif(country, '*') AS culture,
+    nullif(topic, '*') AS entity_type, condition AS setting,
+    concat_ws(', ', facets['form'], method, facets['phrasing'], facets['context_prefix']) AS variant,
+    concat_ws(', ', facets['form'], facets['phrasing'], facets['context_prefix']) AS way,
+    model, estimate, low, high, units AS contexts, sizes['native_entities'] AS native_entities,
+    sizes['western_entities'] AS western_entities, sizes['native_fewest'] AS native_fewest,
+    sizes['western_fewest'] AS western_fewest
+FROM numbers
+WHERE measure = 'cbs' AND metric = 'cbs' AND condition = 'grounded' AND method IN ('sum', 'mean')
+    AND NOT starts_with(model, 'ngram:');
 
 -- cbs_board_failures: a row is a model of which nothing could be scored where others on the board were.
 CREATE VIEW cbs_board_failures AS

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.extras import SHEETS
+from polyculture.cache.folding import fold
 from polyculture.instruments.datasets.model import SourceLocation
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Sheet:
 
 def plain_title(title: str) -> str:
     """A column's name as names are compared: without case, underscores and repeated blanks."""
-    return " ".join(title.replace("_", " ").split()).casefold()
+    return fold(title.replace("_", " "))
 
 
 def read_sheets(folder: Path, path: Path) -> list[Sheet]:

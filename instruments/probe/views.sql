@@ -44,16 +44,6 @@ SELECT *, dropped IS NULL AS kept FROM judged;
 CREATE VIEW probe_kept AS
 SELECT model, dataset, language, arm, filter, culture, question_id, layer, item_key FROM probe_judged WHERE kept;
 
--- probe_layers: a row is a layer of a model under a filter: its parts, items, kept items, and how many of these repeat
--- the inspection prompt, the culture's name, the question or the answer.
-CREATE VIEW probe_layers AS
-SELECT
-    model, dataset, language, arm, filter, layer, count(*) AS parts, count(*) FILTER (WHERE rejected IS NULL) AS items,
-    count(*) FILTER (WHERE kept) AS kept_items,
-    count(*) FILTER (WHERE kept AND echo IS NOT NULL) / nullif(count(*) FILTER (WHERE kept), 0) AS echo_rate
-FROM probe_judged
-GROUP BY ALL;
-
 -- probe_similarity_of_arms: a row is an arm: how similar its items are to their questions, before any filter. Irrelevant
 -- patching is the arm 'noise'.
 CREATE VIEW probe_similarity_of_arms AS

@@ -15,10 +15,6 @@ CREATE VIEW sentiment_association AS SELECT * FROM swap_intervals WHERE task = '
 -- contexts; `setting` names them.
 CREATE VIEW sentiment_pooled AS SELECT * FROM swap_intervals WHERE task = 'sentiment' AND pooled;
 
--- strict_scores: a row is a rate of `qa` or `ner` that counts answers by their characters alone: no normalisation, no
--- title or honorific beside the name. It stands beside the rates of `qa_accuracy` and `ner_scores`, of the same answers.
-CREATE VIEW strict_scores AS SELECT * FROM swap_intervals WHERE starts_with(metric, 'strict_');
-
 -- qa_accuracy: a row is the share of texts of one side in which the model named exactly the entity that was put into
 -- them, after normalisation, or the difference of both sides. An answer that cannot be read is a wrong one; without these
 -- it is the metric 'readable_accuracy' of `swap_intervals`.
@@ -110,21 +106,6 @@ SELECT
     sum(coalesce(s.echoed, r.echoed)) FILTER (status = 'ok')::BIGINT AS echoed
 FROM stored_swap_answers AS s LEFT JOIN strictly AS r ON r.answer_id = s.answer_id
 WHERE task = 'qa' AND answer_method = 'prompt' AND status <> 'unusable' AND model IN (SELECT model FROM run_models)
-GROUP BY ALL;
-
--- swap_health: a row is what became of the texts of a type in a setting, both sides together.
-CREATE VIEW swap_health AS
-SELECT
-    task, answer_method, model, dataset, language, culture, entity_type, setting,
-    count(*) AS asked,
-    count(*) FILTER (status = 'ok') AS answered,
-    count(*) FILTER (status = 'failed' AND raw IS NOT NULL) AS unreadable,
-    count(*) FILTER (status = 'ok' AND matched > 0) AS "right",
-    count(*) FILTER (status = 'failed') AS failed,
-    count(*) FILTER (refused) AS refused,
-    sum(predicted)::BIGINT AS predicted,
-    sum(elsewhere)::BIGINT AS elsewhere
-FROM swap_answers
 GROUP BY ALL;
 
 -- swap_board_entries: a row is a model's rate on a board: of native entities, or the difference of both sides.

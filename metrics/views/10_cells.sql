@@ -3,13 +3,9 @@
 -- cell. Every asked cell is here, also when nothing came of it. Of an imported model those that it has texts of.
 CREATE VIEW cells AS
 SELECT
-    m.model, p.language, p.topic, p.condition, p.country, p.wording, count(*) AS prompts,
-    sum(coalesce(i.texts, run.n))::BIGINT AS asked
-FROM run_models AS m
-CROSS JOIN prompts AS p
-CROSS JOIN run
-LEFT JOIN imported_prompts AS i ON i.model = m.model AND i.prompt_id = p.prompt_id
-WHERE i.model IS NOT NULL OR NOT starts_with(m.model, 'imported:')
+    w.model, p.language, p.topic, p.condition, p.country, p.wording, count(*) AS prompts, sum(w.n)::BIGINT AS asked
+FROM wanted_responses AS w
+INNER JOIN prompts AS p USING (prompt_id)
 GROUP BY ALL;
 
 -- countries: a row is a country of the experiment (ISO 3166).

@@ -19,7 +19,7 @@ WHERE m.counted AND NOT m.hallucinated;
 CREATE VIEW cell_extractions AS
 SELECT p.cell, count(*) FILTER (e.status = 'ok') AS extracted, count(*) FILTER (e.status = 'failed') AS extraction_failed
 FROM stored_extractions AS e
-INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
+INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
 WHERE e.reader_id IS NOT DISTINCT FROM p.reader_id AND e.sample < p.n
 GROUP BY ALL;
 
@@ -31,7 +31,7 @@ SELECT
     count(*) FILTER (m.counted AND m.hallucinated) AS hallucinated,
     count(*) FILTER (NOT m.counted) AS uncounted
 FROM stored_mentions AS m
-INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
+INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
 WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n
 GROUP BY ALL;
 
@@ -41,7 +41,7 @@ CREATE VIEW cell_surfaces AS
 WITH surfaces AS (
     SELECT p.cell, m.kind, m.surface, count(*) AS mentions, count(*) FILTER (m.granularity = 1) AS specific
     FROM stored_mentions AS m
-    INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
+    INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
     WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n AND m.counted AND NOT m.hallucinated
     GROUP BY ALL
 )
@@ -68,7 +68,7 @@ mentioned AS ( -- numbers alone: there are as many rows as mentions
         p.prompt, m.sample::INTEGER AS sample, l.item,
         count(*) FILTER (l.linked) AS mentions, count(*) FILTER (l.linked AND m.granularity = 1) AS specific
     FROM stored_mentions AS m
-    INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
+    INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
     INNER JOIN meanings AS l USING (language, topic, kind, surface)
     WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n AND m.counted AND NOT m.hallucinated
     GROUP BY ALL

@@ -1,6 +1,6 @@
 -- dominance: a row is a cell: the item that most of its responses name, and the share of its responses that do. The item
 -- was chosen because it is the most frequent one, so that its share here is, on average, above the model's own: the more
--- so the fewer responses and the more items that are nearly as frequent. The interval (`cell_metrics`) allows for it. Of
+-- so the fewer responses and the more items that are nearly as frequent. The interval (`numbers`) allows for it. Of
 -- several items as frequent (`tied`) the one with the lowest number is shown. 0 where nothing is linked; NULL as diversity.
 CREATE VIEW dominance AS
 WITH most AS (

@@ -21,13 +21,13 @@ WITH counts AS (
         ) AS off_language,
         string_agg(DISTINCT r.model_version, ' | ' ORDER BY r.model_version) AS model_versions
     FROM stored_responses AS r
-    INNER JOIN asked_prompts AS p USING (model, prompt_id, sampling_id)
+    INNER JOIN asked_prompts AS p USING (request_id)
     WHERE r.sample < p.n
     GROUP BY ALL
     UNION ALL BY NAME
     SELECT p.cell, count(*) AS empty
     FROM stored_responses AS r
-    INNER JOIN asked_prompts AS p USING (model, prompt_id, sampling_id)
+    INNER JOIN asked_prompts AS p USING (request_id)
     WHERE r.sample < p.n AND r.status = 'ok' AND r.script_share IS NULL AND regexp_full_match(r.text, '[\s\p{Z}]*')
     GROUP BY ALL
 )

@@ -25,7 +25,7 @@ WITH asked AS MATERIALIZED (
 read AS (
     SELECT p.prompt, count(*) FILTER (e.status = 'ok') AS responses
     FROM stored_extractions AS e
-    INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
+    INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
     WHERE e.reader_id IS NOT DISTINCT FROM p.reader_id AND e.sample < p.n
     GROUP BY ALL
 ),
@@ -38,7 +38,7 @@ mentioned AS MATERIALIZED ( -- numbers alone: there are as many rows as mentions
         count(*) AS mentions, count(*) FILTER (m.granularity = 1) AS specific,
         count(*) FILTER (l.status IS NULL) AS awaiting
     FROM stored_mentions AS m
-    INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
+    INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
     LEFT JOIN meanings AS l USING (language, topic, kind, surface)
     WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n AND m.counted AND NOT m.hallucinated
     GROUP BY ALL

@@ -4,9 +4,11 @@
 --   $fewest = 10: linked items that a number rests on, at the least
 -- printed: metric, model, language, other_language, condition, country, estimate, incidences
 WITH shown AS (
-    SELECT metric, model, language, other_language, condition, country, estimate, incidences,
+    SELECT
+        metric, model, language, nullif(facets['other_language'], '*') AS other_language,
+        nullif(condition, '*') AS condition, nullif(country, '*') AS country, estimate, n AS incidences,
         count(*) OVER (PARTITION BY metric) AS numbers
-    FROM aggregates
+    FROM numbers
     WHERE estimate IS NOT NULL
         AND (
             (metric = 'granularity' AND level = 'model, language')
