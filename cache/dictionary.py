@@ -15,15 +15,20 @@ import inspect
 import tokenize
 import tomllib
 from collections.abc import Collection, Iterator, Sequence
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import duckdb
 
+from polyculture.cache.errors import StoreError
 from polyculture.cache.layout import Layout, Table
 from polyculture.cache.selections import selection_files
 from polyculture.cache.sql_header import Header, read_headers
+
+if TYPE_CHECKING:
+    import duckdb
 
 COLUMNS = "columns.toml"
 _QUERY = """
@@ -32,6 +37,15 @@ FROM duckdb_columns()
 WHERE NOT internal AND schema_name = 'main'
 ORDER BY table_name, column_index
 """
+# The schema lists neither rows of other settings nor the views below the public ones.
+DICTIONARY = """
+SELECT view, "column", type, meaning FROM dictionary WHERE view NOT SIMILAR TO '(stored|run)_.*' ORDER BY rowid
+"""
+VIEW_COLUMNS = """
+SELECT "column", type, meaning FROM dictionary WHERE view = $view AND "column" <> '' ORDER BY rowid
+"""
+_MEANING = "SELECT meaning FROM dictionary WHERE view = $view AND \"column\" = ''"
+ALL_VIEWS = "polyculture sql EXPERIMENT --schema"
 
 
 def describe(connection: duckdb.DuckDBPyConnection, layout: Layout, files: Sequence[Path]) -> list[dict[str, str]]:
@@ -99,3 +113,24 @@ def _begins_line(token: tokenize.TokenInfo) -> bool:
 
 def _tokens(lines: list[str]) -> Iterator[tokenize.TokenInfo]:
     return tokenize.generate_tokens(iter(lines).__next__)
+
+
+def known_view(store: duckdb.DuckDBPyConnection, asked: str, see: str = ALL_VIEWS) -> str:
+    """The name of a view as the dictionary has it. Raises `StoreError` where there is none, with names like it.
+
+    `see` says where all views are listed.
+    """
+    names = [name for (name,) in store.sql("SELECT DISTINCT view FROM dictionary ORDER BY view").fetchall()]
+    wanted = asked.strip().strip('"').lower()
+    wanted = wanted if wanted in names else wanted.rpartition(".")[2]  # a selection's views are those of all
+    if wanted in names:
+        return wanted
+    near = get_close_matches(wanted, names, 3)
+    remedy = f"Did you mean {' or '.join(near)}?" if near else f"See all of them: {see}"
+    raise StoreError(f"there is no view {asked}", remedy=remedy)
+
+
+def meaning_of(store: duckdb.DuckDBPyConnection, view: str) -> str:
+    """What a row of a view is."""
+    found = store.sql(_MEANING, params={"view": view}).fetchall()
+    return str(found[0][0]) if found and found[0][0] else "not described"

@@ -13,9 +13,8 @@ from typing import Any
 
 import orjson
 
-from polyculture.cache.cache_dir import cache_folder
 from polyculture.cache.errors import StoreError
-from polyculture.cache.files import replacing
+from polyculture.cache.files import cache_folder, replacing
 
 _WEIGHTS = (".safetensors", ".bin", ".json", ".model")
 _CODE = (".jinja", ".py")

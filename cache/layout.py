@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from polyculture.cache.manifest import Manifest
+    from polyculture.cache.run_folder import RunFolder
 
 R = TypeVar("R")
 
@@ -103,7 +104,7 @@ class Measure:
 
     name: str  # as in the column `measure` of `numbers`
     tables: tuple[Table[Any], ...]
-    settings: Callable[[Manifest], object]  # what of the manifest decides which rows count
+    settings: Callable[[RunFolder, Manifest], object]  # what decides which rows of these tables count
 
 
 @dataclass(frozen=True)

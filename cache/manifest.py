@@ -9,10 +9,10 @@ from typing import Any
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from polyculture.cache.credentials import conceal
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing
 from polyculture.cache.identity import content_id
+from polyculture.cache.sanitize import conceal
 
 FORMAT = 1  # raise it when tables, ids or this file change so that runs on disk cannot be gone on with
 

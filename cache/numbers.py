@@ -44,7 +44,7 @@ def inputs_of(run: RunFolder, manifest: Manifest, measure: Measure) -> str:
         if table.sharded
         for part in committed_parts(run, table)
     ]
-    return content_id(measure.settings(manifest), whole, parts)
+    return content_id(measure.settings(run, manifest), whole, parts)
 
 
 def write_numbers(

@@ -120,3 +120,8 @@ def _part(key: str, encoded: str) -> str:
         return part
     digest = hashlib.sha256(encoded.encode()).hexdigest()[:_DIGITS]
     return f"{data[: _LONGEST - _DIGITS - 2].decode(errors='ignore')}%+{digest}"
+
+
+def unfinished_import(run: RunFolder) -> Path:
+    """The mark of a run: it is there from the first text that an import writes until its last table."""
+    return run.root / "importing"

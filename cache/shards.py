@@ -24,7 +24,6 @@ import pyarrow.compute as pc
 
 from polyculture.cache.errors import JobHeldError
 from polyculture.cache.files import replacing, store_faults
-from polyculture.cache.fitting import UnfitError, fitted
 from polyculture.cache.job_lock import JobLock
 from polyculture.cache.layout import Table
 from polyculture.cache.parquet import (
@@ -36,7 +35,7 @@ from polyculture.cache.parquet import (
     rows_to_table,
     write_parquet,
 )
-from polyculture.cache.retried_rows import paid_rows, reopened_rows, void_rows
+from polyculture.cache.rows import UnfitError, fitted, paid_rows, reopened_rows, void_rows
 from polyculture.cache.run_folder import NAME_FILE, Job, RunFolder
 
 PART_ROWS = 20_000

@@ -15,7 +15,6 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from polyculture.cache.core import CORE
 from polyculture.cache.database import connect
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing
@@ -26,6 +25,7 @@ from polyculture.cache.model_facts import ModelFacts
 from polyculture.cache.numbers import inputs_of, numbers_files
 from polyculture.cache.parquet import check_columns
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import CORE
 from polyculture.cache.selections import COMPUTED, MAIN, file_of
 from polyculture.cache.shards import committed_parts
 from polyculture.cache.view_template import create_views, open_view_template

@@ -17,11 +17,10 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from polyculture.cache.cache_dir import cache_folder
 from polyculture.cache.database import connect
 from polyculture.cache.dictionary import COLUMNS, describe, describe_selections
 from polyculture.cache.errors import StoreError
-from polyculture.cache.files import replacing
+from polyculture.cache.files import cache_folder, replacing
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Layer, Layout, Table, Wanted
 from polyculture.cache.selections import COMPUTED, MAIN, selection_files

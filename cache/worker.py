@@ -20,18 +20,17 @@ instrument are steps.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from polyculture.cache.cancelling import cancelling
 from polyculture.cache.errors import JobHeldError
+from polyculture.cache.faults import RetryFailed
 from polyculture.cache.layout import Table
 from polyculture.cache.outcome import Outcome, Progress, silent, throttled
-from polyculture.cache.retry_failed import RetryFailed
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import JobShards, value_of
 from polyculture.cache.stop_rule import StopRule, see_rows, see_table
@@ -41,6 +40,7 @@ M = TypeVar("M", contravariant=True)  # what a step opens its models from
 
 Span = Literal["job", "all"]
 _STATUS = ("status", "retryable", "error", "finish_reason")
+A = TypeVar("A")
 
 
 class Kept(Protocol):
@@ -335,3 +335,14 @@ def _state(
     if retryable is not False:
         return "retry_transient"
     return "retry_permanent" if retry is not None and retry.names(error, finish_reason) else status
+
+
+@contextmanager
+def cancelling(answers: Iterator[A]) -> Iterator[Iterator[A]]:
+    """The answers, which end with the block: requests in flight behind a generator are cancelled."""
+    try:
+        yield answers
+    finally:
+        close = getattr(answers, "close", None)
+        if close is not None:
+            close()

@@ -9,9 +9,9 @@ from typing import Any, Protocol, TypeVar
 
 import orjson
 
-from polyculture.cache.cancelling import cancelling
 from polyculture.cache.errors import EngineError
-from polyculture.cache.prices import Price
+from polyculture.cache.model_facts import Price
+from polyculture.cache.worker import cancelling
 from polyculture.generate.engines.base import Completion, Request, Scored, ScoreRequest
 from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, E, Sampling, Scoring
 from polyculture.generate.engines.metering import Bill

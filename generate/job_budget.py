@@ -16,7 +16,7 @@ from threading import RLock
 
 from polyculture.cache.errors import BudgetError
 from polyculture.cache.ledger import Ledger
-from polyculture.cache.prices import BATCH, DIRECT, Price
+from polyculture.cache.model_facts import BATCH, DIRECT, Price
 from polyculture.generate.engines.metering import Admission, Bill
 
 AT_ONCE = 32  # answers per reservation: one ledger access each would be slow

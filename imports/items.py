@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from polyculture.cache.catalog import Topic
-from polyculture.cache.incoming import mended
+from polyculture.cache.sanitize import mended
 from polyculture.imports.mapping import ITEM_FIELDS, Columns, known_names
 from polyculture.imports.record import BadRow, Record, shown
 from polyculture.imports.text import NoTextError

@@ -22,11 +22,10 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import JobHeldError, StoreError, UserError
 from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id, file_sha256
-from polyculture.cache.imports import unfinished
 from polyculture.cache.layout import Table
 from polyculture.cache.outcome import Outcome, Progress, throttled
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
-from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.run_folder import Job, RunFolder, unfinished_import
 from polyculture.cache.schema import (
     IMPORT_FAILURES,
     IMPORTED_FILES,
@@ -218,7 +217,7 @@ class _Taking:
     def flush(self) -> None:
         """Writes what waits, a part per job."""
         with store_faults(self._run.root):
-            unfinished(self._run).write_text(self._name, encoding="utf-8")
+            unfinished_import(self._run).write_text(self._name, encoding="utf-8")
         if self.published is not None:
             self.published.flush()
         for job, responses in self._waiting.items():
@@ -328,7 +327,7 @@ def _write_tables(run: RunFolder, known: _Known, taking: _Taking, files: list[Im
         links = [link for link in links if link.import_id not in same or _meaning(link) not in counted] + mine
         write_parquet(objects_to_table(PUBLISHED_LINKS, links), run.table(PUBLISHED_LINKS.name))
     write_parquet(objects_to_table(IMPORTED_FILES, files), run.table(IMPORTED_FILES.name))
-    unfinished(run).unlink(missing_ok=True)
+    unfinished_import(run).unlink(missing_ok=True)
 
 
 def _meaning(link: PublishedLink) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.catalog.cldr import country_names, long_codes
-from polyculture.cache.incoming import ResponseSanitizer, mended
+from polyculture.cache.sanitize import ResponseSanitizer, mended
 from polyculture.cache.schema import ALL_CONDITIONS
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.imports.mapping import known_names

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from polyculture.cache.core import CORE
 from polyculture.cache.layout import Layer, Layout, Measure, compose
 from polyculture.cache.manifest import Manifest
+from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import (
+    CORE,
     ENTITIES,
     ENTITY_COUNTRIES,
     EXTRACTIONS,
@@ -40,7 +41,7 @@ VIEWS = Layer(
 )
 
 
-def _settings(manifest: Manifest) -> object:
+def _settings(_: RunFolder, manifest: Manifest) -> object:
     """What the run asks beside its texts, and which extractions of them count."""
     decided = {"models", "countries", "extractor_ids", "reader_id"}
     return manifest.model_dump(include=decided)

@@ -166,9 +166,8 @@ def _mean_number(
         cells = {cell for cell in cells if cell.language == place.language}
     value = math.fsum(values) / len(values) if values else None
     method = METHODS[metric][0]
-    if (
-        level in (*OF_WORDINGS, *PAIR_OF_WORDINGS) and len(numbers) == 1
-    ):  # the mean over one wording is its cell's number
+    # The mean over one wording is the number of its cell, and has its interval.
+    if level in (*OF_WORDINGS, *PAIR_OF_WORDINGS) and len(numbers) == 1:
         [wording] = questions[0].values
         estimate = uncertainty.of_cells.get((metric, questions[0].place._replace(wording=wording)))
     else:

@@ -17,7 +17,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import SATURATION_INTERVALS, VARIANCE_COMPONENTS, SaturationInterval
 from polyculture.cache.schema.numbers import Number
 from polyculture.cache.selections import MAIN, file_of, selection_files
-from polyculture.cache.sql_files import read_sql
+from polyculture.cache.sql_header import read_sql
 from polyculture.cache.store import open_store
 from polyculture.metrics import CELLS, MEASURE, METRICS
 from polyculture.metrics.cell_data import QUERIES, CellReader

@@ -18,8 +18,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CONDITIONS, Prompt
 from polyculture.metrics.measure import measure
 from polyculture.reports.report import write_report
-from polyculture.running.layout import store_layout
-from polyculture.running.report_sections import report_sections
+from polyculture.running.layout import report_sections, store_layout
 from tests.report_instruments import add_hostile_instruments, add_instruments
 from tests.store_builder import EXTRACTOR, StoreBuilder, blank
 

@@ -8,9 +8,10 @@ cell. Instruments declare tables of their own.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from polyculture.cache.layout import Table, Wanted
+from polyculture.cache.layout import Layer, Layout, Table, Wanted
 from polyculture.cache.schema.generated import (
     ALL_CONDITIONS,
     CONDITIONS,
@@ -30,6 +31,7 @@ __all__ = [
     "ALL_CONDITIONS",
     "CANDIDATES",
     "CONDITIONS",
+    "CORE",
     "ENTITIES",
     "ENTITY_COUNTRIES",
     "EXTRACTIONS",
@@ -127,4 +129,15 @@ TABLES: tuple[Table[Any], ...] = (
     IMPORTED_PROMPTS,
     IMPORT_FAILURES,
     PUBLISHED_LINKS,
+)
+
+_CACHE = Path(__file__).parent.parent
+# The tables that every room knows, and which of their rows count.
+CORE = Layout(
+    TABLES,
+    Layer(
+        (_CACHE / "wanted.sql", _CACHE / "store.sql"),
+        {"bought": ("bought_responses", "bought_extractions"), "failed": ("failed_responses", "failed_extractions")},
+        (_CACHE / "purchases.sql", _CACHE / "failures.sql"),
+    ),
 )

@@ -20,7 +20,7 @@ from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.files import store_faults
 from polyculture.cache.folding import fold_surface
 from polyculture.cache.identity import content_id
-from polyculture.cache.prices import Price, Purchase
+from polyculture.cache.model_facts import Price, Purchase
 from polyculture.collect.mining.sheet import COUNT_COLUMNS, KEPT_COLUMNS
 from polyculture.generate.engines.base import Completion, Decoding, Message, Request
 from polyculture.generate.engines.capabilities import Sampling

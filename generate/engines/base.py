@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from polyculture.cache.prices import DIRECT, Purchase
+from polyculture.cache.model_facts import DIRECT, Purchase
 from polyculture.generate.engines.metering import Meter
 
 

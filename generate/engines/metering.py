@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
-from polyculture.cache.incoming import ResponseSanitizer
+from polyculture.cache.sanitize import ResponseSanitizer
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from polyculture.cache.incoming import ResponseSanitizer
-from polyculture.cache.prices import DIRECT, Purchase
+from polyculture.cache.model_facts import DIRECT, Purchase
+from polyculture.cache.sanitize import ResponseSanitizer
 from polyculture.generate.engines.base import Completion
 
 CUT = "the reasoning was cut before the answer"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import UserError
-from polyculture.cache.incoming import parse
+from polyculture.cache.sanitize import parse
 from polyculture.imports.record import LONGEST_LINE, BadRow, Reader, Record, Rows, shown
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from polyculture.cache.incoming import parse
+from polyculture.cache.sanitize import parse
 from polyculture.imports.readers.lines import first_object, read_lines
 from polyculture.imports.record import BadRow, Reader, Record, Rows
 

@@ -6,15 +6,18 @@ from pathlib import Path
 
 from polyculture.cache.layout import Layer, Layout, Measure, compose
 from polyculture.cache.manifest import Manifest
+from polyculture.cache.run_folder import RunFolder
 from polyculture.instruments.cbs.rows import BIAS_CONTRASTS, BIAS_VARIANTS, CULTURAL_LINKS, MATCHED_BIAS, SCORES
 from polyculture.instruments.datasets.layout import DATASETS
 
 _OWN = Path(__file__).parent
 
 
-def _settings(manifest: Manifest) -> object:
-    """The models of the run, and the setups under which their scores count."""
-    return manifest.models, {key: setup for key, setup in manifest.setups.items() if key.startswith("score ")}
+def _settings(run: RunFolder, manifest: Manifest) -> object:
+    """The models that were scored, and the setups under which their scores count; other instruments score, too."""
+    scored = {job.model for job in run.jobs(SCORES.name)}
+    counted = {model for model in scored if model in manifest.models or model.startswith("ngram:")}
+    return {model: manifest.setups.get(f"score {model}") for model in counted}
 
 
 MEASURE = Measure("cbs", (SCORES,), _settings)

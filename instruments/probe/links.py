@@ -11,10 +11,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from polyculture.cache.core import CORE
 from polyculture.cache.folding import fold
 from polyculture.cache.layout import compose
 from polyculture.cache.parquet import objects_to_table, write_parquet
+from polyculture.cache.schema import CORE
 from polyculture.cache.store import open_store
 from polyculture.instruments.contract import Asked
 from polyculture.instruments.probe.layout import PROBE

@@ -11,9 +11,9 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from polyculture.cache.core import CORE
 from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import CORE
 from polyculture.instruments.probe.encoder import encode
 from polyculture.instruments.probe.flattening import FEWEST, Judged, Occurrences, judge
 from polyculture.instruments.probe.layout import PROBE

@@ -147,7 +147,7 @@ def _snapshot(name: str) -> Snapshot:
 
 
 def _pulled(catalog: Catalog, wanted: Collection, endpoint: str, contact: str | None) -> Snapshot:
-    from polyculture.cache.cache_dir import cache_folder
+    from polyculture.cache.files import cache_folder
     from polyculture.collect.wikidata.from_service import pulled
     from polyculture.console import say
     from polyculture.link.pull.client import PullSettings

@@ -17,7 +17,7 @@ from polyculture.console import say, watch
 from polyculture.experiment.file import GAZETTEER, check_extractor
 from polyculture.experiment.snapshots import find_snapshot
 from polyculture.generate.engines import ModelSpec
-from polyculture.running.loading import load_model
+from polyculture.running.models import load_model
 
 if TYPE_CHECKING:
     from polyculture.extract.audit import ExtractionAudit, ExtractionAuditRow

@@ -19,10 +19,18 @@ from annotated_types import Ge
 from pydantic.fields import FieldInfo
 from typer.core import TyperCommand
 
-from polyculture.cli.many_values import repeated
-from polyculture.cli.options import AcceptChanges, Format, OutputFile, OutputFormat, Runs
-from polyculture.cli.retry_failed import RetryCommand, RetryOption, retry_failed
-from polyculture.cli.usage import UsageError
+from polyculture.cli.options import (
+    AcceptChanges,
+    Format,
+    OutputFile,
+    OutputFormat,
+    RetryCommand,
+    RetryOption,
+    Runs,
+    UsageError,
+    repeated,
+    retry_failed,
+)
 
 if TYPE_CHECKING:
     from polyculture.instruments.contract import Command, Demo

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from polyculture.cache.control_chars import replace_control_chars
-from polyculture.cli.usage import UsageError
+from polyculture.cache.sanitize import replace_control_chars
+from polyculture.cli.options import UsageError
 from polyculture.experiment.snapshots import STARTER
 
 if TYPE_CHECKING:

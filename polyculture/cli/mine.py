@@ -7,9 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from polyculture.cli.groups import STAGE, StageGroup
-from polyculture.cli.many_values import repeated
-from polyculture.cli.options import Format, OutputFile, OutputFormat, Runs
+from polyculture.cli.options import STAGE, Format, OutputFile, OutputFormat, Runs, StageGroup, repeated
 
 
 class ManyValues(StageGroup):

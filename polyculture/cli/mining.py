@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture import __version__
 from polyculture.cache.errors import StoreError
-from polyculture.cache.files import replacing, store_faults
+from polyculture.cache.files import claim_folder, remove_folder, replacing, scratch_folder, store_faults
 from polyculture.cache.outcome import Outcome, Progress
-from polyculture.cache.own_folder import claim, remove
-from polyculture.cache.scratch import scratch_folder
 from polyculture.cli.options import Format
 from polyculture.console import say
 
@@ -48,9 +46,9 @@ def work_folder(output: Path | None) -> Iterator[Path]:
         return
     folder = output.with_name(f".{output.name}.mining")
     with store_faults(folder):
-        claim(folder)
+        claim_folder(folder)
     yield folder
-    remove(folder)
+    remove_folder(folder)
 
 
 def cores() -> int:

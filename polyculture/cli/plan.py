@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polyculture.cli.options import AcceptChanges, ExperimentFile, Runs
-from polyculture.cli.retry_failed import RetryOption
-from polyculture.cli.retry_failed import retry_failed as retry_failed_of
+from polyculture.cli.options import AcceptChanges, ExperimentFile, RetryOption, Runs
+from polyculture.cli.options import retry_failed as retry_failed_of
 
 if TYPE_CHECKING:
     from polyculture.experiment.workspace import Workspace
@@ -105,7 +104,7 @@ def _imported(workspace: Workspace) -> list[tuple[object, ...]]:
 def _print_unsupported(workspace: Workspace) -> None:
     """The instruments, and parts of a paper, that models cannot do; nothing where they can do all."""
     from polyculture.cli.tables import print_table
-    from polyculture.running.unsupported import unsupported
+    from polyculture.running.readiness import unsupported
 
     rows = [
         (f"{one.command} {', '.join(one.parts)}".rstrip(), one.model, one.reason, one.remedy)

@@ -10,7 +10,7 @@ from dataclasses import asdict, fields, replace
 from itertools import groupby
 from pathlib import Path
 
-from polyculture.cache.control_chars import shown
+from polyculture.cache.sanitize import escape_control_chars
 from polyculture.cli.options import Format
 from polyculture.cli.tables import print_table, write_values
 from polyculture.console import say
@@ -149,4 +149,4 @@ def _print_counts(sent: Sequence[SentPrompt]) -> None:
 
 
 def _print_lines(lines: Iterable[str]) -> None:
-    sys.stdout.writelines(f"{shown(line)}\n" for line in lines)
+    sys.stdout.writelines(f"{escape_control_chars(line)}\n" for line in lines)

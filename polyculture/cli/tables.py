@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.control_chars import shown
 from polyculture.cache.files import store_faults
+from polyculture.cache.sanitize import escape_control_chars
 from polyculture.cli.options import Format
 
 if TYPE_CHECKING:
@@ -42,12 +42,12 @@ def write_rows(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | Non
 def print_vertical(rows: duckdb.DuckDBPyRelation) -> None:
     """Prints a query's rows on standard output, a line per column, under the number of the row."""
     lines = _first_rows(rows)
-    names = [shown(name) for name in rows.columns]
+    names = [escape_control_chars(name) for name in rows.columns]
     width = max(map(len, names), default=0)
     for number, row in enumerate(lines[:SHOWN_ROWS], 1):
         sys.stdout.write(f"row {number}\n")
         sys.stdout.writelines(
-            f"  {name:<{width}}  {shown(cell(value))}\n" for name, value in zip(names, row, strict=True)
+            f"  {name:<{width}}  {escape_control_chars(cell(value))}\n" for name, value in zip(names, row, strict=True)
         )
     if len(lines) > SHOWN_ROWS:
         sys.stdout.write(f"... more than {SHOWN_ROWS} rows; write them with --format csv --output FILE\n")
@@ -88,9 +88,9 @@ def make_table(
 
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", show_header=headed)
     for column in columns:
-        table.add_column(Text(shown(column)), overflow="fold")
+        table.add_column(Text(escape_control_chars(column)), overflow="fold")
     for row in rows:
-        table.add_row(*(Text(shown(cell(value))) for value in row))
+        table.add_row(*(Text(escape_control_chars(cell(value))) for value in row))
     return table
 
 
@@ -114,7 +114,7 @@ def cell(value: Any) -> str:
 
 
 def _on_a_terminal(text: str) -> str:
-    return shown(text.replace("\r\n", "\n"))
+    return escape_control_chars(text.replace("\r\n", "\n"))
 
 
 def _csv(table: Any) -> Iterable[str]:

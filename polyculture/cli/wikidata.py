@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from polyculture.cli.usage import UsageError
+from polyculture.cli.options import UsageError
 from polyculture.cli.wikidata_pull import EPILOG, check_free, pull
 from polyculture.console import say
 
@@ -109,7 +109,7 @@ def _build_from_dump(dump: Path, output: Path, languages: frozenset[str], worker
 
 
 def _build_from_cache(cache: Path | None, service: str, output: Path, languages: frozenset[str]) -> None:
-    from polyculture.cache.cache_dir import cache_folder
+    from polyculture.cache.files import cache_folder
     from polyculture.link.api.from_cache import build_from_cache
     from polyculture.running.linking import API_CACHE
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import PolycultureError, StoreError
-from polyculture.cache.retry_failed import RetryFailed
+from polyculture.cache.faults import RetryFailed
 from polyculture.cache.run_folder import Job
 from polyculture.cache.stop_rule import StopRule
 from polyculture.cluster.lines import send_to

@@ -17,8 +17,7 @@ from polyculture.console import say
 from polyculture.generate.engines import ModelSpec, find_kind, read_options
 from polyculture.instruments.contract import Study
 from polyculture.running.instrument_calls import InstrumentCall
-from polyculture.running.pipeline import Pipeline
-from polyculture.running.provenance import add_model_versions
+from polyculture.running.pipeline import Pipeline, add_model_versions
 from polyculture.running.studies import Share
 
 

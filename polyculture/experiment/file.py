@@ -11,11 +11,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.credentials import shown
-from polyculture.cache.errors import CatalogError, EngineError, ExperimentError, did_you_mean
+from polyculture.cache.errors import CatalogError, EngineError, ExperimentError, did_you_mean, plain_words
 from polyculture.cache.faults import StopLimits, fault_table
-from polyculture.cache.plain_words import plain_words
-from polyculture.cache.prices import Price
+from polyculture.cache.model_facts import Price
+from polyculture.cache.sanitize import but_not
 from polyculture.cache.schema import CONDITIONS, Condition
 from polyculture.experiment.variants import find_variant, with_variants
 from polyculture.generate.design import PromptDesign, choose_wordings
@@ -444,7 +443,7 @@ def _experiment_error(fault: ValidationError, file: Path) -> ExperimentError:
     if first["type"] == "missing":
         return ExperimentError(f"the key {place!r} is missing", where=file, remedy=f"Add {place} = ...")
     message = plain_words(first)
-    got = "" if first["type"] == "value_error" else shown(first["input"])
+    got = "" if first["type"] == "value_error" else but_not(first["input"])
     return ExperimentError(
         f"{place}: {message}{got}" if place else message, where=file, remedy="See docs/experiments.md."
     )

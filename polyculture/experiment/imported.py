@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.imports import unfinished
 from polyculture.cache.parquet import read_rows
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.run_folder import RunFolder, unfinished_import
 from polyculture.cache.schema import IMPORTED_FILES, IMPORTED_PROMPTS, PROMPTS, ImportedFile, Prompt, WantedResponse
 from polyculture.generate.request import imported_request_id
 
@@ -57,7 +56,7 @@ def read_imported(run: RunFolder) -> ImportedTexts:
 
     Raises `StoreError` where an import was cut off: a part of a file is not to be counted for the whole.
     """
-    mark = unfinished(run)
+    mark = unfinished_import(run)
     if mark.exists():
         what = f"the import of {mark.read_text(encoding='utf-8')} is at work, or was cut off"
         raise StoreError(what, where=run.root, remedy="Give the same import command again: it resumes.")

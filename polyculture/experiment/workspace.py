@@ -13,12 +13,12 @@ import pyarrow as pa
 
 from polyculture import __version__
 from polyculture.cache.catalog import Catalog, read_catalog
-from polyculture.cache.credentials import conceal
 from polyculture.cache.errors import ExperimentError, StoreError, did_you_mean
 from polyculture.cache.files import replacing, sweep
 from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.sanitize import conceal
 from polyculture.cache.schema import PROMPTS, WANTED_RESPONSES, Prompt
 from polyculture.console import say
 from polyculture.experiment.changes import Change, find_changes

@@ -11,7 +11,7 @@ from typing import Any
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Table
 from polyculture.cache.ledger import Ledger
-from polyculture.cache.prices import Price
+from polyculture.cache.model_facts import Price
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import JobShards
 from polyculture.console import say

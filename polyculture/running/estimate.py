@@ -9,8 +9,8 @@ from itertools import groupby
 from typing import Any
 
 from polyculture.cache.database import connect
-from polyculture.cache.prices import BATCH, DIRECT
-from polyculture.cache.retry_failed import RetryFailed
+from polyculture.cache.faults import RetryFailed
+from polyculture.cache.model_facts import BATCH, DIRECT
 from polyculture.cache.schema import WANTED_RESPONSES
 from polyculture.cache.store import fill_store
 from polyculture.cache.worker import Step, Work, work_state

@@ -22,8 +22,20 @@ from polyculture.experiment.workspace import Workspace, require_run
 from polyculture.running.extraction import ExtractionStage
 from polyculture.running.linking import LinkingStage, plan_linking
 from polyculture.running.models import LoadedModels
-from polyculture.running.provenance import add_model_versions, tell_changed_models
 from polyculture.running.steps import StepRunner
+
+VERSIONS = """
+SELECT model, string_agg(DISTINCT model_version, ' | ' ORDER BY model_version)
+FROM responses WHERE model_version IS NOT NULL GROUP BY model ORDER BY model
+"""
+
+
+# A row is a model that reported several versions in the texts that count now.
+CHANGED = """
+SELECT model, string_agg(format('{} ({})', model_version, texts), ', ' ORDER BY model_version)
+FROM (SELECT model, model_version, count(*) AS texts FROM responses WHERE model_version IS NOT NULL GROUP BY ALL)
+GROUP BY model HAVING count(*) > 1 ORDER BY model
+"""
 
 
 @dataclass(kw_only=True)
@@ -108,7 +120,7 @@ class Pipeline(StepRunner):
         self.work("link", 0, lambda progress: self.linking.link(self.manifest, progress))
 
     def finish(self, view: str = "failures") -> None:
-        """Reports models that changed behind their names; raises for missing work as `JobRunner.finish`."""
+        """Reports models that changed behind their names; raises for missing work as `StepRunner.finish`."""
         tell_changed_models(self.workspace, self.manifest)
         super().finish(view)
 
@@ -154,7 +166,27 @@ def measure_run(run: RunFolder, selection: str = MAIN) -> None:
 def report_run(run: RunFolder, catalog: Catalog, to: RunFolder | None = None) -> Path:
     """Writes a run's report from what its store holds; with `to` into that folder, and nothing into the run."""
     from polyculture.reports.report import write_report
-    from polyculture.running.layout import store_layout
-    from polyculture.running.report_sections import report_sections
+    from polyculture.running.layout import report_sections, store_layout
 
     return write_report(run, catalog, store_layout(), report_sections(), to)
+
+
+def tell_changed_models(workspace: Workspace, manifest: Manifest) -> None:
+    """Reports models that changed behind their names: no setting says so, and their texts are counted together."""
+    if not any(" | " in versions for versions in manifest.model_versions.values()):
+        return
+    with current_store(workspace.run, manifest) as store:
+        for model, versions in store.sql(CHANGED).fetchall():
+            several = f"its texts are of several versions behind one name: {versions}"
+            say(f"{model}: {several}; the view health lists them by cell")
+
+
+def add_model_versions(workspace: Workspace, manifest: Manifest) -> Manifest:
+    """The manifest with the version that each engine reports; it keeps several versions of one model."""
+    with current_store(workspace.run, manifest) as store:
+        versions = dict(store.sql(VERSIONS).fetchall())
+    if versions == manifest.model_versions:
+        return manifest
+    complete = manifest.model_copy(update={"model_versions": versions})
+    workspace.write(complete)
+    return complete

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from polyculture.cache.corrupt_files import damaged_file
 from polyculture.cache.database import connect
 from polyculture.cache.errors import PolycultureError, StoreError
 from polyculture.cache.layout import Layout
 from polyculture.cache.manifest import Manifest, read_manifest
+from polyculture.cache.queries import damaged_file
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.shards import committed_parts
-from polyculture.cache.sql_files import read_sql
+from polyculture.cache.sql_header import read_sql
 from polyculture.cache.store import open_store
 from polyculture.metrics import KEPT
 from polyculture.metrics.comparison.compare import METRICS, ComparisonRow, compare

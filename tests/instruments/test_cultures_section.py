@@ -19,8 +19,7 @@ from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.tokens.rows import VOCABULARY_SHARES, CountedVocabulary
 from polyculture.reports.report import write_report
-from polyculture.running.layout import store_layout
-from polyculture.running.report_sections import report_sections
+from polyculture.running.layout import report_sections, store_layout
 from tests.instruments.test_cbs_store import DEMO
 from tests.report_instruments import add_made_up, score, write_own
 

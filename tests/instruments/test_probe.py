@@ -26,8 +26,7 @@ from polyculture.instruments.probe.step import ProbingStep
 from polyculture.instruments.probe.vectors import noise
 from polyculture.instruments.probe.words import content_words, word_rule
 from polyculture.reports.report import write_report
-from polyculture.running.layout import store_layout
-from polyculture.running.report_sections import report_sections
+from polyculture.running.layout import report_sections, store_layout
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.tiny_models import save_causal, save_masked
 

@@ -16,7 +16,7 @@ import pytest
 
 from polyculture.cache.errors import BudgetError
 from polyculture.cache.ledger import Ledger
-from polyculture.cache.prices import Price
+from polyculture.cache.model_facts import Price
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.generate.budget import BudgetedSampling

@@ -29,8 +29,7 @@ from polyculture.reports.escaping import csv_link, defuse
 from polyculture.reports.evidence import Bounds
 from polyculture.reports.numbers import decimal, difference
 from polyculture.reports.report import write_report
-from polyculture.running.layout import store_layout
-from polyculture.running.report_sections import report_sections
+from polyculture.running.layout import report_sections, store_layout
 from tests.report_instruments import add_instruments
 from tests.report_run import COUNTRIES, HOSTILE, MODELS, Synthetic, hostile_kitchen, kitchens
 from tests.store_builder import StoreBuilder

@@ -16,7 +16,7 @@ from polyculture.cache.manifest import read_manifest, write_manifest
 from polyculture.metrics.measure import measure
 from polyculture.reports.main_table import main_table
 from polyculture.reports.names import Names
-from polyculture.running.papers import report_papers
+from polyculture.running.layout import report_papers
 from tests.polyculture.test_command_line import polyculture
 from tests.store_builder import StoreBuilder
 

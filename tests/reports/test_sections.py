@@ -196,7 +196,7 @@ def test_the_list_of_sections_is_cheap_to_import() -> None:
     heavy = ("pandas", "duckdb", "seaborn", "matplotlib", "numpy", "jinja2", "pyarrow")
     code = f"""
 import sys
-from polyculture.running.report_sections import report_sections
+from polyculture.running.layout import report_sections
 assert len(report_sections()) > 10
 print([name for name in {heavy} if name in sys.modules])
 """

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from polyculture.cache.incoming import ResponseSanitizer
+from polyculture.cache.sanitize import ResponseSanitizer
 from polyculture.generate.engines.metering import Bill, read_usage
 from polyculture.generate.engines.openai.attempt import LaterError
 

@@ -8,7 +8,7 @@ from typing import Protocol, Self, TypeVar
 import openai
 
 from polyculture.cache.errors import EngineError
-from polyculture.cache.incoming import ResponseSanitizer, parse
+from polyculture.cache.sanitize import ResponseSanitizer, parse
 from polyculture.generate.engines.metering import Bill, Meter, read_usage
 from polyculture.generate.engines.openai.faults import RequestError
 from polyculture.generate.engines.openai.limiter import Limiter

@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from polyculture.cache.credentials import hide_keys, learn, user_of, without_password
 from polyculture.cache.errors import EngineError
-from polyculture.cache.incoming import mended, parse
+from polyculture.cache.sanitize import hide_keys, learn, mended, parse, user_of, without_password
 from polyculture.generate.engines.base import REFUSAL, Completion, ModelSpec, Request
 from polyculture.generate.engines.metering import Bill, Meter
 from polyculture.generate.engines.openai.answer import ChatAnswer, UselessAnswerError, read_answer

@@ -8,11 +8,10 @@ from typing import Any
 import aiohttp
 import openai
 
-from polyculture.cache.credentials import conceal, without_password
 from polyculture.cache.errors import SystematicFaultError
 from polyculture.cache.faults import CONTENT_POLICY, FaultKind, kind_of
-from polyculture.cache.incoming import mended
-from polyculture.cache.retry_after import retry_after
+from polyculture.cache.http_answers import retry_after
+from polyculture.cache.sanitize import conceal, mended, without_password
 from polyculture.generate.engines.base import CONTENT_FILTER
 from polyculture.generate.engines.metering import Bill
 

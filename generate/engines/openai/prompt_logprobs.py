@@ -13,10 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from polyculture.cache.credentials import hide_keys
 from polyculture.cache.errors import EngineError
-from polyculture.cache.incoming import ResponseSanitizer, parse
-from polyculture.cache.prices import DIRECT
+from polyculture.cache.model_facts import DIRECT
+from polyculture.cache.sanitize import ResponseSanitizer, hide_keys, parse
 from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
 from polyculture.generate.engines.metering import Bill, read_usage
 from polyculture.generate.engines.openai.answer import LONGEST_NAME, UselessAnswerError

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Self
 
-from polyculture.cache.prices import DIRECT
+from polyculture.cache.model_facts import DIRECT
 from polyculture.generate.engines.base import Scored, ScoreRequest
 from polyculture.generate.engines.metering import Bill, Meter
 from polyculture.generate.engines.openai.answer import UselessAnswerError

@@ -1,18 +1,22 @@
-"""The store's own door: rows whose values do not fit their columns are brought into type, or rejected by name."""
+"""Rows on their way into the store: brought into the types of their columns; voided when they are asked again."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from uuid import uuid4
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.types as kind
 
-from polyculture.cache.incoming import mended
 from polyculture.cache.layout import Table
+from polyculture.cache.sanitize import mended
 
 _NOTE = "note"  # the column, of tables that have it, that says what was changed
 _LEAST, _MOST = -(2**63), 2**63 - 1
+_TOKENS = ("prompt_tokens", "completion_tokens")
+VOID = "unusable"  # their status, with `retryable`
 
 
 class UnfitError(ValueError):
@@ -66,3 +70,35 @@ def _float(value: float) -> float:
         return float(value)
     except OverflowError as fault:
         raise _UnfitValueError from fault
+
+
+def paid_rows(rows: pa.Table) -> pa.Table:
+    """The rows that this run bought tokens with."""
+    if not {"purchase", "status", *_TOKENS}.issubset(rows.column_names):
+        return rows.slice(0, 0)
+    some = (pc.field(_TOKENS[0]) > 0) | (pc.field(_TOKENS[1]) > 0)
+    return rows.filter(some & pc.field("purchase").is_valid())
+
+
+def void_rows(rows: pa.Table, key: str) -> pa.Table:
+    """Rows that complete nothing and count as no attempt, each under a new key."""
+    keys = [f"{old}-{uuid4().hex[:8]}" for old in rows[key].to_pylist()]
+    status = pa.array([VOID] * rows.num_rows, pa.string())
+    return _retryable(_with(_with(rows, key, pa.array(keys, pa.string())), "status", status))
+
+
+def reopened_rows(rows: pa.Table, key: str) -> pa.Table:
+    """Failures that the next run tries again, and unusable answers that count as no attempt."""
+    unusable = rows.filter(pc.field("status") == VOID)
+    return pa.concat_tables([_retryable(rows.filter(pc.field("status") != VOID)), void_rows(unusable, key)])
+
+
+def _retryable(rows: pa.Table) -> pa.Table:
+    if "retryable" not in rows.column_names:
+        return rows
+    return _with(rows, "retryable", pa.array([True] * rows.num_rows, pa.bool_()))
+
+
+def _with(rows: pa.Table, name: str, values: Any) -> pa.Table:
+    place = rows.schema.get_field_index(name)
+    return rows.set_column(place, rows.schema.field(place), values)

@@ -1,14 +1,19 @@
-"""Bodies of HTTP answers, read to a bound: whatever a server sends, no more is kept, compressed or not."""
+"""Answers of HTTP servers: bodies that are read to a bound, compressed or not, and how long to wait."""
 
 from __future__ import annotations
 
+import re
 import zlib
-from collections.abc import AsyncIterable, AsyncIterator, Iterator
+from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 MEBIBYTE = 1 << 20
 _PIECE = 1 << 16  # bytes that are decompressed at once
 _ENCODINGS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": 32 + zlib.MAX_WBITS}
 ACCEPTED = "gzip, deflate"  # what a client that reads by `bounded` may accept
+_LONGEST = 366 * 24 * 3600.0  # seconds; a server may ask for more than clocks and floats hold
+_SECONDS = re.compile(r"[0-9]+(?:\.[0-9]+)?")  # the RFC has whole seconds; some servers send fractions
 
 
 class TooLargeError(Exception):
@@ -63,3 +68,28 @@ class _Inflater:
     def close(self) -> None:
         if not self._inflate.eof:
             raise EncodingError("the compressed answer breaks off")
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that `Retry-After` asks for, as a number or a date; None where the header is missing or is neither.
+
+    At most a year.
+    A date is compared with the server's own `Date`, whose clock may differ from ours. A date in the past is 0.
+    """
+    header = headers.get("Retry-After", "").strip()
+    if _SECONDS.fullmatch(header):
+        return min(float(header), _LONGEST)
+    until = _date(header)
+    if until is None:
+        return None
+    now = _date(headers.get("Date", "")) or datetime.now(UTC)
+    return min(max(0.0, (until - now).total_seconds()), _LONGEST)
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(text)
+        # In UTC: a comparison must not leave the calendar, either.
+        return date.astimezone(UTC) if date.tzinfo else date.replace(tzinfo=UTC)
+    except (TypeError, ValueError, OverflowError):
+        return None
