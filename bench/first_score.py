@@ -113,8 +113,7 @@ def _watch_loaders(clock: Clock) -> None:
 
 def experiment(folder: Path, model: str) -> Path:
     file = folder / "first_score.toml"
-    settings = 'languages = ["en"]\ntopics = ["food"]\ncountries = ["US"]\n[extract]\nwith = "gazetteer"\n'
-    file.write_text(f'name = "first"\nmodels = ["transformers:{model}"]\n{settings}', encoding="utf-8")
+    file.write_text(f'name = "first"\nmodels = ["transformers:{model}"]\n', encoding="utf-8")
     return file
 
 

@@ -49,9 +49,8 @@ NO_FOOD = re.compile(
 )
 METRICS = ("specificity", "diversity", "consensus")
 NUMBERS = """
-    SELECT metric, avg(estimate) FROM aggregate_values
-    WHERE level = CASE metric WHEN 'specificity' THEN 'model, condition' ELSE 'model' END
-      AND (metric <> 'specificity' OR condition = 'explicit')
+    SELECT metric, avg(estimate) FROM cell_values
+    WHERE metric <> 'specificity' OR condition = 'explicit'
     GROUP BY metric
 """
 LINKS = "SELECT count(*) FILTER (status = 'linked'), count(*) FILTER (status = 'ambiguous'), count(*) FROM links"

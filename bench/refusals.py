@@ -18,9 +18,8 @@ from itertools import cycle
 from scipy.stats import binomtest
 
 from polyculture.generate.refusals import is_refusal, refusal_detector
-from polyculture.generate.refusals.folding import fold
 from polyculture.generate.refusals.gold import Example, read_gold
-from polyculture.generate.refusals.phrases import KINDS, built_in_languages, phrases_for
+from polyculture.generate.refusals.phrases import KINDS, built_in_languages, fold_text, phrases_for
 
 SMALLEST = ("--texts", "130")
 Judge = Callable[[str], bool]
@@ -30,7 +29,7 @@ def alternation(language: str) -> Judge:
     """The peer: does any phrase of refusal stand anywhere in the text?"""
     phrases = [one for some in phrases_for(language) for kind in KINDS[:2] for one in some.of(kind)]
     pattern = re.compile("|".join(phrases))
-    return lambda text: pattern.search(fold(text)) is not None
+    return lambda text: pattern.search(fold_text(text)) is not None
 
 
 def seconds(judge: Judge, texts: Iterable[str]) -> float:

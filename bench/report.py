@@ -20,8 +20,7 @@ from typing import Any
 
 from playwright.sync_api import Browser
 
-from polyculture.running.layout import store_layout
-from polyculture.running.report_sections import report_sections
+from polyculture.running.layout import report_sections, store_layout
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 

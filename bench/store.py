@@ -75,8 +75,8 @@ OTHERS = (
         "specificity_gain",
         "saturation",
     ),
-    *("spreads", "resolution_rates"),
-    *("cell_values", "cell_metrics", "aggregates", "models", "cell_items", "cell_incidence", "entity_counts"),
+    "resolution_rates",
+    *("cell_values", "cell_items", "cell_incidence", "entity_counts"),
     *("audit_counts", "associations", "spending"),
     *("flows", "model_flows", "former_specificity", "region_flows", "region_specificity", "region_consensus"),
 )

@@ -18,9 +18,9 @@ from polyculture.cache.schema import RESPONSES
 def find_answers(run: RunFolder, job: Job, wanted: pa.Table) -> pa.Table:
     """The rows of `responses` in sibling runs for the wanted keys, in no particular order.
 
-    `wanted` has the columns source_id, response_id, sampling_id, prompt_id, condition and country. The rows found carry
-    its values. The key `source_id` identifies model, setup, messages and sampling, so an answer is valid in every run.
-    Failures are not reused, nor are files that lack a column.
+    `wanted` has the columns response_id, prompt_id, condition and country. The key is that of the request as sent, so
+    an answer is valid in every run; the rows found have the cell that the prompt has in this one. Failures are not
+    reused, nor are files that lack a column.
     """
     files = sibling_parts(run, job, RESPONSES) if wanted.num_rows else []
     if not files:

@@ -2,11 +2,10 @@
 -- Where several runs have it, the first by file name speaks.
 SELECT DISTINCT ON (wanted.response_id)
     stored.* REPLACE (
-        wanted.response_id AS response_id, wanted.sampling_id AS sampling_id,
         wanted.prompt_id AS prompt_id, wanted.condition AS condition, wanted.country AS country,
         NULL AS purchase -- by this run nothing was paid for it
     )
 FROM read_parquet($files, filename = 'file') AS stored
-JOIN wanted ON stored.response_id = wanted.source_id
+JOIN wanted ON stored.response_id = wanted.response_id
 WHERE stored.status = 'ok'
 ORDER BY wanted.response_id, stored.file

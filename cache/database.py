@@ -1,11 +1,16 @@
-"""Opens DuckDB: without its progress bar, and with a memory limit where the work may be large."""
+"""Opens DuckDB: without its progress bar, and with a share of the memory that is free where the work may be large."""
 
 from __future__ import annotations
 
+import os
 from contextlib import suppress
 from pathlib import Path
 
 import duckdb
+
+SHARE = 0.5
+LEAST = 256 << 20  # bytes; with less DuckDB answers nothing of use
+_GROUP = Path("/sys/fs/cgroup")
 
 
 def connect(
@@ -25,3 +30,37 @@ def connect(
     if spill is not None:
         connection.execute("SET temp_directory = $spill", {"spill": str(spill)})
     return connection
+
+
+def memory_limit(share: float = SHARE) -> str:
+    """A `share` of the free memory of this machine, or of this process's container, as DuckDB takes it ('812MiB')."""
+    return f"{max(LEAST, int(share * free_memory())) >> 20}MiB"
+
+
+def free_memory() -> int:
+    """Bytes that can be taken without swapping: of the machine, or of a container with less."""
+    return min([_of_machine(), *_of_container()])
+
+
+def resident_memory() -> int:
+    """Bytes of memory that this process occupies; 0 where the system does not tell (elsewhere than on Linux)."""
+    with suppress(OSError):
+        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    return 0
+
+
+def _of_machine() -> int:
+    with suppress(OSError):
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) << 10
+    # Elsewhere than on Linux nothing tells what is free without a further package: half of all is taken to be.
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2
+
+
+def _of_container() -> list[int]:
+    try:
+        bound, used = ((_GROUP / name).read_text(encoding="ascii").strip() for name in ("memory.max", "memory.current"))
+    except OSError:
+        return []
+    return [int(bound) - int(used)] if bound.isdecimal() else []

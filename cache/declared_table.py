@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 
 # Columns that say why a number has no interval, or is missing: printed beside the number.
 REASONS = ("no_interval", "lacking")
+# A second interval that an estimate of texts has.
+WORDINGS = {
+    "wordings_low": "lower limit of the 95 % interval of other wordings and names",
+    "wordings_high": "upper limit of the 95 % interval of other wordings and names",
+    "no_wordings_interval": "why there is no interval of other wordings and names",
+}
 # Columns that are NULL where a number is over all of them.
 OVER_ALL = ("language", "culture", "entity_type", "category")
 
@@ -84,8 +90,10 @@ class DeclaredTable:
         said = store.sql('SELECT view, "column", meaning FROM dictionary WHERE "column" <> \'\'').fetchall()
         said.sort(key=lambda one: one[0] not in read)
         known = {column: meaning for _, column, meaning in reversed(said)}
-        bounds = {limit: f"{end} limit of the 95 % interval of {name}" for name, both in limits(columns).items()
-                  for end, limit in zip(("lower", "upper"), both, strict=True)}  # fmt: skip
+        bounds = dict(WORDINGS)
+        for name, (low, high) in limits(columns).items():
+            bounds |= {low: f"lower limit of the 95 % interval of {name}"}
+            bounds |= {high: f"upper limit of the 95 % interval of {name}"}
         return {name: self.header.columns.get(name) or bounds.get(name) or known.get(name, "") for name in columns}
 
     def shown_title(self, values: Mapping[str, Any] | None = None) -> str:

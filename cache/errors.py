@@ -23,9 +23,37 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 _LINE_BREAK = re.compile(r"\s*\n\s*")  # messages of other libraries may have several lines
+_KINDS = {
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float"), "must be a whole number"),
+    **dict.fromkeys(("float_type", "float_parsing"), "must be a number"),
+    "finite_number": "must be a finite number",
+    "string_type": "must be text in quotes",
+    **dict.fromkeys(("bool_type", "bool_parsing"), "must be true or false"),
+    **dict.fromkeys(("tuple_type", "list_type", "set_type"), "must be a list in square brackets"),
+    **dict.fromkeys(("dict_type", "mapping_type", "model_type", "model_attributes_type"), "must be a table of keys"),
+    "none_required": "must be left out",
+}
+_LIMITS = {
+    "greater_than_equal": "must be {ge} or more",
+    "greater_than": "must be more than {gt}",
+    "less_than_equal": "must be {le} or less",
+    "less_than": "must be less than {lt}",
+    "literal_error": "must be {expected}",
+    "enum": "must be {expected}",
+    "string_too_long": "must have {max_length} characters at most",
+    "string_too_short": "must have {min_length} characters or more",
+    "too_long": "must have {max_length} entries at most",
+    "too_short": "must have {min_length} or more entries",
+}
+_PATTERNS = {
+    r"^[A-Za-z0-9][A-Za-z0-9._-]*$": (
+        "must be of the letters A to Z, digits, full stops, _ and -, and begin with a letter or digit"
+    )
+}
 
 
 class PolycultureError(Exception):
@@ -71,7 +99,7 @@ class MissingDependencyError(UserError):
     def __init__(self, package: str, extra: str, needed_for: str) -> None:
         super().__init__(
             f"{needed_for} needs the package {package!r}, which is not installed",
-            remedy=f"Install it with: pip install 'polyculture[{extra}]'",
+            remedy=f"Install it with: {install_line(extra)}",
         )
 
 
@@ -131,8 +159,27 @@ class UndecidedError(PolycultureError):
     exit_code = 8
 
 
+def install_line(extra: str) -> str:
+    """The command that installs an extra."""
+    return f"pip install 'polyculture[{extra}]'"
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A remedy that names the nearest known word, or all of them: "Did you mean 'food'?"."""
     names = sorted(known)
     near = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.6)
     return f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(names)}."
+
+
+def plain_words(error: Mapping[str, Any]) -> str:
+    """What one of the errors of a `ValidationError` says, without its place and value. Our own messages stay."""
+    kind, context = str(error["type"]), error.get("ctx") or {}
+    if kind in _KINDS:
+        return _KINDS[kind]
+    if kind in _LIMITS:
+        short = {name: f"{value:g}" if isinstance(value, float) else value for name, value in context.items()}
+        return _LIMITS[kind].format(**short)
+    if kind == "string_pattern_mismatch":
+        pattern = str(context.get("pattern"))
+        return _PATTERNS.get(pattern, f"must have the form {pattern}")
+    return str(error["msg"]).removeprefix("Value error, ")

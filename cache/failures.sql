@@ -23,9 +23,16 @@ CREATE MACRO plain_reason(error) AS
         120));
 
 -- failed: a row is something that was asked and has no usable answer.
+--   stage: the stage that asked
+--   topic: what the job is about: the topic of the prompt, or the type of the entity
 
 -- failures: a row is a reason why answers of a job are missing, and how many; most frequent first with
 -- `FROM failures ORDER BY "rows" DESC`.
+--   stage: the stage that asked
+--   topic: what the job is about: the topic of the prompt, or the type of the entity
+--   reason: why they failed, without numbers, names and ids
+--   rows: how many failed for it
+--   retryable: of these: how many the next run asks again; the others need --retry-failed
 CREATE VIEW failures AS
 SELECT stage, model, language, topic, plain_reason(error) AS reason, count(*) AS "rows",
     count(*) FILTER (retryable IS DISTINCT FROM false) AS retryable

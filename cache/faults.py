@@ -146,3 +146,20 @@ def _kind(row: Mapping[str, Any]) -> FaultKind:
         raise ValueError(f"{FILE.name}: {row.get('name')}: unknown {', '.join(sorted(unknown))}")
     values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
     return FaultKind(**values)
+
+
+@dataclass(frozen=True, slots=True)
+class RetryFailed:
+    """Which final failures are asked again: those of a reason, or all but those that a content policy withheld."""
+
+    reason: str = ""  # a kind of the table of faults, or words of the reason
+
+    def names(self, error: str | None, finish_reason: str | None = None) -> bool:
+        """Whether a failure is one of them."""
+        wanted = self.reason.casefold().strip()
+        if not wanted:
+            return not is_withheld(error, finish_reason)
+        if wanted == CONTENT_POLICY:
+            return is_withheld(error, finish_reason)
+        said = (error or "").casefold()
+        return wanted == kind_of_error(error).name or wanted in said or wanted in reason(error).casefold()

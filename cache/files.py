@@ -1,18 +1,27 @@
-"""Files that are whole or absent: written under a temporary name, flushed, then renamed."""
+"""Files that are whole or absent, and folders of Polyculture's own: the cache, and those that it may remove."""
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
+import shutil
+import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from filelock import FileLock, Timeout
+
 from polyculture.cache.errors import StoreError
 
 ABANDONED = 3600.0  # seconds after which a temporary file is taken for abandoned
+MARKER = ".polyculture"
+_WORDS = "Polyculture made this folder and removes it with all that is in it.\n"
+_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
+_LOCK = ".lock"  # held as long as its process lives; a folder without one is not ours
 
 
 @contextmanager
@@ -56,3 +65,80 @@ def store_faults(path: Path) -> Iterator[None]:
 def _flush(path: Path) -> None:
     with path.open("rb+") as file:
         os.fsync(file.fileno())
+
+
+def is_folder_name(text: str) -> bool:
+    """Can `text` be a file's name anywhere: letters, digits, '-', '_' and '.', neither '.' nor '-' first?"""
+    return _NAME.fullmatch(text) is not None
+
+
+def claim_folder(folder: Path) -> None:
+    """Makes `folder` ours: it is new, empty, or was ours before. Raises `StoreError` where it is somebody else's."""
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise _not_ours(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    there = {path.name for path in folder.iterdir()}
+    if MARKER in there:
+        return
+    if there:
+        raise _not_ours(folder)
+    (folder / MARKER).write_text(_WORDS, encoding="utf-8")
+
+
+def remove_folder(folder: Path) -> None:
+    """Removes a folder that was claimed, with all that is in it. Raises `StoreError` for any other."""
+    if folder.is_symlink() or not (folder / MARKER).is_file():
+        raise _not_ours(folder)
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != MARKER:
+            path.unlink()
+    (folder / MARKER).unlink()  # last: whoever is killed before leaves a folder that is still ours
+    folder.rmdir()
+
+
+def _not_ours(folder: Path) -> StoreError:
+    remedy = "Move it away, or choose another place; nothing in it was touched."
+    return StoreError("is there, and Polyculture did not make it", where=folder, remedy=remedy)
+
+
+@contextmanager
+def scratch_folder(name: str) -> Iterator[Path]:
+    """A new folder in the system's temporary folder, removed with the block.
+
+    A folder of a process that was killed is removed by the next call with its `name`: a locked file in each says
+    whether its process is alive.
+    """
+    prefix = f"polyculture-{name}-"
+    sweep_scratch(Path(tempfile.gettempdir()), prefix)
+    with tempfile.TemporaryDirectory(prefix=prefix) as folder:
+        lock = FileLock(Path(folder) / _LOCK)
+        lock.acquire()
+        try:
+            yield Path(folder)
+        finally:
+            lock.release()
+
+
+def sweep_scratch(parent: Path, prefix: str) -> None:
+    """Removes the folders of processes that have ended: of this user, with a lock file that nobody holds."""
+    for folder in parent.glob(f"{prefix}*"):
+        with suppress(OSError):  # another process removes it, too
+            if folder.is_symlink() or folder.stat().st_uid != os.getuid() or not (folder / _LOCK).is_file():
+                continue
+            try:
+                with FileLock(folder / _LOCK, timeout=0):
+                    abandoned = True
+            except Timeout:
+                abandoned = False
+            if abandoned:
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def cache_folder() -> Path:
+    """`$POLYCULTURE_CACHE`, or `polyculture` in the user's cache folder (XDG base directory specification)."""
+    chosen = os.environ.get("POLYCULTURE_CACHE")
+    if chosen:
+        return Path(chosen)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "polyculture"

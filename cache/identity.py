@@ -13,9 +13,8 @@ from typing import Any
 
 import orjson
 
-from polyculture.cache.cache_dir import cache_folder
 from polyculture.cache.errors import StoreError
-from polyculture.cache.files import replacing
+from polyculture.cache.files import cache_folder, replacing
 
 _WEIGHTS = (".safetensors", ".bin", ".json", ".model")
 _CODE = (".jinja", ".py")
@@ -28,11 +27,6 @@ def content_id(*parts: Any) -> str:
     """24 hexadecimal digits (96 bits) of the BLAKE2b hash of `parts`, written as canonical JSON."""
     canonical = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
     return hashlib.blake2b(canonical, digest_size=12).hexdigest()
-
-
-def appended_id(sampling_id: str, sentence: str | None) -> str:
-    """The `sampling_id` of a model whose prompts, shared with other models, have a sentence of its own behind them."""
-    return sampling_id if sentence is None else content_id("appended", sampling_id, sentence)
 
 
 def file_sha256(path: Path) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import types
 import typing
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
@@ -19,7 +19,21 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from _typeshed import DataclassInstance
 
+    from polyculture.cache.manifest import Manifest
+    from polyculture.cache.run_folder import RunFolder
+
 R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which rows of a table count: those of a request that stands in the view `view`, of samples below its `n`.
+
+    `view` has the columns request_id and n, and those of `alike`, which must have the same value in both.
+    """
+
+    view: str
+    alike: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +41,8 @@ class Table(Generic[R]):
     """A table of the store: its rows, and how they are kept.
 
     A table with a `key` is written job by job, in shards: `folder/model=<m>/language=<l>/topic=<t>/`. One with a
-    `commit` is written together with that table, whose part says whether the row counts. Any other is one file a run.
+    `commit` is written together with that table, whose part says whether the row counts. One `by_measure` is a folder
+    with a file for each measure. Any other is one file a run.
     """
 
     name: str  # of its folder or file, too
@@ -38,7 +53,9 @@ class Table(Generic[R]):
     account: str | None = None  # the stage in the ledger that paid for its rows
     subject: str | None = None  # the column that names what was asked, where several rows share it; else the key
     unit: str = "rows"  # the word for its rows in messages: 'scores', 'answers'
+    wanted: Wanted | None = None  # its view, of this name, has the rows that count; None: the room's SQL says which
     asked: str = "model"  # the column that names the model that was asked and paid
+    by_measure: bool = False
 
     @property
     def _row(self) -> type[DataclassInstance]:
@@ -81,13 +98,23 @@ class Layer:
         return (*self.files, *self.closing)
 
 
+@dataclass(frozen=True, eq=False)
+class Measure:
+    """What computes numbers, and the data that these rest on: numbers of other data are not shown."""
+
+    name: str  # as in the column `measure` of `numbers`
+    tables: tuple[Table[Any], ...]
+    settings: Callable[[RunFolder, Manifest], object]  # what decides which rows of these tables count
+
+
 @dataclass(frozen=True)
 class Layout:
-    """Tables, the SQL that says which of their rows count now, and the views on top of these."""
+    """Tables, the SQL that says which of their rows count now, the views on top of these, and what measures them."""
 
     tables: tuple[Table[Any], ...] = ()
     current: Layer = Layer()
     views: Layer = Layer()
+    measures: tuple[Measure, ...] = ()
 
     @property
     def files(self) -> tuple[Path, ...]:
@@ -117,6 +144,7 @@ def compose(*layouts: Layout) -> Layout:
         tables,
         _join(layout.current for layout in layouts),
         _join(layout.views for layout in layouts),
+        tuple(dict.fromkeys(measure for layout in layouts for measure in layout.measures)),
     )
 
 
@@ -145,6 +173,7 @@ def _arrow_field(name: str, hint: Any) -> pa.Field[Any]:
         list[float]: pa.list_(pa.float64()),
         list[int]: pa.list_(pa.int64()),
         dict[str, str]: pa.map_(pa.string(), pa.string()),
+        dict[str, int]: pa.map_(pa.string(), pa.int64()),
     }
     nullable = isinstance(hint, types.UnionType)
     plain = next(arm for arm in typing.get_args(hint) if arm is not types.NoneType) if nullable else hint

@@ -5,8 +5,8 @@ use, and what was on its way when a process died. `reserved` is the upper bound 
 all accounts never exceeds the limit by more than one answer costs beyond its reservation.
 
 A reservation names its process, by a lock file that the system frees when the process ends. What that process had sent
-by then stands in a file of its own (`flight.py`) and is booked; the rest of its reservation is free again. Reservations
-of batches do not expire: the provider goes on with them.
+by then stands in a file of its own (`in_flight.py`) and is booked; the rest of its reservation is free again.
+Reservations of batches do not expire: the provider goes on with them.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from pydantic import BaseModel, ValidationError
 
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import ABANDONED, replacing, store_faults
-from polyculture.cache.flight import Flight, OnTheWay
 from polyculture.cache.identity import content_id
+from polyculture.cache.in_flight import InFlightFile, InFlightSpend
 
 _ROUNDING = 1e-9  # rounding errors of sums of floats are smaller
 
@@ -45,7 +45,7 @@ class Account(BaseModel):
         self.spent = rows + self.lost if repriced else max(self.spent, rows + self.lost)
         self.lost, self.tariff = self.spent - rows, tariff or self.tariff
 
-    def bury(self, left: OnTheWay | None) -> None:
+    def reclaim_from_dead_process(self, left: InFlightSpend | None) -> None:
         """Books what a dead process had sent; frees the rest of its reservation."""
         if self.turn is not None and self.holder is not None:
             # Without its file nobody knows what was sent: at most all that was reserved.
@@ -81,7 +81,7 @@ class Ledger:
         self._file, self._folder = folder / "ledger.json", folder
         self._me = secrets.token_hex(8)
         self._counts: dict[str, Callable[[], float]] = {}
-        self._flights: dict[str, Flight] = {}
+        self._flights: dict[str, InFlightFile] = {}
         self._turns: dict[str, int] = {}
         self._dearest: dict[str, float] = {}
         with store_faults(folder):
@@ -95,7 +95,7 @@ class Ledger:
         with self._book() as book:
             for name, account in book.accounts.items():
                 if account.holder == self._me:
-                    account.bury(self._left(name, account))
+                    account.reclaim_from_dead_process(self._left(name, account))
             for model in book.models.values():
                 model.asking = None if model.asking == self._me else model.asking
         for flight in self._flights.values():
@@ -118,7 +118,7 @@ class Ledger:
         """Opens an account whose rows have cost `rows`; returns how much is reserved for it already."""
         if name not in self._flights:
             with store_faults(self._folder):
-                self._flights[name] = Flight(self._flight_file(self._me, name))
+                self._flights[name] = InFlightFile(self._flight_file(self._me, name))
         with self._book() as book:
             account = book.accounts.setdefault(name, Account())
             self._bury(name, account)
@@ -132,7 +132,7 @@ class Ledger:
 
     def on_the_way(self, name: str, spent: float, reserved: float) -> None:
         """Writes down what is spent and not booked, and what is reserved for requests that are sent."""
-        self._flights[name].write(OnTheWay(self._turns[name], spent, reserved))
+        self._flights[name].write(InFlightSpend(self._turns[name], spent, reserved))
 
     def reserve(self, name: str, spent: float, least: float, most: float) -> float:
         """Books `spent` out of the reservation, and adds to it `most`, or what there is if that is `least`, or 0."""
@@ -232,10 +232,10 @@ class Ledger:
 
     def _bury(self, name: str, account: Account) -> None:
         """An account without a living process, or one that this process opens again."""
-        account.bury(self._left(name, account))
+        account.reclaim_from_dead_process(self._left(name, account))
 
-    def _left(self, name: str, account: Account) -> OnTheWay | None:
-        return None if account.holder is None else OnTheWay.read(self._flight_file(account.holder, name))
+    def _left(self, name: str, account: Account) -> InFlightSpend | None:
+        return None if account.holder is None else InFlightSpend.read(self._flight_file(account.holder, name))
 
     def _sweep_flights(self) -> None:
         """Removes files of dead processes that no account names any more."""

@@ -9,10 +9,10 @@ from typing import Any
 import orjson
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from polyculture.cache.credentials import conceal
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing
-from polyculture.cache.identity import appended_id, content_id
+from polyculture.cache.identity import content_id
+from polyculture.cache.sanitize import conceal
 
 FORMAT = 1  # raise it when tables, ids or this file change so that runs on disk cannot be gone on with
 
@@ -20,9 +20,9 @@ FORMAT = 1  # raise it when tables, ids or this file change so that runs on disk
 class Manifest(BaseModel):
     """Everything that a run's numbers depend on. Each stage fills in its own part.
 
-    `sampling_ids`, `appended`, `n`, `extractor_ids`, `reader_id`, `asked`, `setups` and `linker_id` say which rows are
-    current. Rows made under other settings stay on disk, out of every view, and count again when the settings come
-    back.
+    Which texts count says the table `wanted_responses`, which is written with the manifest; `extractor_ids`,
+    `reader_id`, `asked`, `setups` and `linker_id` say it of all else. Rows made under other settings stay on disk, out
+    of every view, and count again when the settings come back.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -40,12 +40,10 @@ class Manifest(BaseModel):
     model_versions: dict[str, str] = {}  # model -> what the engine says it ran
     sampling: dict[str, Any] = {}  # as in the experiment file, defaults filled in
     n: int = 0
-    sampling_id: str = ""  # of the settings alone
-    sampling_ids: dict[str, str] = {}  # model -> id of the settings and its setup, which its rows count under
     # model -> language -> the sentence that its prompts end with, where not every model's do
     appended: dict[str, dict[str, str]] = {}
     extractor: dict[str, Any] = {}
-    # Whose readings of the extractor's answers count; None: the first reader's.
+    # Whose readings of the extractor's answers count; None: no model answers.
     reader_id: str | None = None
     extractor_ids: dict[
         str, str
@@ -62,11 +60,6 @@ class Manifest(BaseModel):
     model_facts: dict[str, dict[str, Any]] = {}  # model -> what the experiment file says of it: `cache.model_facts`
     imported: list[str] = []  # a line per file of texts that somebody else generated; empty of a generated run
     notes: list[str] = []  # what a reader of the report must know (the demo says here what is weak in it)
-
-    def sampling_id_of(self, model: str, language: str | None = None) -> str:
-        """The `sampling_id` that a model's responses count under: in a language, or without a sentence behind it."""
-        sentence = self.appended.get(model, {}).get(language) if language else None
-        return appended_id(self.sampling_ids.get(model, self.sampling_id), sentence)
 
     def following(self, before: Manifest) -> Manifest:
         """The same, with the setups of the manifest before it among the former ones."""

@@ -1,18 +1,19 @@
-"""What a user knows of a model and no engine says: its origin, its size, and whether its weights are published.
-
-Facts describe models in tables and group them in comparisons. They are no part of any identity: no answer depends on
-them.
-"""
+"""What a user knows of a model and no engine says: prices, origin, size, whether its weights are published."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 # Classes of size: the least number of parameters, in billions, that is beyond the class.
 SIZES: Mapping[str, float] = {"under 4B": 4, "4B to 15B": 15, "15B to 100B": 100, "100B and more": float("inf")}
 GROUPS = ("origin", "open", "size")
+# How an answer was bought: by a call of its own, or in a batch, which is cheaper.
+Purchase = Literal["direct", "batch"]
+DIRECT: Purchase = "direct"
+BATCH: Purchase = "batch"
+MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,3 +47,17 @@ class ModelFacts:
     def row(self, model: str) -> tuple[Any, ...]:
         """The row of the store's table `run_model_facts`."""
         return (model, self.origin, self.parameters, self.size, self.open)
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """A model's price per million tokens, in whatever currency the experiment counts in."""
+
+    input: float
+    output: float
+    batch_discount: float = 0.5  # share of the price that a batch saves
+
+    def cost(self, prompt_tokens: int, completion_tokens: int, purchase: str = DIRECT) -> float:
+        """The cost of prompt and completion tokens."""
+        full = (prompt_tokens * self.input + completion_tokens * self.output) / MILLION
+        return full * (1 - self.batch_discount) if purchase == BATCH else full

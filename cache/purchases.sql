@@ -10,6 +10,12 @@ SELECT bought.*,
 FROM bought LEFT JOIN run_prices AS price ON price.model = bought.asked;
 
 -- spending: a row is what a stage has bought for a job from a model, and what that cost.
+--   model: the model of the job
+--   answers: answers that were bought and could be used
+--   failed: answers that were bought or asked for and could not be used
+--   unusable: answers that were bought, were of no use, and were asked for again
+--   prompt_tokens: tokens that were read
+--   completion_tokens: tokens that were written
 CREATE VIEW spending AS
 SELECT stage, model, language, topic, asked, purchase,
     count(*) FILTER (WHERE status = 'ok') AS answers,

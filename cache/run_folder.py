@@ -69,6 +69,11 @@ class RunFolder:
         """The one file of a table that is written for the whole run: prompts, links, candidates, entities, ..."""
         return self.root / f"{name}.parquet"
 
+    @property
+    def whole_files(self) -> list[Path]:
+        """All Parquet files that are not parts of jobs: those of whole tables, and those of measures."""
+        return sorted([*self.root.glob("*.parquet"), *self.root.glob("numbers*/*.parquet")])
+
     def shards(self, table: str, job: Job) -> Path:
         """The folder of a job's shards of a table: `responses/model=<m>/language=<l>/topic=<t>`.
 
@@ -115,3 +120,8 @@ def _part(key: str, encoded: str) -> str:
         return part
     digest = hashlib.sha256(encoded.encode()).hexdigest()[:_DIGITS]
     return f"{data[: _LONGEST - _DIGITS - 2].decode(errors='ignore')}%+{digest}"
+
+
+def unfinished_import(run: RunFolder) -> Path:
+    """The mark of a run: it is there from the first text that an import writes until its last table."""
+    return run.root / "importing"

@@ -24,7 +24,6 @@ import pyarrow.compute as pc
 
 from polyculture.cache.errors import JobHeldError
 from polyculture.cache.files import replacing, store_faults
-from polyculture.cache.fitting import UnfitError, fitted
 from polyculture.cache.job_lock import JobLock
 from polyculture.cache.layout import Table
 from polyculture.cache.parquet import (
@@ -36,7 +35,7 @@ from polyculture.cache.parquet import (
     rows_to_table,
     write_parquet,
 )
-from polyculture.cache.retried_rows import paid_rows, reopened_rows, void_rows
+from polyculture.cache.rows import UnfitError, fitted, paid_rows, reopened_rows, void_rows
 from polyculture.cache.run_folder import NAME_FILE, Job, RunFolder
 
 PART_ROWS = 20_000
@@ -149,13 +148,13 @@ class JobShards:
         records = (_record(line) for line in _read_journal(self._journal_path))
         return [record for record in records if self._is_whole(record)]
 
-    def retire(self, failed: Collection[str], anew: Collection[str] = ()) -> None:
+    def retire(self, failed: Collection[str], retry_permanent: Collection[str] = ()) -> None:
         """Takes failed work out of the commit table, so that it counts as not done and is tried again.
 
-        A row that was paid for stays, as an unusable answer under a key of its own. Of `anew`, some of the failed, the
-        earlier unusable answers count no longer. Work that failed has no rows in the other tables.
+        A row that was paid for stays, as an unusable answer under a key of its own. Of `retry_permanent`, some of the
+        failed, the earlier unusable answers count no longer. Work that failed has no rows in the other tables.
         """
-        self._rewrite(self._tries(anew), lambda rows: void_rows(rows, self._key))
+        self._rewrite(self._tries(retry_permanent), lambda rows: void_rows(rows, self._key))
         self._rewrite(failed, lambda rows: void_rows(paid_rows(rows), self._key))
 
     def reopen(self, unsettled: Collection[str]) -> None:

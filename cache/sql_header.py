@@ -20,7 +20,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import groupby, islice
+from pathlib import Path
 
 _NAME = re.compile(r"-- (\w+): (.*)")
 _KEY = re.compile(r"-- (printed|side by side|no rows): (.*)")
@@ -98,3 +100,9 @@ def typed(word: str) -> str | int | float | bool | None:
 
 def _words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
+
+
+@cache
+def read_sql(folder: Path, name: str) -> str:
+    """The text of `<folder>/<name>.sql`, read once per process. Raises `FileNotFoundError` where there is none."""
+    return (folder / f"{name}.sql").read_text(encoding="utf-8")

@@ -5,14 +5,16 @@ from __future__ import annotations
 import errno
 import json
 import os
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 
-from polyculture.cache.core import CORE
 from polyculture.cache.database import connect
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing
@@ -20,8 +22,10 @@ from polyculture.cache.in_place import IN_PLACE, tie, untie
 from polyculture.cache.layout import Layout, Table
 from polyculture.cache.manifest import Manifest, read_manifest, setup_id
 from polyculture.cache.model_facts import ModelFacts
+from polyculture.cache.numbers import inputs_of, numbers_files
 from polyculture.cache.parquet import check_columns
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import CORE
 from polyculture.cache.selections import COMPUTED, MAIN, file_of
 from polyculture.cache.shards import committed_parts
 from polyculture.cache.view_template import create_views, open_view_template
@@ -102,11 +106,21 @@ def current_store(run: RunFolder, manifest: Manifest, layout: Layout = CORE) -> 
 
 
 def fill_store(
-    connection: duckdb.DuckDBPyConnection, run: RunFolder, manifest: Manifest, layout: Layout = CORE
+    connection: duckdb.DuckDBPyConnection,
+    run: RunFolder,
+    manifest: Manifest,
+    layout: Layout = CORE,
+    rows: Mapping[str, pa.Table] = MappingProxyType({}),
 ) -> None:
-    """Creates `stored_<table>` over all rows of a layout, and the views that say which of them count."""
+    """Creates `stored_<table>` over all rows of a layout, and the views that say which of them count.
+
+    `rows` stand in the place of those that the run has of a table, by name.
+    """
     create_views(connection, layout.only_current)
-    _put_rows(connection, run, manifest, layout)
+    of_files = tuple(table for table in layout.tables if table.name not in rows)
+    _put_rows(connection, run, manifest, replace(layout, tables=of_files))
+    for name, given in rows.items():
+        connection.from_arrow(given).insert_into(f"stored_{name}")
 
 
 def _put_rows(
@@ -125,6 +139,8 @@ def _put_rows(
     """
     _opened.add(run.root)
     _put_run(connection, manifest)
+    for measure in layout.measures:
+        connection.table("run_measures").insert((measure.name, inputs_of(run, manifest, measure)))
     for table in layout.tables:
         _put_files(connection, run, table, MAIN, address, tied)
     for selection in selections:
@@ -182,6 +198,8 @@ def _put_files(
     """Replaces the empty table by a view over its files, where there are any."""
     if table.sharded:
         files = committed_parts(run, table)
+    elif table.by_measure:
+        files = numbers_files(run, selection)
     else:
         files = [path for path in [run.table(file_of(table.name, selection))] if path.exists()]
     if files:
@@ -208,16 +226,10 @@ def _put_run(connection: duckdb.DuckDBPyConnection, manifest: Manifest) -> None:
 def _run_rows(manifest: Manifest) -> dict[str, list[tuple[Any, ...]]]:
     """The rows of the tables of `run.sql`."""
     return {
-        "run": [(manifest.sampling_id, manifest.n)],
         "run_extractors": [
             (extractor, manifest.reader_id) for extractor in manifest.extractor_ids.values()
         ],  # one a topic
-        "run_models": [(model, manifest.sampling_id_of(model)) for model in manifest.models],
-        "run_appended": [
-            (model, language, manifest.sampling_id_of(model, language))
-            for model, sentences in manifest.appended.items()
-            for language in sentences
-        ],
+        "run_models": [(model,) for model in manifest.models],
         "run_asked": [(name, key, id_) for name, asked in manifest.asked.items() for key, id_ in asked.items()],
         "run_setups": [
             (*key.split(" ", 1), setup_id(setup), json.dumps(setup, ensure_ascii=False))

@@ -17,13 +17,12 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from polyculture.cache.cache_dir import cache_folder
 from polyculture.cache.database import connect
 from polyculture.cache.dictionary import COLUMNS, describe, describe_selections
 from polyculture.cache.errors import StoreError
-from polyculture.cache.files import replacing
+from polyculture.cache.files import cache_folder, replacing
 from polyculture.cache.identity import content_id
-from polyculture.cache.layout import Layer, Layout, Table
+from polyculture.cache.layout import Layer, Layout, Table, Wanted
 from polyculture.cache.selections import COMPUTED, MAIN, selection_files
 
 RUN = Path(__file__).with_name("run.sql")
@@ -37,6 +36,7 @@ _SQL_TYPES: dict[pa.DataType, str] = {
     pa.list_(pa.int64()): "BIGINT[]",
     pa.list_(pa.float64()): "DOUBLE[]",
     pa.map_(pa.string(), pa.string()): "MAP(VARCHAR, VARCHAR)",
+    pa.map_(pa.string(), pa.int64()): "MAP(VARCHAR, BIGINT)",
 }
 _KEPT_FOR = 30 * 86400.0  # seconds, after which templates are removed; those in use are made again
 
@@ -73,7 +73,7 @@ def create_views(connection: duckdb.DuckDBPyConnection, layout: Layout, selectio
 def _make(path: Path, layout: Layout, selections: Collection[str]) -> None:
     with connect(path) as connection:
         create_views(connection, layout, selections)
-        rows = describe(connection, layout) + describe_selections(sorted(selections))
+        rows = describe(connection, layout, [RUN, *layout.files]) + describe_selections(sorted(selections))
         connection.from_arrow(pa.Table.from_pylist(rows)).create("dictionary")
         connection.execute("CHECKPOINT")  # closing writes, too, but does not report a full disk
 
@@ -91,9 +91,30 @@ def _create_selection(connection: duckdb.DuckDBPyConnection, selection: str, lay
 
 def _create_layers(connection: duckdb.DuckDBPyConnection, layout: Layout) -> None:
     for layer in (layout.current, layout.views):
-        _execute(connection, layer.files)
+        for file in layer.files:
+            _execute(connection, [file])
+            if layer is layout.current:
+                _create_wanted(connection, layout)
         _create_feeds(connection, layer)
         _execute(connection, layer.closing)
+
+
+def _create_wanted(connection: duckdb.DuckDBPyConnection, layout: Layout) -> None:
+    """The views of tables that say by which view their rows count, once that view is there."""
+    query = "SELECT view_name FROM duckdb_views() WHERE schema_name = current_schema()"
+    there = {name for (name,) in connection.sql(query).fetchall()}
+    for table in layout.tables:
+        if table.wanted is not None and table.wanted.view in there and table.name not in there:
+            connection.execute(f"CREATE VIEW {table.name} AS {rows_that_count(table, table.wanted)}")
+
+
+def rows_that_count(table: Table[Any], wanted: Wanted) -> str:
+    """The query for the rows of a table that count now: the one place where that is said."""
+    same = ["w.request_id = t.request_id", "t.sample < w.n"]
+    same += [f"t.{column} IS NOT DISTINCT FROM w.{column}" for column in wanted.alike]
+    usable = " WHERE t.status <> 'unusable'" if "status" in table.columns else ""
+    rows = f"FROM stored_{table.name} AS t SEMI JOIN {wanted.view} AS w ON {' AND '.join(same)}"
+    return f"SELECT t.* {rows}{usable}"
 
 
 def _create_feeds(connection: duckdb.DuckDBPyConnection, layer: Layer) -> None:
@@ -119,7 +140,7 @@ def _identity(layout: Layout, selections: Collection[str]) -> str:
     of_selections = [file for selection in sorted(selections) for file in selection_files(selection)]
     meanings = sorted({file.with_name(COLUMNS) for file in layout.files})
     rows = sorted({Path(inspect.getfile(table.row)) for table in layout.tables})
-    code = [own / "view_template.py", own / "dictionary.py", own / "layout.py", *rows]
+    code = [own / "view_template.py", own / "dictionary.py", own / "sql_header.py", own / "layout.py", *rows]
     files = [file for file in [RUN, *layout.files, *of_selections, *meanings, *code] if file.exists()]
     feeds = [layer.feeds for layer in (layout.current, layout.views)]
     texts = [file.read_text(encoding="utf-8") for file in files]

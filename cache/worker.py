@@ -20,18 +20,17 @@ instrument are steps.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from polyculture.cache.cancelling import cancelling
 from polyculture.cache.errors import JobHeldError
+from polyculture.cache.faults import RetryFailed
 from polyculture.cache.layout import Table
 from polyculture.cache.outcome import Outcome, Progress, silent, throttled
-from polyculture.cache.retry_failed import RetryFailed
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import JobShards, value_of
 from polyculture.cache.stop_rule import StopRule, see_rows, see_table
@@ -41,6 +40,7 @@ M = TypeVar("M", contravariant=True)  # what a step opens its models from
 
 Span = Literal["job", "all"]
 _STATUS = ("status", "retryable", "error", "finish_reason")
+A = TypeVar("A")
 
 
 class Kept(Protocol):
@@ -133,8 +133,9 @@ class WorkState(Generic[I]):
     outcome: Outcome
     missing: list[I]
     settled: set[str] = field(default_factory=set)  # keys of missing items whose row is kept
-    again: set[str] = field(default_factory=set)  # keys of transient failures; they are among the missing items
-    anew: set[str] = field(default_factory=set)  # keys of final failures that are retried all the same, too
+    # Keys of failures that are asked again; their items are among the missing ones.
+    retry_transient: set[str] = field(default_factory=set)
+    retry_permanent: set[str] = field(default_factory=set)  # permanent ones that `RetryFailed` names
 
 
 def read_state(step: Step[I, M], work: Work[I], shards: JobShards, retry: RetryFailed | None = None) -> WorkState[I]:
@@ -146,21 +147,21 @@ def read_state(step: Step[I, M], work: Work[I], shards: JobShards, retry: RetryF
     done = failed = 0
     missing: list[I] = []
     settled: set[str] = set()
-    again: set[str] = set()
-    anew: set[str] = set()
+    retry_transient: set[str] = set()
+    retry_permanent: set[str] = set()
     for item in work.items():
         keys = step.keys(item)
         found = [states.get(key) for key in keys]
-        if "anew" in found:
-            anew.update(key for key, state in zip(keys, found, strict=True) if state == "anew")
-            found = ["again" if state == "anew" else state for state in found]
+        if "retry_permanent" in found:
+            retry_permanent |= {key for key, state in zip(keys, found, strict=True) if state == "retry_permanent"}
+            found = ["retry_transient" if state == "retry_permanent" else state for state in found]
         done += found.count("ok")
         failed += found.count("failed")
-        if "again" in found or None in found:
+        if "retry_transient" in found or None in found:
             missing.append(item)
-            again.update(key for key, state in zip(keys, found, strict=True) if state == "again")
+            retry_transient |= {key for key, state in zip(keys, found, strict=True) if state == "retry_transient"}
             settled.update(key for key, state in zip(keys, found, strict=True) if state in ("ok", "failed"))
-    return WorkState(Outcome(done, failed, reused=done), missing, settled, again, anew)
+    return WorkState(Outcome(done, failed, reused=done), missing, settled, retry_transient, retry_permanent)
 
 
 def work_state(run: RunFolder, step: Step[I, M], work: Work[I], retry: RetryFailed | None = None) -> WorkState[I]:
@@ -250,9 +251,11 @@ class _OpenWork(Generic[I]):
     def begin(self, run: RunFolder, retry: RetryFailed | None = None) -> Outcome:
         """Reads the state, retires failures that are retried, and reuses answers of sibling runs."""
         state = read_state(self.step, self.work, self.shards, retry)
-        self.shards.retire(state.again | state.anew, state.anew)
+        self.shards.retire(state.retry_transient | state.retry_permanent, state.retry_permanent)
         # What failed before comes last: it may fail once more, and says little of the others.
-        self.missing = sorted(state.missing, key=lambda item: not state.again.isdisjoint(self.step.keys(item)))
+        self.missing = sorted(
+            state.missing, key=lambda item: not state.retry_transient.isdisjoint(self.step.keys(item))
+        )
         self._settled = state.settled
         return state.outcome + self._adopt(run)
 
@@ -299,11 +302,11 @@ def _verdicts(work: Work[Any], retry: RetryFailed | None) -> Mapping[str, str]:
     found = work.verdicts()
     if retry is None or retry.reason:
         return found
-    return {key: "anew" if state == "failed" else state for key, state in found.items()}
+    return {key: "retry_permanent" if state == "failed" else state for key, state in found.items()}
 
 
 def _states(shards: JobShards, retry: RetryFailed | None) -> dict[str, str]:
-    """By key: 'ok', 'failed' (permanently), 'again' (a transient failure), 'anew' (a permanent one that `retry` names).
+    """By key: 'ok', 'failed' (permanently), 'retry_transient', or 'retry_permanent' (one that `retry` names).
 
     Unusable answers complete nothing.
     """
@@ -330,5 +333,16 @@ def _state(
     if status != "failed":
         return status
     if retryable is not False:
-        return "again"
-    return "anew" if retry is not None and retry.names(error, finish_reason) else status
+        return "retry_transient"
+    return "retry_permanent" if retry is not None and retry.names(error, finish_reason) else status
+
+
+@contextmanager
+def cancelling(answers: Iterator[A]) -> Iterator[Iterator[A]]:
+    """The answers, which end with the block: requests in flight behind a generator are cancelled."""
+    try:
+        yield answers
+    finally:
+        close = getattr(answers, "close", None)
+        if close is not None:
+            close()

@@ -14,10 +14,10 @@ from itertools import groupby
 from typing import Any
 
 from polyculture.cache.catalog import Catalog
+from polyculture.cache.folding import fold_surface
 from polyculture.cache.outcome import Outcome, Progress, silent
 from polyculture.cache.proportions import ShareInterval, wilson_interval
 from polyculture.extract.base import Extracted, Extractor, FoundMention, ResponseText
-from polyculture.extract.folding import fold_name
 from polyculture.extract.gold import GoldText
 
 MATCHINGS = ("strict", "span", "surface")
@@ -143,18 +143,18 @@ def _add(counts: MentionCounts, text: GoldText, extracted: Extracted, kinds: set
         counts.failed += 1
         return
     gold = [mention for mention in text.mentions if mention.kind in kinds]
-    found = [mention for mention in extracted.mentions if mention.kind in kinds]
+    mentions = [mention for mention in extracted.mentions if mention.kind in kinds]
     counts.gold += len(gold)
-    counts.found += len(found)
-    counts.hallucinated += sum(mention.hallucinated for mention in found)
+    counts.found += len(mentions)
+    counts.hallucinated += sum(mention.hallucinated for mention in mentions)
     for matching, key in _KEYS.items():
-        counts.hits[matching] += _common(map(key, gold), map(key, found))
+        counts.hits[matching] += _common(map(key, gold), map(key, mentions))
 
 
 _KEYS: Mapping[str, Callable[[FoundMention], Any]] = {
     "strict": lambda mention: (mention.start, mention.end, mention.kind),
     "span": lambda mention: (mention.start, mention.end),
-    "surface": lambda mention: fold_name(mention.surface),
+    "surface": lambda mention: fold_surface(mention.surface),
 }
 
 

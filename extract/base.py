@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
-from polyculture.cache.prices import Purchase
+from polyculture.cache.model_facts import Purchase
 
 
 @dataclass(frozen=True, slots=True)

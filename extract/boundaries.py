@@ -55,8 +55,8 @@ _LONGEST_AFFIX = 14
 
 class _Classes(dict[str, CharClass]):
     def __missing__(self, char: str) -> CharClass:
-        found = self[char] = _classify(char)
-        return found
+        char_class = self[char] = _classify(char)
+        return char_class
 
 
 def _classify(char: str) -> CharClass:

@@ -1,6 +1,6 @@
 """The extractor `gazetteer`: finds the names of a lexicon in a text. Deterministic, without a model.
 
-Names and texts are folded (`extract.folding`), and all names are searched in one pass (Aho-Corasick). A match counts if
+Names and texts are folded (`cache.folding`), and all names are searched in one pass (Aho-Corasick). A match counts if
 its edges (`extract.boundaries`) and its letter case fit; of overlapping matches the first and longest is taken.
 """
 
@@ -13,10 +13,11 @@ import ahocorasick
 import pyarrow as pa
 
 from polyculture.cache.catalog import Topic
+from polyculture.cache.folding import fold_surface, fold_with_offsets
 from polyculture.cache.identity import content_id
+from polyculture.cache.inflection import forms
 from polyculture.extract.base import Extracted, FoundMention, ResponseText
 from polyculture.extract.boundaries import Boundaries, long_enough
-from polyculture.extract.folding import fold, fold_name
 from polyculture.extract.letter_case import LetterCase
 from polyculture.extract.rules import language_rules, rules, rules_hash
 
@@ -69,7 +70,7 @@ class Gazetteer:
     def _matches(self, text: str) -> Iterator[tuple[int, int, str]]:
         if self._automaton is None:
             return
-        folded = fold(text)
+        folded = fold_with_offsets(text)
         for last, name in self._automaton.iter(folded.text):
             span = folded.span(last + 1 - name.length, last + 1)
             if span is None or not self._boundaries.free(text, *span):
@@ -83,20 +84,20 @@ class Gazetteer:
 def _automaton(lexicon: pa.Table, language: str, topic_words: Container[str]) -> ahocorasick.Automaton | None:
     """The automaton of all names and their inflected forms; None for an empty lexicon."""
     written: dict[str, dict[str, str]] = {}
-    forms: dict[str, dict[str, str]] = {}
+    inflected: dict[str, dict[str, str]] = {}
     chosen = language_rules(language)
     proper = rules().proper_kinds
     for row in lexicon.select(["surface", "kind", "qid"]).to_pylist():
         surface, kind = str(row["surface"]), str(row["kind"])
-        name = fold_name(surface)
+        name = fold_surface(surface)
         if row["qid"] in topic_words or name in chosen.function_words or not long_enough(name):
             continue
         written.setdefault(name, {}).setdefault(surface, kind)
         if kind not in proper:
-            for form in chosen.forms(name):
-                forms.setdefault(form, {}).setdefault(surface, kind)
+            for form in forms(name, language):
+                inflected.setdefault(form, {}).setdefault(surface, kind)
     automaton = ahocorasick.Automaton()
-    for name, surfaces in {**forms, **written}.items():
+    for name, surfaces in {**inflected, **written}.items():
         automaton.add_word(name, _Name(len(name), tuple(surfaces.items())))
     if not len(automaton):
         return None

@@ -23,19 +23,19 @@ class LetterCase:
         sentence, and very short names in scripts without capitals, need quotation marks or emphasis. Common nouns need
         a capital letter in languages that capitalise nouns.
         """
-        found = text[start:end]
+        written = text[start:end]
         if kind not in rules().proper_kinds:
-            return not self._rules.nouns_capitalised or not surface[0].isupper() or found[0].isupper()
+            return not self._rules.nouns_capitalised or not surface[0].isupper() or written[0].isupper()
         if surface.isupper() and len(surface) > 1:
-            return found.isupper()
-        if not all(_has_capital_at(found, place) for place in self._capitals(surface)):
+            return written.isupper()
+        if not all(_has_capital_at(written, place) for place in self._capitals(surface)):
             return False
-        return not self._like_a_word(text, start, found, kind) or _quoted(text, start, end)
+        return not self._like_a_word(text, start, written, kind) or _quoted(text, start, end)
 
-    def _like_a_word(self, text: str, start: int, found: str, kind: str) -> bool:
-        if kind in rules().titles and len(found) <= rules().caseless_title and not found[0].isupper():
+    def _like_a_word(self, text: str, start: int, written: str, kind: str) -> bool:
+        if kind in rules().titles and len(written) <= rules().caseless_title and not written[0].isupper():
             return True
-        return found.casefold() in self._rules.common_words and _opens_sentence(text, start)
+        return written.casefold() in self._rules.common_words and _opens_sentence(text, start)
 
     def _capitals(self, surface: str) -> tuple[int, ...]:
         return _capitalised_words(surface, self._rules.articles)
@@ -52,8 +52,8 @@ def _capitalised_words(surface: str, articles: frozenset[str]) -> tuple[int, ...
     )
 
 
-def _has_capital_at(found: str, place: int) -> bool:
-    words = _WORD.findall(found)
+def _has_capital_at(written: str, place: int) -> bool:
+    words = _WORD.findall(written)
     return place >= len(words) or words[place][0].isupper()
 
 

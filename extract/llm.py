@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
+from types import MappingProxyType
+from typing import Any
 
 from polyculture.cache.catalog import Topic
 from polyculture.cache.identity import content_id
 from polyculture.extract.answer import UnusableAnswerError, answer_schema
 from polyculture.extract.base import Extracted, ResponseText
 from polyculture.extract.prompt import prompt_head
-from polyculture.extract.reading import FIXED_RULES, FIXED_VERSION, read_mentions
+from polyculture.extract.reading import read_mentions
 from polyculture.generate.engines.base import Completion, Decoding, Message, Request
 from polyculture.generate.engines.capabilities import Sampling
+from polyculture.generate.request import as_lists, request_id
 
 MAX_TOKENS = 1024
 # The first attempt is greedy. Later ones are sampled, since a greedy answer would be the same again.
 TEMPERATURES = (0.0, 0.4, 0.8)
 
 
-def llm_extractor_id(model: str, topic: Topic, setup_id: str | None = None) -> str:
-    """The identity of `LlmExtractor` for a model in its setup and a topic, without opening the model: of what it asks.
+def llm_extractor_id(model: str, topic: Topic, setup: Mapping[str, Any] = MappingProxyType({})) -> str:
+    """The request of a model in its setup about a topic, but for the text, without opening the model: of all attempts.
 
-    Who reads the answers is known by `reading.present_reader`; the first reader's rules stay in the hash, fixed.
+    Who reads the answers is known by `reading.present_reader`.
     """
-    prompt = [asdict(message) for message in prompt_head(topic)]
     decoding = [asdict(_decoding(topic, attempt)) for attempt in range(len(TEMPERATURES))]
-    of_setup = [setup_id] if setup_id else []
-    return content_id("llm", FIXED_VERSION, model, topic.code, prompt, decoding, FIXED_RULES, *of_setup)
+    return request_id("extract", model, setup, as_lists(prompt_head(topic)), decoding)
+
+
+def asked_id(extractor_id: str, text: str) -> str:
+    """The request about a text: what is asked of equal texts is paid once."""
+    return content_id(extractor_id, text)
 
 
 def read_request(topic: Topic, response: ResponseText, attempt: int) -> Request:
@@ -116,11 +122,11 @@ class LlmExtractor:
         if answer.text is None:
             return replace(result, error=answer.error or "the model gave no answer", retryable=answer.retryable)
         try:
-            found = read_mentions(answer.text, answer.finish_reason, response.text, self._topic, response.language)
+            mentions = read_mentions(answer.text, answer.finish_reason, response.text, self._topic, response.language)
         except UnusableAnswerError as fault:
             last = result.attempts == len(TEMPERATURES)
             return replace(result, status="failed" if last else "unusable", error=str(fault), retryable=False)
-        return replace(result, status="ok", mentions=found)
+        return replace(result, status="ok", mentions=mentions)
 
 
 def _request(head: tuple[Message, ...], decoding: Decoding, response: ResponseText, attempt: int) -> Request:

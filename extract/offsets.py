@@ -15,10 +15,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
+from polyculture.cache.folding import Folded, fold_surface, fold_with_offsets, without_spaces
+from polyculture.cache.inflection import forms
 from polyculture.extract.base import FoundMention
 from polyculture.extract.boundaries import CLASSES, Boundaries, CharClass, Span
-from polyculture.extract.folding import Folded, fold, fold_name, without_spaces
-from polyculture.extract.rules import language_rules, rules
+from polyculture.extract.rules import rules
 
 _WITHOUT_BOUNDARIES = (CharClass.HAN, CharClass.HIRAGANA, CharClass.KATAKANA, CharClass.UNSPACED)
 
@@ -31,7 +32,7 @@ def locate(text: str, named: Sequence[tuple[str, str]], language: str) -> tuple[
     kinds_of.pop("", None)
     finder = _Finder(text, language)
     taken: list[Span] = []
-    found: list[FoundMention] = []
+    placed: list[FoundMention] = []
     missing: list[FoundMention] = []
     for surface in sorted(kinds_of, key=lambda s: (-len(s), s)):
         kinds = kinds_of[surface]
@@ -43,10 +44,10 @@ def locate(text: str, named: Sequence[tuple[str, str]], language: str) -> tuple[
             free = free[: len(kinds)]
         taken += free
         last = len(kinds) - 1
-        found += [FoundMention(text[a:b], kinds[min(i, last)], a, b) for i, (a, b) in enumerate(free)]
+        placed += [FoundMention(text[a:b], kinds[min(i, last)], a, b) for i, (a, b) in enumerate(free)]
     order = {surface: place for place, surface in enumerate(kinds_of)}
     missing.sort(key=lambda mention: order[mention.surface])
-    return (*sorted(found, key=lambda mention: mention.start or 0), *missing)
+    return (*sorted(placed, key=lambda mention: mention.start or 0), *missing)
 
 
 def clean(surface: str) -> str:
@@ -58,8 +59,8 @@ class _Finder:
     """Searches one text for many surfaces."""
 
     def __init__(self, text: str, language: str) -> None:
-        self._text, self._boundaries, self._rules = text, Boundaries(language), language_rules(language)
-        self._folded = fold(text)
+        self._text, self._language, self._boundaries = text, language, Boundaries(language)
+        self._folded = fold_with_offsets(text)
 
     def spans(self, surface: str, proper: bool) -> list[Span]:
         """The sorted spans of a surface, by the first search that finds any.
@@ -69,11 +70,11 @@ class _Finder:
         exact = self._free(_occurrences(surface, self._text))
         if exact and proper:
             return exact
-        name = fold_name(surface)
+        name = fold_surface(surface)
         return (
             self._free(self._in_folded(name))
             or exact
-            or self._free(span for form in self._rules.forms(name) for span in self._in_folded(form))
+            or self._free(span for form in forms(name, self._language) for span in self._in_folded(form))
             or list(self._inside_words(name))
             or self._spaces_aside(name)
         )

@@ -32,13 +32,13 @@ def place(text: str, named: Iterable[tuple[str, str]], language: str) -> tuple[F
     hold in any form is hallucinated.
     """
     after: dict[str, int] = {}
-    found = []
+    mentions = []
     for surface, kind in named:
         start = text.find(surface, after.get(surface, 0))
         start = text.find(surface) if start < 0 else start
         if start >= 0:
             after[surface] = start + len(surface)
-            found.append(FoundMention(surface, kind, start, start + len(surface)))
+            mentions.append(FoundMention(surface, kind, start, start + len(surface)))
         else:
-            found.append(locate(text, [(surface, kind)], language)[0])
-    return tuple(found)
+            mentions.append(locate(text, [(surface, kind)], language)[0])
+    return tuple(mentions)

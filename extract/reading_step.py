@@ -23,7 +23,6 @@ from polyculture.cache.worker import Done, Kept, Span, Work
 from polyculture.extract.answer import UnusableAnswerError
 from polyculture.extract.base import Extracted
 from polyculture.extract.reading import read_raw
-from polyculture.extract.rows import extraction_rows
 from polyculture.extract.step import ExtractionStep, ExtractorChoice, ResponseRow
 from polyculture.generate.engines.models import Models
 from polyculture.generate.engines.reasoning import CUT
@@ -91,12 +90,11 @@ class ReadingStep:
     ) -> Iterator[Done]:
         """A row per response; none where the extractor is still to answer."""
         topic = self._catalog.topic(work.job.topic)
-        extractor_id = self._extractor.extractor_ids[topic.code]
-        answers = _stored_answers(kept, extractor_id)
+        answers = _stored_answers(kept, self._extractor.extractor_ids[topic.code])
         for item in items:
             read = _read(answers[item.cell.response_id], item, topic)
             if read is not None:
-                yield Done(extraction_rows(item.cell, read, topic, extractor_id, self._extractor.reader_id))
+                yield Done(self._extraction.rows(item, read, topic))
 
     def load(self, item: ResponseRow) -> None:
         """Nothing is asked."""
@@ -117,12 +115,12 @@ class ReadingStep:
 def _stored_answers(kept: Kept, extractor_id: str) -> Mapping[str, list[StoredAnswer]]:
     """The answers about each response in the order of attempts, each once, whoever read it."""
     rows = kept.read(EXTRACTIONS.name, [*_STORED, "extractor_id"]).filter(pc.field("extractor_id") == extractor_id)
-    found: dict[str, dict[tuple[bool, int, bool], StoredAnswer]] = {}
+    by_response: dict[str, dict[tuple[bool, int, bool], StoredAnswer]] = {}
     for row in rows.select(list(_STORED)).to_pylist():
         answer = StoredAnswer(**row)
         place = answer.is_void, answer.attempts, answer.raw is None
-        found.setdefault(answer.response_id, {}).setdefault(place, answer)
-    return {key: [answers[place] for place in sorted(answers)] for key, answers in found.items()}
+        by_response.setdefault(answer.response_id, {}).setdefault(place, answer)
+    return {key: [answers[place] for place in sorted(answers)] for key, answers in by_response.items()}
 
 
 def _read(answers: Sequence[StoredAnswer], item: ResponseRow, topic: Topic) -> Extracted | None:
@@ -133,11 +131,11 @@ def _read(answers: Sequence[StoredAnswer], item: ResponseRow, topic: Topic) -> E
             continue
         read = _as_it_was(answer)
         try:
-            found = read_raw(answer.raw, answer.finish_reason, item.text, topic, item.cell.language)
+            mentions = read_raw(answer.raw, answer.finish_reason, item.text, topic, item.cell.language)
         except UnusableAnswerError as fault:
             failed = replace(read, status="failed", error=str(fault), retryable=False)
         else:
-            return replace(read, status="ok", error=None, retryable=None, mentions=found)
+            return replace(read, status="ok", error=None, retryable=None, mentions=mentions)
     settled = next((answer for answer in answers if answer.is_settled), None)
     return (failed or _as_it_was(settled)) if settled else None
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from polyculture.cache.identity import file_sha256
+from polyculture.cache.identity import content_id, file_sha256
+from polyculture.cache.inflection import inflections
 
 RULES = Path(__file__).with_name("rules.toml")
 
@@ -21,16 +22,10 @@ class LanguageRules:
     prefix: re.Pattern[str] | None = None
     suffix: re.Pattern[str] | None = None
     stem: int = 1
-    endings: tuple[tuple[str, str], ...] = ()
     nouns_capitalised: bool = False
     articles: frozenset[str] = frozenset()
     common_words: frozenset[str] = frozenset()
     function_words: frozenset[str] = frozenset()
-
-    def forms(self, name: str) -> list[str]:
-        """The inflected forms of a name: "taco" -> ["tacos"]."""
-        made = (name.removesuffix(end) + other for end, other in self.endings if name.endswith(end))
-        return list(dict.fromkeys(made))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +61,6 @@ def language_rules(language: str) -> LanguageRules:
         prefix=re.compile(section["prefix"]) if "prefix" in section else None,
         suffix=re.compile(section["suffix"]) if "suffix" in section else None,
         stem=section.get("stem", 1),
-        endings=tuple((end, other) for end, other in section.get("endings", [])),
         nouns_capitalised=section.get("nouns_capitalised", False),
         articles=frozenset(section.get("articles", [])),
         common_words=frozenset(section.get("common_words", [])),
@@ -76,5 +70,6 @@ def language_rules(language: str) -> LanguageRules:
 
 @cache
 def rules_hash() -> str:
-    """The hash of the rules' file, a part of every extractor's identity."""
-    return file_sha256(RULES)
+    """The hash of the rules' files, a part of every extractor's identity."""
+    endings = {language: own.get("endings", []) for language, own in inflections().items()}
+    return content_id(file_sha256(RULES), endings)

@@ -1,8 +1,8 @@
-"""Extractions that neighbouring runs have paid for: an extractor's answer about a text belongs to the text.
+"""Extractions that are paid for already: an extractor's answer about a text belongs to the text.
 
 What an extractor model is asked about a response is the text, the topic's kinds and the language, and nothing else. So
-its answer holds for every response of a job with the same text, whoever sampled it. The answer is taken over and read
-here, by the present reader.
+its answer holds for every response of a job with the same text, whoever sampled it, in this run and in those beside it.
+It is found by the request, and read here, by the present reader.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import pyarrow as pa
 from polyculture.cache.answers import sibling_parts
 from polyculture.cache.catalog import Topic
 from polyculture.cache.database import connect
+from polyculture.cache.parquet import SUFFIX
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import EXTRACTIONS, RESPONSES
+from polyculture.cache.schema import EXTRACTIONS
 from polyculture.extract.answer import UnusableAnswerError
 from polyculture.extract.base import Extracted
 from polyculture.extract.reading import read_raw
@@ -25,46 +26,33 @@ from polyculture.extract.reading import read_raw
 
 @dataclass(frozen=True, slots=True)
 class WantedText:
-    """A text to extract mentions from, and the response that it stands in."""
+    """A text to extract mentions from, the response that it stands in, and the request about it."""
 
     response_id: str
+    asked_id: str
     text: str
 
 
 def find_extractions(
-    run: RunFolder, job: Job, wanted: Sequence[WantedText], extractor_id: str, model: str, topic: Topic
+    run: RunFolder, job: Job, wanted: Sequence[WantedText], model: str, topic: Topic
 ) -> Iterator[Extracted]:
-    """The outcome for each wanted text that `model` has read for a neighbouring run. Failures are not taken over."""
+    """The outcome for each wanted text that `model` has answered about. Failures are not taken over."""
+    own = sorted(run.shards(EXTRACTIONS.name, job).glob(f"part-*{SUFFIX}"))
+    files = [*own, *(file for _, file in sibling_parts(run, job, EXTRACTIONS))] if wanted else []
+    if not files:
+        return
     texts = {one.response_id: one.text for one in wanted}
-    for response_id, raw, finish_reason, attempts, read, written in _answers(run, job, wanted, extractor_id):
+    asked = pa.table({name: [getattr(one, name) for one in wanted] for name in ("response_id", "asked_id")})
+    query = Path(__file__).with_name("sharing.sql").read_text(encoding="utf-8")
+    with connect() as connection:
+        connection.register("wanted", asked)
+        answers = connection.sql(query, params={"files": [str(file) for file in files]}).fetchall()
+    for response_id, raw, finish_reason, attempts, read, written in answers:
         try:
-            found = read_raw(raw, finish_reason, texts[response_id], topic, job.language)
+            mentions = read_raw(raw, finish_reason, texts[response_id], topic, job.language)
         except UnusableAnswerError:
             continue
         yield Extracted(
-            response_id, "ok", found, attempts, raw=raw, prompt_tokens=read, completion_tokens=written,
+            response_id, "ok", mentions, attempts, raw=raw, prompt_tokens=read, completion_tokens=written,
             extractor_model=model, finish_reason=finish_reason,
         )  # fmt: skip
-
-
-def _answers(
-    run: RunFolder, job: Job, wanted: Sequence[WantedText], extractor_id: str
-) -> list[tuple[str, str, str | None, int, int | None, int | None]]:
-    extracted = sibling_parts(run, job, EXTRACTIONS) if wanted else []
-    responses = sibling_parts(run, job, RESPONSES) if extracted else []
-    if not responses:
-        return []
-    files = [(str(file), str(one.root)) for one, file in [*extracted, *responses]]
-    told = {
-        "extractions": [str(file) for _, file in extracted],
-        "responses": [str(file) for _, file in responses],
-        "extractor": extractor_id,
-    }
-    query = Path(__file__).with_name("sharing.sql").read_text(encoding="utf-8")
-    with connect() as connection:
-        connection.register("wanted", pa.table({name: [getattr(one, name) for one in wanted] for name in _WANTED}))
-        connection.register("files", pa.table(dict(zip(("file", "run"), zip(*files, strict=True), strict=True))))
-        return [tuple(row) for row in connection.sql(query, params=told).fetchall()]
-
-
-_WANTED = ("response_id", "text")

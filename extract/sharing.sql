@@ -1,21 +1,8 @@
--- What runs beside this one know of texts that are to be extracted: a row is a response of this run, with the extractor's
--- answer about the same text. Where several runs have one, the first by file name speaks.
-WITH answers AS (
-    SELECT files.run, stored.*
-    FROM read_parquet($extractions, filename = 'file') AS stored
-    JOIN files USING (file)
-    WHERE stored.status = 'ok' AND stored.raw IS NOT NULL AND stored.extractor_id = $extractor
-),
-texts AS (
-    SELECT DISTINCT files.run, stored.response_id, stored.text
-    FROM read_parquet($responses, filename = 'file') AS stored
-    JOIN files USING (file)
-    WHERE stored.status = 'ok'
-)
+-- What an extractor has answered about texts that are to be extracted: a row is a response of this run, with the answer to
+-- the request about its text. Where several files have one, the first by name speaks.
 SELECT DISTINCT ON (wanted.response_id)
-    wanted.response_id, answers.raw, answers.finish_reason, answers.attempts, answers.prompt_tokens,
-    answers.completion_tokens
-FROM answers
-JOIN texts ON texts.run = answers.run AND texts.response_id = answers.response_id
-JOIN wanted ON wanted.text = texts.text
-ORDER BY wanted.response_id, answers.file, answers.response_id
+    wanted.response_id, stored.raw, stored.finish_reason, stored.attempts, stored.prompt_tokens, stored.completion_tokens
+FROM read_parquet($files, filename = 'file') AS stored
+JOIN wanted USING (asked_id)
+WHERE stored.status = 'ok' AND stored.raw IS NOT NULL
+ORDER BY wanted.response_id, stored.file, stored.response_id

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -13,14 +13,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyculture.cache.catalog import Catalog, Topic
-from polyculture.cache.current_rows import current_responses
 from polyculture.cache.layout import Table
-from polyculture.cache.manifest import Manifest
 from polyculture.cache.parquet import objects_to_table
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import EXTRACTIONS, MENTIONS, Extraction, Mention
+from polyculture.cache.schema import EXTRACTIONS, MENTIONS, RESPONSES, Extraction, Mention
+from polyculture.cache.wanted import wanted_batches
 from polyculture.cache.worker import Done, Kept, Load, Span, Work
 from polyculture.extract.base import Extracted, Extractor, ResponseText
+from polyculture.extract.llm import asked_id
 from polyculture.extract.rows import (
     RESPONSE_COLUMNS,
     ResponseColumns,
@@ -39,11 +39,12 @@ OpenExtractor = Callable[[Job, Models], Extractor]
 
 @dataclass(frozen=True, slots=True)
 class ResponseRow:
-    """A response that is extracted: its cell, its text, and the key of its extraction."""
+    """A response that is extracted: its cell, its text, the key of its extraction, and the request about its text."""
 
     extraction_id: str
     cell: ResponseColumns
     text: str
+    asked_id: str | None  # None where no model is asked
 
 
 @dataclass(frozen=True)
@@ -67,11 +68,12 @@ class ExtractionStep:
         self,
         run: RunFolder,
         jobs: Iterable[tuple[Job, int]],
-        manifest: Manifest,
+        wanted: pa.Table,
         catalog: Catalog,
         extractor: ExtractorChoice,
     ) -> None:
-        self._run, self._jobs, self._manifest = run, jobs, manifest
+        """`wanted` has the rows of `wanted_responses`: the responses of these requests are extracted."""
+        self._run, self._jobs, self._wanted = run, jobs, wanted
         self._catalog, self._extractor = catalog, extractor
 
     def works(self) -> Iterator[Work[ResponseRow]]:
@@ -86,16 +88,15 @@ class ExtractionStep:
     def adopt(
         self, run: RunFolder, work: Work[ResponseRow], missing: Sequence[ResponseRow]
     ) -> dict[str, pa.Table] | None:
-        """What the model found in the same texts for runs beside this one. A gazetteer costs nothing to ask again."""
-        topic = self._catalog.topic(work.job.topic)
-        model, extractor_id = self._extractor.model, self._extractor.extractor_ids[topic.code]
+        """What the model has answered about the same texts. A gazetteer costs nothing to ask again."""
+        topic, model = self._catalog.topic(work.job.topic), self._extractor.model
         if model is None:
             return None
         items = {item.cell.response_id: item for item in missing}
-        wanted = [WantedText(key, item.text) for key, item in items.items()]
+        wanted = [WantedText(key, item.asked_id or "", item.text) for key, item in items.items()]
         made = [
-            self._rows(items[found.response_id].cell, found, topic)
-            for found in find_extractions(run, work.job, wanted, extractor_id, model, topic)
+            self.rows(items[extracted.response_id], extracted, topic)
+            for extracted in find_extractions(run, work.job, wanted, model, topic)
         ]
         rows = [row for one in made for row in one]
         return {
@@ -104,17 +105,23 @@ class ExtractionStep:
         }
 
     def ask(self, work: Work[ResponseRow], items: Iterator[ResponseRow], models: Models, kept: Kept) -> Iterator[Done]:
-        """The outcome of each response. Paid answers arrive one by one, the others in bulk."""
+        """The outcome of each response. Paid answers arrive one by one, one for equal texts; the others in bulk."""
         topic = self._catalog.topic(work.job.topic)
         extractor = self._extractor.open(work.job, models)
         if not extractor.costly:
             while batch := list(islice(items, BATCH)):
                 yield Done(_in_bulk(batch, topic, extractor))
             return
+        equal: dict[str | None, list[ResponseRow]] = {}  # the missing responses are in memory anyway
+        for item in items:
+            equal.setdefault(item.asked_id or item.extraction_id, []).append(item)
+        asked = {group[0].cell.response_id: group for group in equal.values()}
         unusable = _unusable(kept, extractor.extractor_id)
-        waiting: dict[str, ResponseColumns] = {}
-        for extracted in extractor.extract(_texts(items, work.job.language, unusable, waiting)):
-            yield Done(self._rows(waiting[extracted.response_id], extracted, topic))
+        for extracted in extractor.extract(_texts(asked.values(), unusable)):
+            item, *others = asked[extracted.response_id]
+            yield Done(self.rows(item, extracted, topic))
+            if extracted.status != "unusable":
+                yield from (Done(self.rows(one, _unpaid(extracted), topic)) for one in others)
 
     def load(self, item: ResponseRow) -> Load | None:
         """Nothing of a gazetteer; `plan` adds the instructions of a model."""
@@ -122,7 +129,8 @@ class ExtractionStep:
 
     def responses(self, job: Job) -> Iterator[ResponseRow]:
         """The job's responses that have a text."""
-        for batch in current_responses(self._run, job, self._manifest, [*_READ, "status"]):
+        wanted = self._wanted.filter(pc.field("model") == job.model)
+        for batch in wanted_batches(self._run, job, RESPONSES, wanted, [*_READ, "status"]):
             yield from self.rows_of(job, pa.Table.from_batches([batch]))
 
     def rows_of(self, job: Job, responses: pa.Table) -> Iterator[ResponseRow]:
@@ -132,23 +140,27 @@ class ExtractionStep:
         for row in zip(*(answered[name].to_pylist() for name in _READ), strict=True):
             values = dict(zip(_READ, row, strict=True))
             text = values.pop("text")
-            yield ResponseRow(extraction_id(values["response_id"], *ids), ResponseColumns(**values), text)
+            asked = asked_id(ids[0], text) if self._extractor.model else None
+            yield ResponseRow(extraction_id(values["response_id"], *ids), ResponseColumns(**values), text, asked)
 
-    def _rows(self, cell: ResponseColumns, extracted: Extracted, topic: Topic) -> tuple[Extraction | Mention, ...]:
+    def rows(self, item: ResponseRow, extracted: Extracted, topic: Topic) -> tuple[Extraction | Mention, ...]:
+        """The rows of `extractions` and `mentions` that a result becomes."""
         ids = self._extractor.extractor_ids[topic.code], self._extractor.reader_id
-        return extraction_rows(cell, extracted, topic, *ids)
+        return extraction_rows(item.cell, extracted, topic, *ids, item.asked_id)
 
 
 _READ = (*RESPONSE_COLUMNS, "text")
 
 
-def _texts(
-    items: Iterator[ResponseRow], language: str, unusable: Counter[str], waiting: dict[str, ResponseColumns]
-) -> Iterator[ResponseText]:
-    for item in items:
-        key = item.cell.response_id
-        waiting[key] = item.cell
-        yield ResponseText(key, language, item.text, unusable[key])
+def _texts(groups: Iterable[Sequence[ResponseRow]], unusable: Counter[str]) -> Iterator[ResponseText]:
+    """One response of each group of equal texts."""
+    for item, *_ in groups:
+        yield ResponseText(item.cell.response_id, item.cell.language, item.text, unusable[item.asked_id or ""])
+
+
+def _unpaid(extracted: Extracted) -> Extracted:
+    """The result for another response with the same text, for which nothing was asked."""
+    return replace(extracted, prompt_tokens=None, completion_tokens=None, purchase=None)
 
 
 def _in_bulk(batch: Sequence[ResponseRow], topic: Topic, extractor: Extractor) -> dict[str, pa.Table]:
@@ -159,9 +171,9 @@ def _in_bulk(batch: Sequence[ResponseRow], topic: Topic, extractor: Extractor) -
 
 
 def _unusable(kept: Kept, extractor_id: str) -> Counter[str]:
-    """Unusable answers so far, by response: the same question is not repeated. Retryable ones count as no attempt."""
-    rows = kept.read("extractions", ["response_id", "extractor_id", "status", "retryable"])
+    """Unusable answers so far, by request: the same question is not repeated. Retryable ones count as no attempt."""
+    rows = kept.read("extractions", ["asked_id", "extractor_id", "status", "retryable"])
     is_void = (pc.field("retryable") == pc.scalar(True)) & pc.field("retryable").is_valid()
     unusable = (pc.field("status") == "unusable") & ~is_void
     mine = rows.filter((pc.field("extractor_id") == extractor_id) & unusable)
-    return Counter(str(key) for key in mine["response_id"].to_pylist())
+    return Counter(str(key) for key in mine["asked_id"].to_pylist())

@@ -9,14 +9,14 @@ from typing import Any, Protocol, TypeVar
 
 import orjson
 
-from polyculture.cache.cancelling import cancelling
 from polyculture.cache.errors import EngineError
-from polyculture.cache.prices import Price
+from polyculture.cache.model_facts import Price
+from polyculture.cache.worker import cancelling
 from polyculture.generate.engines.base import Completion, Request, Scored, ScoreRequest
 from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, E, Sampling, Scoring
 from polyculture.generate.engines.metering import Bill
 from polyculture.generate.engines.wrapper import Wrapper
-from polyculture.generate.purse import AT_ONCE, Purse, Tab, Worst
+from polyculture.generate.job_budget import AT_ONCE, CostBound, JobBudget, RequestMeter
 
 A = TypeVar("A")
 _PER_TURN = 8  # upper bound of the chat template's tokens per turn
@@ -39,11 +39,11 @@ class Terms:
     """What decides the upper bound of an answer's cost."""
 
     price: Price
-    purse: Purse
+    job_budget: JobBudget
     bound: Bound = as_asked
 
-    def worst(self, prompt_tokens: int, completion_tokens: int) -> Worst:
-        return Worst(*self.bound(prompt_tokens, completion_tokens), self.price)
+    def cost_bound(self, prompt_tokens: int, completion_tokens: int) -> CostBound:
+        return CostBound(*self.bound(prompt_tokens, completion_tokens), self.price)
 
 
 class BudgetedSampling(Wrapper):
@@ -52,8 +52,8 @@ class BudgetedSampling(Wrapper):
     `sample` raises `BudgetError` after all answers in flight, so that each of them can be kept.
     """
 
-    def __init__(self, engine: Sampling, price: Price, purse: Purse, bound: Bound = as_asked) -> None:
-        self._engine, self._terms, self._purse = engine, Terms(price, purse, bound), purse
+    def __init__(self, engine: Sampling, price: Price, job_budget: JobBudget, bound: Bound = as_asked) -> None:
+        self._engine, self._terms, self._job_budget = engine, Terms(price, job_budget, bound), job_budget
         self._metered = getattr(engine, "metered", False)
         self._held: dict[tuple[str, int], float] = {}  # of requests that an engine without a meter has
         self._requests: dict[str, Request] = {}  # that the engine has, by the caller's name for them
@@ -63,7 +63,7 @@ class BudgetedSampling(Wrapper):
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
         """Yields the engine's own samples, up to the limit."""
-        self._purse.open()
+        self._job_budget.open()
         source = iter(requests)
         try:
             while True:
@@ -77,32 +77,32 @@ class BudgetedSampling(Wrapper):
                         else:
                             self._stopped = True
                             self._left.append(replace(request, seeds=(answer.seed,)))
-                self._purse.check()
+                self._job_budget.check()
                 if not self._left:
                     return
-                self._purse.release()
-                self._purse.wait_for(self._worst(self._left[-1]))
+                self._job_budget.release()
+                self._job_budget.wait_for(self._cost_bound(self._left[-1]))
         finally:
-            self._purse.give_back()
+            self._job_budget.give_back()
 
     def _affordable(self, source: Iterator[Request]) -> Iterator[Request]:
         """Requests, in pieces, until one cannot be paid."""
         while not self._stopped and (request := self._left.pop() if self._left else next(source, None)):
-            worst = self._worst(request)
+            cost_bound = self._cost_bound(request)
             wanted = min(AT_ONCE, len(request.seeds))
-            taken = len(request.seeds) if self._metered else self._purse.take(worst, wanted)
+            taken = len(request.seeds) if self._metered else self._job_budget.take(cost_bound, wanted)
             if taken < len(request.seeds):
                 self._left.append(replace(request, seeds=request.seeds[taken:]))
             if taken == 0:
                 return
-            yield self._opened(replace(request, seeds=request.seeds[:taken]), worst)
+            yield self._opened(replace(request, seeds=request.seeds[:taken]), cost_bound)
 
-    def _opened(self, request: Request, worst: Worst) -> Request:
+    def _opened(self, request: Request, cost_bound: CostBound) -> Request:
         self._requests[request.request_id] = request
         self._open[request.request_id] += len(request.seeds)
         if self._metered:
-            return replace(request, meter=Tab(self._purse, worst))
-        price = self._purse.price(worst)
+            return replace(request, meter=RequestMeter(self._job_budget, cost_bound))
+        price = self._job_budget.price(cost_bound)
         self._held.update({(request.request_id, seed): price for seed in request.seeds})
         return request
 
@@ -117,10 +117,12 @@ class BudgetedSampling(Wrapper):
         held = self._held.pop((answer.request_id, answer.seed), 0.0)
         failed = answer.text is None and answer.completion_tokens is None
         bill = Bill.nothing() if failed else Bill(answer.prompt_tokens, answer.completion_tokens)
-        self._purse.settle(held, self._worst(request), bill, answered=answer.text is not None, purchase=answer.purchase)
+        self._job_budget.settle(
+            held, self._cost_bound(request), bill, answered=answer.text is not None, purchase=answer.purchase
+        )
 
-    def _worst(self, request: Request) -> Worst:
-        return self._terms.worst(most_prompt_tokens(request), request.decoding.max_tokens)
+    def _cost_bound(self, request: Request) -> CostBound:
+        return self._terms.cost_bound(most_prompt_tokens(request), request.decoding.max_tokens)
 
 
 @dataclass
@@ -139,8 +141,8 @@ class BudgetedScoring(Wrapper):
     `score` raises `BudgetError` after all scores in flight.
     """
 
-    def __init__(self, engine: Scoring, price: Price, purse: Purse, bound: Bound = as_asked) -> None:
-        self._engine, self._terms, self._purse = engine, Terms(price, purse, bound), purse
+    def __init__(self, engine: Scoring, price: Price, job_budget: JobBudget, bound: Bound = as_asked) -> None:
+        self._engine, self._terms, self._job_budget = engine, Terms(price, job_budget, bound), job_budget
         self._metered = getattr(engine, "metered", False)
         self._pieces: dict[str, _Piece] = {}  # in flight, by the engine's name for them
         self._asked = 0
@@ -149,7 +151,7 @@ class BudgetedScoring(Wrapper):
 
     def score(self, requests: Iterable[ScoreRequest]) -> Iterator[Scored]:
         """Yields a row per request and continuation, as the engine does."""
-        self._purse.open()
+        self._job_budget.open()
         source = iter(requests)
         try:
             while True:
@@ -165,32 +167,34 @@ class BudgetedScoring(Wrapper):
                             self._stopped = True
                             one = (piece.request.continuations[scored.index],)
                             self._left.append(_Piece(replace(piece.request, continuations=one), index))
-                self._purse.check()
+                self._job_budget.check()
                 if not self._left:
                     return
-                self._purse.release()
-                self._purse.wait_for(self._worst(self._left[-1].request))
+                self._job_budget.release()
+                self._job_budget.wait_for(self._cost_bound(self._left[-1].request))
         finally:
-            self._purse.give_back()
+            self._job_budget.give_back()
 
     def _affordable(self, source: Iterator[ScoreRequest]) -> Iterator[ScoreRequest]:
         """Requests, in pieces, until one cannot be paid."""
         while not self._stopped and (piece := self._left.pop() if self._left else _whole(next(source, None))):
-            ends, worst = piece.request.continuations, self._worst(piece.request)
-            taken = len(ends) if self._metered else self._purse.take(worst, min(AT_ONCE, len(ends)))
+            ends, cost_bound = piece.request.continuations, self._cost_bound(piece.request)
+            taken = len(ends) if self._metered else self._job_budget.take(cost_bound, min(AT_ONCE, len(ends)))
             if taken < len(ends):
                 self._left.append(_Piece(replace(piece.request, continuations=ends[taken:]), piece.first + taken))
             if taken == 0:
                 return
-            yield self._opened(_Piece(replace(piece.request, continuations=ends[:taken]), piece.first, taken), worst)
+            yield self._opened(
+                _Piece(replace(piece.request, continuations=ends[:taken]), piece.first, taken), cost_bound
+            )
 
-    def _opened(self, piece: _Piece, worst: Worst) -> ScoreRequest:
+    def _opened(self, piece: _Piece, cost_bound: CostBound) -> ScoreRequest:
         self._asked += 1
         name = str(self._asked)
         self._pieces[name] = piece
         if self._metered:
-            return replace(piece.request, request_id=name, meter=Tab(self._purse, worst))
-        piece.held = self._purse.price(worst)
+            return replace(piece.request, request_id=name, meter=RequestMeter(self._job_budget, cost_bound))
+        piece.held = self._job_budget.price(cost_bound)
         return replace(piece.request, request_id=name)
 
     def _close(self, scored: Scored) -> _Piece:
@@ -204,12 +208,12 @@ class BudgetedScoring(Wrapper):
         failed = not scored.tokens and scored.prompt_tokens is None
         known = Bill(scored.prompt_tokens, None if scored.prompt_tokens is None else scored.completion_tokens or 0)
         bill = Bill.nothing() if failed else known
-        self._purse.settle(piece.held, self._worst(piece.request), bill, answered=bool(scored.tokens))
+        self._job_budget.settle(piece.held, self._cost_bound(piece.request), bill, answered=bool(scored.tokens))
 
-    def _worst(self, request: ScoreRequest) -> Worst:
+    def _cost_bound(self, request: ScoreRequest) -> CostBound:
         longest = max((len(end.encode()) for end in request.continuations), default=0)
         # No tokenizer makes more than one token per byte.
-        return self._terms.worst(len(request.prefix.encode()) + longest + _PER_TURN, _WRITTEN)
+        return self._terms.cost_bound(len(request.prefix.encode()) + longest + _PER_TURN, _WRITTEN)
 
 
 def _whole(request: ScoreRequest | None) -> _Piece | None:
@@ -217,18 +221,18 @@ def _whole(request: ScoreRequest | None) -> _Piece | None:
 
 
 # A wrapper per paid capability. Under a limit, no other capability is used.
-_WRAPPERS: Mapping[Capability[Any], Callable[[Any, Price, Purse, Bound], Any]] = {
+_WRAPPERS: Mapping[Capability[Any], Callable[[Any, Price, JobBudget, Bound], Any]] = {
     SAMPLING: BudgetedSampling,
     SCORING: BudgetedScoring,
 }
 
 
-def budgeted(engine: E, needs: Capability[E], price: Price, purse: Purse, bound: Bound = as_asked) -> E:
+def budgeted(engine: E, needs: Capability[E], price: Price, job_budget: JobBudget, bound: Bound = as_asked) -> E:
     """`engine` within the budget. Raises `EngineError` for a capability whose cost is not counted."""
     if needs not in _WRAPPERS:
         remedy = "Remove max_cost, or use a model that costs nothing."
         raise EngineError(f"the cost of {needs.name!r} is not counted, so max_cost cannot be kept", remedy=remedy)
-    limited: E = _WRAPPERS[needs](engine, price, purse, bound)
+    limited: E = _WRAPPERS[needs](engine, price, job_budget, bound)
     return limited
 
 

@@ -29,17 +29,17 @@ def glosses(catalog: Catalog, languages: Sequence[str], topics: Sequence[str]) -
 
     Raises `CatalogError` where a file cannot be read. A topic without wording in a language has no row there.
     """
-    found = []
+    rows = []
     for language in map(catalog.language, languages):
         wording = read_wording(language, catalog.countries)
         for topic in map(catalog.topic, topics):
             for one in topic_wordings(topic, language, wording):
                 for condition, template in one.templates.items():
                     said = template.text if language.code == GLOSS_LANGUAGE else template.gloss
-                    found.append(Gloss(one.name, topic.code, condition, language.code, template.text, said))
-    wordings = [*known_wordings(), *sorted({row.wording or "" for row in found} - {*known_wordings()})]
+                    rows.append(Gloss(one.name, topic.code, condition, language.code, template.text, said))
+    wordings = [*known_wordings(), *sorted({row.wording or "" for row in rows} - {*known_wordings()})]
     return sorted(
-        found,
+        rows,
         key=lambda row: (
             wordings.index(row.wording or ""),
             topics.index(row.topic),

@@ -87,13 +87,13 @@ def names_file(country: str) -> Path:
 @cache
 def read_names() -> Mapping[str, PersonNames]:
     """The built-in names of persons by country."""
-    found = {}
+    names_of = {}
     for file in sorted(FOLDER.glob("*.toml")):
         names = parse_model(_NamesFile, read_toml(file), file)
         if names.country != file.stem:
             raise CatalogError(f"country is {names.country!r}", where=file, remedy=f"Write {file.stem!r}.")
-        found[names.country] = PersonNames(male=names.male, female=names.female)
-    return found
+        names_of[names.country] = PersonNames(male=names.male, female=names.female)
+    return names_of
 
 
 def drawn_names(

@@ -13,7 +13,6 @@ import pyarrow as pa
 
 from polyculture.cache.answers import find_answers, sibling_parts
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.identity import appended_id
 from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import RESPONSES, Prompt, Response
@@ -23,28 +22,31 @@ from polyculture.generate.engines.base import Completion, Request
 from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.models import MODEL, Models
 from polyculture.generate.refusals import is_refusal
-from polyculture.generate.sampling import SamplingIdentity, SamplingSettings, joined, response_id
+from polyculture.generate.request import PromptRequests, response_id
+from polyculture.generate.sampling import SamplingSettings, joined
 
-_WANTED = pa.schema(
-    [(name, pa.string()) for name in ("source_id", "response_id", "sampling_id", "prompt_id", "condition", "country")]
-)
+_CELL = ("response_id", "prompt_id", "condition", "country")
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One sample of a prompt, and the key of its answer."""
+    """One sample of a prompt, and the request that it answers."""
 
-    response_id: str
+    request_id: str
     prompt: Prompt
     number: int
     read: str  # all that the model reads: a system prompt, the prompt's text, a sentence behind it
+
+    @property
+    def response_id(self) -> str:
+        """The key of its row."""
+        return response_id(self.request_id, self.number)
 
 
 class SamplingStep:
     """Samples the prompts of jobs. Reuses answers of neighbouring runs without new requests.
 
-    `identities` says, by model and language, what is sent and what responses are known by; what is not among them has
-    no setup.
+    `requests` says, by model and language, how prompts are sent; what is not among them is sent as it is.
     """
 
     name = "generate"
@@ -57,10 +59,10 @@ class SamplingStep:
         prompts: Sequence[Prompt],
         sampling: SamplingSettings,
         catalog: Catalog,
-        identities: Mapping[tuple[str, str], SamplingIdentity] = MappingProxyType({}),
+        requests: Mapping[tuple[str, str], PromptRequests] = MappingProxyType({}),
     ) -> None:
         self._jobs, self._sampling, self._catalog = jobs, sampling, catalog
-        self._identities = identities
+        self._requests = requests
         self._prompts: dict[tuple[str, str], list[Prompt]] = {}
         for prompt in prompts:
             self._prompts.setdefault((prompt.language, prompt.topic), []).append(prompt)
@@ -79,18 +81,19 @@ class SamplingStep:
         """The responses that runs beside this one hold for samples that are missing here."""
         if not sibling_parts(run, work.job, RESPONSES):
             return None
-        rows = [row for sample in missing for row in self._sources(work.job, sample)]
-        wanted = pa.Table.from_pylist([dict(zip(_WANTED.names, row, strict=True)) for row in rows], _WANTED)
+        cells = [(one.response_id, one.prompt.prompt_id, one.prompt.condition, one.prompt.country) for one in missing]
+        columns = zip(*cells, strict=True)
+        wanted = pa.table({name: pa.array(column, pa.string()) for name, column in zip(_CELL, columns, strict=True)})
         return {RESPONSES.name: find_answers(run, work.job, wanted)}
 
     def ask(self, work: Work[Sample], items: Iterator[Sample], models: Models, kept: Kept) -> Iterator[Done]:
         """A row per sample, as the answers come."""
         samples = list(items)
-        prompts = {sample.prompt.prompt_id: sample.prompt for sample in samples}
+        prompts = {sample.request_id: sample.prompt for sample in samples}
         language = self._catalog.language(work.job.language)
         # The detector loads its models at its first text: before an answer has to wait for it unwritten.
         detect(samples[0].prompt.text, language, self._catalog)
-        for completion in models.open(SAMPLING).sample(self._requests(samples, self._identity(work.job))):
+        for completion in models.open(SAMPLING).sample(self._asks(samples, self._sent(work.job))):
             yield Done((self._row(completion, prompts[completion.request_id], work.job),))
 
     def load(self, item: Sample) -> Load:
@@ -98,54 +101,41 @@ class SamplingStep:
 
     def _samples(self, job: Job, prompts: Sequence[Prompt]) -> Iterator[Sample]:
         """All samples of a job, prompt by prompt."""
-        identity = self._identity(job)
-        for prompt in prompts:
-            text, read = identity.asked(prompt.text), joined(identity.chat(prompt.text))
+        sent = self._sent(job)
+        for prompt in prompts if self._sampling.n else ():  # a plan of nothing that is stored hashes nothing
+            request, read = sent.request_id(prompt.text, self._sampling), joined(sent.chat(prompt.text))
             for number in range(self._sampling.n):
-                yield Sample(response_id(job.model, text, identity.sampling_id, number), prompt, number, read)
+                yield Sample(request, prompt, number, read)
 
-    def _identity(self, job: Job) -> SamplingIdentity:
-        return self._identities.get((job.model, job.language)) or SamplingIdentity(self._sampling.sampling_id)
+    def _sent(self, job: Job) -> PromptRequests:
+        return self._requests.get((job.model, job.language)) or PromptRequests(job.model)
 
-    def _sources(self, job: Job, sample: Sample) -> Iterator[tuple[str | None, ...]]:
-        """A sample as neighbouring runs may know it.
-
-        A sentence behind the prompt may stand in the prompts of another run, which asks it of all of its models.
-        """
-        identity, prompt = self._identity(job), sample.prompt
-        cell = (sample.response_id, identity.sampling_id, prompt.prompt_id, prompt.condition, prompt.country)
-        settings = self._sampling.id_under(identity.setup_id)
-        for sampling_id in dict.fromkeys((appended_id(settings, identity.sentence), settings)):
-            key = response_id(job.model, identity.asked(prompt.text), sampling_id, sample.number)
-            yield (key, *cell)
-
-    def _requests(self, samples: Sequence[Sample], identity: SamplingIdentity) -> Iterator[Request]:
+    def _asks(self, samples: Sequence[Sample], sent: PromptRequests) -> Iterator[Request]:
         """A request per gap, i.e. per run of consecutive samples of a prompt, made when it is taken."""
         numbered = enumerate(samples)
-        for _, gap in groupby(numbered, key=lambda pair: (pair[1].prompt.prompt_id, pair[1].number - pair[0])):
+        for _, gap in groupby(numbered, key=lambda pair: (pair[1].request_id, pair[1].number - pair[0])):
             together = [sample for _, sample in gap]
-            prompt = together[0].prompt
-            base = self._sampling.base_seed(identity.asked(prompt.text))
+            text = together[0].prompt.text
+            base = self._sampling.base_seed(sent.asked(text))
             seeds = tuple(base + sample.number for sample in together)
-            yield Request(prompt.prompt_id, identity.chat(prompt.text), self._sampling.decoding, seeds)
+            yield Request(together[0].request_id, sent.chat(text), self._sampling.decoding, seeds)
 
     def _row(self, completion: Completion, prompt: Prompt, job: Job) -> Response:
-        text, identity = completion.text, self._identity(job)
-        asked = identity.asked(prompt.text)
-        number = completion.seed - self._sampling.base_seed(asked)
+        text, sent = completion.text, self._sent(job)
+        number = completion.seed - self._sampling.base_seed(sent.asked(prompt.text))
         language = self._catalog.language(job.language)
-        found = Detection(None, None, None, None) if text is None else detect(text, language, self._catalog)
+        detected = Detection(None, None, None, None) if text is None else detect(text, language, self._catalog)
         return Response(
-            response_id=response_id(job.model, asked, identity.sampling_id, number),
+            response_id=response_id(completion.request_id, number),
+            request_id=completion.request_id,
             prompt_id=prompt.prompt_id,
-            sampling_id=identity.sampling_id,
             model=job.model,
             language=job.language,
             topic=job.topic,
             condition=prompt.condition,
             country=prompt.country,
             sample=number,
-            seed=completion.seed if identity.seeded else None,
+            seed=completion.seed if sent.seeded else None,
             status="failed" if text is None else "ok",
             text=text,
             error=completion.error,
@@ -153,15 +143,14 @@ class SamplingStep:
             finish_reason=completion.finish_reason,
             prompt_tokens=completion.prompt_tokens,
             completion_tokens=completion.completion_tokens,
-            detected_language=found.language,
-            language_confidence=found.confidence,
-            script=found.script,
-            script_share=found.script_share,
+            detected_language=detected.language,
+            language_confidence=detected.confidence,
+            script=detected.script,
+            script_share=detected.script_share,
             model_version=completion.model_version,
             purchase=completion.purchase,
             reasoning=completion.reasoning,
             reasoning_tokens=completion.reasoning_tokens,
             refused=None if text is None else is_refusal(text, job.language),
-            setup_id=identity.setup_id,
             note=completion.note,
         )

@@ -31,11 +31,11 @@ class TemplateCheck:
 
     def topic(self, topic: Topic) -> Iterator[Finding]:
         """All wordings of a topic, each condition of them."""
-        found = topic_wordings(topic, self.language, self.wording)
-        for wording in found:
+        wordings = topic_wordings(topic, self.language, self.wording)
+        for wording in wordings:
             for condition, template in wording.templates.items():
                 yield from self._template(wording, condition, template)
-        yield from _same_texts(found)
+        yield from _same_texts(wordings)
 
     def _template(self, wording: TopicWording, condition: Condition, template: Template) -> Iterator[Finding]:
         file, place = wording.file, f"{wording.place}.{condition}"
@@ -61,9 +61,9 @@ class TemplateCheck:
         if wrong:
             yield wrong
         elif detectable(self.language.detector):
-            found = detect(text, self.language, self.catalog).language
-            if found != self.language.code:
-                yield f"is detected as {found or 'no language'}, not as {self.language.code}: {text!r}"
+            detected = detect(text, self.language, self.catalog).language
+            if detected != self.language.code:
+                yield f"is detected as {detected or 'no language'}, not as {self.language.code}: {text!r}"
 
     def _with_country(self, template: str) -> str:
         for forms in (self.wording.countries[code] for code in self.countries if code in self.wording.countries):
@@ -73,12 +73,12 @@ class TemplateCheck:
 
 def _placeholder(condition: Condition, text: str) -> Iterator[str]:
     allowed = PLACEHOLDERS[condition]
-    found = MARK.findall(text)
-    times = sum(found.count(mark) for mark in allowed)
+    marks = MARK.findall(text)
+    times = sum(marks.count(mark) for mark in allowed)
     wanted = " or ".join(allowed)
     if allowed and times != 1:
         yield f"holds {wanted} {times} times; it must stand there exactly once"
-    for stray in dict.fromkeys(mark for mark in found if mark not in allowed):
+    for stray in dict.fromkeys(mark for mark in marks if mark not in allowed):
         only = f"{wanted} and nothing else" if wanted else "no placeholder"
         yield f"holds {stray}; a template of this condition holds {only}"
 
@@ -102,9 +102,9 @@ def _gloss(template: Template) -> Iterator[str]:
         yield "has itself as its gloss"
 
 
-def _same_texts(found: Sequence[TopicWording]) -> Iterator[Finding]:
+def _same_texts(wordings: Sequence[TopicWording]) -> Iterator[Finding]:
     first: dict[tuple[Condition, str], TopicWording] = {}
-    for wording in found:
+    for wording in wordings:
         for condition, template in wording.templates.items():
             other = first.setdefault((condition, template.text), wording)
             if other is not wording:

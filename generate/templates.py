@@ -76,12 +76,12 @@ def language_wordings(
     topic: str, wordings: Mapping[str, Mapping[str, Templates]], unnamed: Mapping[str, Templates], file: Path
 ) -> list[TopicWording]:
     """The wordings of a topic in a language file."""
-    found = [
+    of_topic = [
         TopicWording(name, topics[topic], file, f"wordings.{name}.{topic}")
         for name, topics in wordings.items()
         if topic in topics
     ]
-    return [*found, *([TopicWording(None, unnamed[topic], file, f"topics.{topic}")] if topic in unnamed else [])]
+    return [*of_topic, *([TopicWording(None, unnamed[topic], file, f"topics.{topic}")] if topic in unnamed else [])]
 
 
 def own_wordings(topic: Topic, language: Language) -> list[TopicWording]:
@@ -100,14 +100,14 @@ def _is_template(value: object) -> bool:
     return not isinstance(value, Mapping) or "text" in value
 
 
-def choose(found: list[TopicWording], wording: str, first: bool, topic: Topic, language: Language) -> TopicWording:
+def choose(wordings: list[TopicWording], wording: str, first: bool, topic: Topic, language: Language) -> TopicWording:
     """The wording of this name, or the one without a name where the `first` is asked. `CatalogError` where neither."""
-    named = {one.name: one for one in found}
+    named = {one.name: one for one in wordings}
     chosen = named.get(wording) or (named.get(None) if first else None)
     if chosen:
         return chosen
     own = Path("topics", f"{topic.code}.toml")
-    if not found:
+    if not wordings:
         raise CatalogError(
             f"topic {topic.code!r} has no wording in language {language.code!r}",
             where=own,
@@ -122,7 +122,7 @@ def choose(found: list[TopicWording], wording: str, first: bool, topic: Topic, l
     near = did_you_mean(wording, names) if names else ""
     raise CatalogError(
         f"topic {topic.code!r} has no wording {wording!r} in language {language.code!r}",
-        where=found[0].file,
+        where=wordings[0].file,
         remedy=f"{near} {remedy}".strip(),
     )
 

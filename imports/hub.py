@@ -15,10 +15,10 @@ def named_on_hub(path: Path) -> str | None:
     """OWNER/NAME of a data set; None for a path on this machine. Raises `UserError` where the name is none."""
     if not str(path).startswith("hub:"):
         return None
-    found = _NAME.fullmatch(str(path))
-    if found is None:
+    match = _NAME.fullmatch(str(path))
+    if match is None:
         raise UserError(f"{path} is no name of a data set", remedy="Write hub:OWNER/NAME.")
-    return found[1]
+    return match[1]
 
 
 def download(name: str) -> Path:

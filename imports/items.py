@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from polyculture.cache.catalog import Topic
-from polyculture.cache.incoming import mended
+from polyculture.cache.sanitize import mended
 from polyculture.imports.mapping import ITEM_FIELDS, Columns, known_names
 from polyculture.imports.record import BadRow, Record, shown
 from polyculture.imports.text import NoTextError
@@ -84,10 +84,10 @@ def _kind(value: Any, topic: Topic) -> str:
     if level is None:
         raise NoTextError("item: its granularity is not known (1 or 0, specific or general, or a kind of the topic)",
                           shown(written))  # fmt: skip
-    found = next((name for name, kind in topic.kinds.items() if kind.counted and kind.granularity == level), None)
-    if found is None:
+    kind_name = next((name for name, kind in topic.kinds.items() if kind.counted and kind.granularity == level), None)
+    if kind_name is None:
         raise NoTextError(f"item: the topic {topic.code} has no counted kind of its granularity", shown(written))
-    return found
+    return kind_name
 
 
 def _items(row: Record, columns: Columns) -> list[dict[str, Any]]:
@@ -108,12 +108,12 @@ def _items(row: Record, columns: Columns) -> list[dict[str, Any]]:
 
 def _value(row: Record, column: str) -> Any:
     """A column's value; of a list of objects (`entities.qid`) the list of theirs."""
-    found = row.get(column)
+    value = row.get(column)
     head, _, rest = column.partition(".")
-    within = _listed(row.values.get(head)) if rest and found is None else None
+    within = _listed(row.values.get(head)) if rest and value is None else None
     if isinstance(within, list):
         return [Record("", one).get(rest) if isinstance(one, Mapping) else None for one in within]
-    return found
+    return value
 
 
 def _listed(value: Any) -> Any:

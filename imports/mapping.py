@@ -33,12 +33,12 @@ class Columns:
 
     def read(self, record: Record) -> dict[str, Any]:
         """The fields of a record; None where it does not say one."""
-        found = {name: self._value(record, column) for name, column in self.columns.items()}
+        values = {name: self._value(record, column) for name, column in self.columns.items()}
         if self.pattern is not None:
             column, pattern = self.pattern
             matched = pattern.fullmatch(str(record.get(column) or ""))
-            found |= {name: value for name, value in (matched.groupdict() if matched else {}).items() if value}
-        return found
+            values |= {name: value for name, value in (matched.groupdict() if matched else {}).items() if value}
+        return values
 
     def _value(self, record: Record, column: str) -> Any:
         return column[1:] if column.startswith("=") else record.get(column)
@@ -107,9 +107,9 @@ def find_mapping(
             if _may_have(first, usual[name]):
                 columns[name] = usual[name]
             continue
-        found = next((by_case[one] for one in candidates if one in by_case), None)
-        if found is not None and found not in columns.values():
-            columns[name] = found
+        match = next((by_case[one] for one in candidates if one in by_case), None)
+        if match is not None and match not in columns.values():
+            columns[name] = match
     has = {*columns, *(parts[1].groupindex if parts else ())}
     lacking = [name for name in (*NEEDED, *(ITEM_FIELDS[:3] if items else ())) if name not in has]
     if lacking:

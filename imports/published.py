@@ -15,7 +15,7 @@ from polyculture.cache.shards import JobShards, committed_parts
 from polyculture.extract.base import Extracted
 from polyculture.extract.published import place, published_extractor_id
 from polyculture.extract.rows import ResponseColumns, extraction_id, extraction_rows
-from polyculture.generate.sampling import IMPORTED_ID
+from polyculture.generate.request import imported_request_id
 from polyculture.imports.items import ITEMS, Item, read_item
 from polyculture.imports.record import BadRow, Record
 from polyculture.imports.text import ImportedText, NoTextError
@@ -45,9 +45,9 @@ class Published:
                 items.append(read_item(values, topic))
             except NoTextError as fault:
                 yield BadRow(row.row, str(fault.args[0]), fault.args[1])
-        found = place(text.text, [(item.surface, item.kind) for item in items], text.language)
-        self.mentions += len(found)
-        for item, mention in zip(items, found, strict=True):
+        mentions = place(text.text, [(item.surface, item.kind) for item in items], text.language)
+        self.mentions += len(mentions)
+        for item, mention in zip(items, mentions, strict=True):
             self.hallucinated += mention.hallucinated
             if item.qid is not None and not mention.hallucinated:
                 self._links[text.language, text.topic, item.kind, mention.surface, item.qid] += 1
@@ -55,9 +55,10 @@ class Published:
                     self._labels.setdefault(item.qid, item.label)
         if sample is None or extraction_id(response_id, self._extractor_id) in self._known:
             return
-        cell = ResponseColumns(response_id, prompt.prompt_id, IMPORTED_ID, text.model, text.language, text.topic,
+        request = imported_request_id(text.model, prompt.prompt_id)
+        cell = ResponseColumns(response_id, request, prompt.prompt_id, text.model, text.language, text.topic,
                                text.condition, text.country, sample)  # fmt: skip
-        rows = extraction_rows(cell, Extracted(response_id, "ok", found), topic, self._extractor_id)
+        rows = extraction_rows(cell, Extracted(response_id, "ok", mentions), topic, self._extractor_id)
         self._waiting.setdefault(job, []).extend(rows)
 
     def flush(self) -> None:

@@ -23,10 +23,10 @@ class Record:
         """The value of a column; None where there is none."""
         if column in self.values:
             return self.values[column]
-        found: Any = self.values
+        value: Any = self.values
         for part in column.split("."):
-            found = found.get(part) if isinstance(found, Mapping) else None
-        return found
+            value = value.get(part) if isinstance(value, Mapping) else None
+        return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +55,10 @@ class Reader:
 
 def merged(records: Iterable[Record]) -> Record | None:
     """One record with the columns of several, each with its first value: rows need not have all of them."""
-    found: dict[str, Any] | None = None
+    values: dict[str, Any] | None = None
     for record in records:
-        found = _joined({} if found is None else found, record.values)
-    return None if found is None else Record("", found)
+        values = _joined({} if values is None else values, record.values)
+    return None if values is None else Record("", values)
 
 
 def _joined(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,11 +22,10 @@ from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import JobHeldError, StoreError, UserError
 from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id, file_sha256
-from polyculture.cache.imports import unfinished
 from polyculture.cache.layout import Table
 from polyculture.cache.outcome import Outcome, Progress, throttled
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
-from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.run_folder import Job, RunFolder, unfinished_import
 from polyculture.cache.schema import (
     IMPORT_FAILURES,
     IMPORTED_FILES,
@@ -45,7 +44,7 @@ from polyculture.cache.shards import JobShards, committed_parts
 from polyculture.generate.detection import detect
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.refusals import is_refusal
-from polyculture.generate.sampling import IMPORTED_ID
+from polyculture.generate.request import imported_request_id
 from polyculture.imports.items import by_text
 from polyculture.imports.mapping import Columns
 from polyculture.imports.published import Published
@@ -198,19 +197,19 @@ class _Taking:
         prompt = self._prompt(text)
         job = Job(text.model, text.language, text.topic)
         known = response_id in self._known.ids
-        found = None if known else self._response(text, prompt, response_id, row.row)
+        response = None if known else self._response(text, prompt, response_id, row.row)
         if self.published is not None:
             for bad in self.published.take(
-                row, text, prompt, response_id, job, None if found is None else found.sample
+                row, text, prompt, response_id, job, None if response is None else response.sample
             ):
                 self._refuse(bad)
-        if found is None:
+        if response is None:
             self.known_texts += 1
             return
         self._known.ids.add(response_id)
         self.texts += 1
         self.unread_seeds += f"seed: {NO_SEED}" in (text.note or "")
-        self._waiting.setdefault(job, []).append(found)
+        self._waiting.setdefault(job, []).append(response)
         self._held += 1
         if self._held >= FLUSH_ROWS:
             self.flush()
@@ -218,7 +217,7 @@ class _Taking:
     def flush(self) -> None:
         """Writes what waits, a part per job."""
         with store_faults(self._run.root):
-            unfinished(self._run).write_text(self._name, encoding="utf-8")
+            unfinished_import(self._run).write_text(self._name, encoding="utf-8")
         if self.published is not None:
             self.published.flush()
         for job, responses in self._waiting.items():
@@ -237,21 +236,21 @@ class _Taking:
             words = content_id(*cell, text.text)
             self._repeats[words] += 1
             return content_id("imported", words, self._repeats[words])
-        key, found = content_id(*cell, "key", text.key), content_id("imported", *cell, "key", text.key, text.text)
+        key, text_id = content_id(*cell, "key", text.key), content_id("imported", *cell, "key", text.key, text.text)
         if key in self._seen:
             raise NoTextError("its id was there before, in the same file", text.key[:80])
         self._seen.add(key)
-        return found
+        return text_id
 
     def _response(self, text: ImportedText, prompt: Prompt, response_id: str, row: str) -> Response:
         place = (text.model, prompt.prompt_id, text.language, text.topic)
         number = self._known.texts[place]
         self._known.texts[place] += 1
-        found = detect(text.text, self._catalog.language(text.language), self._catalog)
+        detected = detect(text.text, self._catalog.language(text.language), self._catalog)
         return Response(
             response_id=response_id,
+            request_id=imported_request_id(text.model, prompt.prompt_id),
             prompt_id=prompt.prompt_id,
-            sampling_id=IMPORTED_ID,
             model=text.model,
             language=text.language,
             topic=text.topic,
@@ -266,10 +265,10 @@ class _Taking:
             finish_reason=text.finish_reason,
             prompt_tokens=text.prompt_tokens,
             completion_tokens=text.completion_tokens,
-            detected_language=found.language,
-            language_confidence=found.confidence,
-            script=found.script,
-            script_share=found.script_share,
+            detected_language=detected.language,
+            language_confidence=detected.confidence,
+            script=detected.script,
+            script_share=detected.script_share,
             model_version=None,
             refused=is_refusal(text.text, text.language),
             note=text.note,
@@ -279,11 +278,11 @@ class _Taking:
     def _prompt(self, text: ImportedText) -> Prompt:
         cell = (text.language, text.topic, text.condition, text.country)
         prompt_id = content_id(*cell, "imported", text.prompt)
-        found = self._known.prompts.get(prompt_id)
-        if found is None:
-            found = Prompt(prompt_id, *cell, None, text.prompt or "", WORDING)
-            self._known.prompts[prompt_id] = found
-        return found
+        prompt = self._known.prompts.get(prompt_id)
+        if prompt is None:
+            prompt = Prompt(prompt_id, *cell, None, text.prompt or "", WORDING)
+            self._known.prompts[prompt_id] = prompt
+        return prompt
 
 
 def digest_of(path: Path) -> str:
@@ -328,7 +327,7 @@ def _write_tables(run: RunFolder, known: _Known, taking: _Taking, files: list[Im
         links = [link for link in links if link.import_id not in same or _meaning(link) not in counted] + mine
         write_parquet(objects_to_table(PUBLISHED_LINKS, links), run.table(PUBLISHED_LINKS.name))
     write_parquet(objects_to_table(IMPORTED_FILES, files), run.table(IMPORTED_FILES.name))
-    unfinished(run).unlink(missing_ok=True)
+    unfinished_import(run).unlink(missing_ok=True)
 
 
 def _meaning(link: PublishedLink) -> tuple[str, ...]:

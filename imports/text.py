@@ -10,7 +10,7 @@ from typing import Any
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.catalog.cldr import country_names, long_codes
-from polyculture.cache.incoming import Door, mended
+from polyculture.cache.sanitize import ResponseSanitizer, mended
 from polyculture.cache.schema import ALL_CONDITIONS
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.imports.mapping import known_names
@@ -56,7 +56,7 @@ class TextReader:
 
     def read(self, values: Mapping[str, Any]) -> ImportedText:
         """The text of a row. Raises `NoTextError` with the reason where it has none that can be measured."""
-        text, door = values.get("text"), Door()
+        text, sanitizer = values.get("text"), ResponseSanitizer()
         if text is None or (isinstance(text, str) and not text.strip()):
             raise NoTextError("the text is empty", None)
         if not isinstance(text, str):
@@ -74,14 +74,14 @@ class TextReader:
             condition=_folded(label),
             label=label,
             country=self.country(values.get("country")),
-            prompt=None if _missing(prompt) else door.text("prompt", prompt, LONGEST_TEXT),
+            prompt=None if _missing(prompt) else sanitizer.text("prompt", prompt, LONGEST_TEXT),
             text=text,
             key=None if _missing(key) else mended(str(key))[:1_000],
-            seed=_seed(values.get("seed"), door),
-            finish_reason=door.text("finish_reason", values.get("finish_reason"), 40),
-            prompt_tokens=door.count("prompt_tokens", values.get("prompt_tokens")),
-            completion_tokens=door.count("completion_tokens", values.get("completion_tokens")),
-            note=door.note,
+            seed=_seed(values.get("seed"), sanitizer),
+            finish_reason=sanitizer.text("finish_reason", values.get("finish_reason"), 40),
+            prompt_tokens=sanitizer.count("prompt_tokens", values.get("prompt_tokens")),
+            completion_tokens=sanitizer.count("completion_tokens", values.get("completion_tokens")),
+            note=sanitizer.note,
         )
 
     def language(self, value: Any) -> str:
@@ -90,9 +90,9 @@ class TextReader:
         code = written.casefold().replace("_", "-")
         tried = ["-".join(code.split("-")[:end]) for end in range(len(code.split("-")), 0, -1)]
         for one in tried:
-            found = known_names()["languages"].get(one, one)
-            if found in self.catalog.languages:
-                return str(found)
+            known = known_names()["languages"].get(one, one)
+            if known in self.catalog.languages:
+                return str(known)
         if code in self._languages:
             return self._languages[code]
         remedy = (
@@ -149,12 +149,12 @@ class TextReader:
     @cached_property
     def _countries(self) -> dict[str, str]:
         """Codes by name: the catalogue's, and CLDR's in its languages where the name is of one country alone."""
-        found: dict[str, set[str]] = {}
+        codes_of: dict[str, set[str]] = {}
         for language in self.catalog.languages:
             for code, name in country_names(language).items():
                 if code in self.catalog.countries:
-                    found.setdefault(name.casefold(), set()).add(code)
-        alone = {name: next(iter(codes)) for name, codes in found.items() if len(codes) == 1}
+                    codes_of.setdefault(name.casefold(), set()).add(code)
+        alone = {name: next(iter(codes)) for name, codes in codes_of.items() if len(codes) == 1}
         return alone | {one.name.casefold(): one.code for one in self.catalog.countries.values()}
 
 
@@ -169,16 +169,16 @@ def _missing(value: Any) -> bool:
     return value is None or value != value or (isinstance(value, str) and not value.strip())
 
 
-def _seed(value: Any, door: Door) -> int | None:
+def _seed(value: Any, sanitizer: ResponseSanitizer) -> int | None:
     """A seed, also as tables with gaps write it (`1.0`); None where there is none, noted where it is unreadable."""
     if _missing(value):
         return None
     whole = int(value) if isinstance(value, float) and value.is_integer() else value
     written = "" if isinstance(value, bool) else str(whole).strip()
     if matched := _SEED.fullmatch(written):
-        found = int(matched[1])
-        if -(2**63) <= found < 2**63:
-            return found
+        seed = int(matched[1])
+        if -(2**63) <= seed < 2**63:
+            return seed
     if written.upper() != _MISSING_IN_R:
-        door.drop("seed", NO_SEED, value)
+        sanitizer.drop("seed", NO_SEED, value)
     return None

@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import httpx
 
-from polyculture.cache.bounded_body import ACCEPTED, MEBIBYTE, EncodingError, TooLargeError, bounded
+from polyculture.cache.http_answers import ACCEPTED, MEBIBYTE, EncodingError, TooLargeError, bounded
 
 __all__ = ["BoundedHttp", "TooLargeError"]
 

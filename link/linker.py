@@ -20,9 +20,9 @@ import pyarrow as pa
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.database import connect
 from polyculture.cache.errors import SnapshotError
+from polyculture.cache.files import scratch_folder
 from polyculture.cache.outcome import Progress, silent
 from polyculture.cache.schema import CANDIDATES, ENTITIES, ENTITY_COUNTRIES, LINKS, KnownCountry
-from polyculture.cache.scratch import scratch_folder
 from polyculture.link.attribution import check_creators
 from polyculture.link.calibration import create_confidences
 from polyculture.link.entity_json import number

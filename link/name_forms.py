@@ -12,7 +12,7 @@ from functools import cache
 import duckdb
 
 from polyculture.cache.identity import content_id
-from polyculture.link.inflection import ALL, Rule, inflection_of_names, inflections
+from polyculture.cache.inflection import ALL, Rule, inflection_of_names, inflections
 from polyculture.link.normalise import NORMALISATION
 from polyculture.link.source import Source
 from polyculture.link.statements import statement

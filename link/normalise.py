@@ -1,23 +1,23 @@
-"""Normalisation: maps the spellings of a name to the one form in which names are compared.
+"""Normal forms of names by language: the one form in which names are compared, for single ones and for millions.
 
-It applies Unicode NFKC, case folding (with the Turkish dotted and dotless i), traditional to simplified Chinese by
-OpenCC, the letters and marks of `letters.toml`, ASCII digits, and single blanks. Building an index and querying it use
-the same functions: raise `NORMALISATION` with every change of their results.
+The form is `NAMES` of `cache/folding.py`; in addition Turkish has its own i, and traditional Chinese characters become
+simplified ones, by OpenCC. Building an index and querying it use the same functions: raise `NORMALISATION` with every
+change of their results.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Sequence
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal
 
 import opencc
 import pyarrow as pa
 import pyarrow.compute as pc
+
+from polyculture.cache.folding import NAMES, fold_case, nfkc
 
 NORMALISATION = 1  # raise when results change: older indexes are then refused
 
@@ -28,6 +28,9 @@ _CHINESE = frozenset({"zh", "yue", "wuu", "gan", "hak", "nan", "lzh", "cdo", "hs
 _BLANKS = re.compile("  +")
 _JOINT = "\u200c"
 _ARABIC_JOINT = re.compile(f"(?<=[\u0620-\u06ff]){_JOINT}")  # inside a Persian compound, often written as a space
+# One name per line: newlines stay.
+_LETTERS = {code: letter for code, letter in NAMES.letters.items() if chr(code) != "\n"}
+_REWRITTEN = re.compile(f"[{re.escape(''.join(map(chr, _LETTERS)))}]")
 
 
 def fold_of(language: str) -> Fold:
@@ -88,7 +91,7 @@ def marks() -> str:
 
     The joiner within Persian words is excluded: normalisation replaces it by a blank.
     """
-    removed = "".join(chr(code) for code, other in _letters().items() if other is None and chr(code) != _JOINT)
+    removed = "".join(chr(code) for code, letter in _LETTERS.items() if not letter and chr(code) != _JOINT)
     return f"[{re.escape(removed)}]"
 
 
@@ -119,68 +122,15 @@ def _folded(text: str, fold: Fold) -> tuple[str, str]:
     """
     if text.isascii() and fold != "turkish":  # NFKC and the rules of other scripts do not apply
         cased = text.lower()
-        bare = cased.translate(_letters())
+        bare = cased.translate(_LETTERS)
     else:
-        cased, letters = _case(text, fold), _letters()
-        bare = _nfkc(_rewritten().sub(lambda found: letters[ord(found[0])] or "", cased))
+        if fold == "chinese":
+            text = _converter("t2s").convert(text)
+        cased = fold_case(_ARABIC_JOINT.sub(" ", text) if _JOINT in text else text, turkish=fold == "turkish")
+        bare = nfkc(_REWRITTEN.sub(lambda found: _LETTERS[ord(found[0])] or "", cased))
     return cased, _BLANKS.sub(" ", bare) if "  " in bare else bare
-
-
-def _case(text: str, fold: Fold) -> str:
-    if fold == "chinese":
-        text = _converter("t2s").convert(text)
-    # NFKC would decompose an acute accent used as an apostrophe into a space and a mark.
-    text = text.replace("´", "'")
-    if _JOINT in text:
-        text = _ARABIC_JOINT.sub(" ", text)
-    text = _nfkc(text)
-    if fold == "turkish":
-        text = text.replace("İ", "i").replace("I", "ı")
-    # Case folding gives i with a combining dot for a dotted capital I, which nobody types.
-    return text.casefold().replace("i\u0307", "i")
-
-
-def _nfkc(text: str) -> str:
-    """NFKC of the lines that need it: the check costs a tenth of it, and most lines do not."""
-    if unicodedata.is_normalized("NFKC", text):
-        return text
-    lines = text.split("\n")
-    wanting = [number for number, line in enumerate(lines) if not unicodedata.is_normalized("NFKC", line)]
-    mended = unicodedata.normalize("NFKC", "\n".join([lines[number] for number in wanting])).split("\n")
-    for number, line in zip(wanting, mended, strict=True):
-        lines[number] = line
-    return "\n".join(lines)
 
 
 @cache
 def _converter(way: str) -> opencc.OpenCC:
     return opencc.OpenCC(way)
-
-
-@cache
-def _letters() -> dict[int, str | None]:
-    rules = tomllib.loads(Path(__file__).with_name("letters.toml").read_text(encoding="utf-8"))
-    table: dict[int, str | None] = _white_space()
-    for script in rules.values():
-        table.update({ord(letter): None for letter in script.get("remove", {}).get("characters", "")})
-        table.update({ord(letter): " " for letter in script.get("space", {}).get("characters", "")})
-        table.update({ord(letter): other for letter, other in script.get("replace", {}).items()})
-    table.update(_digits())
-    return table
-
-
-@cache
-def _rewritten() -> re.Pattern[str]:
-    """A pattern for any character that is replaced or removed."""
-    return re.compile(f"[{re.escape(''.join(map(chr, _letters())))}]")
-
-
-def _white_space() -> dict[int, str | None]:
-    """All white space except blanks and newlines, mapped to blanks."""
-    return {code: " " for code in range(0x10000) if chr(code).isspace() and chr(code) not in " \n"}
-
-
-def _digits() -> dict[int, str | None]:
-    """Every decimal digit of Unicode's basic plane, mapped to 0 to 9."""
-    numbers = (code for code in range(0x80, 0x10000) if unicodedata.category(chr(code)) == "Nd")
-    return {code: str(unicodedata.digit(chr(code))) for code in numbers}

@@ -16,7 +16,7 @@ import pyarrow as pa
 from rapidfuzz.distance import Levenshtein
 
 from polyculture.cache.catalog import Catalog, Language
-from polyculture.link.inflection import inflection_of
+from polyculture.cache.inflection import inflection_of
 from polyculture.link.normalise import marks
 from polyculture.link.statements import statement
 from polyculture.link.within import part_patterns

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.identity import content_id
+from polyculture.cache.inflection import inflections
 from polyculture.link.calibration import bases
 from polyculture.link.forms import FORMS, Form
-from polyculture.link.inflection import inflections
 from polyculture.link.normalise import NORMALISATION
 from polyculture.link.ontology import pages, scope_of
 from polyculture.link.source import Source

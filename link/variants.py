@@ -17,8 +17,8 @@ import duckdb
 import pyarrow as pa
 
 from polyculture.cache.catalog import Catalog, Language
+from polyculture.cache.inflection import Rule, inflection_of
 from polyculture.link.cheap_patterns import has_required_text, letters_of, required_text, with_letters
-from polyculture.link.inflection import Rule, inflection_of
 from polyculture.link.name_forms import create_name_forms
 from polyculture.link.normalise import normalise
 from polyculture.link.statements import statement

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from polyculture.cache.core import CORE
-from polyculture.cache.layout import Layer, Layout, compose
+from polyculture.cache.layout import Layer, Layout, Measure, compose
+from polyculture.cache.manifest import Manifest
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import (
+    CORE,
+    ENTITIES,
+    ENTITY_COUNTRIES,
+    EXTRACTIONS,
+    LINKS,
+    MENTIONS,
+    PROMPTS,
+    RESPONSES,
+    WANTED_RESPONSES,
+)
 
 # The numbered cells and their prompts, which all queries of mentions start from.
 CELLS = ("numbered_cells", "asked_prompts", "cell_prompts")
@@ -14,7 +26,7 @@ KEPT = (
     *CELLS,
     *("cell_extractions", "cell_mentions", "cell_surfaces", "cell_incidence", "numbered_items", "cell_answers"),
     *("incidence_counts", "linked_incidences", "diversity_companions"),
-    *("country_shares", "specificity", "consensus", "cell_values", "aggregates"),
+    *("country_shares", "specificity", "consensus", "cell_values"),
 )
 # The same for the queries of texts alone.
 KEPT_OF_TEXTS = ("item_origins", "item_regions")
@@ -27,4 +39,14 @@ VIEWS = Layer(
     {"board_entries": ("no_board_entries",), "board_failures": ("no_board_failures",)},
     (_OWN / "boards" / "leaderboard.sql",),
 )
-METRICS = compose(CORE, Layout(views=VIEWS))
+
+
+def _settings(_: RunFolder, manifest: Manifest) -> object:
+    """What the run asks beside its texts, and which extractions of them count."""
+    decided = {"models", "countries", "extractor_ids", "reader_id"}
+    return manifest.model_dump(include=decided)
+
+
+_TABLES = (PROMPTS, WANTED_RESPONSES, RESPONSES, EXTRACTIONS, MENTIONS, LINKS, ENTITIES, ENTITY_COUNTRIES)
+MEASURE = Measure("entities", _TABLES, _settings)
+METRICS = compose(CORE, Layout(views=VIEWS, measures=(MEASURE,)))

@@ -1,148 +1,100 @@
-"""The stage `measure`: the intervals of all numbers and the variance components, into files of the run."""
+"""The stage `measure`: all numbers with their intervals, saturation curves and variance components, into the run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
 import duckdb
-import pyarrow.parquet as pq
 
 from polyculture.cache.identity import content_id, file_sha256
 from polyculture.cache.manifest import read_manifest
+from polyculture.cache.numbers import inputs_of, numbers_file, write_numbers
 from polyculture.cache.outcome import Outcome, Progress, silent
 from polyculture.cache.parquet import objects_to_table, read_metadata, write_parquet
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import (
-    EXTRACTIONS,
-    INTERVALS,
-    MENTIONS,
-    RESPONSES,
-    SATURATION_INTERVALS,
-    VARIANCE_COMPONENTS,
-    Interval,
-    SaturationInterval,
-)
+from polyculture.cache.schema import SATURATION_INTERVALS, VARIANCE_COMPONENTS, SaturationInterval
+from polyculture.cache.schema.numbers import Number
 from polyculture.cache.selections import MAIN, file_of, selection_files
-from polyculture.cache.shards import committed_parts
-from polyculture.cache.sql_files import read_sql
+from polyculture.cache.sql_header import read_sql
 from polyculture.cache.store import open_store
-from polyculture.metrics import CELLS, METRICS
+from polyculture.metrics import CELLS, MEASURE, METRICS
 from polyculture.metrics.cell_data import QUERIES, CellReader
 from polyculture.metrics.components.rows import component_rows
-from polyculture.metrics.intervals.levels import Aggregates
 from polyculture.metrics.intervals.model import (
-    companion_rows,
-    consensus_rows,
-    diversity_rows,
-    granularity_rows,
+    Uncertainty,
+    add_companions,
+    add_consensus,
+    add_diversity,
+    add_granularity,
+    add_specificity,
     saturation_rows,
-    specificity_rows,
 )
-from polyculture.metrics.intervals.wordings import wordings_interval
-
-WHOLE_TABLES = ("prompts", "links", "entities", "entity_countries")
+from polyculture.metrics.means import Value, model_numbers
 
 
 def measure(run: RunFolder, progress: Progress = silent, selection: str = MAIN) -> Outcome:
-    """Writes the 95 % intervals of every metric of every cell and of the means over cells, and counts them; then the
-    variance components.
+    """Writes every metric of every cell and the means over cells with their 95 % intervals, and counts them; then the
+    saturation curves and the variance components.
 
     Nothing is done where the store, the experiment and the method are those of the last time. Memory is bounded by one
-    model's responses, not by the run. A `selection` has intervals of its own. Raises `StoreError` where there is no run
-    or the folder cannot be written.
+    model's responses and the numbers, not by the run. A `selection` has numbers of its own. Raises `StoreError` where
+    there is no run or the folder cannot be written.
     """
-    path = run.table(file_of("intervals", selection))
-    inputs = inputs_id(run, selection)
-    if read_metadata(path).get("inputs") == inputs:
-        rows = pq.read_metadata(path).num_rows
-        return Outcome(done=rows, failed=0, reused=rows)
-    found: list[Interval] = []
+    manifest = read_manifest(run.manifest)
+    inputs = inputs_of(run, manifest, MEASURE) if manifest else ""  # without a run, `open_store` raises
+    made_by = {"inputs": inputs, "method": method_id(selection)}
+    path = numbers_file(run, MEASURE.name, selection)
+    before = read_metadata(path)
+    if made_by.items() <= before.items():
+        count = int(before["estimates"])
+        return Outcome(done=count, failed=0, reused=count)
+    numbers: list[Number] = []
     curves: list[SaturationInterval] = []
     with open_store(run, METRICS, CELLS, selection) as store:
-        for row in _intervals(store):
+        for row in _rows(store, inputs):
             if isinstance(row, SaturationInterval):
                 curves.append(row)
                 continue
-            found.append(row)
-            if len(found) % 1000 == 0:
-                progress(Outcome(len(found), 0))
-        found = _of_other_wordings(store, list(_with_base(store, found)))
+            numbers.append(row)
+            if len(numbers) % 1000 == 0:
+                progress(Outcome(len(numbers), 0))
         components = list(component_rows(store))
     curves_file = run.table(file_of(SATURATION_INTERVALS.name, selection))
     write_parquet(objects_to_table(SATURATION_INTERVALS, curves), curves_file)
     components_file = run.table(file_of(VARIANCE_COMPONENTS.name, selection))
     write_parquet(objects_to_table(VARIANCE_COMPONENTS, components), components_file)
-    write_parquet(objects_to_table(INTERVALS, found), path, {"inputs": inputs})
-    return Outcome(len(found), 0)
+    count = sum(number.estimate is not None for number in numbers)
+    write_numbers(run, MEASURE.name, numbers, selection, {**made_by, "estimates": str(count)})
+    return Outcome(count, 0)
 
 
-def inputs_id(run: RunFolder, selection: str = MAIN) -> str:
-    """The hash of all that decides the intervals: what the run asks, its files, and the files of this package.
-
-    The parts of sharded tables are known by name, size and time of writing: none is ever written to in place.
-    """
-    manifest = read_manifest(run.manifest)
-    asked = (
-        manifest.model_dump(include={"models", "countries", "n", "sampling_id", "extractor_ids"}) if manifest else {}
-    )
-    known = manifest.sampling_ids.items() if manifest else ()
-    sentences = [manifest.appended] if manifest and manifest.appended else []
-    setups = [(model, found) for model, found in sorted(known) if found != asked["sampling_id"]]
-    whole = {name: file_sha256(run.table(name)) for name in WHOLE_TABLES if run.table(name).exists()}
-    parts = [
-        (str(part.relative_to(run.root)), part.stat().st_size, part.stat().st_mtime_ns)
-        for table in (EXTRACTIONS, MENTIONS) + ((RESPONSES,) if selection != MAIN else ())
-        for part in committed_parts(run, table)
-    ]
+def method_id(selection: str = MAIN) -> str:
+    """The hash of the files that decide how numbers are computed: those of this package, and of the selection."""
     package = Path(__file__).parent
-    method = [file_sha256(file) for file in sorted(package.rglob("*")) if file.suffix in (".py", ".sql")]
-    method += [file_sha256(file) for file in selection_files(selection)] if selection != MAIN else []
-    return content_id(asked, whole, parts, method, *setups, *sentences)
+    files = [file for file in sorted(package.rglob("*")) if file.suffix in (".py", ".sql")]
+    return content_id(
+        [file_sha256(file) for file in [*files, *(selection_files(selection) if selection != MAIN else [])]]
+    )
 
 
-def _with_base(store: duckdb.DuckDBPyConnection, found: Sequence[Interval]) -> Iterator[Interval]:
-    """The intervals with what their numbers rest on, as the views have it: so they are known to be of this data."""
-    rested_on = {tuple(row[:-2]): row[-2:] for row in store.execute(read_sql(QUERIES, "rested_on")).fetchall()}
-    for row in found:
-        place = (row.model, row.language, row.other_language, row.topic, row.condition, row.country)
-        responses, incidences = rested_on[row.metric, row.level, *place, row.wording]
-        yield replace(row, responses=responses, incidences=incidences)
-
-
-def _of_other_wordings(store: duckdb.DuckDBPyConnection, found: Sequence[Interval]) -> list[Interval]:
-    """The intervals with those of other wordings, where there are as many as that needs."""
-    [[enough]] = store.execute("SELECT count(DISTINCT wording) >= fewest_wordings() FROM cells").fetchall()
-    if not enough:
-        return list(found)
-    means = {tuple(row[:-3]): row[-3:] for row in store.execute(read_sql(QUERIES, "wording_means")).fetchall()}
-    return [_with_wordings(row, means) for row in found]
-
-
-def _with_wordings(row: Interval, means: Mapping[tuple[object, ...], tuple[list[float], float, bool]]) -> Interval:
-    place = (row.model, row.language, row.other_language, row.topic, row.condition, row.country)
-    if row.level == "cell":
-        return row
-    found = wordings_interval(row.metric, row.estimate, *means.get((row.metric, row.level, *place), ([], 1.0, False)))
-    return replace(row, wordings_low=found.low, wordings_high=found.high, no_wordings_interval=found.withheld)
-
-
-def _intervals(store: duckdb.DuckDBPyConnection) -> Iterator[Interval | SaturationInterval]:
+def _rows(store: duckdb.DuckDBPyConnection, inputs: str) -> Iterator[Number | SaturationInterval]:
     reading = CellReader(store)
     sizes = [cell.responses for cells in reading.cells_of.values() for cell in cells if cell.diversity is not None]
     [common_coverage] = store.sql("SELECT any_value(common_coverage) FROM diversity_companions").fetchall()[0]
-    means = Aggregates()
+    shared_names = frozenset(store.sql("SELECT language, condition, country FROM shared_names").fetchall())
     for model, cells in reading.cells_of.items():
         reading.load(model)
-        yield from granularity_rows(reading, model, means)
-        yield from specificity_rows(reading, model, means)
+        uncertainty = Uncertainty()
+        add_granularity(reading, model, uncertainty)
+        add_specificity(reading, model, uncertainty)
         for topic, group in groupby(cells, key=lambda cell: cell.topic):
             of_topic = list(group)
-            found = reading.assemblages(topic, of_topic)
-            yield from diversity_rows(of_topic, found, means)
-            yield from companion_rows(of_topic, found, min(sizes, default=0), common_coverage, means)
-            yield from saturation_rows(of_topic, found)
-            yield from consensus_rows(of_topic, found, means)
-    yield from means.rows()
+            assemblages = reading.assemblages(topic, of_topic)
+            add_diversity(of_topic, assemblages, uncertainty)
+            add_companions(of_topic, assemblages, min(sizes, default=0), common_coverage, uncertainty)
+            yield from saturation_rows(of_topic, assemblages)
+            add_consensus(of_topic, assemblages, uncertainty)
+        values = store.execute(read_sql(QUERIES, "values"), {"model": model}).fetchall()
+        yield from model_numbers([Value(*row) for row in values], uncertainty, shared_names, inputs)

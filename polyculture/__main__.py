@@ -30,7 +30,7 @@ def main() -> None:
         sys.stderr.close()
         sys.exit(0)
     except Exception as fault:
-        from polyculture.cache.corrupt_files import damaged_file  # loads DuckDB, which not every command needs
+        from polyculture.cache.queries import damaged_file
         from polyculture.running.layout import store_layout
 
         damaged = damaged_file(fault, store_layout())
@@ -77,7 +77,7 @@ def _run() -> None:
     from typer.exceptions import TyperException
 
     from polyculture.cli.app import app
-    from polyculture.cli.usage import message_of
+    from polyculture.cli.options import message_of
     from polyculture.console import say
 
     _started()

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from threading import Event, Thread
 from typing import Any
 
-from polyculture.cache.control_chars import shown as visible
-from polyculture.cache.credentials import conceal
 from polyculture.cache.outcome import Outcome, Progress
+from polyculture.cache.sanitize import conceal
+from polyculture.cache.sanitize import escape_control_chars as visible
 
 PLAIN_EVERY = 10.0  # seconds between two plain lines
 SILENT = 15.0  # seconds without any line, after which one says that the work goes on

@@ -48,7 +48,7 @@ class Headline:
     metrics: tuple[Metric, ...]
     models: tuple[ModelLines, ...]
     mentions: int
-    measured: bool  # there are intervals
+    measured: bool  # the numbers are of the present data
     conditions: tuple[str, ...]  # names of those that granularity, diversity and consensus are means over
     defined: tuple[tuple[str, FormattedEstimate], ...] = ()  # of models, without topics that the study does not define
     wordings: tuple[str, ...] = ()  # sentences on the intervals of other wordings
@@ -118,7 +118,8 @@ def _estimate(
     metric: str, row: Mapping[str, Any] | None, facts: Mapping[str, int], manifest: Manifest
 ) -> FormattedEstimate:
     if row is None or known(row["estimate"]) is None:
-        return lacking(why_missing(metric, facts, manifest))
+        reason = why_missing(metric, facts, manifest)
+        return lacking("not_measured" if row is None and reason in ("no_pair", "undefined") else reason)
     without = known(row["no_interval"]) or "no_interval"
     found = estimate(metric, row["estimate"], row["low"], row["high"], without=without)
     return replace(found, wordings=wordings_interval(row, metric), thin=rests_on(row["incidences"]))

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.control_chars import replace_control_chars
 from polyculture.cache.files import replacing
 from polyculture.cache.layout import Layout
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.sanitize import replace_control_chars
 from polyculture.metrics import METRICS as STORE
 from polyculture.reports.building import open_report
 from polyculture.reports.escaping import latex_text

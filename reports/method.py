@@ -83,7 +83,7 @@ def facts(manifest: Manifest, names: Names) -> tuple[Facts, ...]:
             names.model(m): f"{m}, {manifest.model_versions.get(m, 'version not known')}" for m in manifest.models
         },
         "Imported texts": {f"file {number}": line for number, line in enumerate(manifest.imported, 1)},
-        "Sampling": {"n": manifest.n, **manifest.sampling, "sampling id": manifest.sampling_id},
+        "Sampling": {"n": manifest.n, **manifest.sampling},
         "Setups": dict(manifest.setups),
         "Extraction": {**manifest.extractor, "extractor id": list(dict.fromkeys(manifest.extractor_ids.values()))},
         "Linking": {**manifest.linker, "linker id": manifest.linker_id},

@@ -47,7 +47,7 @@ def estimate(
 
 
 def wordings_interval(row: Mapping[str, Any], metric: str) -> str | None:
-    """The interval of other wordings and names of a row of `aggregates`; None where there is none."""
+    """The interval of other wordings and names of a row of `numbers`; None where there is none."""
     low, high = known(row.get("wordings_low")), known(row.get("wordings_high"))
     return None if low is None or high is None else f"{decimal(low, metric)} to {decimal(high, metric)}"
 

@@ -31,15 +31,6 @@ if TYPE_CHECKING:
 _FOLDER = Path(__file__).parent
 _SQL = _FOLDER / "sql"
 _TEMPLATES = _FOLDER / "templates"
-# SQL of a figure's other tables
-_BESIDE = {
-    "granularity": ("granularity_by_country",),
-    "diversity": ("companions",),
-    "consensus": ("consensus_by_topic", "voices"),
-}
-_BY_TOPIC = {name: (name,) for name in ("granularity", "diversity", "specificity")}  # metrics by topic and country
-# Figures of the study's metrics that stand open: with all four, the page of seven models is longer than eight screens.
-_FIRST = ("granularity", "specificity", "consensus")
 
 
 @dataclass(frozen=True)
@@ -153,8 +144,11 @@ def _distrust(data: ReportData) -> Health | None:
     )
 
 
-def _figure(name: str) -> Section:
-    """The section of a metric's figures, from `sql/<name>.sql` and the tables beside it."""
+def _figure(name: str, *beside: ReportTable, first: bool = False) -> Section:
+    """The section of a metric's figures, from `sql/<name>.sql` and the tables `beside` it.
+
+    A section that is `first` stands open when the page is opened.
+    """
 
     def build(data: ReportData) -> FigureSection | None:
         from polyculture.reports.figures.of_metric import figures_of
@@ -167,19 +161,8 @@ def _figure(name: str) -> Section:
         estimators = _estimators(data) if name == "diversity" else None
         return FigureSection(texts().metrics[name], figure, estimators, tuple(others))
 
-    beside = _BESIDE.get(name, ())
-    section = Section(
-        name,
-        build,
-        _TEMPLATES / "figure.html.jinja",
-        _TEMPLATES / f"{name}.toml",
-        (
-            *_tables(name, *beside),
-            *map(topic_table, _BY_TOPIC.get(name, ())),
-            *((NAMING,) if name == "origins" else ()),
-        ),
-        first=name in _FIRST,
-    )
+    files = (_TEMPLATES / "figure.html.jinja", _TEMPLATES / f"{name}.toml")
+    section = Section(name, build, *files, (*_tables(name), *beside), first=first)
     return section
 
 
@@ -266,9 +249,15 @@ def _section(name: str, build: Callable[[ReportData], object | None], *tables: R
     return Section(name, build, _TEMPLATES / f"{name}.html.jinja", _TEMPLATES / f"{name}.toml", tables)
 
 
-# Figures come before tables: what was found, then the numbers behind it, then what they are worth.
+# Figures come before tables: what was found, then the numbers behind it, then what they are worth. With the figures of
+# all four metrics open, the page of seven models is longer than eight screens: diversity is folded.
 TEXT_SECTIONS = (
-    *map(_figure, ("granularity", "diversity", "specificity", "consensus", "origins", "saturation")),
+    _figure("granularity", *_tables("granularity_by_country"), topic_table("granularity"), first=True),
+    _figure("diversity", *_tables("companions"), topic_table("diversity")),
+    _figure("specificity", topic_table("specificity"), first=True),
+    _figure("consensus", *_tables("consensus_by_topic", "voices"), first=True),
+    _figure("origins", NAMING),
+    _figure("saturation"),
     _section("components", _components, *_tables("components")),
     _section("numbers", _numbers, *_tables("headline")),
     _section("compared", _compared, COMPARISONS),

@@ -25,7 +25,7 @@ from polyculture.cache.shards import JobShards
 from polyculture.generate.presets import read_preset
 from polyculture.generate.prompts import build_prompts
 from polyculture.link.index.starter import UNCOUNTED, StarterItem, read_starter
-from tests.store_builder import EXTRACTOR, SAMPLING, TABLES, blank
+from tests.store_builder import EXTRACTOR, TABLES, blank, request_of, write_wanted
 
 MODELS = tuple(f"openai:model-{letter}" for letter in "ABCDEFG")  # no real ones: pictures show what they "do"
 SPELLINGS = 20  # items that are made of each real one
@@ -64,6 +64,7 @@ class FullStudy:
         """Writes the whole run past the journal."""
         run = RunFolder(folder)
         write_parquet(objects_to_table(PROMPTS, self._prompts), run.table("prompts"))
+        write_wanted(run, self.models, (prompt.prompt_id for prompt in self._prompts), self.n)
         self._write_items(run)
         for model in self.models:
             for language in self._asked["languages"]:
@@ -138,7 +139,7 @@ class FullStudy:
         shared = {
             "response_id": content_id(job.model, prompt.prompt_id, sample),
             **{name: getattr(prompt, name) for name in ("prompt_id", "language", "topic", "condition", "country")},
-            "model": job.model, "sampling_id": SAMPLING, "sample": sample,
+            "model": job.model, "request_id": request_of(job.model, prompt.prompt_id), "sample": sample,
         }  # fmt: skip
         drifted = prompt.language != "en" and dice.random() < 0.02 * self.models.index(job.model)
         language = "en" if drifted else prompt.language
@@ -171,7 +172,6 @@ class FullStudy:
             model_versions=dict.fromkeys(self.models, "made up"),
             sampling={"temperature": 0.7, "top_p": 0.9, "top_k": 10, "max_tokens": 512, "seed": 1},
             n=self.n,
-            sampling_id=SAMPLING,
             extractor={"with": "gazetteer"},
             extractor_ids=dict.fromkeys(self._asked["topics"], EXTRACTOR),
             linker={"source": "index"},

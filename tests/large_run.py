@@ -18,7 +18,7 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import PROMPTS, Prompt
 from polyculture.cache.shards import JobShards
 from polyculture.link.linker import known_countries
-from tests.store_builder import EXTRACTOR, SAMPLING, TABLES, blank, manifest
+from tests.store_builder import EXTRACTOR, TABLES, blank, manifest, request_of, write_wanted
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,7 @@ class LargeRun:
         """Everything but responses, mentions and extractions."""
         prompts = {p.prompt_id: asdict(p) for job in self.jobs for p in self.prompts_of(job)}
         write_parquet(rows_to_table(PROMPTS, list(prompts.values())), run.table("prompts"))
+        write_wanted(run, self.models, prompts, self.n)
         statuses = ["linked"] * 16 + ["ambiguous", "no candidate", "no candidate", "no path"]
         links, entities, countries = [], [], []
         for t, topic in enumerate(self.topics):
@@ -90,7 +91,7 @@ class LargeRun:
             "country": _pick([p.country for p in prompts], prompt),
             "sample": np.tile(np.arange(self.n), len(prompts)),
             **asdict(job),
-            "sampling_id": SAMPLING,
+            "request_id": _pick([request_of(job.model, p.prompt_id) for p in prompts], prompt),
         }
         words = rng.integers(0, 10_000, (size, 60))
         text = [" ".join(map(str, row)) for row in words.tolist()]

@@ -14,8 +14,7 @@ from playwright.sync_api import Browser, Locator
 from polyculture.cache.run_folder import RunFolder
 from polyculture.metrics.measure import measure
 from polyculture.reports.report import write_report
-from polyculture.running.layout import store_layout
-from polyculture.running.report_sections import report_sections
+from polyculture.running.layout import report_sections, store_layout
 from tests.browsers import opened_browser, wait_until
 from tests.full_study import FullStudy
 from tests.report_instruments import add_instruments

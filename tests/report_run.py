@@ -18,10 +18,9 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import CONDITIONS, Prompt
 from polyculture.metrics.measure import measure
 from polyculture.reports.report import write_report
-from polyculture.running.layout import store_layout
-from polyculture.running.report_sections import report_sections
+from polyculture.running.layout import report_sections, store_layout
 from tests.report_instruments import add_hostile_instruments, add_instruments
-from tests.store_builder import EXTRACTOR, SAMPLING, StoreBuilder, blank
+from tests.store_builder import EXTRACTOR, StoreBuilder, blank
 
 MODELS = ("vllm:Qwen/Qwen2.5-7B-Instruct", "llamacpp:smollm2")
 LANGUAGES = ("en", "ar", "hi", "ja", "th", "zh")
@@ -206,7 +205,6 @@ class Synthetic:
             model_versions=dict.fromkeys(self.models, "revision 4f1c9e0"),
             sampling={"temperature": 0.7, "top_p": 0.9, "top_k": 10, "max_tokens": 512, "seed": 1},
             n=self.n,
-            sampling_id=SAMPLING,
             extractor={"with": "gazetteer"},
             extractor_ids=dict.fromkeys(self.topics, EXTRACTOR),
             linker={"source": "index", "fuzzy": 92},

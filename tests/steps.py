@@ -9,10 +9,10 @@ from typing import Any, cast
 
 from polyculture.cache.catalog import Catalog, Topic, read_catalog
 from polyculture.cache.errors import StoreError
-from polyculture.cache.manifest import read_manifest
 from polyculture.cache.outcome import Outcome, Progress, silent
+from polyculture.cache.parquet import read_rows
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import Prompt
+from polyculture.cache.schema import WANTED_RESPONSES, Prompt
 from polyculture.cache.worker import Step, do_works, left, work_state
 from polyculture.extract.base import Extractor
 from polyculture.extract.step import ExtractionStep, ExtractorChoice
@@ -85,11 +85,12 @@ def extract_job(run: RunFolder, job: Job, topic: Topic, extractor: Extractor, pr
 
 def extraction_step(run: RunFolder, job: Job, topic: Topic, extractor: Extractor) -> ExtractionStep:
     """The step that extracts a job's current responses with an extractor at hand."""
-    manifest = read_manifest(run.manifest)
-    if manifest is None:
+    if not run.table("wanted_responses").exists():
         raise StoreError("holds no run", where=run.root, remedy="Generate responses first.")
-    choice = ExtractorChoice(None, {topic.code: extractor.extractor_id}, lambda _job, _models: extractor)
-    return ExtractionStep(run, [(job, 0)], manifest, read_catalog(), choice)
+    model = getattr(extractor, "_model", None)
+    choice = ExtractorChoice(model, {topic.code: extractor.extractor_id}, lambda _job, _models: extractor)
+    wanted = read_rows(run.table("wanted_responses"), WANTED_RESPONSES)
+    return ExtractionStep(run, [(job, 0)], wanted, read_catalog(), choice)
 
 
 def score_job(run: RunFolder, scoring: ScoringJob, spec: ModelSpec, engine: Engine | None = None) -> Outcome:

@@ -10,16 +10,28 @@ from typing import Any
 from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.identity import content_id
 from polyculture.cache.manifest import Manifest, write_manifest
-from polyculture.cache.parquet import rows_to_table, write_parquet
+from polyculture.cache.parquet import objects_to_table, rows_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import Prompt
+from polyculture.cache.schema import WANTED_RESPONSES, Prompt, WantedResponse
 from polyculture.cache.shards import JobShards
 from polyculture.link.linker import known_countries
 from polyculture.running.layout import store_layout
 
-SAMPLING, EXTRACTOR = "sampling-now", "extractor-now"
+EXTRACTOR = "extractor-now"
 TABLES = {table.name: table for table in store_layout().tables}
 CELL = ("model", "language", "topic", "condition", "country")
+
+
+def request_of(model: str, prompt_id: str) -> str:
+    """The request that a builder's responses answer."""
+    return f"{model} {prompt_id}"
+
+
+def write_wanted(run: RunFolder, models: Iterable[str], prompt_ids: Iterable[str], n: int) -> None:
+    """What says that these responses count: all prompts of all models."""
+    prompts = list(prompt_ids)
+    rows = [WantedResponse(request_of(model, key), n, model, key) for model in models for key in prompts]
+    write_parquet(objects_to_table(WANTED_RESPONSES, rows), run.table(WANTED_RESPONSES.name))
 
 
 def blank(table: str, **values: Any) -> dict[str, Any]:
@@ -71,11 +83,13 @@ class StoreBuilder:
         extractor = columns.pop("extractor_id", EXTRACTOR)
         number = len(self.rows["responses"])
         where = {name: getattr(prompt, name) for name in ("prompt_id", "language", "topic", "condition", "country")}
-        defaults = {"sampling_id": SAMPLING, "model": self.models[0], "sample": number % self.n, "status": "ok"}
+        defaults = {"model": self.models[0], "sample": number % self.n, "status": "ok"}
         text = {"text": "a text", "finish_reason": "stop", "detected_language": prompt.language, "script_share": 1.0}
-        response = blank("responses", response_id=f"r{number:06}", **{**where, **defaults, **text, **columns})
+        values = {**where, **defaults, **text, **columns}
+        values.setdefault("request_id", request_of(values["model"], prompt.prompt_id))
+        response = blank("responses", response_id=f"r{number:06}", **values)
         self.rows["responses"].append(response)
-        shared = {name: response[name] for name in ("response_id", "prompt_id", "sampling_id", "sample", *CELL)}
+        shared = {name: response[name] for name in ("response_id", "request_id", "prompt_id", "sample", *CELL)}
         shared |= {"extractor_id": extractor, "extraction_id": f"{response['response_id']} {extractor}"}
         found = [{"surface": one} if isinstance(one, str) else one for one in mentions]
         for ordinal, one in enumerate(found):
@@ -116,6 +130,7 @@ class StoreBuilder:
         run = RunFolder(self.folder)
         for table in ("prompts", "links", "candidates", "entities", "entity_countries", "known_countries"):
             write_parquet(rows_to_table(TABLES[table], self.rows[table]), run.table(table))
+        write_wanted(run, self.models, (row["prompt_id"] for row in self.rows["prompts"]), self.n)
         self._write_shards(run, ["responses"])
         self._write_shards(run, ["mentions", "extractions"])
         write_manifest(manifest(self.models, self.countries, self.n), run.manifest)
@@ -140,6 +155,5 @@ def manifest(models: Sequence[str], countries: Sequence[str], n: int) -> Manifes
         models=list(models),
         countries=list(countries),
         n=n,
-        sampling_id=SAMPLING,
         extractor_ids={"all": EXTRACTOR},
     )

@@ -86,6 +86,13 @@ def run(experiment: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return done
 
 
+def do(experiment: Path, *stages: str, options: Sequence[str] = ()) -> None:
+    """Stages of a run alone: a page that no test reads takes as long as all others together."""
+    for stage in stages:
+        done = polyculture(stage, experiment, *options, cwd=experiment.parent)
+        assert done.returncode == 0, done.stderr
+
+
 @pytest.fixture(scope="module")
 def llama_server() -> Iterator[str]:
     server = subprocess.Popen(
@@ -150,7 +157,7 @@ def test_a_real_model_extracts_what_a_schema_lets_it_say(tmp_path: Path, llama_s
 
 def tables(experiment: Path) -> dict[str, list[tuple[Any, ...]]]:
     """Everything that a run ends in, in an order of its own."""
-    names = ("responses", "extractions", "mentions", "links", "candidates", "entities", "entity_countries", "intervals")
+    names = ("responses", "extractions", "mentions", "links", "candidates", "entities", "entity_countries", "numbers")
     with open_store(RunFolder(experiment.parent / "runs" / "whole"), store_layout()) as store:
         return {name: store.sql(f"SELECT * FROM {name} ORDER BY ALL").fetchall() for name in names}
 
@@ -190,10 +197,10 @@ def test_more_samples_top_up_and_a_changed_setting_is_refused_until_it_is_accept
     tmp_path: Path, stub: StubServer
 ) -> None:
     experiment = write_experiment(tmp_path, stub.url, n=2)
-    run(experiment)
+    do(experiment, "generate")
     assert len(stub.asked) == 12
     write_experiment(tmp_path, stub.url, n=3)
-    run(experiment)
+    do(experiment, "generate")
     assert len(stub.asked) == 18
     text = experiment.read_text(encoding="utf-8")
     experiment.write_text(text.replace("[sampling]", "[sampling]\ntemperature = 0.1"), encoding="utf-8")
@@ -201,33 +208,29 @@ def test_more_samples_top_up_and_a_changed_setting_is_refused_until_it_is_accept
     assert "sampling.temperature was 0.7 and is now 0.1" in line
     assert "18 responses sampled again" in line
     assert len(stub.asked) == 18
-    run(experiment, "--accept-changes")
+    do(experiment, "generate", options=["--accept-changes"])
     assert len(stub.asked) == 36
     experiment.write_text(text, encoding="utf-8")
-    run(experiment, "--accept-changes")
+    do(experiment, "generate", options=["--accept-changes"])
     assert len(stub.asked) == 36, "what was there counts again when the setting comes back"
 
 
 def test_another_run_beside_it_takes_the_answers_over(tmp_path: Path, stub: StubServer) -> None:
     experiment = write_experiment(tmp_path, stub.url)
-    run(experiment)
+    do(experiment, "generate", "extract")
     other = tmp_path / "other.toml"
     other.write_text(experiment.read_text(encoding="utf-8").replace('"whole"', '"other"'), encoding="utf-8")
-    run(other)
+    do(other, "generate", "extract")
     assert len(stub.asked) == 12
     assert rows(other, "SELECT count(*) AS n FROM responses") == [{"n": 12}]
     assert rows(other, "SELECT count(*) AS n FROM extractions") == [{"n": 12}]
 
 
-def test_the_queries_of_the_readme_run(tmp_path: Path, stub: StubServer) -> None:
+def test_the_query_of_the_readme_runs(tmp_path: Path, stub: StubServer) -> None:
     experiment = write_experiment(tmp_path, stub.url, n=4)
-    run(experiment)
-    queries = blocks("README.md", "sql")
-    assert len(queries) == 3
-    entities, gains, unlinked = (rows(experiment, query) for query in queries)
-    assert {row["label"] for row in entities} & {"ramen", "pizza"}
-    assert gains
-    assert all(row["status"] != "linked" for row in unlinked)
+    do(experiment, "generate", "extract", "link")
+    (query,) = blocks("README.md", "sql")
+    assert {row["label"] for row in rows(experiment, query)} & {"ramen", "pizza"}
 
 
 def test_sql_says_what_is_wrong_with_a_query_and_shows_times_with_a_zone(tmp_path: Path, stub: StubServer) -> None:
@@ -268,12 +271,12 @@ def test_jobs_run_one_by_one_end_in_the_same_tables(tmp_path: Path, stub: StubSe
     for name in ("once", "jobs"):
         (tmp_path / name).mkdir()
     once = write_experiment(tmp_path / "once", stub.url)
-    run(once)
+    do(once, "generate", "extract", "link", "measure")
     jobs = write_experiment(tmp_path / "jobs", stub.url)
     run(jobs, "--job", "2/2")
     assert not (jobs.parent / "runs" / "whole" / "report.html").exists()
     run(jobs, "--job", "1/2")
-    run(jobs)
+    do(jobs, "generate", "extract", "link", "measure")
     assert tables(jobs) == tables(once)
 
 

@@ -23,8 +23,8 @@ ROOMS = (
     "generate",
     "cache",
 )
-# What a room may import. Of `generate` two doors are open to others: the engines, where whoever needs a
-# model asks, and the refusals, which say what a model's text is.
+# What a room may import. Of `generate` three doors are open to others: the engines, where whoever needs a
+# model asks, the identity of a request, and the refusals, which say what a model's text is.
 MAY_IMPORT = {
     "polyculture": {
         "instruments",
@@ -51,7 +51,7 @@ MAY_IMPORT = {
     "metrics": {"cache"},
     "collect": {"link", "extract", "generate.engines", "cache"},
     "link": {"cache"},
-    "extract": {"cache", "generate.engines", "generate.refusals"},
+    "extract": {"cache", "generate.engines", "generate.refusals", "generate.request"},
     # What a text is (its language, whether it refuses) is told alike of imported and of generated ones.
     # Items that texts came with enter as the rows of an extraction.
     "imports": {
@@ -62,7 +62,7 @@ MAY_IMPORT = {
         "generate.detection",
         "generate.engines.imported",
         "generate.refusals",
-        "generate.sampling",
+        "generate.request",
     },
     "generate": {"cache"},
     "cache": set[str](),

@@ -46,10 +46,8 @@ def test_the_constraints_hold_an_exact_version_of_each(requirement: Requirement)
 
 def test_every_command_that_installs_reads_the_constraints() -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    assert (
-        "PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt"
-        in makefile
-    )
+    (installs,) = (line for line in makefile.splitlines() if line.startswith("PIP_INSTALL := "))
+    assert installs.endswith("--constraint constraints.txt")
     for line in makefile.splitlines():
         plain = "pip install" in line and "$(PIP_INSTALL)" not in line and not line.startswith("PIP_INSTALL")
         assert not plain or line.lstrip().startswith(("$(VLLM_VENV)/", "build/constraints/")), line

@@ -8,8 +8,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from polyculture.cache.errors import did_you_mean
-from polyculture.cache.plain_words import plain_words
+from polyculture.cache.errors import did_you_mean, plain_words
 
 REMEDY = "See docs/extending.md."
 

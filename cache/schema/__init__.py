@@ -8,9 +8,10 @@ cell. Instruments declare tables of their own.
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from polyculture.cache.layout import Table
+from polyculture.cache.layout import Layer, Layout, Table, Wanted
 from polyculture.cache.schema.generated import (
     ALL_CONDITIONS,
     CONDITIONS,
@@ -19,22 +20,24 @@ from polyculture.cache.schema.generated import (
     Mention,
     Prompt,
     Response,
+    WantedResponse,
 )
 from polyculture.cache.schema.imported import ImportedFile, ImportedPrompt, ImportFailure, PublishedLink
 from polyculture.cache.schema.linked import Candidate, Entity, EntityCountry, KnownCountry, Link
-from polyculture.cache.schema.measured import Interval, Judgement, PromptReview, SaturationInterval, VarianceComponent
+from polyculture.cache.schema.measured import Judgement, PromptReview, SaturationInterval, VarianceComponent
+from polyculture.cache.schema.numbers import Number
 
 __all__ = [
     "ALL_CONDITIONS",
     "CANDIDATES",
     "CONDITIONS",
+    "CORE",
     "ENTITIES",
     "ENTITY_COUNTRIES",
     "EXTRACTIONS",
     "IMPORTED_FILES",
     "IMPORTED_PROMPTS",
     "IMPORT_FAILURES",
-    "INTERVALS",
     "JUDGEMENTS",
     "KNOWN_COUNTRIES",
     "LINKS",
@@ -46,6 +49,7 @@ __all__ = [
     "SATURATION_INTERVALS",
     "TABLES",
     "VARIANCE_COMPONENTS",
+    "WANTED_RESPONSES",
     "Candidate",
     "Condition",
     "Entity",
@@ -54,21 +58,32 @@ __all__ = [
     "ImportFailure",
     "ImportedFile",
     "ImportedPrompt",
-    "Interval",
     "Judgement",
     "KnownCountry",
     "Link",
     "Mention",
+    "Number",
     "Prompt",
     "PromptReview",
     "PublishedLink",
     "Response",
     "SaturationInterval",
     "VarianceComponent",
+    "WantedResponse",
 ]
 
 PROMPTS = Table("prompts", Prompt)
-RESPONSES = Table("responses", Response, key="response_id", shared=True, account="generate", subject="prompt_id")
+WANTED_RESPONSES = Table("wanted_responses", WantedResponse)
+RESPONSES = Table(
+    "responses",
+    Response,
+    key="response_id",
+    shared=True,
+    account="generate",
+    subject="prompt_id",
+    wanted=Wanted("wanted_responses"),
+)
+READ = Wanted("wanted_extractions", ("extractor_id", "reader_id"))
 EXTRACTIONS = Table(
     "extractions",
     Extraction,
@@ -76,14 +91,15 @@ EXTRACTIONS = Table(
     account="extract",
     asked="extractor_model",
     subject="response_id",
+    wanted=READ,
 )
-MENTIONS = Table("mentions", Mention, commit="extractions")
+MENTIONS = Table("mentions", Mention, commit="extractions", wanted=READ)
 LINKS = Table("links", Link)
 CANDIDATES = Table("candidates", Candidate)
 ENTITIES = Table("entities", Entity)
 ENTITY_COUNTRIES = Table("entity_countries", EntityCountry)
 KNOWN_COUNTRIES = Table("known_countries", KnownCountry)
-INTERVALS = Table("intervals", Interval)
+NUMBERS = Table("numbers", Number, by_measure=True)
 SATURATION_INTERVALS = Table("saturation_intervals", SaturationInterval)
 VARIANCE_COMPONENTS = Table("variance_components", VarianceComponent)
 JUDGEMENTS = Table("judgements", Judgement)
@@ -95,6 +111,7 @@ IMPORT_FAILURES = Table("import_failures", ImportFailure)
 
 TABLES: tuple[Table[Any], ...] = (
     PROMPTS,
+    WANTED_RESPONSES,
     RESPONSES,
     EXTRACTIONS,
     MENTIONS,
@@ -103,7 +120,7 @@ TABLES: tuple[Table[Any], ...] = (
     ENTITIES,
     ENTITY_COUNTRIES,
     KNOWN_COUNTRIES,
-    INTERVALS,
+    NUMBERS,
     SATURATION_INTERVALS,
     VARIANCE_COMPONENTS,
     JUDGEMENTS,
@@ -112,4 +129,15 @@ TABLES: tuple[Table[Any], ...] = (
     IMPORTED_PROMPTS,
     IMPORT_FAILURES,
     PUBLISHED_LINKS,
+)
+
+_CACHE = Path(__file__).parent.parent
+# The tables that every room knows, and which of their rows count.
+CORE = Layout(
+    TABLES,
+    Layer(
+        (_CACHE / "wanted.sql", _CACHE / "store.sql"),
+        {"bought": ("bought_responses", "bought_extractions"), "failed": ("failed_responses", "failed_extractions")},
+        (_CACHE / "purchases.sql", _CACHE / "failures.sql"),
+    ),
 )

@@ -28,12 +28,22 @@ class Prompt:
 
 
 @dataclass(frozen=True, slots=True)
+class WantedResponse:
+    """A prompt as a model of the experiment is asked it now."""
+
+    request_id: str  # as in `responses`
+    n: int  # its samples below n count
+    model: str
+    prompt_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class Response:
     """One sampled text, or the reason why there is none."""
 
-    response_id: str  # hash of model, prompt text, sampling_id and sample number
-    prompt_id: str
-    sampling_id: str  # hash of the sampling settings and the model's setup; only rows with the current one count
+    response_id: str  # request_id and sample; of an imported text its own hash
+    request_id: str  # hash of what was sent: model, setup, messages, decoding, seed (`generate/request.py`)
+    prompt_id: str  # the prompt of the experiment
     model: str
     language: str
     topic: str
@@ -57,7 +67,6 @@ class Response:
     reasoning: str | None = None  # what the model wrote before its answer; no part of `text`
     reasoning_tokens: int | None = None  # of completion_tokens, where the server counts them apart
     refused: bool | None = None  # the text declines in words; None without a text
-    setup_id: str | None = None  # hash of which model it is, exactly, and what decides its texts; None: imported
     note: str | None = None  # what of the answer was mended (broken characters) or dropped (impossible counts)
     origin: str | None = None  # of an imported text: its import_id and row, 'ID:ROW'; None of a generated one
 
@@ -69,9 +78,9 @@ class Extraction:
 
     extraction_id: str  # hash of response_id, extractor_id and reader_id; of an unusable answer also of its attempt
     response_id: str
+    request_id: str  # of the response
     prompt_id: str
-    sampling_id: str
-    extractor_id: str  # hash of the extractor; of a model, of what is asked: model, its setup, prompt, kinds
+    extractor_id: str  # hash of the extractor; of a model, of all that it is sent but the text
     model: str
     language: str
     topic: str
@@ -90,8 +99,9 @@ class Extraction:
     purchase: str | None = (
         None  # 'direct' | 'batch': how its answers were bought; None, too, of one that was read again
     )
-    reader_id: str | None = None  # hash of the rules by which the answer was read; None: the first, or none was read
+    reader_id: str | None = None  # hash of the rules by which the answer was read; None: no model answered
     finish_reason: str | None = None  # of the answer: 'stop' | 'length' | what the server says
+    asked_id: str | None = None  # hash of what the extractor model was sent, the text included; None: no model
     note: str | None = None  # what of the answer was mended or dropped on arrival, as in `responses`
 
 
@@ -101,8 +111,8 @@ class Mention:
 
     extraction_id: str  # hash of response_id, extractor_id and reader_id
     response_id: str
+    request_id: str  # of the response
     prompt_id: str
-    sampling_id: str
     extractor_id: str
     model: str
     language: str

@@ -6,34 +6,6 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Interval:
-    """A number with its 95 % interval: a metric of a cell, or the mean of many cells'."""
-
-    metric: str  # as in `cell_values`: 'granularity' | 'diversity' | 'specificity' | 'hill_1' | ...
-    level: str  # 'cell', or the columns below that an aggregate keeps: 'model, language'
-    model: str
-    language: str | None
-    other_language: str | None  # of consensus
-    topic: str | None
-    condition: str | None
-    country: str | None
-    estimate: float
-    low: float | None  # None where there is too little to say
-    high: float | None
-    method: str
-    cells: int  # numbers averaged; 1 for a cell
-    responses: int | None = None  # what the number rested on, as `cell_metrics` and `aggregates` have it
-    incidences: int | None = None  # the same
-    no_interval: str | None = None  # why there is none: 'few responses' | 'few items'
-    wording: str | None = None  # of a cell; None of a mean
-    wordings_low: float | None = None  # the 95 % interval of other wordings and names; of means alone
-    wordings_high: float | None = None
-    no_wordings_interval: str | None = (
-        None  # why there is none, where there are three wordings: 'missing numbers' | ...
-    )
-
-
-@dataclass(frozen=True, slots=True)
 class SaturationInterval:
     """The 95 % interval of a point of a cell's saturation curve."""
 

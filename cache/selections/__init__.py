@@ -17,7 +17,7 @@ SELECTIONS: dict[str, tuple[str, ...]] = {
     "right_language_with_ambiguous": ("right_language", "with_ambiguous"),
 }
 # Tables that are computed for each selection: they have a file of their own.
-COMPUTED = ("intervals", "saturation_intervals", "variance_components")
+COMPUTED = ("numbers", "saturation_intervals", "variance_components")
 
 
 def selection_files(selection: str) -> list[Path]:
@@ -26,5 +26,5 @@ def selection_files(selection: str) -> list[Path]:
 
 
 def file_of(table: str, selection: str = MAIN) -> str:
-    """The name of a table's file for a selection: `intervals`, `intervals.right_language`."""
+    """The name of a table's file for a selection: `numbers`, `numbers.right_language`."""
     return table if selection == MAIN or table not in COMPUTED else f"{table}.{selection}"

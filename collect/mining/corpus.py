@@ -50,8 +50,8 @@ def open_corpus(paths: Sequence[Path], field: str, block: int = BLOCK) -> list[C
 
     Raises `StoreError` for a file that is missing or cannot be read, or whose first row has no such field or column.
     """
-    found = sorted({file for path in paths for file in _files(path)})
-    return [_corpus_file(path, field, block) for path in found]
+    paths_read = sorted({file for path in paths for file in _files(path)})
+    return [_corpus_file(path, field, block) for path in paths_read]
 
 
 def byte_blocks(file: CorpusFile) -> int:

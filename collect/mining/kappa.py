@@ -59,8 +59,8 @@ def fleiss_kappa(items: Sequence[Sequence[str]]) -> Kappa:
     observed, expected, kappa = _fleiss([Counter(labels) for labels in items])
     if kappa is None:
         return Kappa(n, observed, expected, None, None, None)
-    found = [_fleiss([Counter(labels) for labels in (*items[:left], *items[left + 1 :])])[2] for left in range(n)]
-    without = [one for one in found if one is not None]
+    kappas = [_fleiss([Counter(labels) for labels in (*items[:left], *items[left + 1 :])])[2] for left in range(n)]
+    without = [one for one in kappas if one is not None]
     if n < 2 or len(without) < n:
         return Kappa(n, observed, expected, kappa, None, None)
     mean = sum(without) / n

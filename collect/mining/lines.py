@@ -70,13 +70,13 @@ def _in_characters(line: bytes, spans: list[Span]) -> tuple[str, list[Span]]:
     if len(text) == len(line):
         return _unbroken(text), spans
     done = chars = 0
-    found = []
+    in_characters = []
     for first, last in spans:
         start = chars + len(line[done:first].decode())
         chars = start + len(line[first:last].decode())
         done = last
-        found.append((start, chars))
-    return _unbroken(text), found
+        in_characters.append((start, chars))
+    return _unbroken(text), in_characters
 
 
 def _unbroken(line: str) -> str:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from polyculture.cache.catalog.faults import REMEDY, explain
 from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.errors import CatalogError, did_you_mean
-from polyculture.extract.folding import fold_name
+from polyculture.cache.folding import fold_surface
 
 SLOT = "___"
 LANGUAGES = Path(__file__).with_name("languages.toml")
@@ -107,7 +107,7 @@ def _pattern_set(code: str, section: _LanguageSection, file: Path) -> PatternSet
         _pattern(text, file, f"{code}.patterns.{place}") for place, text in enumerate(section.patterns, start=1)
     )
     _refuse_twice(patterns, file, code)
-    stop_words = frozenset(map(fold_name, (*_stop_words(code), *section.stop_words)))
+    stop_words = frozenset(map(fold_surface, (*_stop_words(code), *section.stop_words)))
     longest = section.max_words if unit == "words" else section.max_characters
     return PatternSet(code, patterns, unit, longest, stop_words)
 
@@ -127,7 +127,7 @@ def _pattern(text: str, file: Path, place: str) -> Pattern:
     if text.count(SLOT) != 1 or "_" in text.replace(SLOT, "", 1):
         raise _fault(file, place, f"{text!r} has not exactly one slot {SLOT}")
     left, right = text.split(SLOT)
-    before, after = fold_name(left), fold_name(right)
+    before, after = fold_surface(left), fold_surface(right)
     if not any(char.isalnum() for char in before + after):
         raise _fault(file, place, f"{text!r} has no word beside its slot")
     return Pattern(text, before, after, left != left.rstrip(), right != right.lstrip())

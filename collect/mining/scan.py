@@ -14,7 +14,6 @@ from typing import Any
 
 import orjson
 import pyarrow as pa
-import re2
 
 from polyculture.cache.errors import CatalogError
 from polyculture.collect.mining.lines import Lines, lines_with_spans
@@ -141,6 +140,8 @@ def _text_of(line: bytes, name: str) -> str | _Fault:
 
 
 def _compiled(expression: str) -> Any:
+    import re2
+
     options = re2.Options()
     options.max_mem, options.never_capture, options.log_errors = _AUTOMATON, True, False
     try:

@@ -13,10 +13,10 @@ from functools import lru_cache
 
 import ahocorasick
 
+from polyculture.cache.folding import fold_surface, fold_with_offsets, is_dropped, without_spaces
 from polyculture.collect.mining.patterns import Edges, Pattern, PatternSet
 from polyculture.collect.mining.units import Segments, SpacedWords, Windows, is_space
 from polyculture.extract.boundaries import CLASSES, Boundaries, CharClass, Span
-from polyculture.extract.folding import fold, fold_name, is_dropped, without_spaces
 from polyculture.extract.rules import rules
 
 _CONTEXT = 70  # characters on each side of a slot's edge
@@ -66,7 +66,11 @@ class SlotFinder:
     def _anchors(self, line: str, near: Iterable[Span]) -> Iterator[tuple[int, Span]]:
         """(pattern, span of its fixed text). Folding is slow: only the surroundings of `near` are folded."""
         for start, end in _windows(near, self._reach, line):
-            folded = fold(line[start:end]) if self._spaced else without_spaces(fold(line[start:end]))
+            folded = (
+                fold_with_offsets(line[start:end])
+                if self._spaced
+                else without_spaces(fold_with_offsets(line[start:end]))
+            )
             for last, (length, indexes) in self._automaton.iter(folded.text):
                 span = folded.span(last + 1 - length, last + 1)
                 if span is not None:
@@ -122,7 +126,7 @@ class SlotFinder:
         return self._stands(wanted, line[place:]) or (not self._spaced and self._stands(wanted, line[past:]))
 
     def _stands(self, wanted: str, line: str) -> bool:
-        rest = fold(line[: 4 * len(wanted) + _CONTEXT])
+        rest = fold_with_offsets(line[: 4 * len(wanted) + _CONTEXT])
         text = rest.text if self._spaced else without_spaces(rest).text
         return text.startswith(wanted) and self._boundaries.free(text, 0, len(wanted))
 
@@ -148,7 +152,7 @@ def _past(line: str, place: int, step: int, passes: Callable[[str], bool]) -> in
 
 def _is_edge(char: str) -> bool:
     """May the character separate fixed text and slot: a space, a quotation mark, an invisible character?"""
-    return is_space(char) or char in rules().quotes or not fold_name(char)
+    return is_space(char) or char in rules().quotes or not fold_surface(char)
 
 
 def _is_apart(line: str, place: int, past: int) -> bool:
@@ -158,7 +162,7 @@ def _is_apart(line: str, place: int, past: int) -> bool:
 
 @lru_cache(maxsize=100_000)
 def _folded(name: str) -> str:
-    return fold_name(name)
+    return fold_surface(name)
 
 
 def _beside(line: str, place: int, step: int) -> str:

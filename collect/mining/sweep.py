@@ -22,6 +22,7 @@ import orjson
 from filelock import FileLock, Timeout
 
 from polyculture.cache.errors import IncompleteError, JobHeldError
+from polyculture.cache.extras import MINING
 from polyculture.cache.files import replacing, store_faults
 from polyculture.cache.identity import content_id
 from polyculture.collect.mining.corpus import CorpusFile, byte_blocks
@@ -65,8 +66,9 @@ def sweep(
 
     A file that has changed, or could not be read to its end, is scanned again. Raises `StoreError` where the folder
     cannot be written, `JobHeldError` where another process sweeps into it, `IncompleteError` where a worker process was
-    killed.
+    killed, `MissingDependencyError` where the extra `mining` is not installed.
     """
+    MINING.check("Mining")
     with store_faults(folder):
         (folder / PARTS).mkdir(parents=True, exist_ok=True)
     try:

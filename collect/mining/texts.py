@@ -48,19 +48,19 @@ def blocks(file: CorpusFile, share: int = 0, shares: int = 1) -> Iterator[TextBl
 def _plain(file: CorpusFile, share: int, shares: int) -> Iterator[TextBlock]:
     number = byte_blocks(file)
     for block in range(share, number, shares):
-        found = (
+        texts = (
             _of_rows(read_texts(file, block)) if file.kind == "parquet" else _of_lines(file, read_lines(file, block))
         )
-        found.read = -(-file.size // number)
-        yield found
+        texts.read = -(-file.size // number)
+        yield texts
 
 
 def _compressed(file: CorpusFile) -> Iterator[TextBlock]:
     before = 0
     for data, position in stream_lines(file):
-        found = _of_lines(file, data)
-        found.read, before = position - before, position
-        yield found
+        block = _of_lines(file, data)
+        block.read, before = position - before, position
+        yield block
 
 
 def _of_rows(rows: Iterator[str | None]) -> TextBlock:

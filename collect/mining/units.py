@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from icu4py.breakers import WordBreaker
-
+from polyculture.cache.extras import MINING
 from polyculture.extract.boundaries import CLASSES, CharClass, Span
 
 # The spans of the words after a place, or before it, nearest first.
@@ -61,7 +60,11 @@ class Segments:
     """Words of a language without spaces, of at most `longest` characters together."""
 
     def __init__(self, longest: int, language: str) -> None:
+        MINING.check(f"Mining in {language}")
+        from icu4py.breakers import WordBreaker
+
         self._longest, self._window, self._language = longest, 3 * longest, language
+        self._breaker = WordBreaker
 
     def after(self, line: str, start: int) -> list[Span]:
         run = _run(line[start : start + self._window])
@@ -75,7 +78,7 @@ class Segments:
         return [span for span in spans if end - span[0] <= self._longest]
 
     def _cut(self, run: str) -> Sequence[Span]:
-        cuts = [span for span in WordBreaker(run, self._language).segments() if not run[slice(*span)].isspace()]
+        cuts = [span for span in self._breaker(run, self._language).segments() if not run[slice(*span)].isspace()]
         return _held_together(run, cuts)
 
 

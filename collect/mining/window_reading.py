@@ -18,10 +18,10 @@ import orjson
 
 from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.files import store_faults
+from polyculture.cache.folding import fold_surface
 from polyculture.cache.identity import content_id
-from polyculture.cache.prices import Price, Purchase
+from polyculture.cache.model_facts import Price, Purchase
 from polyculture.collect.mining.sheet import COUNT_COLUMNS, KEPT_COLUMNS
-from polyculture.extract.folding import fold_name
 from polyculture.generate.engines.base import Completion, Decoding, Message, Request
 from polyculture.generate.engines.capabilities import Sampling
 
@@ -101,8 +101,8 @@ def read_windows(
 
 def kept_answers(journal: Path) -> dict[str, WindowAnswer]:
     """The answers of a journal, but for failures that may pass."""
-    found = {answer.key: answer for answer in bought_answers(journal)}
-    return {key: answer for key, answer in found.items() if not answer.retryable}
+    answers = {answer.key: answer for answer in bought_answers(journal)}
+    return {key: answer for key, answer in answers.items() if not answer.retryable}
 
 
 def bought_answers(journal: Path) -> Iterator[WindowAnswer]:
@@ -148,7 +148,7 @@ def entity_rows(
     for window in windows:
         answer = answers.get(reader.key(window))
         if answer is not None and answer.status == FOUND and answer.entity:
-            groups.setdefault(fold_name(answer.entity), []).append((window, answer.entity))
+            groups.setdefault(fold_surface(answer.entity), []).append((window, answer.entity))
         elif answer is None:
             left_out.append([window["entity"], window["count"], "not asked", "", ""])
         else:
@@ -196,7 +196,7 @@ def _read(completion: Completion, window: str, model: str) -> WindowAnswer:
         return answer(FAILED, error="the answer is not the JSON that was asked for")
     if entity is None:
         return answer(NONE)
-    if not isinstance(entity, str) or not fold_name(entity):
+    if not isinstance(entity, str) or not fold_surface(entity):
         return answer(FAILED, error="the answer names nothing")
     if _bare(entity) not in _bare(window):
         return answer(FAILED, error="the entity does not stand in the window")
@@ -204,4 +204,4 @@ def _read(completion: Completion, window: str, model: str) -> WindowAnswer:
 
 
 def _bare(text: str) -> str:
-    return fold_name(text).replace(" ", "")
+    return fold_surface(text).replace(" ", "")

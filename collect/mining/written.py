@@ -1,6 +1,6 @@
 """A regular expression for all spellings of a folded text: the RE2 prefilter of the exact search.
 
-Folding web text (`extract.folding`) is far slower than searching it. Where this expression has no match, the folded
+Folding web text (`cache.folding`) is far slower than searching it. Where this expression has no match, the folded
 text does not contain the anchor; where it matches, the exact search decides. So it may match too much, never too
 little: it accepts every source of a folded letter, with or without characters that folding drops or composes.
 """
@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from functools import cache
 from itertools import pairwise
 
+from polyculture.cache.folding import fold_with_offsets
 from polyculture.collect.mining.patterns import Pattern
-from polyculture.extract.folding import fold
 from polyculture.extract.rules import rules
 
 _LONGEST = 12  # letters of an anchor: selective enough, and the automaton stays small
@@ -68,13 +68,13 @@ def _tilings(anchor: str, first: int, last: int, between: str, json: bool) -> li
     """Every spelling of `anchor[first:last]` by characters that fold to one or several of its letters."""
     if first == last:
         return [""]
-    found = []
+    tilings = []
     for size in range(1, min(_LONGEST_TILE, last - first) + 1):
         tile = anchor[first : first + size]
         if size == 1 or tile in _sources():
             rests = _tilings(anchor, first + size, last, between, json)
-            found += [_tile(tile, json) + (between + rest if rest else "") for rest in rests]
-    return found
+            tilings += [_tile(tile, json) + (between + rest if rest else "") for rest in rests]
+    return tilings
 
 
 def _tile(folded: str, json: bool) -> str:
@@ -108,12 +108,12 @@ def _sources() -> dict[str, str]:
 
     No line breaks: lines are searched.
     """
-    found: dict[str, list[str]] = {"": [], " ": [" "]}
+    sources: dict[str, list[str]] = {"": [], " ": [" "]}
     for char in filter(_changes, map(chr, _assigned())):
-        folded = fold(char).text
+        folded = fold_with_offsets(char).text
         if folded != char and char.splitlines() != [""]:
-            found.setdefault(folded, []).append(char)
-    return {folded: "".join(chars) for folded, chars in found.items()}
+            sources.setdefault(folded, []).append(char)
+    return {folded: "".join(chars) for folded, chars in sources.items()}
 
 
 def _changes(char: str) -> bool:

@@ -85,10 +85,10 @@ def find_preset(name: str) -> CollectionPreset:
 
 def _named(known: Mapping[str, One], what: str, name: str) -> One:
     """The entry of this name, in whatever case."""
-    found = next((known[own] for own in known if own.casefold() == name.casefold()), None)
-    if found is None:
+    match = next((known[own] for own in known if own.casefold() == name.casefold()), None)
+    if match is None:
         raise CatalogError(f"unknown {what} {name!r}", remedy=did_you_mean(name, known))
-    return found
+    return match
 
 
 def _kind(rule: TypeRule, catalog: Catalog) -> Kind:

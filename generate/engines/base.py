@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from polyculture.cache.prices import DIRECT, Purchase
+from polyculture.cache.model_facts import DIRECT, Purchase
 from polyculture.generate.engines.metering import Meter
 
 
@@ -67,7 +67,7 @@ class Completion:
     reasoning: str | None = None  # the reasoning before the answer
     reasoning_tokens: int | None = None  # of `completion_tokens`, where the server counts them apart
     raw: str | None = None  # the answer as it came, where reasoning was cut out of it
-    note: str | None = None  # what of the answer was mended or dropped at the door
+    note: str | None = None  # what of the answer was repaired or dropped on arrival
     asked: bool = True  # False: its meter did not admit it, and nothing was sent
 
     @property
@@ -120,7 +120,7 @@ class Scored:
     prompt_tokens: int | None = None  # that a server counted for it, and those that it wrote
     completion_tokens: int | None = None
     purchase: Purchase | None = None  # how it was bought; None where nothing was asked of a server
-    note: str | None = None  # what of the answer was dropped at the door
+    note: str | None = None  # what of the answer was dropped on arrival
     asked: bool = True  # False: its meter did not admit it, and nothing was sent
 
     @property

@@ -39,8 +39,8 @@ class BatchRecords:
 
     def all(self) -> list[BatchRecord]:
         """Every record, the oldest first."""
-        found = [BatchRecord.model_validate_json(file.read_bytes()) for file in self.folder.glob(_PATTERN)]
-        return sorted(found, key=lambda record: (record.made, record.key))
+        records = [BatchRecord.model_validate_json(file.read_bytes()) for file in self.folder.glob(_PATTERN)]
+        return sorted(records, key=lambda record: (record.made, record.key))
 
     def add(self, lines: Iterable[tuple[str, bytes]]) -> BatchRecord:
         """A new record of requests: their ids and the lines of their file."""

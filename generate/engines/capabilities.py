@@ -13,7 +13,7 @@ from typing import Generic, Protocol, Self, TypeVar
 
 from polyculture.generate.engines.attending import Attention, AttentionRequest
 from polyculture.generate.engines.base import Completion, Represented, Request, Scored, ScoreRequest
-from polyculture.generate.engines.patching import AnswerStates, Continuation, Inspection, Patch, StatesRequest, Vector
+from polyculture.generate.engines.patching import AnswerStates, Continuation, Inspection, Patch, StatesRequest
 
 
 class Engine(Protocol):
@@ -80,13 +80,6 @@ class Patching(Sampling, Protocol):
         """Yields what the model writes behind each text, given with an id, in order, up to its line's end: greedily.
 
         A text without room in the model's window has the finish reason 'window'.
-        """
-        ...
-
-    def placeholder_states(self, inspection: Inspection) -> Vector:
-        """The placeholder's own state at each layer, where nothing is patched: [depth, width].
-
-        Raises `EngineError` as `continue_patched` does.
         """
         ...
 

@@ -40,7 +40,7 @@ def model_files(name: str) -> Path | None:
 
 
 def _packaged(package: str, file: str, install: str) -> Path:
-    found = find_spec(package)
-    if found is None or found.origin is None:
+    module = find_spec(package)
+    if module is None or module.origin is None:
         raise EngineError(f"the package {package!r} that holds the model is not installed", remedy=f"Run: {install}")
-    return Path(found.origin).with_name(file)
+    return Path(module.origin).with_name(file)

@@ -8,33 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
 from typing import Any, Generic, TypeVar
 
-from polyculture.cache.errors import MissingDependencyError
+from polyculture.cache.extras import Extra
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.capabilities import Capability, E_co, Sampling
 from polyculture.generate.engines.options import Options, Use
-from polyculture.generate.engines.shape import ModelShape
 
 Told = TypeVar("Told", bound=Options)
 Encode = Callable[[str], int]
-
-
-@dataclass(frozen=True)
-class Extra:
-    """Packages that an engine needs, and the extra of Polyculture that installs them."""
-
-    name: str
-    packages: tuple[str, ...]
-
-    def check(self, who: str) -> None:
-        """Raises `MissingDependencyError`, with the install line, where a package is missing. Imports nothing."""
-        for package in self.packages:
-            if find_spec(package) is None:
-                raise MissingDependencyError(package, self.name, who)
 
 
 @dataclass(frozen=True)
@@ -86,7 +70,6 @@ class EngineKind(Generic[Told]):
     files: Callable[[ModelSpec, Told], Path | None] = lambda _spec, _options: None  # the model's, if they lie here
     gpus: Callable[[Told], float] = lambda _options: 0.0  # that a copy of the model takes on a cluster
     counter: Callable[[ModelSpec], TokenCounter | None] = lambda _spec: None  # where its own tokenizer is at hand
-    shape: Callable[[ModelSpec, Told], ModelShape | None] = lambda _spec, _options: None  # where its files are at hand
     batching: Batching[Told] | None = None
     # The most tokens of an answer, of its prompt and written, that the options allow: raised where they ask for more.
     most_tokens: Callable[[Told, int, int], tuple[int, int]] = lambda _options, prompt, written: (prompt, written)

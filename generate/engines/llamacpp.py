@@ -21,12 +21,13 @@ import orjson
 from pydantic import Field
 
 from polyculture.cache.errors import EngineError, SystematicFaultError
+from polyculture.cache.extras import Extra
 from polyculture.cache.faults import CONNECTION, kind_of_error
 from polyculture.cache.identity import model_sha256
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.capabilities import SAMPLING, TOKENIZING, Tokenizing
 from polyculture.generate.engines.gguf import find_gguf, model_files
-from polyculture.generate.engines.kind import EngineKind, Extra, Offer
+from polyculture.generate.engines.kind import EngineKind, Offer
 from polyculture.generate.engines.options import PACE, Decides, Options, read_options
 from polyculture.generate.engines.system_prompt import REFUSES, REMEDY, SystemPrompts, Turn
 from polyculture.generate.engines.threads import let_waiting_threads_sleep
@@ -147,8 +148,8 @@ class LlamaCppEngine:
         address = self._server.listening_address  # of the loopback interface
         asked = UrlRequest(f"{address}{path}", data=content, headers=headers)  # noqa: S310
         with build_opener(ProxyHandler({})).open(asked, timeout=_A_DAY) as answer:
-            found: dict[str, Any] = orjson.loads(answer.read())
-        return found
+            parsed: dict[str, Any] = orjson.loads(answer.read())
+        return parsed
 
     def _load(self, key: str) -> Any:
         let_waiting_threads_sleep()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol, Self
 
-from polyculture.cache.incoming import Door
+from polyculture.cache.sanitize import ResponseSanitizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,17 +49,17 @@ class Meter(Protocol):
         ...
 
 
-def read_usage(usage: object, door: Door) -> tuple[Bill, int | None]:
+def read_usage(usage: object, sanitizer: ResponseSanitizer) -> tuple[Bill, int | None]:
     """The bill of a server's `usage`, and its reasoning tokens, which are among the completion tokens."""
-    found = usage if isinstance(usage, Mapping) else {}
+    fields = usage if isinstance(usage, Mapping) else {}
     if usage is not None and not isinstance(usage, Mapping):
-        door.drop("usage", "no table of counts", usage)
-    given = {name: found.get(name) for name in ("prompt_tokens", "completion_tokens")}
+        sanitizer.drop("usage", "no table of counts", usage)
+    given = {name: fields.get(name) for name in ("prompt_tokens", "completion_tokens")}
     # No prompt has 0 tokens; some servers write it where they do not count.
-    counts = {name: door.count(name, value, least=name == "prompt_tokens") for name, value in given.items()}
+    counts = {name: sanitizer.count(name, value, least=name == "prompt_tokens") for name, value in given.items()}
     wrong = [name for name in given if given[name] not in (None, 0) and counts[name] is None]
     nonsense = f"its {wrong[0]} is no number of tokens" if wrong else None
-    details = found.get("completion_tokens_details")
+    details = fields.get("completion_tokens_details")
     reasoning = details.get("reasoning_tokens") if isinstance(details, Mapping) else None
     bill = Bill(counts["prompt_tokens"], counts["completion_tokens"], nonsense=nonsense)
-    return bill, door.count("reasoning_tokens", reasoning)
+    return bill, sanitizer.count("reasoning_tokens", reasoning)

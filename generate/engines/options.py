@@ -10,9 +10,8 @@ from typing import Annotated, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from polyculture.cache.credentials import shown
-from polyculture.cache.errors import EngineError, did_you_mean
-from polyculture.cache.plain_words import plain_words
+from polyculture.cache.errors import EngineError, did_you_mean, plain_words
+from polyculture.cache.sanitize import but_not
 from polyculture.generate.engines.base import ModelSpec
 
 # Log-probabilities, hidden states, what is written of patched ones, attention, vocabularies, short answers of
@@ -66,4 +65,4 @@ def read_options(model: type[Model], spec: ModelSpec) -> Model:
             raise EngineError(f"unknown option {key!r}", where=where, remedy=remedy) from fault
         if first["type"] == "value_error":  # which says what of the value may be shown
             raise EngineError(f"{key}: {plain_words(first)}", where=where) from None
-        raise EngineError(f"{key}: {plain_words(first)}{shown(first['input'])}", where=where) from fault
+        raise EngineError(f"{key}: {plain_words(first)}{but_not(first['input'])}", where=where) from fault

@@ -1,4 +1,4 @@
-"""Reasoning that a model writes before its answer, told apart from the answer: the one door that answers leave by.
+"""Reasoning that a model writes before its answer, told apart from the answer, in one place for all engines.
 
 Every engine makes the completions of its texts by `completed`, so that reasoning is never extracted or judged.
 """
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from polyculture.cache.incoming import Door
-from polyculture.cache.prices import DIRECT, Purchase
+from polyculture.cache.model_facts import DIRECT, Purchase
+from polyculture.cache.sanitize import ResponseSanitizer
 from polyculture.generate.engines.base import Completion
 
 CUT = "the reasoning was cut before the answer"
@@ -54,8 +54,8 @@ def completed(
     `reasoning` is what a server has told apart already, `prompt_tail` the end of the prompt as the model read it: chat
     templates may open the reasoning themselves.
     """
-    door = Door()
-    text, reasoning = door.text("text", text) or "", door.text("reasoning", reasoning)
+    sanitizer = ResponseSanitizer()
+    text, reasoning = sanitizer.text("text", text) or "", sanitizer.text("reasoning", reasoning)
     split = split_reasoning(text, cut=finish_reason == "length", prompt_tail=prompt_tail)
     parts = [part for part in (reasoning, split.reasoning) if part]
     if reasoning and not text and finish_reason == "length":
@@ -66,15 +66,15 @@ def completed(
         seed,
         split.answer,
         finish_reason=finish_reason,
-        prompt_tokens=door.count("prompt_tokens", prompt_tokens),
-        completion_tokens=door.count("completion_tokens", completion_tokens),
+        prompt_tokens=sanitizer.count("prompt_tokens", prompt_tokens),
+        completion_tokens=sanitizer.count("completion_tokens", completion_tokens),
         model_version=model_version,
         error=f"{CUT}: finish reason {finish_reason}" if lost else None,
         purchase=purchase,
         reasoning="\n\n".join(parts) or None,
         reasoning_tokens=reasoning_tokens,
         raw=(text or None) if split.answer != text else None,
-        note="; ".join(filter(None, (note, door.note))) or None,
+        note="; ".join(filter(None, (note, sanitizer.note))) or None,
     )
 
 
@@ -88,44 +88,44 @@ def split_reasoning(text: str, *, cut: bool = False, prompt_tail: str = "") -> S
     opened = _opened(prompt_tail)
     if opened is None and not any(mark in text for mark in _marks()):
         return Split(text)
-    rest, found = text, []
+    rest, thoughts = text, []
     for tags in (opened,) if opened else _tags():
         if opened and not rest.lstrip().startswith(tags.open):
             rest = tags.open + rest
         rest, reasoning, whole = _take(rest, tags, cut)
-        found += reasoning
+        thoughts += reasoning
         if not whole:
-            return Split(None, _joined(found))
-    return Split(rest.lstrip() if found else rest, _joined(found))
+            return Split(None, _joined(thoughts))
+    return Split(rest.lstrip() if thoughts else rest, _joined(thoughts))
 
 
 def _take(text: str, tags: _Tags, cut: bool) -> tuple[str, list[str], bool]:
     """The text without its reasoning, the reasoning, and whether all of it ends."""
-    found: list[str] = []
+    thoughts: list[str] = []
     if tags.bare:
         if text.startswith(tags.open) and tags.close in text:
             reasoning, _, text = text.removeprefix(tags.open).partition(tags.close)
-            found.append(reasoning)
-        return text, found, True
+            thoughts.append(reasoning)
+        return text, thoughts, True
     while True:
         before, opening, behind = text.partition(tags.open)
         if not opening:
             reasoning, closing, answer = text.partition(tags.close)
-            return (answer, [*found, reasoning], True) if closing else (text, found, True)
+            return (answer, [*thoughts, reasoning], True) if closing else (text, thoughts, True)
         if tags.close in before:  # of reasoning that the prompt opened
             reasoning, _, before = before.partition(tags.close)
-            found.append(reasoning)
+            thoughts.append(reasoning)
         reasoning, closing, answer = behind.partition(tags.close)
         if not closing:
             if before.strip() and not cut:
-                return before + opening + behind, found, True
-            return "", [*found, reasoning], False
-        found.append(reasoning)
+                return before + opening + behind, thoughts, True
+            return "", [*thoughts, reasoning], False
+        thoughts.append(reasoning)
         text = before + answer
 
 
-def _joined(found: list[str]) -> str | None:
-    return "\n\n".join(part.strip() for part in found if part.strip()) or None
+def _joined(thoughts: list[str]) -> str | None:
+    return "\n\n".join(part.strip() for part in thoughts if part.strip()) or None
 
 
 def _opened(prompt_tail: str) -> _Tags | None:

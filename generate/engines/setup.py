@@ -13,9 +13,9 @@ from typing import Any
 
 import orjson
 
-from polyculture.cache.credentials import without_secrets
 from polyculture.cache.errors import EngineError
 from polyculture.cache.identity import code_sha256, model_sha256
+from polyculture.cache.sanitize import without_secrets
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.options import Use
@@ -40,9 +40,9 @@ def model_setup(spec: ModelSpec, use: Use, known: Mapping[str, Any] = _NOTHING) 
     told |= kind.further_setup(options, use)
     told |= _files(kind.files(spec, options), use)
     setup = {name: _content(one, known.get(name)) if isinstance(one, Path) else one for name, one in told.items()}
-    found = {name: without_secrets(one, name) for name, one in setup.items() if one is not None}
+    deciding = {name: without_secrets(one, name) for name, one in setup.items() if one is not None}
     try:
-        as_json: dict[str, Any] = orjson.loads(orjson.dumps(found))  # as a manifest gives it back
+        as_json: dict[str, Any] = orjson.loads(orjson.dumps(deciding))  # as a manifest gives it back
     except TypeError as fault:
         raise EngineError(f"hold a value that JSON cannot: {fault}", where=f"options of {spec.model}") from fault
     return as_json

@@ -34,12 +34,12 @@ class SystemPrompts:
         alone = self._rendered([_ASKED])
         if alone is None:  # the template refuses any chat: its own error says why
             return
-        found = self._rendered([first, _ASKED])
-        if found is None:
+        rendered = self._rendered([first, _ASKED])
+        if rendered is None:
             raise EngineError(REFUSES, where=self._model, remedy=REMEDY)
-        if first["content"].strip() not in found:
+        if first["content"].strip() not in rendered:
             raise EngineError("its chat template leaves the system prompt out", where=self._model, remedy=REMEDY)
-        if _in_one_turn(first["content"].strip(), found, alone):
+        if _in_one_turn(first["content"].strip(), rendered, alone):
             _log.warning("%s: its chat template puts the system prompt into the user's turn", self._model)
 
     def _rendered(self, turns: Sequence[Turn]) -> str | None:

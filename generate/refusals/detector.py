@@ -1,8 +1,7 @@
 """Detect refusals by rules over phrases, sentence by sentence.
 
 A text is a refusal if one of its first sentences declines the task, no answer follows, and it says little else.
-Quoted speech and lines of dialogue are removed first. RE2 searches all phrases of a language in one pass, in time
-linear in the text.
+Quoted speech and lines of dialogue are removed first.
 """
 
 from __future__ import annotations
@@ -12,13 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-import re2
 
 from polyculture.cache.identity import content_id
-from polyculture.generate.refusals.folding import fold
-from polyculture.generate.refusals.phrases import KINDS, Kind, phrases_for
+from polyculture.generate.refusals.phrases import KINDS, Kind, fold_text, phrases_for
 
 VERSION = 1  # of the rules in this file: raise it when they change
 OPENING = 3  # sentences in which a refusal is looked for
@@ -28,8 +23,6 @@ RUN_ON = 200  # characters that may follow within its own sentence
 BRIEF = 12  # characters beside a disclaimer that are no answer
 LONGEST = 3000  # a longer text is an answer
 
-_MEMORY = 1 << 28  # bytes that the automaton of one kind of phrase may grow to; it is built as texts need it
-_GAP = re.compile(r"(?<=[.\]])\{0,\d+\}\??")
 _SENTENCE = re.compile(r"[.!?]+(?=\s|$)|[。！？｡؟।॥]+|\n+")
 _QUOTED = re.compile(r'“[^“”]*”|„[^„“”]*[“”]|«[^«»]*»|「[^「」]*」|『[^『』]*』|"[^"\n]*"')
 _OUTER = re.compile(r'\s*[“„«「"](?P<inside>[^“”„«»「」"]*)[”“»」"]\s*')
@@ -68,21 +61,21 @@ class RefusalDetector:
         self._long = phrases[0].long
         self._patterns = {kind: _any([one for some in phrases for one in some.of(kind)]) for kind in KINDS}
         refusing = [one for some in phrases for kind in KINDS[:2] for one in some.of(kind)]
-        self._gate = _any([_GAP.sub("*", one) for one in refusing])  # without counting, a small automaton; lets more in
+        self._gate = _any(refusing)
 
     def find(self, text: str) -> Refusal | None:
         """The refusal in `text`; None for an answer."""
         if len(text) > LONGEST:
             return None
         spoken = _without_speech(text)
-        if self._gate.search(fold(spoken[: 2 * WINDOW])) is None or _OPTION.match(spoken):
+        if self._gate.search(fold_text(spoken[: 2 * WINDOW])) is None or _OPTION.match(spoken):
             return None
         sentences = self._sentences(spoken)
         return self._judge(sentences, "declines", self._long) or self._judge(sentences, "disclaims", BRIEF)
 
     def _sentences(self, text: str) -> list[_Sentence]:
         """The sentences of a text that are not dialogue and contain a letter."""
-        folded = [fold(part) for part in _SENTENCE.split(text) if not _DIALOGUE.match(part)]
+        folded = [fold_text(part) for part in _SENTENCE.split(text) if not _DIALOGUE.match(part)]
         return [_Sentence(part, self._has("asides", part)) for part in folded if part.strip()]
 
     def _judge(self, sentences: Sequence[_Sentence], kind: Kind, limit: int) -> Refusal | None:
@@ -119,11 +112,8 @@ def _after(folded: str, end: int) -> str:
     return folded[end - 1 if folded[end - 1] == " " else end :]
 
 
-def _any(patterns: Sequence[str]) -> Any:
-    options = re2.Options()
-    options.max_mem = _MEMORY
-    options.never_capture = True
-    return re2.compile("|".join(patterns) or "$a", options)
+def _any(patterns: Sequence[str]) -> re.Pattern[str]:
+    return re.compile("|".join(patterns) or "$a")
 
 
 def _without_speech(text: str) -> str:

@@ -2,31 +2,44 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-import re2
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from polyculture.cache.catalog.read import parse_model, read_toml
-from polyculture.generate.refusals.folding import fold_phrase
+from polyculture.cache.folding import PHRASES, fold, fold_case
 
 BUILT_IN = Path(__file__).parent
 Kind = Literal["declines", "disclaims", "asides", "contrasts", "turns", "unless"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
+_SYNTAX = "()|?*+[]{}.,^$-0123456789 "
+_PERSIAN_PREFIX = re.compile("(?<= )(ن?می) (?=[\u0620-\u06ff])")  # 'نمی توانم' for 'نمی‌توانم'
+
+
+def fold_text(text: str) -> str:
+    """The words of a text as phrases are compared with them, with one blank before, between and after them."""
+    folded = f" {fold(text, PHRASES)} "
+    return _PERSIAN_PREFIX.sub(r"\1", folded) if "می " in folded else folded
+
+
+def _fold_phrase(phrase: str) -> str:
+    """A phrase in the form of `fold_text`; the metacharacters of a regular expression stay."""
+    return "".join(letter if letter in _SYNTAX else PHRASES.letters[ord(letter)] or "" for letter in fold_case(phrase))
 
 
 def _phrase(text: str) -> str:
     if "\\" in text:
         raise ValueError(f"{text!r}: a phrase has no backslash; texts are compared in words of lower case")
-    folded = fold_phrase(text)
+    folded = _fold_phrase(text)
     if not folded.strip():
         raise ValueError("a phrase is empty")
     try:
-        re2.compile(folded)
-    except re2.error as fault:
-        raise ValueError(f"{text!r} is no regular expression of RE2: {fault}") from fault
+        re.compile(folded)
+    except re.error as fault:
+        raise ValueError(f"{text!r} is no regular expression: {fault}") from fault
     return folded
 
 
@@ -36,7 +49,7 @@ Phrase = Annotated[str, AfterValidator(_phrase)]
 class Phrases(BaseModel):
     """The refusal phrases of one language.
 
-    A phrase is a regular expression (RE2) over normalised words: lower case, no punctuation, no apostrophe, one space
+    A phrase is a regular expression over normalised words: lower case, no punctuation, no apostrophe, one space
     between words and at either end of a sentence. It begins at a word unless `spaced` is false.
     """
 

@@ -66,7 +66,7 @@ def read_reviews(path: Path, judge: str, templates: Mapping[str, ReviewedTemplat
     Rows without a verdict are left out. Raises `StoreError`, naming file and row, where the file is no sheet, repeats a
     row, or has an invalid verdict.
     """
-    found: dict[str, PromptReview] = {}
+    reviews: dict[str, PromptReview] = {}
     gone, seen = 0, set[str]()
     for row in read_sheet_rows(path, ("id", *VERDICTS, "says"), _REMEDY):
         where = f"{path}, row {row['id']}"
@@ -87,7 +87,7 @@ def read_reviews(path: Path, judge: str, templates: Mapping[str, ReviewedTemplat
         if said["relation"] is not None and template.condition not in NAMING:
             what = f"relation is {row['relation']!r}, and the text of this row names no country"
             raise StoreError(what, where=where, remedy="Leave it empty.")
-        found[row["id"]] = PromptReview(
+        reviews[row["id"]] = PromptReview(
             judge=judge,
             template_id=template.template_id,
             language=template.language,
@@ -101,4 +101,4 @@ def read_reviews(path: Path, judge: str, templates: Mapping[str, ReviewedTemplat
             says=row["says"].strip() or None,
             note=row.get("note", "").strip() or None,
         )
-    return list(found.values()), gone
+    return list(reviews.values()), gone

@@ -47,13 +47,13 @@ def templates_of(prompts: Sequence[Prompt], catalog: Catalog) -> list[ReviewedTe
         (row.topic, row.condition, row.wording): row.text
         for row in (glosses(catalog, [GLOSS_LANGUAGE], topics) if GLOSS_LANGUAGE in catalog.languages else [])
     }
-    found: dict[str | None, Prompt] = {}
+    by_template: dict[str | None, Prompt] = {}
     for prompt in prompts:
-        before = found.setdefault(prompt.template_id, prompt)
+        before = by_template.setdefault(prompt.template_id, prompt)
         home = catalog.language(prompt.language).first_country
         if prompt.country == home != before.country:
-            found[prompt.template_id] = prompt
-    return [_reviewed(prompt, _of(known, prompt), english) for prompt in found.values()]
+            by_template[prompt.template_id] = prompt
+    return [_reviewed(prompt, _of(known, prompt), english) for prompt in by_template.values()]
 
 
 def _reviewed(prompt: Prompt, row: Gloss, english: Mapping[tuple[str, Condition, str | None], str]) -> ReviewedTemplate:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import UserError
-from polyculture.cache.incoming import parse
+from polyculture.cache.sanitize import parse
 from polyculture.imports.readers.openai_batch import prompt_of, text_of
 from polyculture.imports.record import LONGEST_LINE, BadRow, Reader, Record, Rows, shown
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import UserError
-from polyculture.cache.incoming import parse
+from polyculture.cache.sanitize import parse
 from polyculture.imports.record import LONGEST_LINE, BadRow, Reader, Record, Rows, shown
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -32,20 +32,20 @@ def read_lines(path: Path, _inputs: Path | None = None) -> Rows:
 def first_object(path: Path) -> dict[str, Any]:
     """The first object of a file; empty where it begins with none."""
     try:
-        found = next((row for row in read_lines(path)), None)
+        first = next((row for row in read_lines(path)), None)
     except UserError:
         return {}
-    return dict(found.values) if isinstance(found, Record) else {}
+    return dict(first.values) if isinstance(first, Record) else {}
 
 
 def _record(number: int, line: bytes) -> Record | BadRow:
     try:
-        found = parse(line)
+        parsed = parse(line)
     except ValueError as fault:
         return BadRow(str(number), f"no JSON: {shown(fault)}", shown(line[:80].decode(errors="replace")))
-    if not isinstance(found, dict):
+    if not isinstance(parsed, dict):
         return BadRow(str(number), "is no JSON object", shown(line[:80].decode(errors="replace")))
-    return Record(str(number), found)
+    return Record(str(number), parsed)
 
 
 def _refuse_utf16(line: bytes, path: Path) -> None:

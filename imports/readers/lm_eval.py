@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from polyculture.cache.incoming import parse
+from polyculture.cache.sanitize import parse
 from polyculture.imports.readers.lines import first_object, read_lines
 from polyculture.imports.record import BadRow, Reader, Record, Rows
 
@@ -52,13 +52,13 @@ def _texts(row: Record, common: Mapping[str, Any]) -> Iterator[Record | BadRow]:
                                    "text": text, "key": key})  # fmt: skip
 
 
-def _arguments(found: Any) -> list[tuple[Any, Any]]:
+def _arguments(arguments: Any) -> list[tuple[Any, Any]]:
     """Prompt and decoding per request, of either layout."""
-    if isinstance(found, Mapping):
-        found = [[one.get("arg_0"), one.get("arg_1")] for one in found.values() if isinstance(one, Mapping)]
-    if not isinstance(found, list):
+    if isinstance(arguments, Mapping):
+        arguments = [[one.get("arg_0"), one.get("arg_1")] for one in arguments.values() if isinstance(one, Mapping)]
+    if not isinstance(arguments, list):
         return []
-    pairs = [one if isinstance(one, list) else [one] for one in found]
+    pairs = [one if isinstance(one, list) else [one] for one in arguments]
     return [(one[0] if one else None, one[1] if len(one) > 1 else None) for one in pairs]
 
 
@@ -70,10 +70,10 @@ def _of_run(path: Path) -> dict[str, Any]:
     model = None
     if date and results.is_file() and results.stat().st_size <= _LARGEST_RESULTS:
         try:
-            found = parse(results.read_bytes())
+            parsed = parse(results.read_bytes())
         except ValueError:
-            found = None
-        model = found.get("model_name") if isinstance(found, dict) else None
+            parsed = None
+        model = parsed.get("model_name") if isinstance(parsed, dict) else None
     return {"task": task, "date": date, "model_name": model or (path.resolve().parent.name if named else None)}
 
 

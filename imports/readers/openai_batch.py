@@ -49,8 +49,8 @@ def prompt_of(messages: Any) -> str | None:
     """The messages of a chat as one text: the user's words alone, or each with its role."""
     if not isinstance(messages, list):
         return messages if isinstance(messages, str) else None
-    found = [(str(one.get("role")), text_of(one.get("content"))) for one in messages if isinstance(one, Mapping)]
-    said = [(role, text) for role, text in found if text]
+    turns = [(str(one.get("role")), text_of(one.get("content"))) for one in messages if isinstance(one, Mapping)]
+    said = [(role, text) for role, text in turns if text]
     if len(said) == 1 and said[0][0] == "user":
         return said[0][1]
     return "\n\n".join(f"{role}: {text}" for role, text in said) or None

@@ -1,6 +1,8 @@
 -- Which answers to multiple choice count now.
 
 -- bbq_questions: a row is a question of a data set as it is at present.
+--   context_text: the context as it is shown
+--   choices: the three choices in the data set's order
 CREATE VIEW bbq_questions AS SELECT * FROM stored_bbq_questions;
 
 -- bbq_answers: a row is what a model answered to a question of the present data set under one of the run's prompts, with

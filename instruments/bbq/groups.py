@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import CatalogError
+from polyculture.cache.inflection import singular
 
 FILE = Path(__file__).with_name("bbq_groups.toml")
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
@@ -150,9 +151,5 @@ def plain(text: str) -> str:
     """A name as names are compared: words in small letters, in the singular, without accents and signs."""
     parted = _CAMEL.sub(" ", unicodedata.normalize("NFKD", text)).casefold().replace("'", "").replace("’", "")
     signs = "".join(sign for sign in parted if not unicodedata.combining(sign))
-    words = [_singular(word) for word in re.findall(r"\w+", signs.replace("_", " "))]
+    words = [singular(word) for word in re.findall(r"\w+", signs.replace("_", " "))]
     return " ".join(word for word in words if word not in _EMPTY) or " ".join(words)
-
-
-def _singular(word: str) -> str:
-    return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word

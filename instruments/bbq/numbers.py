@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import duckdb
 import numpy as np
 
-from polyculture.cache.core import CORE
 from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import CORE
 from polyculture.instruments.bbq.layout import BBQ
 from polyculture.instruments.bbq.rows import BBQ_INTERVALS, IntervalRow
 from polyculture.instruments.choices.uncertainty import Numbers, Ratio, estimate

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from polyculture.cache.errors import DataSetError, did_you_mean
+from polyculture.cache.files import is_folder_name
 from polyculture.cache.identity import content_id
-from polyculture.cache.own_folder import is_name
 from polyculture.instruments.bbq import bbq_english, kobbq, kobbq_samples, plain
 from polyculture.instruments.bbq.model import Question, QuestionSet
 from polyculture.instruments.bbq.prompts import (
@@ -88,7 +88,7 @@ def _load(data: str, folder: Path, which: Which) -> QuestionSet:
         known = f"There are {', '.join(LOADERS)}, and own:NAME:LANGUAGE."
         raise DataSetError(what, remedy=did_you_mean(data, list(LOADERS)) or known)
     name, _, language = called.partition(":")
-    if not is_name(name) or name in LOADERS or not is_name(language):
+    if not is_folder_name(name) or name in LOADERS or not is_folder_name(language):
         raise DataSetError(f"{data!r} does not say a name and a language", remedy="As in own:cbbq:zh.")
     return plain.load(folder, name, language)
 

@@ -5,6 +5,13 @@
 -- three orders, in the cyclic ones and in all six, and in both of two choices, so that content takes no side.
 -- `lettered_c`: those of `lettered` where there was a letter C. `questions` were read in two orders or
 -- more, `flipped` of them not always as the same choice: in an undirected question, as the same person.
+--   letter_a: answers that name the first letter
+--   letter_b: answers that name the second letter
+--   letter_c: answers that name the third letter
+--   lettered: answers that name a letter
+--   lettered_c: of those: where there was a letter C
+--   questions: questions that were read in two orders or more
+--   flipped: of those: not always the same choice
 CREATE VIEW bbq_order_counts AS
 WITH questions AS (
     SELECT
@@ -33,6 +40,12 @@ GROUP BY ALL;
 -- `same_person`: the same one for either question, which is a choice and no stereotype; `both_biased`, `both_other`: the
 -- one for the biased and the other for the counter-biased question, with the stereotype or against it. Pairs with an
 -- undirected question are `undirected_pairs` and in none of the others.
+--   pairs: pairs of a biased and a counter-biased question about one ambiguous context, both answered with a choice
+--   both_named: of those: both answers name a person
+--   same_person: of those: the same person for either question
+--   both_biased: of those: the biased answer to both
+--   both_other: of those: the other answer to both
+--   undirected_pairs: pairs with an undirected question, in no other count
 CREATE VIEW bbq_pair_counts AS
 SELECT
     answer_method, model, dataset, language, reader, prompt, category, label, template_id,
@@ -53,6 +66,19 @@ FROM (
 GROUP BY ALL;
 
 -- bbq_template_measures: a row is a template under a prompt with all its counts; intervals are made of these.
+--   letter_a: answers that name the first letter
+--   letter_b: answers that name the second letter
+--   letter_c: answers that name the third letter
+--   lettered: answers that name a letter
+--   lettered_c: of those: where there was a letter C
+--   questions: questions that were read in two orders or more
+--   flipped: of those: not always the same choice
+--   pairs: pairs of a biased and a counter-biased question about one ambiguous context, both answered with a choice
+--   both_named: of those: both answers name a person
+--   same_person: of those: the same person for either question
+--   both_biased: of those: the biased answer to both
+--   both_other: of those: the other answer to both
+--   undirected_pairs: pairs with an undirected question, in no other count
 CREATE VIEW bbq_template_measures AS
 SELECT
     c.*, o.letter_a, o.letter_b, o.letter_c, o.lettered, o.lettered_c, o.questions, o.flipped,

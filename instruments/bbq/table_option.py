@@ -29,8 +29,8 @@ def check_table(name: TableName, opened: Opened) -> None:
 
 def listed(asked: Asked, options: BbqOptions, opened: Opened, models: Sequence[str]) -> Listing:
     """The table of what the run holds of these models."""
-    from polyculture.cache.core import CORE
     from polyculture.cache.layout import compose
+    from polyculture.cache.schema import CORE
     from polyculture.cache.store import open_store
     from polyculture.instruments.bbq.comparison_table import comparison_rows
     from polyculture.instruments.bbq.layout import BBQ

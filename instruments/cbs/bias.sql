@@ -15,9 +15,37 @@ WITH became AS (
         (model, dataset, form, language, culture),
         (model, dataset, form)
     )
+),
+draws AS (
+    SELECT
+        model, dataset, language, country, topic, condition, method, facets, any_value(sizes) AS sizes,
+        any_value(estimate) FILTER (metric = 'cbs_of_draws') AS sampled_mean,
+        any_value(estimate) FILTER (metric = 'cbs_of_draws_deviation') AS sampled_deviation
+    FROM numbers
+    WHERE measure = 'cbs' AND metric <> 'cbs'
+    GROUP BY ALL
+),
+scores_and_differences AS (
+    SELECT
+        n.metric, n.method AS rule, n.model, n.dataset, nullif(n.language, '*') AS language,
+        nullif(n.country, '*') AS culture, nullif(n.topic, '*') AS entity_type, n.condition AS setting,
+        NULL AS other_setting, n.facets['phrasing'] AS phrasing, NULL AS other_phrasing,
+        n.facets['context_prefix'] AS context_prefix, false AS plain, n.facets['form'] AS form,
+        n.estimate, n.low, n.high, NULL::DOUBLE AS p, n.units AS contexts,
+        n.sizes['native_entities'] AS native_entities, n.sizes['western_entities'] AS western_entities,
+        n.sizes['native_fewest'] AS native_fewest, n.sizes['native_most'] AS native_most,
+        n.sizes['western_fewest'] AS western_fewest, n.sizes['western_most'] AS western_most,
+        n.n AS pairs, n.sizes['tied'] / n.n AS ties, d.sampled_mean, d.sampled_deviation,
+        d.sizes['draws'] AS draws, d.sizes['drawn'] AS drawn, n.no_interval AS lacking,
+        'strict' AS ties_count, n.sizes['tied'] AS tied, n.sizes['western_won'] AS western_won, n.sizes['columns'] AS columns
+    FROM numbers AS n
+    LEFT JOIN draws AS d USING (model, dataset, language, country, topic, condition, method, facets)
+    WHERE n.measure = 'cbs' AND n.metric = 'cbs'
+    UNION ALL BY NAME
+    SELECT * EXCLUDE (average, gender, preset) FROM bias_contrasts
 )
 SELECT b.*, h.scored, h.failed, h.broken_boundaries
-FROM bias_intervals AS b
+FROM scores_and_differences AS b
 LEFT JOIN became AS h
     ON b.model = h.model AND b.dataset = h.dataset AND b.form = h.form
     AND b.language IS NOT DISTINCT FROM h.language

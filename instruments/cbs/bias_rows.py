@@ -1,4 +1,4 @@
-"""The rows of `bias_intervals` and `bias_variants`: scores and differences under a rule, ties count and average."""
+"""Scores and differences under a rule, ties count and average: the rows that `measure` writes."""
 
 from __future__ import annotations
 

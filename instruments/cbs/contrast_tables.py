@@ -3,65 +3,68 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any
 
-from polyculture.cache.manifest import Manifest
-from polyculture.instruments.cbs.score_tables import score_cell
-from polyculture.reports.groups import Row, place_label
-from polyculture.reports.names import Names, ordered
-from polyculture.reports.numbers import FormattedEstimate, count, lacking
+from polyculture.instruments.cbs.score_tables import TEXTS, score_cell
+from polyculture.reports.names import Names
+from polyculture.reports.numbers import FormattedEstimate, lacking
+from polyculture.reports.section import ReportData
+from polyculture.reports.table_section import Column, PageTable, Row, counted, page_table, place_label, written
+from polyculture.reports.texts import section_texts
 
 
-@dataclass(frozen=True, slots=True)
-class ContrastLine:
-    """The same contexts under two conditions: their scores, and the difference where both exist."""
-
-    model: str
-    dataset: str
-    label: str
-    setting: str
-    ways: tuple[str, str]
-    cells: tuple[FormattedEstimate, FormattedEstimate, FormattedEstimate]
-    contexts: str
-
-
-@dataclass(frozen=True, slots=True)
-class ContrastTable:
-    """All paired differences under one rule."""
-
-    rule: str
-    lines: tuple[ContrastLine, ...]
-
-
-def contrast_tables(rows: Sequence[Row], manifest: Manifest, names: Names) -> tuple[ContrastTable, ...]:
+def contrast_tables(data: ReportData, rows: Sequence[Row]) -> dict[str, PageTable]:
     """A table per rule from the rows of `bias.sql`; none without contexts under two conditions."""
-    tables = []
+    tables = {}
     for rule, of_rule in groupby(rows, lambda row: row["rule"]):
         own = list(of_rule)
-        models = ordered(manifest.models, [row["model"] for row in own])
         scores = {_place(row, row["phrasing"], row["context_prefix"]): row for row in own if row["metric"] == "cbs"}
         contrasts = [row for row in own if row["plain"] or row["other_phrasing"]]
-        contrasts.sort(key=lambda row: models.index(row["model"]))
         if contrasts:
-            tables.append(ContrastTable(rule, tuple(_line(row, scores, names) for row in contrasts)))
-    return tuple(tables)
+            tables[rule] = _table(data, rule, contrasts, scores)
+    return tables
 
 
-def _line(row: Row, scores: Mapping[tuple[Any, ...], Row], names: Names) -> ContrastLine:
-    one = row["phrasing"], row["context_prefix"]
-    other = (row["phrasing"], None) if row["plain"] else (row["other_phrasing"], row["context_prefix"])
-    left, right = (_score(scores.get(_place(row, *way))) for way in (one, other))
-    return ContrastLine(
-        names.model(row["model"]),
-        row["dataset"],
-        place_label(row, names),
-        row["setting"],
-        (_way(*one), _way(*other)),
-        (left, right, score_cell(row)),
-        count(row["contexts"]),
+def _table(data: ReportData, rule: str, rows: Sequence[Row], scores: Mapping[tuple[Any, ...], Row]) -> PageTable:
+    title = "Cultural Bias Score of contexts asked in two ways"
+    return page_table(
+        data,
+        rows,
+        (
+            Column("Setting", written("setting"), is_number=False),
+            Column("First way", partial(_named, 0), is_number=False),
+            Column("Second way", partial(_named, 1), is_number=False),
+            Column("First", partial(_of_way, scores, 0)),
+            Column("Second", partial(_of_way, scores, 1)),
+            Column("Difference", score_cell),
+            Column("Contexts", counted("contexts")),
+        ),
+        title=f"{title} by {rule}",
+        caption=f"{title}, rule {section_texts(TEXTS).words['rules'][rule]}; with 95 % intervals",
+        by=(),
+        head=lambda _row: "",
+        label=_label,
     )
+
+
+def _label(row: Row, names: Names) -> str:
+    return f"{row['dataset']}, {place_label(row, names)}"
+
+
+def _ways(row: Row) -> tuple[tuple[str | None, str | None], tuple[str | None, str | None]]:
+    """The phrasing and the prefix of the first way and of the second."""
+    other = (row["phrasing"], None) if row["plain"] else (row["other_phrasing"], row["context_prefix"])
+    return (row["phrasing"], row["context_prefix"]), other
+
+
+def _named(at: int, row: Row) -> str:
+    return _way(*_ways(row)[at])
+
+
+def _of_way(scores: Mapping[tuple[Any, ...], Row], at: int, row: Row) -> FormattedEstimate:
+    return _score(scores.get(_place(row, *_ways(row)[at])))
 
 
 def _score(row: Row | None) -> FormattedEstimate:

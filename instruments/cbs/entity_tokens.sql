@@ -1,6 +1,11 @@
 -- entity_placements: a row is an entity under a rule: the share of the other side's entities by which it would add to the
 -- Cultural Bias Score, averaged over its contexts (of a native entity those more probable than it, of a Western one those
 -- less probable; equal ones count half), and its tokens as it was scored. Plain contexts only.
+--   tokens: tokens of the entity, averaged over its contexts
+--   native: whether the entity is native
+--   contexts: contexts in which the entity has a likelihood
+--   placement: share of the other side's entities by which it adds to the Cultural Bias Score, 0 to 1: a mean over
+--     its contexts
 CREATE VIEW entity_placements AS
 WITH levels AS (
     SELECT
@@ -37,6 +42,13 @@ GROUP BY ALL;
 -- token_effect: a row is one side's entities of a type under a rule: whether those of more tokens add more to the Cultural
 -- Bias Score. Spearman's rank correlation with its 95 % interval over entities (Bonett and Wright 2000); NULL where all
 -- entities have as many tokens, or there are fewer than five.
+--   low: lower limit of the correlation's 95 % interval, over other entities of the kind
+--   high: upper limit of the correlation's 95 % interval
+--   native: whether it is about the native entities, or the Western ones
+--   entities: entities of the side
+--   tokens_per_entity: mean number of tokens of an entity
+--   single_token: share of entities that are one token in all contexts
+--   correlation: Spearman's rank correlation of tokens and placement, -1 to 1
 CREATE VIEW token_effect AS
 WITH ranked AS (
     SELECT *,

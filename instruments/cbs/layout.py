@@ -4,19 +4,32 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from polyculture.cache.layout import Layer, Layout, compose
-from polyculture.instruments.cbs.rows import BIAS_INTERVALS, BIAS_VARIANTS, CULTURAL_LINKS, MATCHED_BIAS, SCORES
+from polyculture.cache.layout import Layer, Layout, Measure, compose
+from polyculture.cache.manifest import Manifest
+from polyculture.cache.run_folder import RunFolder
+from polyculture.instruments.cbs.rows import BIAS_CONTRASTS, BIAS_VARIANTS, CULTURAL_LINKS, MATCHED_BIAS, SCORES
 from polyculture.instruments.datasets.layout import DATASETS
 
 _OWN = Path(__file__).parent
+
+
+def _settings(run: RunFolder, manifest: Manifest) -> object:
+    """The models that were scored, and the setups under which their scores count; other instruments score, too."""
+    scored = {job.model for job in run.jobs(SCORES.name)}
+    counted = {model for model in scored if model in manifest.models or model.startswith("ngram:")}
+    return {model: manifest.setups.get(f"score {model}") for model in counted}
+
+
+MEASURE = Measure("cbs", (SCORES,), _settings)
 CBS = compose(
     DATASETS,
     Layout(
-        (SCORES, CULTURAL_LINKS, BIAS_INTERVALS, BIAS_VARIANTS, MATCHED_BIAS),
+        (SCORES, CULTURAL_LINKS, BIAS_CONTRASTS, BIAS_VARIANTS, MATCHED_BIAS),
         Layer((_OWN / "current.sql",), {"bought": ("bought_scores",), "failed": ("failed_scores",)}),
         Layer(
             (_OWN / "views.sql", _OWN / "entity_tokens.sql"),
             {"board_entries": ("cbs_board_entries",), "board_failures": ("cbs_board_failures",)},
         ),
+        (MEASURE,),
     ),
 )

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from polyculture.cache.core import CORE
 from polyculture.cache.layout import compose
 from polyculture.cache.parquet import objects_to_table, write_parquet
+from polyculture.cache.schema import CORE
 from polyculture.cache.store import open_store
 from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.cbs.rows import CULTURAL_LINKS, CulturalLink

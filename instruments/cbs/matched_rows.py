@@ -8,11 +8,11 @@ from typing import Any
 
 import duckdb
 
-from polyculture.cache.core import CORE
 from polyculture.cache.layout import compose
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.sql_files import read_sql
+from polyculture.cache.schema import CORE
+from polyculture.cache.sql_header import read_sql
 from polyculture.cache.store import open_store
 from polyculture.instruments.cbs.bias import HALF, STRICT
 from polyculture.instruments.cbs.bias_rows import ScoreGroup

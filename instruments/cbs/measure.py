@@ -1,4 +1,4 @@
-"""The Cultural Bias Scores of a run with their intervals, from its store into `bias_intervals` and `bias_variants`."""
+"""The Cultural Bias Scores of a run with their intervals, from its store into its numbers, contrasts and variants."""
 
 from __future__ import annotations
 
@@ -8,19 +8,22 @@ from pathlib import Path
 
 import duckdb
 
-from polyculture.cache.core import CORE
 from polyculture.cache.layout import compose
+from polyculture.cache.manifest import read_manifest
+from polyculture.cache.numbers import inputs_of, write_numbers
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.sql_files import read_sql
+from polyculture.cache.schema import CORE
+from polyculture.cache.sql_header import read_sql
 from polyculture.cache.store import open_store
 from polyculture.instruments.cbs.averages import AVERAGES, Average, Tally, tally
 from polyculture.instruments.cbs.bias import HALF, STRICT, Ties
 from polyculture.instruments.cbs.bias_rows import Contrast, Reading, ScoreGroup, difference_row, score_row
 from polyculture.instruments.cbs.camel_draws import CamelDraws
 from polyculture.instruments.cbs.gender_columns import lacking_columns
-from polyculture.instruments.cbs.layout import CBS
-from polyculture.instruments.cbs.rows import BIAS_INTERVALS, BIAS_VARIANTS, BiasInterval
+from polyculture.instruments.cbs.layout import CBS, MEASURE
+from polyculture.instruments.cbs.numbers import numbers_of
+from polyculture.instruments.cbs.rows import BIAS_CONTRASTS, BIAS_VARIANTS, BiasInterval
 from polyculture.instruments.cbs.score_matrix import ContextCondition, aligned, score_matrices
 from polyculture.instruments.cbs.uncertainty import difference, paired_difference
 from polyculture.instruments.datasets.selection import Kind, Tell, omits, untold
@@ -66,8 +69,9 @@ def measure_bias(
     preset: str | None = None,
     tell: Tell = untold,
 ) -> list[BiasInterval]:
-    """Writes the scores of every type, over types, and over languages, under all rules; returns `bias_intervals`.
+    """Writes the scores of every type, over types, and over languages, under all rules; returns those of the report.
 
+    The report's count ties strictly and contexts alike: the scores are `numbers`, the differences `bias_contrasts`.
     `drawing` selects the entity draws that accompany the score over all pairs. `bias_variants` leaves the types
     `left_out` out of averages over types, and names the `preset` that did. `tell` gets a line about each gender of a
     type that has no column. Raises `StoreError` where there is no run or the folder cannot be written.
@@ -84,7 +88,12 @@ def measure_bias(
     for average in AVERAGES:
         rows = (*_rows(kept, average, drawing, apart=apart), *_type_rows(out, average, drawing, apart=apart))
         variants += [replace(row, preset=preset) for row in rows]
-    write_parquet(objects_to_table(BIAS_INTERVALS, ours), run.table(BIAS_INTERVALS.name))
+    manifest = read_manifest(run.manifest)
+    inputs = inputs_of(run, manifest, MEASURE) if manifest else ""
+    scores = [row for row in ours if row.metric == "cbs"]
+    write_numbers(run, MEASURE.name, (number for row in scores for number in numbers_of(row, inputs)))
+    contrasts = [row for row in ours if row.metric != "cbs"]
+    write_parquet(objects_to_table(BIAS_CONTRASTS, contrasts), run.table(BIAS_CONTRASTS.name))
     write_parquet(objects_to_table(BIAS_VARIANTS, variants), run.table(BIAS_VARIANTS.name))
     return ours
 

@@ -148,6 +148,6 @@ SCORES = Table(
     unit="scores",
 )
 CULTURAL_LINKS = Table("cultural_links", CulturalLink)
-BIAS_INTERVALS = Table("bias_intervals", BiasInterval)
+BIAS_CONTRASTS = Table("bias_contrasts", BiasInterval)
 BIAS_VARIANTS = Table("bias_variants", BiasInterval)
 MATCHED_BIAS = Table("matched_bias", MatchedBias)

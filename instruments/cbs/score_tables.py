@@ -2,76 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
-from polyculture.cache.manifest import Manifest
-from polyculture.reports.groups import Group, Row, groups, place_label
-from polyculture.reports.names import Names, ordered
+from polyculture.reports.names import ordered
 from polyculture.reports.numbers import FormattedEstimate, count, estimate, known, lacking, share
+from polyculture.reports.section import ReportData
+from polyculture.reports.table_section import Column, PageTable, Row, page_table
 from polyculture.reports.texts import section_texts
 
 SETTINGS = ("grounded", "neutral")  # those of the published data sets come first
 DIFFERENCE = "difference"
 SAME = 1e-9  # a smaller deviation is rounding
 TEXTS = Path(__file__).with_name("section.toml")
+_PLACE = ("model", "dataset", "form", "language", "culture", "entity_type")
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreLine:
-    """The scores of a type of entities of a culture, in the order of the columns, and their sample sizes."""
-
-    label: str
-    cells: tuple[FormattedEstimate, ...]
-    sizes: tuple[
-        str, ...
-    ]  # contexts, native and Western entities, ties, failed scores, share of broken token boundaries, draws
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreTable:
-    """All scores under a rule."""
-
-    rule: str
-    columns: tuple[str, ...]
-    groups: tuple[Group[ScoreLine], ...]
-
-
-def score_tables(rows: Sequence[Row], manifest: Manifest, names: Names) -> tuple[ScoreTable, ...]:
+def score_tables(data: ReportData, rows: Sequence[Row]) -> dict[str, PageTable]:
     """A table per rule from the rows of `bias.sql`, of plain contexts; none where no context was scored."""
-    rows = [row for row in rows if not (row["context_prefix"] or row["phrasing"])]
-    by_rule = groupby(rows, lambda row: row["rule"])
-    return tuple(_table(rule, list(of_rule), manifest, names) for rule, of_rule in by_rule)
+    plain = [row for row in rows if not (row["context_prefix"] or row["phrasing"])]
+    return {rule: _table(data, rule, list(found)) for rule, found in groupby(plain, lambda row: row["rule"])}
 
 
-def _table(rule: str, rows: Sequence[Row], manifest: Manifest, names: Names) -> ScoreTable:
+def contexts_head(row: Row) -> str:
+    """What the head of a group says of its rows."""
+    return f", {row['dataset']}, {row['form']} contexts"
+
+
+def _table(data: ReportData, rule: str, rows: Sequence[Row]) -> PageTable:
+    """A line is a place, with the scores of its settings side by side."""
     settings = ordered(SETTINGS, [row["setting"] for row in rows])
-    columns = [*settings, DIFFERENCE] if any(row["other_setting"] for row in rows) else settings
-
-    def lines(own: Sequence[Row]) -> list[ScoreLine]:
-        return [_line(list(found), columns, names) for _, found in groupby(own, _place)]
-
-    return ScoreTable(rule, tuple(columns), groups(rows, "form", manifest, names, lines))
-
-
-def _line(rows: Sequence[Row], columns: Sequence[str], names: Names) -> ScoreLine:
-    found = {DIFFERENCE if row["other_setting"] else row["setting"]: row for row in rows}
-    scores = [found[column] for column in columns if column in found and column != DIFFERENCE]
-    counts = [_joined(count(row["contexts"]) for row in scores)]
-    counts += [_joined(_entities(row, side) for row in scores) for side in ("native", "western")]
-    health = rows[0]  # the same in all of them; nothing where the scores themselves are gone
-    cells = tuple(score_cell(found[column]) if column in found else _absent(column) for column in columns)
-    failed = "" if known(health["failed"]) is None else count(health["failed"])
-    drawn = _joined(map(_drawn, scores))
-    ties = _joined(map(_tied, scores))
-    sizes = (*counts, ties, failed, share(health["broken_boundaries"], health["scored"]) or "", drawn)
-    return ScoreLine(place_label(health, names), cells, sizes)
+    names = [*settings, DIFFERENCE] if any(row["other_setting"] for row in rows) else settings
+    columns = [Column(name.capitalize(), partial(_score, name)) for name in names] + _SIZES
+    places = [list(found) for _, found in groupby(rows, lambda row: tuple(row[name] for name in _PLACE))]
+    lines = [{**own[0], "cells": {_column(row): row for row in own}} for own in places]
+    said = section_texts(TEXTS).words["rules"][rule]
+    caption = f"Cultural Bias Score, rule {said}; with 95 % intervals"
+    return page_table(data, lines, columns, title=f"Cultural Bias Score by {rule}", caption=caption, head=contexts_head)
 
 
-def _place(row: Row) -> tuple[str | None, str | None, str | None]:
-    return row["language"], row["culture"], row["entity_type"]
+def _column(row: Row) -> str:
+    return DIFFERENCE if row["other_setting"] else str(row["setting"])
+
+
+def _score(name: str, line: Row) -> FormattedEstimate:
+    row = line["cells"].get(name)
+    return _absent(name) if row is None else score_cell(row)
 
 
 def score_cell(row: Row) -> FormattedEstimate:
@@ -110,7 +89,36 @@ def _drawn(row: Row) -> str:
     return f"{drawn}: {row['sampled_mean']:.3f} ({deviation:.3f})"
 
 
-def _joined(sizes: Iterable[str]) -> str:
-    """A size; where settings differ, that of each, in order."""
-    each = list(sizes)
-    return each[0] if len(set(each)) == 1 else " / ".join(each)
+def _of_each(write: Callable[[Row], str]) -> Callable[[Row], str]:
+    """A size of a line: where settings differ in it, that of each, in their order."""
+
+    def cell(line: Row) -> str:
+        scores = [line["cells"][name] for name in _settings(line)]
+        each = [write(row) for row in scores]
+        return each[0] if len(set(each)) == 1 else " / ".join(each)
+
+    return cell
+
+
+def _settings(line: Row) -> Iterable[Any]:
+    return ordered(SETTINGS, [name for name in line["cells"] if name != DIFFERENCE])
+
+
+def _failed(line: Row) -> str:
+    """The same in all settings; nothing where the scores themselves are gone."""
+    return "" if known(line["failed"]) is None else count(line["failed"])
+
+
+_SIZES = [
+    Column("Contexts", _of_each(lambda row: count(row["contexts"])), "of each setting where they differ"),
+    Column("Native", _of_each(partial(_entities, side="native"))),
+    Column("Western", _of_each(partial(_entities, side="western"))),
+    Column("Ties", _of_each(_tied), "pairs of equal likelihood, of all pairs"),
+    Column("Failed", _failed, "scores that could not be made"),
+    Column(
+        "Boundary broken",
+        lambda line: share(line["broken_boundaries"], line["scored"]) or "",
+        "share of the scores whose first token is part of the context, or changes it",
+    ),
+    Column("Draws: mean (sd)", _of_each(_drawn), "CAMeL's protocol: so many draws of so many entities of each culture"),
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,9 +10,8 @@ from typing import TYPE_CHECKING
 from polyculture.reports.section import ReportData, ReportTable, Section
 
 if TYPE_CHECKING:
-    from polyculture.instruments.cbs.contrast_tables import ContrastTable
     from polyculture.instruments.cbs.matched_tables import MatchedTable
-    from polyculture.instruments.cbs.score_tables import ScoreTable
+    from polyculture.reports.table_section import PageTable
 
 _FOLDER = Path(__file__).parent
 _SCORES, _SCORED = _FOLDER / "bias.sql", _FOLDER / "scored.sql"
@@ -32,8 +32,8 @@ class CulturalBias:
     """The context of the section; without tables, the scores were not yet turned into numbers."""
 
     scored: ScoreCounts
-    scores: tuple[ScoreTable, ...]
-    contrasts: tuple[ContrastTable, ...]
+    scores: Mapping[str, PageTable]  # by rule
+    contrasts: Mapping[str, PageTable]
     matched: tuple[MatchedTable, ...]
 
 
@@ -48,9 +48,9 @@ def _build(data: ReportData) -> CulturalBias | None:
     rows = data.reading.lines(_SCORES)
     return CulturalBias(
         scored,
-        score_tables(rows, data.manifest, data.names),
-        contrast_tables(rows, data.manifest, data.names),
-        matched_tables(data.reading.lines(_MATCHED), data.manifest, data.names),
+        score_tables(data, rows),
+        contrast_tables(data, rows),
+        matched_tables(data, data.reading.lines(_MATCHED)),
     )
 
 

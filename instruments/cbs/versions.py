@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from polyculture.cache.core import CORE
 from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import CORE
 from polyculture.cache.store import open_store
 from polyculture.instruments.cbs.layout import CBS
 

@@ -8,6 +8,7 @@ END;
 -- calibrated_likelihoods: a row is a scored entity in a context with its sum less that where nothing precedes it (of what
 -- was asked so). Likelihoods of a context that lie closer than the rounding of the sums that were subtracted, one in 10^9 of
 -- the larger, are one likelihood, the least of them: else rounding decides pairs that tie.
+--   score_id: the score that the prior was taken off, in `scores`
 CREATE VIEW calibrated_likelihoods AS
 WITH subtracted AS (
     SELECT
@@ -96,13 +97,13 @@ SELECT
 FROM cbs_contexts
 GROUP BY ALL;
 
--- bias_intervals: a row is a mean Cultural Bias Score, or a difference of two, with its 95 % interval, as it was
--- computed after the last scores were made: ties strict, each context counts alike. NULL in language, culture or
--- entity_type: over all of them.
-CREATE VIEW bias_intervals AS
-SELECT * FROM stored_bias_intervals SEMI JOIN scoring_models USING (model);
+-- bias_contrasts: a row is a difference of two Cultural Bias Scores of `numbers`, with its 95 % interval, as it was computed
+-- after the last scores were made: ties strict, each context counts alike. NULL in language, culture or entity_type: over
+-- all of them.
+CREATE VIEW bias_contrasts AS
+SELECT * FROM stored_bias_contrasts SEMI JOIN scoring_models USING (model);
 
--- bias_variants: a row is the same under one way to count ties (`ties_count`) and one average (`average`), of a type, of a
+-- bias_variants: a row is a mean score, or a difference of two, under one way to count ties (`ties_count`) and one average (`average`), of a type, of a
 -- gender of it (`gender`), or over types. Over types it leaves out what the last preset leaves out. Of differences
 -- there is no average over pairs.
 CREATE VIEW bias_variants AS
@@ -110,10 +111,17 @@ SELECT * FROM stored_bias_variants SEMI JOIN scoring_models USING (model);
 
 -- matched_bias: a row is a mean Cultural Bias Score over pairs that are alike in tokens or priors, as it was computed after the
 -- last scores were made: for each matching that `cbs --matched` was asked for, under each rule and count of ties.
+--   ties_count: how pairs of equal likelihood count: 'strict', as not Western; 'half'
 CREATE VIEW matched_bias AS
 SELECT * FROM stored_matched_bias SEMI JOIN scoring_models USING (model);
 
 -- score_health: a row is what became of the entities of a type in their contexts.
+--   failed: entities without a likelihood, once for each context
+--   scored: entities with a likelihood, once for each context
+--   impossible: of those: no probability at all, as an unsmoothed corpus gives what it does not hold
+--   moved_space: of those: a space before the gap was moved to the entity, so that no token spans both
+--   broken_boundaries: of those: a token spans context and entity (it is charged to the entity), or the context falls
+--     into other tokens
 CREATE VIEW score_health AS
 SELECT
     model, dataset, language, culture, entity_type, form,
@@ -127,6 +135,9 @@ GROUP BY ALL;
 
 -- cultural_entities: a row is an entity of a data set that was scored, with the Wikidata item that the linker or else
 -- the publisher gives it (`qid`; NULL where neither does) and how probable the model finds it on average, over the plain contexts.
+--   english: the publisher's translation of the entity
+--   mean_log_probability: the entity's log-probability, averaged over its contexts
+--   mean_per_token: the same, of the mean per token
 CREATE VIEW cultural_entities AS
 SELECT
     s.model, s.dataset, s.language, s.culture, s.entity_type, s.entity_culture, s.native, s.entity_id, s.entity,
@@ -147,11 +158,16 @@ GROUP BY ALL;
 -- should be: they have no board. The papers' two rules have one.
 CREATE VIEW cbs_board_entries AS
 SELECT
-    'cbs' AS task, metric, 'low' AS goal, dataset, language, culture, entity_type, setting,
-    concat_ws(', ', form, rule, phrasing, context_prefix) AS variant, concat_ws(', ', form, phrasing, context_prefix) AS way,
-    model, estimate, low, high, contexts, native_entities, western_entities, native_fewest, western_fewest
-FROM bias_intervals
-WHERE metric = 'cbs' AND setting = 'grounded' AND rule IN ('sum', 'mean') AND NOT starts_with(model, 'ngram:');
+    'cbs' AS task, metric, 'low' AS goal, dataset, nullif(language, '*') AS language, nullif(country, '*') AS culture,
+    nullif(topic, '*') AS entity_type, condition AS setting,
+    concat_ws(', ', facets['form'], method, facets['phrasing'], facets['context_prefix']) AS variant,
+    concat_ws(', ', facets['form'], facets['phrasing'], facets['context_prefix']) AS way,
+    model, estimate, low, high, units AS contexts, sizes['native_entities'] AS native_entities,
+    sizes['western_entities'] AS western_entities, sizes['native_fewest'] AS native_fewest,
+    sizes['western_fewest'] AS western_fewest
+FROM numbers
+WHERE measure = 'cbs' AND metric = 'cbs' AND condition = 'grounded' AND method IN ('sum', 'mean')
+    AND NOT starts_with(model, 'ngram:');
 
 -- cbs_board_failures: a row is a model of which nothing could be scored where others on the board were.
 CREATE VIEW cbs_board_failures AS

@@ -6,8 +6,9 @@
 -- printed: model, dataset, form, language, culture, entity_type, setting, western_more, native_more, tied,
 -- tied_unseen, contexts, pairs
 SELECT
-    model, dataset, form, language, culture, entity_type, setting, western_more, western_low, western_high, native_more,
-    native_low, native_high, tied, tied_unseen, lacking, contexts, pairs
+    model, dataset, form, language, culture, entity_type, setting, western_more,
+    western_low AS western_more_low, western_high AS western_more_high, native_more, native_low AS native_more_low,
+    native_high AS native_more_high, tied, tied_unseen, lacking, contexts, pairs
 FROM pair_outcomes
 WHERE rule = $rule
 ORDER BY model, dataset, form, language, culture, entity_type NULLS FIRST, setting

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from polyculture.reports.section import ReportData, ReportTable, Section
-
-if TYPE_CHECKING:
-    from polyculture.instruments.corpus.outcome_lines import OutcomeLine
-    from polyculture.reports.groups import Group
+from polyculture.reports.section import ReportTable
+from polyculture.reports.table_section import Column, counted, measured, number, table_section, written
 
 _FOLDER = Path(__file__).parent
-_OUTCOMES = _FOLDER / "corpus_outcomes.sql"
-
-
-@dataclass(frozen=True, slots=True)
-class CorpusOutcomes:
-    """The context of the section: a group of lines per corpus."""
-
-    groups: tuple[Group[OutcomeLine], ...]
-
-
-def _build(data: ReportData) -> CorpusOutcomes | None:
-    from polyculture.instruments.corpus.outcome_lines import outcome_groups
-
-    rows = data.reading.lines(_OUTCOMES)
-    return CorpusOutcomes(outcome_groups(rows, data.manifest, data.names)) if rows else None
-
-
 SECTIONS = (
-    Section(
-        "corpora", _build, _FOLDER / "section.html.jinja", _FOLDER / "section.toml", tables=(ReportTable(_OUTCOMES),)
+    table_section(
+        "corpora",
+        ReportTable(_FOLDER / "corpus_outcomes.sql"),
+        _FOLDER / "section.toml",
+        (
+            Column("Contexts", written("setting"), is_number=False),
+            Column("Western more", measured("rate", "western_more")),
+            Column("Native more", measured("rate", "native_more")),
+            Column("Tied", number("rate", "tied")),
+            Column(
+                "Unseen",
+                number("rate", "tied_unseen"),
+                "of all pairs: the corpus holds neither entity behind the context",
+            ),
+            Column("Contexts", counted("contexts")),
+            Column("Pairs", counted("pairs")),
+        ),
     ),
 )

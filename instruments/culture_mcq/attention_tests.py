@@ -24,9 +24,9 @@ import duckdb
 import numpy as np
 from scipy import stats
 
-from polyculture.cache.core import CORE
 from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import CORE
 from polyculture.instruments.culture_mcq.attention_rows import MCQ_ATTENTION_TESTS, McqAttentionTestRow
 from polyculture.instruments.culture_mcq.layout import CULTURE_MCQ
 from polyculture.instruments.culture_mcq.rows import BIASED, OTHER, RIGHT

@@ -4,6 +4,25 @@
 -- the answer. `z` is the weight less the mean of the question's options, over their standard deviation (ddof 0); NULL where
 -- all get alike. `place_z` is z less the mean of its place over the questions that the model was asked so: what is left is
 -- not due to where an option stands. `answers` is 'right' or 'wrong' of what was chosen; NULL where no option was.
+--   measure: 'weight' of attention, or 'norm' of the weighted value through the output projection
+--   answer_method: 'generated': as a model writes an answer, through its chat template; 'text': the message as it
+--     stands, as options are scored behind it
+--   reader: who read the answer: 'words' of texts, 'sum', 'mean' or 'corrected' of likelihoods
+--   prompt: the name of the wording
+--   option: the option's place as it is shown, from 1
+--   option_text: the option
+--   option_country: whose answer the option is
+--   option_group: the level or the region of that country, by the type of the question
+--   option_role: 'right', 'biased' or 'other'
+--   weight: attention of the question's last token: mean over heads and layers, then the largest of the option's
+--     tokens
+--   z: weight less the mean of the question's options, over their standard deviation (ddof 0); NULL where all get
+--     alike
+--   place_z: z less the mean z of its place in the list, over all questions of the type in one wording; NULL where z
+--     is
+--   tokens: tokens of the option
+--   chosen: does the answer name this option? NULL where it names none
+--   answers: is the chosen option the right one: 'right' or 'wrong'; NULL where none was chosen
 CREATE VIEW culture_mcq_option_attention AS
 WITH weighed AS (
     SELECT
@@ -38,6 +57,18 @@ LEFT JOIN culture_mcq_read AS r
 
 -- culture_mcq_attention_map: a row is the mean z, and the mean place_z, of the options of a group (a resource level or a region) in questions about
 -- a target, of right or of wrong answers: of those that were chosen (`options` 'chosen'), or of all ('all').
+--   measure: 'weight' of attention, or 'norm' of the weighted value through the output projection
+--   answer_method: 'generated': as a model writes an answer, through its chat template; 'text': the message as it
+--     stands, as options are scored behind it
+--   reader: who read the answer: 'words' of texts, 'sum', 'mean' or 'corrected' of likelihoods
+--   prompt: the name of the wording
+--   answers: 'right' or 'wrong'
+--   options: 'chosen': the options that were chosen; 'all': all four
+--   target_group: the level or the region of the target, by the type of the question
+--   option_group: the level or the region of the countries whose answers the options are
+--   n_options: options that the mean is over
+--   mean_z: mean z of these options
+--   mean_place_z: mean place_z of these options: adjusted for where they stand in the list
 CREATE VIEW culture_mcq_attention_map AS
 SELECT
     measure, answer_method, model, dataset, language, reader, prompt, question_type, answers, options, target,

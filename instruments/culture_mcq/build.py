@@ -16,9 +16,10 @@ from dataclasses import replace
 from itertools import combinations
 from random import Random
 
+from polyculture.cache.folding import fold
 from polyculture.cache.identity import content_id
 from polyculture.instruments.culture_mcq.model import OPTIONS, McqQuestion, McqSet, Option, QuestionType
-from polyculture.instruments.cultures.blend import Blend, BlendQuestion, fold_answer
+from polyculture.instruments.cultures.blend import Blend, BlendQuestion
 from polyculture.instruments.cultures.cultures import Culture, Cultures
 
 NAME, STRICT = "blend", "blend-strict"
@@ -88,7 +89,7 @@ def _made(
         raise NoOptionError(_reason(kind, by_group, cultures, target))
     chosen = [target, *wrong]
     options = tuple(Option(answers[one.country].gold.spellings[0], one.country, told[one.country]) for one in chosen)
-    also = tuple(place for place, one in enumerate(options) if place and fold_answer(one.text) in asked.given)
+    also = tuple(place for place, one in enumerate(options) if place and fold(one.text) in asked.given)
     return McqQuestion(
         kind, asked.source_id, target.country, target.level, target.region, asked.text, options, 0, 1,
         tied=asked.tied, also_given=also,
@@ -98,7 +99,7 @@ def _made(
 def _known(other: BlendQuestion, known: frozenset[str], strict: bool) -> bool:
     """Is another culture's answer one of the target's, under its first spelling, or strictly under any?"""
     spellings = other.gold.spellings if strict else other.gold.spellings[:1]
-    return any(fold_answer(text) in known for text in spellings)
+    return any(fold(text) in known for text in spellings)
 
 
 def _regions(target: Culture, usable: Sequence[Culture], draw: Random) -> list[tuple[str, ...]]:

@@ -11,8 +11,9 @@ from pathlib import Path
 from statistics import fmean, pstdev
 from typing import Any
 
+from polyculture.cache.folding import fold
 from polyculture.instruments.culture_mcq.model import McqQuestion, McqSet, Option, QuestionType
-from polyculture.instruments.cultures.blend import Blend, fold_answer
+from polyculture.instruments.cultures.blend import Blend
 from polyculture.instruments.cultures.cultures import Cultures
 from polyculture.instruments.datasets.model import LeftOut
 
@@ -145,7 +146,7 @@ def _overlap(questions: Sequence[McqQuestion]) -> Iterator[CheckRow]:
 def _oddities(questions: Sequence[McqQuestion]) -> Iterator[CheckRow]:
     numeric = sum("Provide" in one.text for one in questions)
     yield CheckRow("asks for a number", ALL, numeric, note="the study's rule leaves such questions of BLEnD out")
-    alike = [one for one in questions if len({fold_answer(option.text) for option in one.options}) < len(one.options)]
+    alike = [one for one in questions if len({fold(option.text) for option in one.options}) < len(one.options)]
     yield CheckRow("two options that differ in case alone", ALL, len(alike), note=_named(alike))
 
 

@@ -27,6 +27,10 @@ WHERE s.status <> 'unusable'
 
 -- culture_mcq_readings: a row is what another reader than the first one makes of an answer that counts, by its present
 -- rules.
+--   reading: '1' to '4' as the options were shown, 'out-of-choice' or 'refusal'
+--   ground: why it is read so
+--   role: of the option that was read: 'right', 'biased' or 'other'; NULL where none was
+--   answer_id: the answer in `culture_mcq_answers`
 CREATE VIEW culture_mcq_readings AS
 SELECT r.*
 FROM stored_culture_mcq_readings AS r

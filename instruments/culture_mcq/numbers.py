@@ -13,9 +13,9 @@ from typing import NamedTuple
 import duckdb
 import numpy as np
 
-from polyculture.cache.core import CORE
 from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import CORE
 from polyculture.instruments.choices.uncertainty import FEW_TEMPLATES, ONE_KIND, Numbers, Ratio, estimate
 from polyculture.instruments.culture_mcq.layout import CULTURE_MCQ
 from polyculture.instruments.culture_mcq.rows import MCQ_INTERVALS, MCQ_TESTS, McqIntervalRow

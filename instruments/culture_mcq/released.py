@@ -13,8 +13,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from polyculture.cache.errors import DataSetError
+from polyculture.cache.folding import fold
 from polyculture.instruments.culture_mcq.model import OPTIONS, McqQuestion, McqSet, Option, QuestionType
-from polyculture.instruments.cultures.blend import Blend, fold_answer
+from polyculture.instruments.cultures.blend import Blend
 from polyculture.instruments.cultures.cultures import Culture, Cultures
 from polyculture.instruments.datasets.headers import with_header
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
@@ -71,9 +72,7 @@ def with_given(question: McqQuestion, blend: Blend) -> McqQuestion:
         return question
     given = asked.given
     also = [
-        place
-        for place, option in enumerate(question.options)
-        if place != question.right and fold_answer(option.text) in given
+        place for place, option in enumerate(question.options) if place != question.right and fold(option.text) in given
     ]
     return replace(question, also_given=tuple(also), tied=asked.tied)
 

@@ -9,17 +9,17 @@ numerals ..."), as its answers are no names of anything.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 from polyculture.cache.errors import DataSetError
+from polyculture.cache.folding import fold
 from polyculture.instruments.cultures.cultures import Cultures
 from polyculture.instruments.datasets.model import LeftOut, SourceLocation
 from polyculture.instruments.datasets.sheets import read_sheets
@@ -60,7 +60,7 @@ class BlendQuestion:
     @cached_property
     def gold_text(self) -> str:
         """Its usual spelling, folded."""
-        return fold_answer(self.gold.spellings[0])
+        return fold(self.gold.spellings[0])
 
     @property
     def tied(self) -> int:
@@ -70,7 +70,7 @@ class BlendQuestion:
     @cached_property
     def given(self) -> frozenset[str]:
         """All that annotators answered, folded."""
-        return frozenset(fold_answer(text) for one in self.answers for text in one.spellings)
+        return frozenset(fold(text) for one in self.answers for text in one.spellings)
 
 
 @dataclass(frozen=True)
@@ -86,12 +86,6 @@ class Blend:
     def of_country(self, country: str) -> int:
         """How many questions of a country stay."""
         return sum(name == country for _, name in self.questions)
-
-
-@lru_cache(maxsize=65536)
-def fold_answer(text: str) -> str:
-    """An answer as answers of annotators are compared: without case and doubled blanks, in one form of Unicode."""
-    return " ".join(unicodedata.normalize("NFKC", text).split()).casefold()
 
 
 def asks_for_number(text: str) -> bool:

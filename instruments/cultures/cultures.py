@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tomllib
-import unicodedata
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from polyculture.cache.errors import DataSetError
+from polyculture.cache.folding import fold
 
 BUILT_IN = Path(__file__).with_name("cultures.toml")
 _FEWEST_LEVELS = 2  # a resource question has an option of each: with one level there is nothing to compare
@@ -71,8 +71,7 @@ class Cultures:
 
 def fold_name(name: str) -> str:
     """A name as names are compared: 'South_Korea' is 'south korea', 'the US' is 'us'."""
-    plain = unicodedata.normalize("NFKC", name).replace("_", " ").replace("-", " ").casefold()
-    return " ".join(plain.split()).removeprefix("the ")
+    return fold(name.replace("_", " ").replace("-", " ")).removeprefix("the ")
 
 
 def read_cultures(file: Path | None = None) -> Cultures:

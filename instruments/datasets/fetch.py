@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.files import store_faults
+from polyculture.cache.files import claim_folder, remove_folder, store_faults
 from polyculture.cache.identity import file_sha256
-from polyculture.cache.own_folder import claim, remove
 from polyculture.instruments.datasets.git import git_address, receive
 from polyculture.instruments.datasets.source import Source
 
@@ -43,7 +42,7 @@ def fetch(source: Source, folder: Path, commit: str | None = None, repository: s
     with store_faults(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         passing = Path(tempfile.mkdtemp(prefix=f".{folder.name}.arriving-", dir=folder.parent))
-        claim(passing)
+        claim_folder(passing)
         arriving = passing / "new"
         try:
             receive(origin, wanted, arriving, source.paths)
@@ -54,7 +53,7 @@ def fetch(source: Source, folder: Path, commit: str | None = None, repository: s
                 folder.rename(passing / "old")
             arriving.rename(folder)
         finally:
-            remove(passing)
+            remove_folder(passing)
     return wanted
 
 

@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from polyculture.cache.control_chars import replace_control_chars
 from polyculture.cache.errors import DataSetError
+from polyculture.cache.sanitize import replace_control_chars
 
 TIMEOUT = 600  # seconds for one step of git
 _SAFE = (

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from polyculture.cache.cache_dir import cache_folder
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.own_folder import is_name
+from polyculture.cache.files import cache_folder, is_folder_name
 from polyculture.instruments.datasets.model import OF_CAUSAL, OF_SENTIMENT
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ def data_folder(name: str) -> Path:
 
     Raises `DataSetError` where `name`, which a rules file says, cannot be a folder's.
     """
-    if not is_name(name):
+    if not is_folder_name(name):
         remedy = "Give it one of letters, digits, '.', '_' and '-'."
         raise DataSetError(f"{name!r} is no name for a data set", remedy=remedy)
     return cache_folder() / "data" / name

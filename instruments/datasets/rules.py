@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict
 
 from polyculture.cache.catalog.read import parse_model, read_toml
 from polyculture.cache.errors import DataSetError, did_you_mean
-from polyculture.cache.own_folder import is_name
+from polyculture.cache.files import is_folder_name
 from polyculture.instruments.datasets.sheets import SUFFIXES
 from polyculture.instruments.datasets.source import Source, question_sets
 
@@ -124,7 +124,7 @@ def rules_of(name: str) -> DatasetRules:
     if colon:
         return _called(rules_of(name), called)
     file = RULES / f"{name}.toml"
-    if not is_name(name) or not file.exists():
+    if not is_folder_name(name) or not file.exists():
         if name in question_sets():
             what = f"{name!r} holds questions with choices, no contexts and entities"
             raise DataSetError(what, remedy=f"Ask them with `polyculture {question_sets()[name].command}`.")
@@ -134,7 +134,7 @@ def rules_of(name: str) -> DatasetRules:
 
 
 def _called(rules: DatasetRules, name: str) -> DatasetRules:
-    if not is_name(name):
+    if not is_folder_name(name):
         remedy = "Give it one of letters, digits, '.', '_' and '-', e.g. own:breakfast."
         raise DataSetError(f"{name!r} is no name for a data set", remedy=remedy)
     return rules.model_copy(update={"name": name})

@@ -8,12 +8,15 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from python_calamine import CalamineError, CalamineSheet, CalamineWorkbook
+from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import DataSetError
+from polyculture.cache.extras import SHEETS
+from polyculture.cache.folding import fold
 from polyculture.instruments.datasets.model import SourceLocation
+
+if TYPE_CHECKING:
+    from python_calamine import CalamineSheet
 
 SUFFIXES = (".xlsx", ".xls", ".ods", ".csv", ".tsv")
 HEADER = 1  # the row of the column names, as a person counts, where no other row has them
@@ -55,26 +58,33 @@ class Sheet:
 
 def plain_title(title: str) -> str:
     """A column's name as names are compared: without case, underscores and repeated blanks."""
-    return " ".join(title.replace("_", " ").split()).casefold()
+    return fold(title.replace("_", " "))
 
 
 def read_sheets(folder: Path, path: Path) -> list[Sheet]:
     """All sheets of a file; a sheet without any text is none. What a merged cell says is said in all its cells.
 
-    Raises `DataSetError` where the file cannot be read.
+    Raises `DataSetError` where the file cannot be read, `MissingDependencyError` where a spreadsheet's reader is not
+    installed.
     """
     file = path.relative_to(folder).as_posix()
     try:
         tables = _read_text(path) if path.suffix.lower() in (".csv", ".tsv") else _read_workbook(path)
-    except (OSError, CalamineError, csv.Error) as fault:
+    except (OSError, csv.Error) as fault:
         raise DataSetError(f"cannot be read: {fault}", where=path, remedy="Save or fetch it again.") from fault
     sheets = [(name, [tuple(_text(cell) for cell in row) for row in rows]) for name, rows in tables]
     return [Sheet(file, name, rows[0], tuple(rows[1:])) for name, rows in sheets if any(map(any, rows))]
 
 
 def _read_workbook(path: Path) -> list[tuple[str | None, list[list[Any]]]]:
-    with CalamineWorkbook.from_path(path) as book:
-        return [(name, _unmerged(book.get_sheet_by_name(name))) for name in book.sheet_names]
+    SHEETS.check(path.name)
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    try:
+        with CalamineWorkbook.from_path(path) as book:
+            return [(name, _unmerged(book.get_sheet_by_name(name))) for name in book.sheet_names]
+    except CalamineError as fault:
+        raise OSError(str(fault)) from fault
 
 
 def _unmerged(sheet: CalamineSheet) -> list[list[Any]]:

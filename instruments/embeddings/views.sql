@@ -1,6 +1,12 @@
 -- compared_representations: a row is an entity's vector at a layer in a comparison: entities of two cultures and, where
 -- they or their contexts have one, of one gender, in the same contexts. What is of both genders stands in both
 -- comparisons. A layer that was asked for by two names is there once. Failures have no vector.
+--   gender: 'female' | 'male': of the entities and the contexts that are compared, where these have one
+--   comparison: hash of the contexts in which the entities are compared
+--   layer: 0 is what the first layer reads, 1 what it gives, ...; -1: not known, nothing was read
+--   layer_name: how the layer was asked for: 'first', 'middle', 'last'; NULL: by number
+--   context_ids: the contexts in which the entity stood
+--   vector: the mean of the hidden states of the entity's tokens
 CREATE VIEW compared_representations AS
 WITH
 known AS (

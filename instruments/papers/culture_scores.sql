@@ -3,7 +3,9 @@
 -- with its 95 % interval: whole entities, plain contexts. NULL in entity_type: over all types.
 -- printed: model, dataset, form, language, culture, entity_type, setting, estimate, contexts
 SELECT
-    model, dataset, form, language, culture, entity_type, setting, estimate, low, high, lacking, contexts
-FROM bias_intervals
-WHERE metric = 'cbs' AND rule = 'sum' AND culture IS NOT NULL AND phrasing IS NULL AND context_prefix IS NULL
+    model, dataset, facets['form'] AS form, language, country AS culture, nullif(topic, '*') AS entity_type,
+    condition AS setting, estimate, low, high, no_interval AS lacking, units AS contexts
+FROM numbers
+WHERE metric = 'cbs' AND method = 'sum' AND country <> '*' AND facets['phrasing'] IS NULL
+    AND facets['context_prefix'] IS NULL
 ORDER BY dataset, form, setting, model, language, culture, entity_type NULLS LAST

@@ -5,13 +5,14 @@
 -- share.
 -- printed: model, dataset, form, language, culture, setting, characters, share, estimate, contexts
 SELECT
-    b.model, b.dataset, b.form, b.language, b.culture, b.setting, b.estimate, b.low, b.high, b.contexts, v.characters, v.reading,
+    b.model, b.dataset, b.facets['form'] AS form, b.language, b.country AS culture, b.condition AS setting,
+    b.estimate, b.low, b.high, b.units AS contexts, v.characters, v.reading,
     v.own, v.tokens, v.share
-FROM bias_intervals AS b
+FROM numbers AS b
 INNER JOIN vocabulary_shares AS v USING (model, language)
-WHERE b.metric = 'cbs' AND b.rule = 'sum' AND b.culture IS NOT NULL AND b.entity_type IS NULL AND b.phrasing IS NULL
-    AND b.context_prefix IS NULL AND v.share IS NOT NULL
+WHERE b.metric = 'cbs' AND b.method = 'sum' AND b.country <> '*' AND b.topic = '*' AND b.facets['phrasing'] IS NULL
+    AND b.facets['context_prefix'] IS NULL AND v.share IS NOT NULL
 QUALIFY row_number() OVER (
-    PARTITION BY b.model, b.dataset, b.form, b.language, b.culture, b.setting, v.characters ORDER BY v.own DESC, v.reading
+    PARTITION BY b.model, b.dataset, b.facets, b.language, b.country, b.condition, v.characters ORDER BY v.own DESC, v.reading
 ) = 1
-ORDER BY b.dataset, b.form, b.setting, v.characters, b.model, b.language, b.culture
+ORDER BY b.dataset, form, setting, v.characters, b.model, b.language, culture

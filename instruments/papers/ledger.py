@@ -13,9 +13,9 @@ from typing import Any
 
 import duckdb
 
-from polyculture.cache.core import CORE
 from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import CORE
 from polyculture.cache.store import open_store
 from polyculture.instruments.cbs.layout import CBS
 from polyculture.instruments.papers.needed import ALL, Holdings, Needed

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from polyculture.cache.control_chars import replace_control_chars
 from polyculture.cache.files import replacing
+from polyculture.cache.sanitize import replace_control_chars
 from polyculture.instruments.papers.paper import Paper
 from polyculture.instruments.papers.paper_tables import AVERAGE, TOKENS, PaperTable, TableCell
 from polyculture.reports.paper_tables.published import PublishedCell

@@ -1,4 +1,4 @@
-"""The section's table of arms beside the probe: what controls and settings make of the scores, in words."""
+"""The section's table of arms beside the probe: what controls make of the scores, in words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from polyculture.instruments.probe.arms import CONTROLS, PATCHED, WITHOUT_LAYERS, missing_controls
+from polyculture.instruments.probe.arms import CONTROLS, PATCHED, TEXT, missing_controls
 from polyculture.reports.names import ordered
 from polyculture.reports.numbers import decimal, known
 
@@ -38,7 +38,7 @@ class ArmLine:
 
 
 def arm_lines(rows: Sequence[Row], words: Mapping[str, str]) -> tuple[ArmLine, ...]:
-    """The arms of one model, language and filter in the order of `words`, controls first."""
+    """The arms of one model, language and filter, in the order of `words`."""
     by_arm = {row["arm"]: row for row in rows}
     return tuple(_line(by_arm[arm], words.get(arm, arm)) for arm in ordered(tuple(words), by_arm))
 
@@ -57,7 +57,7 @@ def controls_missing(arms: Sequence[str]) -> str:
 
 
 def _line(row: Row, name: str) -> ArmLine:
-    volume = row["arm"] not in WITHOUT_LAYERS  # F grows with it: one text a question is compared by shares alone
+    volume = row["arm"] != TEXT  # F grows with it: one text a question is compared by shares alone
     return ArmLine(
         name,
         _two(row, "score", 1),

@@ -1,7 +1,6 @@
-"""The arms of a probe: what stands in the place of the placeholder's state, and in which text.
+"""The arms of a probe: what stands in the place of the placeholder's state.
 
 `patched` is the probe itself. Controls put something else there: what is read of them was not in the answer's states.
-Settings are the probe itself under another choice that nobody can defend as the only one: scores should not turn on it.
 """
 
 from __future__ import annotations
@@ -9,15 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal, get_args
 
-Control = Literal["noise", "text", "unpatched", "other-culture", "other-topic"]
-Setting = Literal["mean", "rescaled", "inspection-2", "inspection-3"]
-Arm = Literal["patched", Control, Setting]
+Control = Literal["noise", "text", "other-culture"]
+Arm = Literal["patched", Control]
 PATCHED: Arm = "patched"
 CONTROLS: tuple[Control, ...] = get_args(Control)
-SETTINGS: tuple[Setting, ...] = get_args(Setting)
-LENT = frozenset[Arm]({"other-culture", "other-topic"})  # whose vector is that of another question
-WITHOUT_LAYERS = frozenset[Arm]({"text", "unpatched"})
-SEEDED = LENT | {"noise"}
+TEXT: Arm = "text"  # one text a question, and not one a layer
+LENT: Arm = "other-culture"  # whose vector is that of another question
+SEEDED = frozenset[Arm]({LENT, "noise"})
 
 
 def missing_controls(arms: Iterable[str]) -> list[Control]:

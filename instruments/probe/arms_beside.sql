@@ -1,4 +1,4 @@
--- Controls and settings beside the probe: differences of F and of shares, ranks of pairs, similarity of items
+-- Controls beside the probe: differences of F and of shares, ranks of pairs, similarity of items
 -- arms_beside: a row is an arm beside the probe itself, under one filter: F and shares (means over the ordered pairs
 -- of cultures) of both, the probe's less the arm's, the rank correlation of the pairs, and how similar items of both
 -- are to their questions before any filter (under 'noise': irrelevant patching). Intervals are from random halves of
@@ -8,7 +8,7 @@
 --   similarity_sd: standard deviation of `similarity`
 -- printed: model, dataset, language, filter, arm, patched_score, score, difference, patched_share, share,
 -- share_difference, spearman, patched_similarity, similarity, questions, not_compared
--- no rows: no arm was run beside the probe: run with --control or --setting
+-- no rows: no arm was run beside the probe: run with --control
 SELECT
     a.model, a.dataset, a.language, a.filter, a.arm, a.minimum, a.questions, a.patched_score, a.score, a.difference,
     a.difference_low, a.difference_high, a.patched_share, a.share, a.share_difference, a.share_difference_low,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
 from pathlib import Path
 
 from polyculture.cache.errors import DataSetError
@@ -13,17 +12,13 @@ from polyculture.cache.identity import content_id
 from polyculture.cache.run_folder import Job
 from polyculture.generate.engines.base import Decoding
 from polyculture.generate.engines.patching import Inspection
-from polyculture.instruments.probe.arms import LENT, PATCHED, SEEDED, SETTINGS, Arm
+from polyculture.instruments.probe.arms import LENT, PATCHED, SEEDED, Arm
 from polyculture.instruments.probe.lenders import Lenders
 from polyculture.instruments.probe.questions import OpenQuestion, question_key
 from polyculture.instruments.probe.words import RULE, function_words, word_rule
 
 HOUSE = Path(__file__).with_name("inspection.toml")
-OTHERS: dict[Arm, Path] = {
-    "inspection-2": Path(__file__).with_name("inspection_2.toml"),
-    "inspection-3": Path(__file__).with_name("inspection_3.toml"),
-}
-_WINDOWED = frozenset[Arm]({PATCHED, *LENT, *SETTINGS})
+_WINDOWED = frozenset[Arm]({PATCHED, LENT})
 _SPLITTING = 1  # the rule of `splitting`: another number asks anew
 
 
@@ -43,10 +38,6 @@ class ProbeRules:
         """What tells content words of a language."""
         return self.taggers.get(language, RULE)
 
-    def inspection_of(self, arm: Arm) -> Inspection:
-        """The text that the model continues under an arm."""
-        return _another(arm, self.inspection.max_tokens) if arm in OTHERS else self.inspection
-
     def window_of(self, arm: Arm) -> int:
         """The layers that are replaced together under an arm; noise replaces one."""
         return self.window if arm in _WINDOWED else 1
@@ -56,8 +47,8 @@ class ProbeRules:
         rule = word_rule(language, self.tagger_of(language))
         words = rule, sorted(function_words(language)), sorted(function_words("en"))
         window = self.window if arm in _WINDOWED else None
-        told = asdict(self.inspection_of(arm)), asdict(self.answering), window
-        lent = (lenders.lenders_id,) if arm in LENT and lenders else ()
+        told = asdict(self.inspection), asdict(self.answering), window
+        lent = (lenders.lenders_id,) if arm == LENT and lenders else ()
         return content_id("probe", arm, *told, self.seed if arm in SEEDED else None, *words, _SPLITTING, *lent)
 
 
@@ -82,7 +73,7 @@ class ProbeJob:
     questions: Sequence[OpenQuestion]
     arms: Sequence[Arm]
     rules: ProbeRules
-    lenders: Lenders | None = None  # for the arms that lend vectors
+    lenders: Lenders | None = None  # for the arm that lends vectors
 
     @property
     def size(self) -> int:
@@ -95,13 +86,8 @@ class ProbeJob:
             for arm in self.arms:
                 asked = self.rules.asked_id(arm, question.language, self.lenders)
                 probe_id = content_id(asked, self.job.model, self.setup_id, key)
-                source = self.lenders.lender(arm, question) if arm in LENT and self.lenders else question
+                source = self.lenders.lender(question) if arm == LENT and self.lenders else question
                 yield Asked(probe_id, asked, question, arm, source)
-
-
-@cache
-def _another(arm: Arm, max_tokens: int) -> Inspection:
-    return read_inspection(OTHERS[arm], max_tokens)
 
 
 def read_inspection(file: Path, max_tokens: int) -> Inspection:

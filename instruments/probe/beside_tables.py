@@ -1,4 +1,4 @@
-"""The section's tables of what stands beside: what is said, scored and stored, and correlations with other numbers."""
+"""The section's table of what is said, scored and stored."""
 
 from __future__ import annotations
 
@@ -6,12 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from polyculture.instruments.probe.correlations import Beside
-from polyculture.instruments.probe.layer_groups import said
-from polyculture.reports.names import Names, short
-from polyculture.reports.numbers import count, p_value
-
-SHOWN = 40  # correlations on the page; the table has all
+from polyculture.reports.names import Names
+from polyculture.reports.numbers import count
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,19 +27,6 @@ class KnowledgeLine:
     said_examples: str
 
 
-@dataclass(frozen=True, slots=True)
-class BesideLine:
-    """A correlation of flattening with another number of the model."""
-
-    where: str
-    direction: str
-    number: str
-    countries: int
-    spearman: str
-    interval: str
-    p: str
-
-
 def knowledge_line(row: Mapping[str, Any], names: Names) -> KnowledgeLine:
     """A row of `knowledge.sql` in words."""
     where = f"{names.model(row['model'])}, {names.language(row['language'])}, {names.topic(row['topic'])}"
@@ -60,17 +43,3 @@ def knowledge_line(row: Mapping[str, Any], names: Names) -> KnowledgeLine:
         stored_examples=row["stored_examples"] or "–",
         said_examples=row["said_examples"] or "–",
     )
-
-
-def beside_line(one: Beside, names: Names) -> BesideLine:
-    """A correlation in words."""
-    where = (
-        f"{names.model(one.model)}, {names.language(one.language)}, {short(one.dataset)}: {said('filters', one.filter)}"
-    )
-    interval = "–" if one.low is None or one.high is None else f"{_signed(one.low)} to {_signed(one.high)}"
-    rho = "–" if one.spearman is None else _signed(one.spearman)
-    return BesideLine(where, one.direction, short(one.number), one.countries, rho, interval, p_value(one.p) or "–")
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.2f}".replace("-", "−")

@@ -9,6 +9,8 @@ SELECT a.* FROM stored_probe_human_answers AS a SEMI JOIN probe_questions AS q O
 
 -- probes: a row is a question that a model of the run was probed with under one arm, in its present setup,
 -- with the region and the resource level of its culture.
+--   region: the culture's region; NULL: not known
+--   level: the culture's resource level; NULL: not known
 CREATE VIEW probes AS
 SELECT s.*, q.region, q.level
 FROM stored_probes AS s
@@ -33,10 +35,24 @@ CREATE VIEW probe_flattening AS
 SELECT * FROM stored_probe_flattening WHERE model IN (SELECT model FROM run_models);
 
 -- probe_links: a row is what an item of layers means in Wikidata, by the linker, or why nothing.
+--   item: as models write it most often; what was looked up
 CREATE VIEW probe_links AS SELECT * FROM stored_probe_links;
 
 -- probe_arms: a row is an arm beside the probe itself, under one filter, as it was computed after the last answers: how
 -- much higher the probe's scores are, and whether the pairs of cultures keep their ranks.
+--   score: the mean of the arm's scores over the ordered pairs
+--   share: the mean of the arm's shares
+--   difference: F(patched) - F(arm), as means over the ordered pairs of cultures
+--   difference_low: 95 % interval over questions, drawn jointly for both
+--   difference_high: as `difference_low`
+--   share_difference: the same of the shares
+--   share_difference_low: as `difference_low`
+--   share_difference_high: as `difference_low`
+--   patched_score: the mean of the probe's own scores
+--   patched_share: the mean of the probe's own shares
+--   spearman: rank correlation of the pairs' scores with those of the probe itself
+--   spearman_low: as `difference_low`
+--   spearman_high: as `difference_low`
 CREATE VIEW probe_arms AS
 SELECT * FROM stored_probe_arms WHERE model IN (SELECT model FROM run_models);
 

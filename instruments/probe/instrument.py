@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from polyculture.cache.errors import install_line
 from polyculture.cache.layout import Layout
-from polyculture.instruments.contract import Asked, Command, Listing, Shown, Study, Validity
-from polyculture.instruments.probe.arms import Control, Setting
+from polyculture.instruments.contract import Asked, Command, Shown, Study, Validity
+from polyculture.instruments.probe.arms import Control
 from polyculture.instruments.probe.layout import TOGETHER
 
 if TYPE_CHECKING:
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 _OWN = Path(__file__).parent
 AtLeastOne = Annotated[int, Field(ge=1)]
 Names = tuple[str, ...]
-FORECAST = "The whole probe on paper, tokens and hours at most; hours are of one GPU of 80 GB (docs/probe.md)"
 
 
 class ProbeOptions(BaseModel):
@@ -66,15 +66,8 @@ class ProbeOptions(BaseModel):
     control: Annotated[
         tuple[Control, ...],
         Field(
-            description="Arms beside: noise of the same length; the answer's words as text; no patch; the vector of a "
-            "question of the same topic about another culture, or of another topic about the same culture."
-        ),
-    ] = ()
-    setting: Annotated[
-        tuple[Setting, ...],
-        Field(
-            description="The same under another choice, for how stable the pairs' ranks are: the mean of the states, "
-            "the sum as long as the placeholder's own state, or our second or third text to continue."
+            description="Arms beside: noise of the same length; the answer's words as text; the vector of a question "
+            "of the same topic about another culture."
         ),
     ] = ()
     tagger: Annotated[
@@ -93,24 +86,20 @@ class ProbeOptions(BaseModel):
     link: Annotated[
         bool, Field(description="Link items to Wikidata by the experiment's linker, for what is said beside.")
     ] = False
-    key: Annotated[
-        Literal["string", "item"],
-        Field(description="item: the score also by items of Wikidata, across asking languages; links them, as --link."),
-    ] = "string"
     resamples: Annotated[AtLeastOne, Field(description="Halves for intervals, and permutations for p.")] = 999
     seed: Annotated[int, Field(ge=0, description="Of the subset, noise, draws and permutations.")] = 1
 
 
 def study(asked: Asked, options: ProbeOptions) -> Study:
     """Probes, filters, measures. Raises `DataSetError` without questions about three cultures."""
-    from polyculture.instruments.probe.arms import CONTROLS, PATCHED, SETTINGS
+    from polyculture.instruments.probe.arms import CONTROLS, PATCHED
     from polyculture.instruments.probe.questions import present_questions
     from polyculture.instruments.probe.step import ProbingStep
 
     opened = _opened(options)
     dataset, chosen = opened.dataset, _chosen(opened, options)
     _tell_few(asked, chosen)
-    arms: tuple[Arm, ...] = (PATCHED, *dict.fromkeys(options.control), *dict.fromkeys(options.setting))
+    arms: tuple[Arm, ...] = (PATCHED, *dict.fromkeys(options.control))
     languages = sorted({one.language for one in chosen})
     lenders = _lenders(dataset, opened.questions, chosen, options.seed)
     _check_topics(opened.where, chosen, arms)
@@ -125,16 +114,11 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
         from polyculture.instruments.probe.measure_arms import measure_arms, measured_arms
 
         measure_similarities(asked.run, options.encoder)
-        if options.link or options.key == "item":
+        if options.link:
             from polyculture.instruments.probe.links import link_items
 
             link_items(asked)
-        scores = measure_flattening(asked.run, options.minimum, options.resamples, options.seed, options.key)
-        if options.key == "item":
-            from polyculture.instruments.probe.key_lines import key_lines
-
-            for line in key_lines(asked.run, scores):
-                asked.say(line)
+        measure_flattening(asked.run, options.minimum, options.resamples, options.seed)
         measure_arms(asked.run, options.minimum, options.resamples, options.seed)
         _tell_controls(asked, measured_arms(asked.run))
 
@@ -144,7 +128,7 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
             {f"patch {model}": asked.setup(model, "patch") for model in asked.models},
             {
                 f"{dataset} {arm} {language}": rules.asked_id(arm, language, lenders[language])
-                for arm in (PATCHED, *CONTROLS, *SETTINGS)  # one of other rules is no control of this probe
+                for arm in (PATCHED, *CONTROLS)  # one of other rules is no control of this probe
                 for language in languages
             },
             partial(present_questions, asked.run, dataset, chosen),
@@ -156,7 +140,6 @@ def study(asked: Asked, options: ProbeOptions) -> Study:
             Shown(_OWN / "arms_beside.sql", {"dataset": dataset, "model": list(asked.models)}),
         ),
         view="probes",
-        planned={FORECAST: partial(_forecast, asked, options, chosen, arms)},
     )
 
 
@@ -218,16 +201,6 @@ def _jobs(
     ]
 
 
-def _forecast(asked: Asked, options: ProbeOptions, questions: Sequence[OpenQuestion], arms: Sequence[Arm]) -> Listing:
-    """What the whole probe takes on paper, a row per model."""
-    from polyculture.instruments.probe.asking import HOUSE, read_inspection
-    from polyculture.instruments.probe.forecast_table import COLUMNS, Planned, forecast_row
-
-    inspection = read_inspection(options.inspection or HOUSE, options.item_tokens)
-    planned = Planned([one.question for one in questions], list(arms), options.answer_tokens, inspection)
-    return Listing(COLUMNS, [forecast_row(asked.spec(model), planned) for model in asked.models])
-
-
 def _place(one: OpenQuestion) -> tuple[str, str]:
     return one.language, one.culture
 
@@ -250,7 +223,7 @@ def _tell_taggers(asked: Asked, taggers: Mapping[str, str]) -> None:
 
     if missing := without_tagger(taggers):
         what = f"{', '.join(missing)} not installed: content words by the rule"
-        asked.say(f"{what}. Install them with: pip install 'polyculture[taggers]'")
+        asked.say(f"{what}. Install them with: {install_line('taggers')}")
 
 
 def _lenders(
@@ -272,9 +245,9 @@ def _check_topics(file: Path, questions: Sequence[OpenQuestion], arms: Sequence[
     from polyculture.cache.errors import DataSetError
     from polyculture.instruments.probe.arms import LENT
 
-    if LENT.intersection(arms) and not any(one.topic for one in questions):
-        what = f"has no topics, by which {' and '.join(sorted(LENT.intersection(arms)))} choose vectors"
-        raise DataSetError(what, where=file, remedy="Give the table a column topic, or leave these controls out.")
+    if LENT in arms and not any(one.topic for one in questions):
+        what = f"has no topics, by which {LENT} chooses vectors"
+        raise DataSetError(what, where=file, remedy="Give the table a column topic, or leave this control out.")
 
 
 def _tell_controls(asked: Asked, arms: Collection[str]) -> None:

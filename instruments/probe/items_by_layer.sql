@@ -2,7 +2,9 @@
 -- items_by_layer: a row is a layer of a model under one arm and filter: the items that the filter keeps per text, and
 -- the share of these that repeats the prompt, the culture's name, the question or the answer; both with 95 %
 -- intervals over questions (the ratio's linearised variance; none of fewer than five questions, or where all are
--- alike). Layer 0: nothing was patched.
+-- alike). Layer 0: the arm 'text'.
+--   kept_items: items that the filter keeps
+--   echo_rate: share of the kept items that repeat, 0 to 1
 -- printed: model, dataset, language, arm, filter, layer, questions, texts, kept_items, items, echo_rate
 WITH filters AS (SELECT DISTINCT model, dataset, language, arm, filter FROM probe_judged),
 counted AS (

@@ -1,4 +1,4 @@
-"""Numbers by layer: a line per arm with its 95 % band; arms that patch nothing stand before the first layer."""
+"""Numbers by layer: a line per arm with its 95 % band; the arm 'text' stands before the first layer."""
 
 from __future__ import annotations
 

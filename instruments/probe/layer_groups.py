@@ -10,20 +10,16 @@ from typing import Any
 import pandas as pd
 
 from polyculture.instruments.probe.arm_lines import ArmLine, arm_lines, controls_missing, probe_similarity
-from polyculture.instruments.probe.keys import TOGETHER
 from polyculture.instruments.probe.layer_figure import layer_lines
 from polyculture.instruments.probe.pair_cells import WORDS, Line, Row, cultures_of, heat, lines_of, said_of, withheld
 from polyculture.instruments.probe.sankey import sankey, split_at_mean
 from polyculture.reports.figures.chart import Mark
 from polyculture.reports.figures.figure import Key, Panel, key_of
 from polyculture.reports.names import Names, ordered, short
-from polyculture.reports.numbers import count
 
-STRING = "string"  # the key of which controls and layers are told
 ARMS = tuple(WORDS["arms"])  # the probe first, then its controls
 FILTERS = tuple(WORDS["filters"])  # the one that is drawn first, first
-UNIT = ("model", "dataset", "language", "filter", "key")
-CONTROLS_OF_STRINGS = "Controls are not linked: they stand beside the scores by string alone."
+UNIT = ("model", "dataset", "language", "filter")
 SHOWN_PAIRS = (
     9_000  # of cultures under all arms that are drawn, but for the first group: a page holds no more; the store has all
 )
@@ -35,7 +31,6 @@ class LayerGroup:
 
     title: str
     questions: int
-    left_out: str  # occurrences without a link; empty of items as they are written
     cultures: tuple[str, ...]
     lines: tuple[Line, ...]
     withheld: str  # how many pairs have no interval, and why
@@ -47,7 +42,7 @@ class LayerGroup:
     keys: tuple[Key, ...]  # of the lines by layer
     controls: tuple[Panel, ...]  # shares under each control
     uncontrolled: str  # which controls were not run; empty where all were
-    arms: tuple[ArmLine, ...]  # controls and settings beside the probe
+    arms: tuple[ArmLine, ...]  # controls beside the probe
     similarity: str  # of the probe's own items with their questions
 
 
@@ -74,13 +69,8 @@ def said(what: str, code: str) -> str:
     return words.get(code, code)
 
 
-def language_words(languages: str, names: Names) -> str:
-    """The name of a language, or of those that stand together."""
-    return " and ".join(names.language(one) for one in languages.split(TOGETHER))
-
-
 def _first_filter_first(key: tuple[str, ...]) -> tuple[Any, ...]:
-    return key[4] != STRING, FILTERS.index(key[3]) if key[3] in FILTERS else len(FILTERS), key
+    return FILTERS.index(key[3]) if key[3] in FILTERS else len(FILTERS), key
 
 
 def arms_of(rows: Sequence[Row]) -> list[str]:
@@ -90,7 +80,7 @@ def arms_of(rows: Sequence[Row]) -> list[str]:
 
 def _by_unit(rows: Sequence[Row]) -> dict[tuple[str, ...], list[Row]]:
     def unit(row: Row) -> tuple[str, ...]:
-        return tuple((row.get(name) or STRING) if name == "key" else row[name] for name in UNIT)
+        return tuple(row[name] for name in UNIT)
 
     return {key: list(some) for key, some in groupby(sorted(rows, key=unit), key=unit)}
 
@@ -98,12 +88,10 @@ def _by_unit(rows: Sequence[Row]) -> dict[tuple[str, ...], list[Row]]:
 def _group(
     number: int, key: tuple[str, ...], rows: Sequence[Row], layers: Sequence[Row], compared: Sequence[Row], names: Names
 ) -> LayerGroup:
-    model, dataset, language, name, by = key
+    model, dataset, language, name = key
     arms = arms_of(rows)
     arm = "" if arms[0] == ARMS[0] else f", {said('arms', arms[0])}"
-    keyed = f", {said('keys', by)}" if said("keys", by) else ""
-    asked = f"{names.model(model)}, {language_words(language, names)}, {short(dataset)}"
-    title = f"{asked}: {said('filters', name)}{keyed}{arm}"
+    title = f"{names.model(model)}, {names.language(language)}, {short(dataset)}: {said('filters', name)}{arm}"
     own = [row for row in rows if row["arm"] == arms[0]]
     others = [(arm, [row for row in rows if row["arm"] == arm]) for arm in arms[1:]]
     anchors = {culture: f"layers-{number}-{place}" for place, culture in enumerate(cultures_of(own))}
@@ -111,7 +99,6 @@ def _group(
     return LayerGroup(
         title,
         own[0]["questions"],
-        "" if by == STRING or own[0]["left_out"] is None else count(own[0]["left_out"]),
         cultures_of(own),
         lines_of(own, anchors),
         withheld(own),
@@ -122,7 +109,7 @@ def _group(
         tuple(_layer_panels(title, layers)),
         tuple(key_of(said("arms", arm), place) for place, arm in enumerate(arms_of(layers))),
         tuple(heat(said("arms", arm), some, "share", intervals=False) for arm, some in others),
-        controls_missing([*arms, *(row["arm"] for row in compared)]) if by == STRING else CONTROLS_OF_STRINGS,
+        controls_missing([*arms, *(row["arm"] for row in compared)]),
         arm_lines(compared, WORDS["arms"]),
         probe_similarity(compared),
     )

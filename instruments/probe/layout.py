@@ -33,7 +33,7 @@ PROBE = Layout(
         PROBE_ARMS,
     ),
     Layer((_OWN / "current.sql",), {"failed": ("failed_probes",)}),
-    Layer((_OWN / "views.sql", _OWN / "keys.sql", _OWN / "flattening.sql", _OWN / "groups.sql")),
+    Layer((_OWN / "views.sql", _OWN / "flattening.sql")),
 )
 # What is generated and scored stands beside: views over texts and Cultural Bias Scores, too.
 TOGETHER = compose(METRICS, CBS, PROBE, Layout(views=Layer((_OWN / "together.sql",))))

@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 
 from polyculture.cache.identity import content_id
-from polyculture.instruments.probe.arms import Arm
 from polyculture.instruments.probe.questions import OpenQuestion, question_key
 
 
@@ -26,25 +25,24 @@ class Lenders:
         """A hash of all of them: with another choice, other vectors are lent."""
         return content_id("lenders", *sorted(self._keys))
 
-    def lender(self, arm: Arm, one: OpenQuestion) -> OpenQuestion | None:
-        """A question of the same topic about another culture, or of another topic about the same; None: there is none.
+    def lender(self, one: OpenQuestion) -> OpenQuestion | None:
+        """A question of the same topic about another culture; None: there is none.
 
         The same one in every run. A question without a topic lends nothing and is lent nothing.
         """
         if one.topic is None:
             return None
-        found = self._candidates(arm, one.topic, one.culture)
+        found = self._candidates(one.topic, one.culture)
         chance = np.random.default_rng([self.seed, int(question_key(self.dataset, one)[:12], 16)])
         return found[int(chance.integers(len(found)))] if found else None
 
-    def _candidates(self, arm: Arm, topic: str, culture: str) -> Sequence[OpenQuestion]:
-        key = arm, topic, culture
+    def _candidates(self, topic: str, culture: str) -> Sequence[OpenQuestion]:
+        key = topic, culture
         if key not in self._known:
-            same_topic = arm == "other-culture"
             self._known[key] = [
                 one
                 for _, one in sorted(zip(self._keys, self.questions, strict=True), key=lambda pair: pair[0])
-                if one.topic and (one.topic == topic) == same_topic and (one.culture == culture) != same_topic
+                if one.topic == topic and one.culture != culture
             ]
         return self._known[key]
 
@@ -53,5 +51,5 @@ class Lenders:
         return [question_key(self.dataset, one) for one in self.questions]
 
     @cached_property
-    def _known(self) -> dict[tuple[Arm, str, str], list[OpenQuestion]]:
+    def _known(self) -> dict[tuple[str, str], list[OpenQuestion]]:
         return {}

@@ -11,14 +11,14 @@ from typing import Any
 
 import pyarrow as pa
 
-from polyculture.cache.core import CORE
+from polyculture.cache.folding import fold
 from polyculture.cache.layout import compose
 from polyculture.cache.parquet import objects_to_table, write_parquet
+from polyculture.cache.schema import CORE
 from polyculture.cache.store import open_store
 from polyculture.instruments.contract import Asked
 from polyculture.instruments.probe.layout import PROBE
 from polyculture.instruments.probe.together_rows import PROBE_LINKS, ItemLink
-from polyculture.instruments.probe.words import fold
 
 TOPICS = Path(__file__).with_name("item_topics.toml")
 _ITEMS = Path(__file__).with_name("linkable_items.sql")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -11,31 +11,23 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from polyculture.cache.core import CORE
 from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import CORE
 from polyculture.instruments.probe.encoder import encode
 from polyculture.instruments.probe.flattening import FEWEST, Judged, Occurrences, judge
-from polyculture.instruments.probe.keys import TOGETHER, Key
 from polyculture.instruments.probe.layout import PROBE
 from polyculture.instruments.probe.rows import PROBE_FLATTENING, PROBE_SIMILARITIES, FlatteningRow, SimilarityRow
 from polyculture.metrics.measured import measured
 
 _ITEMS = Path(__file__).with_name("similarities.sql").read_text(encoding="utf-8")
 _UNITS = """
-SELECT DISTINCT model, dataset, language, arm, filter, key FROM probe_keyed
-WHERE key = 'string' OR key = ?
-ORDER BY ALL
+SELECT DISTINCT model, dataset, language, arm, filter FROM probe_kept ORDER BY ALL
 """
 _COUNTS = """
-SELECT question_id, culture, item_key, count(*) FROM probe_keyed
-WHERE model = ? AND dataset = ? AND language = ? AND arm = ? AND filter = ? AND key = ?
+SELECT question_id, culture, item_key, count(*) FROM probe_kept
+WHERE model = ? AND dataset = ? AND language = ? AND arm = ? AND filter = ?
 GROUP BY ALL ORDER BY ALL
-"""
-_LEFT_OUT = """
-SELECT unlinked, count(*) FROM probe_linked
-WHERE unlinked IS NOT NULL AND model = ? AND dataset = ? AND (language = ? OR ?) AND arm = ? AND filter = ?
-GROUP BY ALL ORDER BY count(*) DESC, unlinked
 """
 
 
@@ -44,19 +36,13 @@ def measure_similarities(run: RunFolder, encoder: str | None) -> None:
     measured(run, compose(CORE, PROBE), PROBE_SIMILARITIES, lambda store: _similarities(store, encoder))
 
 
-def measure_flattening(
-    run: RunFolder, minimum: int, resamples: int, seed: int, key: Key = "string"
-) -> list[FlatteningRow]:
-    """Writes and returns the scores of every pair of cultures. A language with fewer than three has none.
-
-    Under the key 'item' there are scores by linked item, too: of each asking language, and of all together.
-    """
+def measure_flattening(run: RunFolder, minimum: int, resamples: int, seed: int) -> list[FlatteningRow]:
+    """Writes and returns the scores of every pair of cultures. A language with fewer than three has none."""
 
     def rows(store: duckdb.DuckDBPyConnection) -> Iterator[FlatteningRow]:
-        for unit in store.execute(_UNITS, [key]).fetchall():
-            left_out = None if unit[-1] == "string" else sum(left_out_of(store, unit).values())
+        for unit in store.execute(_UNITS).fetchall():
             counts = store.execute(_COUNTS, unit).fetchall()
-            yield from _pairs(unit, counts, left_out, minimum, resamples, seed)
+            yield from _pairs(unit, counts, minimum, resamples, seed)
 
     return measured(run, compose(CORE, PROBE), PROBE_FLATTENING, rows)
 
@@ -75,16 +61,7 @@ def _similarities(store: duckdb.DuckDBPyConnection, encoder: str | None) -> Iter
         )
 
 
-def left_out_of(store: duckdb.DuckDBPyConnection, unit: Sequence[str]) -> dict[str, int]:
-    """Occurrences that the key 'item' leaves out of a unit, by reason."""
-    model, dataset, language, arm, name, _ = unit
-    asked = [model, dataset, language, TOGETHER in language, arm, name]
-    return dict(store.execute(_LEFT_OUT, asked).fetchall())
-
-
-def _pairs(
-    unit: Any, counts: list[Any], left_out: int | None, minimum: int, resamples: int, seed: int
-) -> Iterator[FlatteningRow]:
+def _pairs(unit: Any, counts: list[Any], minimum: int, resamples: int, seed: int) -> Iterator[FlatteningRow]:
     questions, cultures, items = (sorted({row[part] for row in counts}) for part in range(3))
     if len(cultures) < FEWEST:
         return
@@ -92,12 +69,12 @@ def _pairs(
     question, culture, item = (np.array([at[part][row[part]] for row in counts], np.int64) for part in range(3))
     data = Occurrences(question, culture, item, np.array([row[3] for row in counts], np.int64), len(cultures))
     judged = judge(data, minimum, resamples, seed)
-    model, dataset, language, arm, name, key = unit
+    model, dataset, language, arm, name = unit
     for (t, one), (s, other) in permutations(enumerate(cultures), 2):
         yield FlatteningRow(
             model=model, dataset=dataset, language=language, arm=arm, filter=name, culture=one, toward=other,
-            minimum=minimum, questions=len(questions), cultures=", ".join(cultures), key=key,
-            left_out=left_out, **_numbers(judged, t, s),
+            minimum=minimum, questions=len(questions), cultures=", ".join(cultures),
+            **_numbers(judged, t, s),
         )  # fmt: skip
 
 

@@ -11,9 +11,9 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from polyculture.cache.core import CORE
 from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import CORE
 from polyculture.cache.store import open_store
 from polyculture.instruments.probe.arms import PATCHED
 from polyculture.instruments.probe.flattening import (

@@ -47,7 +47,7 @@ class ProbeRow:
     culture: str
     question_id: str
     question_key: str  # of the question in `probe_questions`
-    arm: str  # what stands in the placeholder's place, and in which text: see `arms`
+    arm: str  # what stands in the placeholder's place: see `arms`
     status: str  # 'ok' | 'failed'
     error: str | None
     retryable: bool | None
@@ -67,7 +67,7 @@ class ReadingRow:
     """What a model wrote behind the placeholder, at one layer."""
 
     probe_id: str  # of the probe in `probes`
-    layer: int  # whose state was in the place of the placeholder's, from 1; 0 of arms that patch nothing
+    layer: int  # whose state was in the place of the placeholder's, from 1; 0 of the arm 'text'
     text: str
     tokens: int  # that the model wrote
     finish_reason: str  # 'line' | 'stop' | 'length'
@@ -123,8 +123,6 @@ class FlatteningRow:
     questions: int  # that the score rests on
     cultures: str  # the whole set, which the score depends on
     no_interval: str | None = None  # why F or its share has no interval
-    key: str = "string"  # 'item': items of Wikidata, by their links; 'string': items as they are written
-    left_out: int | None = None  # occurrences without a link, which the key 'item' leaves out
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,8 +11,7 @@ from polyculture.reports.section import ReportData, ReportTable, Section
 if TYPE_CHECKING:
     import pandas as pd
 
-    from polyculture.instruments.probe.beside_tables import BesideLine, KnowledgeLine
-    from polyculture.instruments.probe.correlations import Beside
+    from polyculture.instruments.probe.beside_tables import KnowledgeLine
     from polyculture.instruments.probe.layer_groups import LayerGroup
 
 _FOLDER = Path(__file__).parent
@@ -29,41 +27,18 @@ class Layers:
     groups: tuple[LayerGroup, ...]
     more: int  # groups that are not drawn
     knowledge: tuple[KnowledgeLine, ...]  # a topic of a model in a language: what is said, scored and stored
-    beside: tuple[BesideLine, ...]  # correlations with other numbers
-    fewest: int  # countries for a correlation
-    not_beside: int  # correlations that are refused, but for the table
 
 
 def _build(data: ReportData) -> Layers | None:
-    from polyculture.instruments.probe.beside_tables import SHOWN, beside_line, knowledge_line
-    from polyculture.instruments.probe.correlations import FEWEST
+    from polyculture.instruments.probe.beside_tables import knowledge_line
     from polyculture.instruments.probe.layer_groups import layer_groups
 
     pairs = data.reading.lines(_MATRIX)
     if not pairs:
         return None
     groups, more = layer_groups(pairs, data.reading.lines(_LAYERS), data.reading.lines(_ARMS), data.names)
-    found = list(_correlations(data))
-    compared = tuple(beside_line(one, data.names) for one in found if one.spearman is not None)
     knowledge = tuple(knowledge_line(row, data.names) for row in data.reading.lines(_KNOWLEDGE))
-    return Layers(groups, more, knowledge, compared[:SHOWN], FEWEST, len(found) - len(compared))
-
-
-def _correlations(data: ReportData) -> Iterator[Beside]:
-    from polyculture.instruments.probe.correlations import FLATTENING, OTHERS, beside
-
-    return beside(data.reading.rows(FLATTENING), data.reading.rows(OTHERS), data.names.catalog)
-
-
-def _correlation_frame(data: ReportData) -> pd.DataFrame:
-    from dataclasses import astuple, fields
-
-    import pandas as pd
-
-    from polyculture.instruments.probe.correlations import Beside
-
-    rows = [astuple(one) for one in _correlations(data)]
-    return pd.DataFrame(rows, columns=[one.name for one in fields(Beside)])
+    return Layers(groups, more, knowledge)
 
 
 def _whole_groups(frame: pd.DataFrame) -> pd.DataFrame:
@@ -87,7 +62,6 @@ SECTIONS = (
             ReportTable(_MATRIX, shortened=_whole_groups),
             ReportTable(_LAYERS, shortened=_whole_groups),
             ReportTable(_ARMS, shortened=_whole_groups),
-            ReportTable(_FOLDER / "flattening_beside.sql", computed=_correlation_frame),
         ),
         stands_alone=True,
     ),

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from polyculture.instruments.probe.words import fold, function_words
+from polyculture.cache.folding import fold
+from polyculture.instruments.probe.words import function_words
 
 LONGEST_WORDS, LONGEST = 4, 40  # words and characters of an item: more is a sentence
 _COMMAS = re.compile(r"[,，、،؛;；|]")

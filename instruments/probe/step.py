@@ -13,21 +13,22 @@ from itertools import islice
 from typing import Any
 
 from polyculture.cache.errors import EngineError
+from polyculture.cache.folding import fold
 from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.worker import Done, Kept, Load, Span, Work
 from polyculture.generate.engines.base import Completion, Message, Request
 from polyculture.generate.engines.capabilities import PATCHING, Patching
 from polyculture.generate.engines.models import MODEL, Models
-from polyculture.generate.engines.patching import AnswerStates, Continuation, Patch, StatesRequest, Vector
-from polyculture.instruments.probe.arms import WITHOUT_LAYERS
+from polyculture.generate.engines.patching import AnswerStates, Continuation, Patch, StatesRequest
+from polyculture.instruments.probe.arms import TEXT
 from polyculture.instruments.probe.asking import Asked, ProbeJob, ProbeRules
 from polyculture.instruments.probe.encoder import open_encoder
 from polyculture.instruments.probe.questions import OpenQuestion, question_key
 from polyculture.instruments.probe.rows import PROBE_ITEMS, PROBE_READINGS, PROBES, ItemRow, ProbeRow, ReadingRow
 from polyculture.instruments.probe.splitting import echo_of, split_items
-from polyculture.instruments.probe.vectors import vectors
-from polyculture.instruments.probe.words import content_words, fold, word_rule
+from polyculture.instruments.probe.vectors import noise
+from polyculture.instruments.probe.words import content_words, word_rule
 
 PART = 16  # questions that are answered, and whose layers are read, together
 
@@ -131,18 +132,13 @@ def _written(
     engine: Patching, rules: ProbeRules, some: Sequence[Asked], answered: Mapping[OpenQuestion, _Answered]
 ) -> dict[str, Layers | EngineError]:
     """What the model writes for each layer of each question, in one batch over both; by probe_id."""
-    found: dict[str, Layers | EngineError] = {}
     whole = [one for one in some if _said(one, answered).error is None]
-    for inspection in dict.fromkeys(rules.inspection_of(one.arm) for one in whole):
-        alike = [one for one in whole if rules.inspection_of(one.arm) == inspection]
-        own = engine.placeholder_states(inspection) if any(one.arm == "rescaled" for one in alike) else None
-        patches = [patch for one in alike for patch in _patches(rules, one, _said(one, answered), own)]
-        patched: dict[str, Layers] = {}
-        for written in engine.continue_patched(inspection, patches):
-            probe_id, _, layer = written.patch_id.rpartition(" ")
-            patched.setdefault(probe_id, {})[int(layer)] = written
-        found |= patched
-    return found | _of_text(engine, rules, [one for one in whole if one.arm == "text"], answered)
+    patches = [patch for one in whole for patch in _patches(rules, one, _said(one, answered))]
+    patched: dict[str, Layers] = {}
+    for written in engine.continue_patched(rules.inspection, patches):
+        probe_id, _, layer = written.patch_id.rpartition(" ")
+        patched.setdefault(probe_id, {})[int(layer)] = written
+    return patched | _of_text(engine, rules, [one for one in whole if one.arm == TEXT], answered)
 
 
 def _of_text(
@@ -161,13 +157,12 @@ def _of_text(
     return found
 
 
-def _patches(rules: ProbeRules, one: Asked, said: _Answered, placeholder: Vector | None) -> Iterator[Patch]:
-    """A patch per layer; one without layers where nothing is patched; none where the arm is text."""
-    if one.arm == "unpatched":
-        yield Patch(f"{one.probe_id} 0")
-    if said.found is None or one.arm in WITHOUT_LAYERS:
+def _patches(rules: ProbeRules, one: Asked, said: _Answered) -> Iterator[Patch]:
+    """A patch per layer; none where the arm is text."""
+    if said.found is None or said.found.states is None or one.arm == TEXT:
         return
-    used = vectors(one.arm, said.found, one.probe_id, rules.seed, placeholder)
+    states = said.found.states
+    used = noise(states, one.probe_id, rules.seed) if one.arm == "noise" else states
     reach = rules.window_of(one.arm) // 2
     for layer in range(1, len(used) + 1):
         near = range(max(1, layer - reach), min(len(used), layer + reach) + 1)
@@ -190,7 +185,7 @@ def _rows(
         vector_of=question_key(probing.dataset, one.source) if one.source and one.source != question else None,
     )  # fmt: skip
     sources = (
-        ("prompt", fold(probing.rules.inspection_of(one.arm).prompt)), ("culture", fold(question.culture)),
+        ("prompt", fold(probing.rules.inspection.prompt)), ("culture", fold(question.culture)),
         ("question", fold(question.question)), ("answer", fold(answered.answer or "")),
     )  # fmt: skip
     readings = [

@@ -3,6 +3,11 @@
 -- probed_entities: a row is an item of Wikidata among what the layers of a model gave: how often, at how many layers, of
 -- how many questions, and how often it stood in the model's own answer. What repeats the inspection prompt, the culture's
 -- name or the question is not counted.
+--   item: as models write it most often
+--   probed: how often the layers gave the item of Wikidata, echoes of prompt, culture and question left out
+--   in_answers: of these, how often it stood in the model's own answer
+--   at_layers: at how many layers
+--   of_questions: of how many questions about a culture
 CREATE VIEW probed_entities AS
 SELECT
     j.model, j.language, l.topic, l.qid, mode(l.item) AS item, count(*) AS probed,
@@ -19,6 +24,12 @@ GROUP BY ALL;
 -- mention it; `scored`, how probable the model finds it (mean log-probability); `probed`, how often layers gave it. 0:
 -- looked for and not there; NULL: not looked for, as no text of the topic was written, nothing of it was scored, or no item
 -- of it was linked. `texts` and `items` are what was looked through.
+--   generated: texts that mention it; 0: none of `texts`; NULL: no text of the topic was written
+--   texts: texts that were written of the topic in the language
+--   scored: mean log-probability of its names in plain contexts; NULL where it was not scored
+--   probed: how often layers gave it; 0: never; NULL: no item of the topic was linked
+--   in_answers: of these, how often it stood in the model's own answer
+--   items: occurrences of all linked items of the topic
 CREATE VIEW entity_knowledge AS
 WITH said AS (
     SELECT model, language, topic, qid, count(DISTINCT response_id) AS generated
@@ -57,8 +68,20 @@ LEFT JOIN entities AS e USING (qid);
 
 -- stored_and_never_said: a row is an item that layers gave and that no text of the model mentions, though texts of its
 -- topic were written in that language. Few texts leave much unsaid: read `texts`.
+--   generated: texts that mention it; 0: none of `texts`; NULL: no text of the topic was written
+--   texts: texts that were written of the topic in the language
+--   scored: mean log-probability of its names in plain contexts; NULL where it was not scored
+--   probed: how often layers gave it; 0: never; NULL: no item of the topic was linked
+--   in_answers: of these, how often it stood in the model's own answer
+--   items: occurrences of all linked items of the topic
 CREATE VIEW stored_and_never_said AS SELECT * FROM entity_knowledge WHERE probed > 0 AND generated = 0;
 
 -- said_and_not_stored: a row is an item that a text mentions and that no layer gave, though items of its topic were linked.
 -- The probe asks some questions: what it never asked about is not absent from the model.
+--   generated: texts that mention it; 0: none of `texts`; NULL: no text of the topic was written
+--   texts: texts that were written of the topic in the language
+--   scored: mean log-probability of its names in plain contexts; NULL where it was not scored
+--   probed: how often layers gave it; 0: never; NULL: no item of the topic was linked
+--   in_answers: of these, how often it stood in the model's own answer
+--   items: occurrences of all linked items of the topic
 CREATE VIEW said_and_not_stored AS SELECT * FROM entity_knowledge WHERE generated > 0 AND probed = 0;

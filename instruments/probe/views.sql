@@ -4,6 +4,14 @@
 -- 'paper' those more similar to the question than the mean over all items of the model, data set, language and arm;
 -- 'released' those whose similarity with "culture topic" is above .2 and that are no other culture's name, as the
 -- published code has it. Without an encoder there is 'none' alone.
+--   item: as the model wrote it
+--   echo: 'prompt', 'culture', 'question' or 'answer': what the item repeats
+--   dropped: why the filter does not keep the item; NULL where it does
+--   kept: whether the filter keeps the item
+--   mean_similarity: the mean over all items of the model, data set, language and arm
+--   names_another: whether the item is another culture's name
+--   rejected: why a part is no item; NULL where it is one
+--   place: the part's place in the text, from 0
 CREATE VIEW probe_judged AS
 WITH items AS (
     SELECT
@@ -44,18 +52,11 @@ SELECT *, dropped IS NULL AS kept FROM judged;
 CREATE VIEW probe_kept AS
 SELECT model, dataset, language, arm, filter, culture, question_id, layer, item_key FROM probe_judged WHERE kept;
 
--- probe_layers: a row is a layer of a model under a filter: its parts, items, kept items, and how many of these repeat
--- the inspection prompt, the culture's name, the question or the answer.
-CREATE VIEW probe_layers AS
-SELECT
-    model, dataset, language, arm, filter, layer, count(*) AS parts, count(*) FILTER (WHERE rejected IS NULL) AS items,
-    count(*) FILTER (WHERE kept) AS kept_items,
-    count(*) FILTER (WHERE kept AND echo IS NOT NULL) / nullif(count(*) FILTER (WHERE kept), 0) AS echo_rate
-FROM probe_judged
-GROUP BY ALL;
-
 -- probe_similarity_of_arms: a row is an arm: how similar its items are to their questions, before any filter. Irrelevant
 -- patching is the arm 'noise'.
+--   mean_similarity: the mean over the arm's items, without a filter
+--   compared: items with a similarity
+--   sd_similarity: standard deviation over these items
 CREATE VIEW probe_similarity_of_arms AS
 SELECT
     model, dataset, language, arm, count(similarity) AS compared,

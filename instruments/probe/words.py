@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from polyculture.cache.folding import fold
+
 RULE = "rule"
 _LETTERS = (
     r"[^\W\d_](?:[^\W\d_]|[\u0300-\u036f\u064b-\u0652\u0900-\u0963\u0971-\u0dff\u0e31-\u0e4e])*"  # with vowel signs
@@ -59,11 +61,6 @@ def word_rule(language: str, tagger: str = RULE) -> str:
 def function_words(language: str) -> frozenset[str]:
     """Folded function words of a language; none of one that is not listed."""
     return _listed().get(language, frozenset())
-
-
-def fold(text: str) -> str:
-    """NFKC, case folded, runs of spaces made one: what two spellings of an item share."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def _is_letter(word: str) -> bool:

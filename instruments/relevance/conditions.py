@@ -13,7 +13,6 @@ SOURCE: Condition = "source"  # with concepts of another source
 OTHER_CULTURE: Condition = "other-culture"  # with what the probe kept about another culture
 NO_ANSWER: Condition = "no-answer"  # those of `probe` that do not repeat the right answer
 CONDITIONS: tuple[Condition, ...] = (ALONE, CULTURE, PROBE, SOURCE, OTHER_CULTURE, NO_ANSWER)
-OF_PROBE = (PROBE, OTHER_CULTURE, NO_ANSWER)  # which need a probe
 COMPARISONS: tuple[tuple[Condition, Condition], ...] = (
     *((one, ALONE) for one in CONDITIONS[1:]),
     (PROBE, CULTURE),  # more than the name of the culture

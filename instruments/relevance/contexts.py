@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from random import Random
 
+from polyculture.cache.folding import fold
 from polyculture.cache.identity import content_id
 from polyculture.instruments.culture_mcq.model import McqQuestion
 from polyculture.instruments.culture_mcq.rows import LANGUAGE, question_id
 from polyculture.instruments.probe.splitting import echo_of
-from polyculture.instruments.probe.words import fold
 from polyculture.instruments.relevance.conditions import (
     ALONE,
     CULTURE,

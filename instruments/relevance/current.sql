@@ -46,6 +46,8 @@ CREATE VIEW relevance_gains AS
 SELECT * FROM stored_relevance_gains WHERE model IN (SELECT model FROM run_models);
 
 -- bought_relevance_answers: a row is an answer that this run bought, whether it still counts or not.
+--   asked: the model that was asked and paid
+--   status: 'ok', or 'failed'
 CREATE VIEW bought_relevance_answers AS
 SELECT
     'relevance' AS stage, model, language, question_type AS topic, model AS asked, purchase, status, prompt_tokens,

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from polyculture.cache.core import CORE
 from polyculture.cache.errors import DataSetError, did_you_mean
+from polyculture.cache.folding import fold
 from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import CORE
 from polyculture.cache.store import open_store
 from polyculture.instruments.cultures.cultures import Cultures
 from polyculture.instruments.probe.layout import PROBE
 from polyculture.instruments.probe.splitting import echo_of
-from polyculture.instruments.probe.words import fold
 
 Filter = Literal["none", "paper", "released"]
 Place = tuple[str, str]  # question id, culture

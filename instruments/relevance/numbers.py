@@ -19,9 +19,9 @@ import duckdb
 import numpy as np
 from scipy import stats
 
-from polyculture.cache.core import CORE
 from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import CORE
 from polyculture.instruments.choices.uncertainty import FEW_TEMPLATES, ONE_KIND, Numbers, Ratio, estimate
 from polyculture.instruments.relevance.conditions import COMPARISONS, CONDITIONS
 from polyculture.instruments.relevance.layout import RELEVANCE

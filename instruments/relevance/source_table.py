@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import DataSetError
+from polyculture.cache.folding import fold
 from polyculture.cache.identity import file_sha256
 from polyculture.instruments.cultures.cultures import Cultures
-from polyculture.instruments.probe.words import fold
 
 BY_QUESTION, BY_TOPIC = ("question_id", "culture", "concepts"), ("culture", "topic", "concepts")
 _SEPARATORS = re.compile(r"[,，、،؛;；|]")

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from polyculture.cache.folding import fold
 from polyculture.cache.layout import Table
 from polyculture.cache.manifest import setup_id
 from polyculture.cache.parquet import objects_to_table, read_rows
@@ -28,7 +29,6 @@ from polyculture.instruments.culture_mcq.prompts import McqPrompt, read_prompts
 from polyculture.instruments.culture_mcq.rows import LANGUAGE
 from polyculture.instruments.cultures.cultures import Cultures, read_cultures
 from polyculture.instruments.probe.splitting import echo_of
-from polyculture.instruments.probe.words import fold
 from polyculture.instruments.relevance.asking import RelevanceJob, prompt_id
 from polyculture.instruments.relevance.conditions import CONDITIONS, PROBE, Condition, Context
 from polyculture.instruments.relevance.contexts import Contexts, Rules, context_row

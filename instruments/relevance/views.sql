@@ -5,6 +5,9 @@
 
 -- relevance_read: a row is an answer under a condition and draw as one reader reads it; 'missing' where it was not asked
 -- yet by a method and wording that asked others.
+--   draw: which draw of the concepts, from 1
+--   n_repeating: of these, how many repeat the right answer
+--   status: 'ok', 'failed', or 'missing': not asked yet
 CREATE VIEW relevance_read AS
 WITH readings AS (
     SELECT
@@ -32,6 +35,10 @@ WHERE c.shown_id IS NOT NULL;
 
 -- relevance_questions: a row is a question under a condition: the shares of its draws that came out so. `shared`: it was
 -- answered, in all draws, under every condition that any question of the study was asked under.
+--   draws: draws of the question's concepts
+--   answered: draws that were answered
+--   other: share that names one of the two other options
+--   shared: answered, in all draws, under every condition of the study
 CREATE VIEW relevance_questions AS
 WITH questions AS (
     SELECT
@@ -68,6 +75,12 @@ INNER JOIN conditions AS c
 -- relevance_metrics: a row is the shares of answers under a condition: over the questions that all conditions have
 -- (`basis` 'shared'), on which conditions are compared, or over all that this one has ('own'). NULL without an answer.
 -- `others` is halved, as there are two other options: accuracy + biased + 2 others + refusal + out_of_choice = 1.
+--   answered: questions with an answer
+--   others: the same halved, as there are two of them
+--   basis: 'shared': over the questions that all conditions have; 'own': over all of this one
+--   asked: questions with their targets
+--   questions: questions of BLEnD
+--   mean_concepts: concepts that are shown, on average
 CREATE VIEW relevance_metrics AS
 SELECT
     answer_method, model, dataset, language, reader, prompt, question_type, condition, basis,
@@ -86,6 +99,7 @@ FROM (SELECT *, unnest(CASE WHEN shared THEN ['own', 'shared'] ELSE ['own'] END)
 GROUP BY ALL;
 
 -- relevance_not_asked: a row is why some questions are not asked under a condition, and how many these are.
+--   not_asked: questions with their targets that are not asked
 CREATE VIEW relevance_not_asked AS
 SELECT model, dataset, language, question_type, condition, reason, count(DISTINCT question_id) AS not_asked
 FROM relevance_contexts

@@ -3,6 +3,7 @@
 -- swap_answers: a row is what a model said of a context with an entity in its gap, under the run's present prompts and
 -- the model's present setup, of what the data set holds now, as the present reader reads it: what it has not read is as
 -- it was read when it came. The right sentiment is the one that the data set says now.
+--   seed: the seed that the sample was drawn with
 CREATE VIEW swap_answers AS
 WITH read_answers AS (
     SELECT s.* REPLACE (

@@ -12,10 +12,10 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from polyculture.cache.core import CORE
 from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.sql_files import read_sql
+from polyculture.cache.schema import CORE
+from polyculture.cache.sql_header import read_sql
 from polyculture.cache.store import open_store
 from polyculture.instruments.datasets.sentiments import LABELS
 from polyculture.instruments.swaps.layout import SWAPS

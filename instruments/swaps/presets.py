@@ -66,11 +66,6 @@ def read_preset(name: str) -> Preset:
     return parse_model(Preset, read_toml(file, DataSetError), file)
 
 
-def preset_names() -> tuple[str, ...]:
-    """The presets there are."""
-    return tuple(sorted(file.stem for file in PRESETS.glob("*.toml")))
-
-
 def preset_prompts(name: str) -> tuple[str, Prompts] | None:
     """A preset's name and prompts; None of one that asks by ours."""
     found = read_preset(name).prompts if name != OURS else None

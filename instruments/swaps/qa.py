@@ -9,13 +9,30 @@ from __future__ import annotations
 
 from typing import Any
 
+from polyculture.cache.folding import ANSWERS, fold
 from polyculture.instruments.swaps.answer_parsing import words
 from polyculture.instruments.swaps.ner import judge_names
-from polyculture.instruments.swaps.normalise import normalise, same
 from polyculture.instruments.swaps.prompts import Prompts, fill
 from polyculture.instruments.swaps.text import Filled, Judged, answer_schema
 
 KEY = "answer"
+
+
+def normalise(text: str, prompts: Prompts) -> str:
+    """`text` normalised for the exact match; empty if it holds only punctuation.
+
+    The form is `ANSWERS`, without the articles of the language: SQuAD's rules (Rajpurkar et al. 2016) as MLQA has them
+    for other languages (Lewis et al. 2020), the Arabic article, which is written together with its word, among them.
+    All spaces are removed in languages without spaces between words.
+    """
+    kept = (word for word in fold(text, ANSWERS).split() if word not in prompts.articles)
+    return (" " if prompts.spaces else "").join(_without_prefix(word, prompts.prefixes) for word in kept)
+
+
+def same(one: str, other: str, prompts: Prompts) -> bool:
+    """Are the two the same answer? Two empty ones are none."""
+    left = normalise(one, prompts)
+    return left != "" and left == normalise(other, prompts)
 
 
 class QuestionAnswering:
@@ -54,3 +71,8 @@ def _is_part(answer: str, kind: str, prompts: Prompts) -> bool:
     """Whether an answer is nothing but words of the question for the entity's type."""
     named, asked = normalise(answer, prompts), normalise(kind, prompts)
     return named != "" and (f" {named} " in f" {asked} " if prompts.spaces else named in asked)
+
+
+def _without_prefix(word: str, prefixes: tuple[str, ...]) -> str:
+    prefix = next((prefix for prefix in prefixes if word.startswith(prefix) and len(word) > len(prefix)), "")
+    return word[len(prefix) :]

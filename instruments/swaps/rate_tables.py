@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
+from pathlib import Path
 
-from polyculture.cache.manifest import Manifest
-from polyculture.reports.groups import Group, Row, groups, place_label
-from polyculture.reports.names import Names
 from polyculture.reports.numbers import FormattedEstimate, count, estimate, known, lacking
+from polyculture.reports.section import ReportData
+from polyculture.reports.table_section import Column, PageTable, Row, counted, page_table
+from polyculture.reports.texts import section_texts
 
+TEXTS = Path(__file__).with_name("section.toml")
 SIDES = ("native", "western", "difference")
-
-
-@dataclass(frozen=True, slots=True)
-class RateLine:
-    """A rate of a type of entities: each side, their difference, and the sample sizes."""
-
-    label: str
-    setting: str
-    metric: str
-    cells: tuple[FormattedEstimate, ...]
-    sizes: tuple[str, ...]  # contexts, native and Western entities; of both sides, texts asked, read and right; failed
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,29 +22,30 @@ class RateTable:
     """All rates of a task."""
 
     task: str
-    groups: tuple[Group[RateLine], ...]
+    table: PageTable
 
 
-def rate_tables(rows: Sequence[Row], manifest: Manifest, names: Names) -> tuple[RateTable, ...]:
+def rate_tables(data: ReportData, rows: Sequence[Row]) -> tuple[RateTable, ...]:
     """A table per task from the rows of `swaps.sql`; none without queried texts."""
-
-    def lines(own: Sequence[Row]) -> list[RateLine]:
-        return [_line(row, names) for row in own]
-
-    by_task = groupby(rows, lambda row: row["task"])
     return tuple(
-        RateTable(task, groups(list(found), "answer_method", manifest, names, lines)) for task, found in by_task
+        RateTable(task, _table(data, list(found), section_texts(TEXTS).words["tasks"][task]["name"]))
+        for task, found in groupby(rows, lambda row: row["task"])
     )
 
 
-def _line(row: Row, names: Names) -> RateLine:
-    sizes = tuple(count(row[name]) for name in ("contexts", "native_entities", "western_entities"))
-    sizes += (*(_both(row, name) for name in ("asked", "readable", "right")), count(row["failed"]))
-    cells = tuple(_cell(row, side) for side in SIDES)
-    return RateLine(place_label(row, names), row["setting"], row["metric"].replace("_", " "), cells, sizes)
+def _table(data: ReportData, rows: Sequence[Row], name: str) -> PageTable:
+    return page_table(
+        data,
+        rows,
+        _COLUMNS,
+        title=name,
+        caption=f"{name} with swapped entities, with 95 % intervals",
+        by=("dataset", "answer_method"),
+        head=lambda row: f", {row['dataset']}",
+    )
 
 
-def _cell(row: Row, side: str) -> FormattedEstimate:
+def _cell(side: str, row: Row) -> FormattedEstimate:
     if known(row[side]) is None:
         return lacking("unread_answers" if _asked(row, side) else "not_asked")
     limits = row[f"{side}_low"], row[f"{side}_high"]
@@ -67,7 +60,20 @@ def _asked(row: Row, side: str) -> bool:
     return all(known(row[f"{one}_asked"]) for one in sides)
 
 
-def _both(row: Row, name: str) -> str:
+def _both(name: str, row: Row) -> str:
     """A number of texts, native + Western; empty in runs that did not count it."""
     sides = [known(row[f"{side}_{name}"]) for side in SIDES[:2]]
     return " + ".join(count(size) for size in sides if size is not None)
+
+
+_COLUMNS = (
+    Column("Contexts, rate", lambda row: f"{row['setting']}, {row['metric'].replace('_', ' ')}", is_number=False),
+    *(Column(side.capitalize(), partial(_cell, side)) for side in SIDES),
+    Column("Contexts", counted("contexts")),
+    Column("Native entities", counted("native_entities"), "native entities that were put into them"),
+    Column("Western entities", counted("western_entities"), "Western entities that were put into them"),
+    Column("Asked", partial(_both, "asked"), "texts asked about, native + Western"),
+    Column("Readable", partial(_both, "readable"), "answers that could be read, native + Western"),
+    Column("Right", partial(_both, "right"), "of these, native + Western"),
+    Column("Failed", counted("failed"), "answers that could not be read or did not come"),
+)

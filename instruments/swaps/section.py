@@ -25,7 +25,7 @@ class SwappedEntities:
 def _build(data: ReportData) -> SwappedEntities | None:
     from polyculture.instruments.swaps.rate_tables import rate_tables
 
-    tables = rate_tables(data.reading.lines(_RATES), data.manifest, data.names)
+    tables = rate_tables(data, data.reading.lines(_RATES))
     return SwappedEntities(tables) if tables else None
 
 

@@ -9,28 +9,57 @@ WHERE answer_method <> 'prompt' OR model IN (SELECT model FROM run_models);
 -- not (shares of the texts that are not negative, not positive); positive_as_negative and negative_as_positive leave the
 -- neutral texts and labels out. missed_positive is the papers' false negative: a positive text with another label;
 -- missed_negative is a negative one with another label. 'macro_f1' is the mean of the F1 of the three labels.
+--   metric: 'accuracy', 'macro_f1' (the mean of the three labels' F1), 'false_negative_rate', 'false_positive_rate',
+--     'missed_positive_rate' (the papers' false negative), 'missed_negative_rate', 'positive_as_negative_rate' or
+--     'negative_as_positive_rate'
+--   answers: texts that the number rests on; of a difference, those of both sides
+--   failed: texts without an answer that could be read
+--   native_entities: native entities in the texts that were answered
+--   western_entities: the same of Western entities
 CREATE VIEW sentiment_association AS SELECT * FROM swap_intervals WHERE task = 'sentiment' AND pooled IS NULL;
 
 -- sentiment_pooled: a row is the same over all settings of a data set together, as Camellia pools grounded and neutral
 -- contexts; `setting` names them.
+--   metric: as in `sentiment_association`
+--   answers: texts that the number rests on; of a difference, those of both sides
+--   failed: texts without an answer that could be read
+--   native_entities: native entities in the texts that were answered
+--   western_entities: the same of Western entities
 CREATE VIEW sentiment_pooled AS SELECT * FROM swap_intervals WHERE task = 'sentiment' AND pooled;
-
--- strict_scores: a row is a rate of `qa` or `ner` that counts answers by their characters alone: no normalisation, no
--- title or honorific beside the name. It stands beside the rates of `qa_accuracy` and `ner_scores`, of the same answers.
-CREATE VIEW strict_scores AS SELECT * FROM swap_intervals WHERE starts_with(metric, 'strict_');
 
 -- qa_accuracy: a row is the share of texts of one side in which the model named exactly the entity that was put into
 -- them, after normalisation, or the difference of both sides. An answer that cannot be read is a wrong one; without these
 -- it is the metric 'readable_accuracy' of `swap_intervals`.
+--   metric: 'accuracy': an answer that cannot be read is a wrong one
+--   answers: texts that the number rests on; of a difference, those of both sides
+--   failed: texts without an answer that could be read
+--   native_entities: native entities in the texts that were answered
+--   western_entities: the same of Western entities
 CREATE VIEW qa_accuracy AS SELECT * FROM swap_intervals WHERE task = 'qa' AND NOT regexp_matches(metric, '^(readable|strict)_');
 
 -- ner_scores: a row is precision, recall or F1 of the names found in the texts of one side, or the difference of both
 -- sides. A name counts when its span is exactly the entity's; other names of the type in the text count as false.
 -- An answer that cannot be read finds no name; without these the metrics of `swap_intervals` are 'readable_recall', ...
+--   metric: 'precision', 'recall' or 'f1': an answer that cannot be read finds nothing
+--   answers: texts that the number rests on; of a difference, those of both sides
+--   failed: texts without an answer that could be read
+--   native_entities: native entities in the texts that were answered
+--   western_entities: the same of Western entities
 CREATE VIEW ner_scores AS SELECT * FROM swap_intervals WHERE task = 'ner' AND NOT regexp_matches(metric, '^(readable|strict)_');
 
 -- sentiment_counts: a row is a draw of entities of one side in the contexts of a type and setting: how its texts were
 -- labelled. What could not be read is `unreadable`, and in no other count: it is neither a false negative nor a false positive.
+--   unreadable: texts with an answer that could not be read: neither false negatives nor false positives
+--   matched: texts that have the label of their context
+--   draw: the number of the draw of entities, from 0
+--   not_negative: texts whose context is positive or neutral
+--   false_negatives: of those: labelled negative
+--   not_positive: texts whose context is negative or neutral
+--   false_positives: of those: labelled positive
+--   positive: texts whose context is positive
+--   missed_positives: of those: labelled otherwise, the papers' false negatives
+--   negative: texts whose context is negative
+--   missed_negatives: of those: labelled otherwise
 CREATE VIEW sentiment_counts AS
 SELECT
     answer_method, model, dataset, language, culture, entity_type, setting, native, draw,
@@ -54,6 +83,14 @@ GROUP BY ALL;
 -- native less Western (the papers' Asian - Western, Arab - Western), and of its size. `counted`: false_negatives (labelled
 -- negative, is not), missed_positives (the papers' false negative: positive, labelled otherwise), false_positives, and
 -- missed_negatives. NULL in entity_type: over all types. `pooled`: over all settings.
+--   native: wrong labels of texts with native entities: the mean count of a draw
+--   western: the same of Western entities
+--   difference: the mean over draws of native less Western: Asian - Western, Arab - Western in the papers
+--   counted: 'false_negatives' (labelled negative, is not), 'missed_positives' (positive, labelled otherwise),
+--     'false_positives' or 'missed_negatives'
+--   absolute_difference: the mean over draws of the difference without its sign
+--   native_texts: texts of native entities with an answer that could be read, the mean over draws
+--   western_texts: the same of Western entities
 CREATE VIEW sentiment_count_differences AS
 WITH long AS (
     UNPIVOT sentiment_counts
@@ -97,6 +134,10 @@ GROUP BY ALL;
 -- qa_wordings: a row is what became of the answers to a wording of the question in a language, of all that the run has
 -- asked, whatever settings count now: how many are right, by characters (NULL: not read so), and how many only give the
 -- question's word for the type back. Each is as it was read when it came, or first read so.
+--   settings: JSON: the templates of the question and its language, schema, temperature, top_p, top_k, limit in
+--     tokens
+--   echoed: answers that are no entity, but words of the question for its type (in `swap_answers`: 1)
+--   strict_right: of those: the entity, character by character
 CREATE VIEW qa_wordings AS
 WITH strictly AS (
     SELECT answer_id, any_value(strict) AS strict, any_value(echoed) AS echoed FROM stored_swap_readings GROUP BY answer_id
@@ -110,21 +151,6 @@ SELECT
     sum(coalesce(s.echoed, r.echoed)) FILTER (status = 'ok')::BIGINT AS echoed
 FROM stored_swap_answers AS s LEFT JOIN strictly AS r ON r.answer_id = s.answer_id
 WHERE task = 'qa' AND answer_method = 'prompt' AND status <> 'unusable' AND model IN (SELECT model FROM run_models)
-GROUP BY ALL;
-
--- swap_health: a row is what became of the texts of a type in a setting, both sides together.
-CREATE VIEW swap_health AS
-SELECT
-    task, answer_method, model, dataset, language, culture, entity_type, setting,
-    count(*) AS asked,
-    count(*) FILTER (status = 'ok') AS answered,
-    count(*) FILTER (status = 'failed' AND raw IS NOT NULL) AS unreadable,
-    count(*) FILTER (status = 'ok' AND matched > 0) AS "right",
-    count(*) FILTER (status = 'failed') AS failed,
-    count(*) FILTER (refused) AS refused,
-    sum(predicted)::BIGINT AS predicted,
-    sum(elsewhere)::BIGINT AS elsewhere
-FROM swap_answers
 GROUP BY ALL;
 
 -- swap_board_entries: a row is a model's rate on a board: of native entities, or the difference of both sides.

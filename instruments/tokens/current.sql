@@ -2,6 +2,7 @@
 
 -- vocabulary_shares: a row is a language's share in a model's vocabulary by one reading of what the language's letters are:
 -- under the model's present setup, and as letters and ranges are counted now.
+--   share: `own` of `tokens`; NULL of an empty vocabulary
 CREATE VIEW vocabulary_shares AS
 SELECT v.*, v.own / nullif(v.tokens, 0) AS share
 FROM stored_vocabulary_shares AS v

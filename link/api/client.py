@@ -57,30 +57,30 @@ class ApiClient:
 
         The service also finds prefixes, after exact names. Pages are requested until `enough` is true for a page.
         """
-        found: list[str] = []
+        qids: list[str] = []
         params = {"action": "wbsearchentities", "search": term, "language": language, "uselang": language}
         start = 0
         for _ in range(MOST_PAGES):
             page = {**params, "type": "item", "limit": str(HITS_A_CALL), "continue": str(start)}
             hits, following = self._transport.request(page, read_hits)
-            found += [hit.qid for hit in hits]
+            qids += [hit.qid for hit in hits]
             if not hits or following is None or following <= start or enough(hits):
                 break
             start = following
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(qids))
 
     def entities(self, qids: Iterable[str], languages: Iterable[str]) -> dict[str, Entity | None]:
         """The entities by requested QID, with the parts that linking needs; None for one that does not exist.
 
         A redirect gives its target, with `redirects` set. The service refuses more than `IDS_A_CALL` QIDs.
         """
-        left, found = list(dict.fromkeys(qids)), dict[str, Entity | None]()
+        left, entities = list(dict.fromkeys(qids)), dict[str, Entity | None]()
         wanted = sorted(languages)
         params = {"action": "wbgetentities", "props": _PROPS, "languages": "|".join(wanted)}
         while left:
             asked = tuple(left)
             batch = {**params, "ids": "|".join(asked)}
-            found |= self._transport.request(batch, partial(read_entities, asked, wanted), (_NO_SUCH,))
+            entities |= self._transport.request(batch, partial(read_entities, asked, wanted), (_NO_SUCH,))
             # One invalid id fails a whole batch: it counts as missing, and the others are requested again.
-            left = [qid for qid in asked if qid not in found]
-        return found
+            left = [qid for qid in asked if qid not in entities]
+        return entities

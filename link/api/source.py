@@ -78,9 +78,9 @@ class ApiSource:
     def find(self, connection: duckdb.DuckDBPyConnection, progress: Progress) -> None:
         """Searches every new surface, fetches the items found and all classes above them."""
         self._progress = progress
-        found = self._search(connection)
-        self.fetch(connection, sorted({item for _, item in found}))
-        hits = sorted({(lookup, item) for lookup, hit in found if (item := self._items[hit]) is not None})
+        pairs = self._search(connection)
+        self.fetch(connection, sorted({item for _, item in pairs}))
+        hits = sorted({(lookup, item) for lookup, hit in pairs if (item := self._items[hit]) is not None})
         columns = [pa.array(numbers, pa.uint32()) for numbers in (zip(*hits, strict=True) if hits else ([], []))]
         connection.from_arrow(pa.table(columns, names=["lookup", "item"])).insert_into("api_hits")
         self._load_classes(connection, {item for _, item in hits})
@@ -106,22 +106,22 @@ class ApiSource:
         surfaces = connection.execute(statement("search_terms"), {"last": self._last}).fetchall()
         self._last = max((lookup for lookup, _, _ in surfaces), default=self._last)
         terms = [(lookup, (language, term)) for lookup, language, text in surfaces for term in _terms(language, text)]
-        found = self._find_all(list(dict.fromkeys(search for _, search in terms)))
-        return [(lookup, number(qid)) for lookup, search in terms for qid in found[search]]
+        qids_of = self._find_all(list(dict.fromkeys(search for _, search in terms)))
+        return [(lookup, number(qid)) for lookup, search in terms for qid in qids_of[search]]
 
     def _find_all(self, searches: Sequence[SearchTerm]) -> dict[SearchTerm, list[str]]:
         """The QIDs that the service, or the cache, gives for each search."""
-        found = {
+        qids_of = {
             (language, term): qids
             for language in {language for language, _ in searches}
             for term, qids in self._cache.searches(language, [t for code, t in searches if code == language]).items()
         }
-        self._advance(reused=len(found))
-        for (language, term), qids in self._at_once(self._request_search, [s for s in searches if s not in found]):
+        self._advance(reused=len(qids_of))
+        for (language, term), qids in self._at_once(self._request_search, [s for s in searches if s not in qids_of]):
             self._cache.keep_search(language, term, qids)
-            found[language, term] = qids
+            qids_of[language, term] = qids
             self._advance(asked=1)
-        return found
+        return qids_of
 
     def _request_search(self, search: SearchTerm) -> list[str]:
         language, term = search

@@ -17,7 +17,7 @@ import orjson
 from tenacity import RetryCallState, Retrying, retry_if_exception_type
 
 from polyculture.cache.errors import WikidataError
-from polyculture.cache.retry_after import retry_after
+from polyculture.cache.http_answers import retry_after
 from polyculture.link.api.answers import ApiAnswer
 from polyculture.link.api.settings import ApiSettings
 from polyculture.link.etiquette import (

@@ -19,8 +19,7 @@ from filelock import FileLock, Timeout
 from msgspec.structs import replace
 
 from polyculture.cache.errors import JobHeldError
-from polyculture.cache.files import replacing, store_faults
-from polyculture.cache.own_folder import claim, remove
+from polyculture.cache.files import claim_folder, remove_folder, replacing, store_faults
 from polyculture.link.dumps.dump import DumpPosition
 from polyculture.link.dumps.ingest import IngestCounts
 from polyculture.link.index.parts import part_files
@@ -59,7 +58,7 @@ class CheckpointFolder:
 
     def __enter__(self) -> Self:
         with store_faults(self.path):
-            claim(self.path)
+            claim_folder(self.path)
             self._acquire()
             self.state = self._load()
             self._remove_stale()
@@ -87,7 +86,7 @@ class CheckpointFolder:
     def remove(self) -> None:
         """Removes the folder with its content."""
         with store_faults(self.path):
-            remove(self.path)
+            remove_folder(self.path)
 
     def _acquire(self) -> None:
         try:

@@ -97,9 +97,9 @@ class DumpReader:
             kept = max(behind, begin)
             rest, offset = text[kept:], offset + kept
             if kept > behind:
-                found = self._chunk(line, text[behind:kept], offset)
-                line = found.end.line
-                yield found
+                chunk = self._chunk(line, text[behind:kept], offset)
+                line = chunk.end.line
+                yield chunk
         self._check_end(last, opening)
         if rest:
             yield self._chunk(line, rest, offset + len(rest))
@@ -150,8 +150,8 @@ def bounded(blocks: Iterable[bytes]) -> Iterator[bytes]:
         ends = len(block) if first < 0 else first
         kept = max(0, LONGEST_LINE + 1 - before)
         before = before + ends if first < 0 else len(block) - 1 - block.rfind(b"\n")
-        if found := block if ends <= kept else block[:kept] + block[ends:]:
-            yield found
+        if cut := block if ends <= kept else block[:kept] + block[ends:]:
+            yield cut
 
 
 def _closes_array(last: bytes) -> bool:

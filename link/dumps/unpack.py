@@ -2,7 +2,7 @@
 
 Intel's ISA-L decompresses gzip at twice the speed of zlib, rapidgzip large bzip2 files on all cores, Arrow all else.
 Files of several members (dumps are compressed in parallel) are read to the end; truncated files raise an error. ISA-L
-and rapidgzip are not available for every processor: Arrow is the fallback.
+and rapidgzip are an extra, and not available for every processor: without them Arrow decompresses.
 """
 
 from __future__ import annotations

@@ -18,9 +18,8 @@ import duckdb
 import orjson
 import pyarrow as pa
 
-from polyculture.cache.cache_dir import cache_folder
 from polyculture.cache.errors import SnapshotError, StoreError
-from polyculture.cache.files import store_faults
+from polyculture.cache.files import cache_folder, store_faults
 from polyculture.cache.identity import content_id
 from polyculture.link.entity_json import SCHEMAS
 from polyculture.link.index.kept_scopes import TABLES as OF_SCOPES

@@ -20,7 +20,7 @@ from msgspec import Struct, field
 from tenacity import RetryCallState, Retrying, retry_if_exception_type
 
 from polyculture.cache.errors import WikidataError
-from polyculture.cache.retry_after import retry_after
+from polyculture.cache.http_answers import retry_after
 from polyculture.link.etiquette import (
     LONGEST_PAUSE,
     TRIES_UNREACHED,

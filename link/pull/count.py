@@ -42,8 +42,8 @@ def count_pull(catalog: Catalog, topics: Sequence[str], out: Path, settings: Pul
     scopes = scopes_of(catalog, chosen)
     with pages_beside(out) as folder, SparqlClient(settings) as client:
         pages = QueryPages(client, folder, settings.endpoint, settings.sleep)
-        found = find_members(pages, scopes, settings.tell)
-        items = len(found.classes | found.instances | country_items(catalog))
+        members = find_members(pages, scopes, settings.tell)
+        items = len(members.classes | members.instances | country_items(catalog))
         day = f"{datetime.now(UTC):%Y-%m-%d}"
         count = PullCount(chosen, items, pages.asked + pages.reused, day)
         with replacing(folder / _FILE) as temporary:

@@ -74,7 +74,7 @@ class ItemFacts:
             labels={code: EntityText(code, name) for code, name in self.labels.items()},
             aliases={code: [EntityText(code, name) for name in sorted(names)] for code, names in self.aliases.items()},
             descriptions={code: EntityText(code, text) for code, text in self.descriptions.items()},
-            claims=Claims(**{code: tuple(map(naming, sorted(found))) for code, found in self.targets.items()}),
+            claims=Claims(**{code: tuple(map(naming, sorted(targets))) for code, targets in self.targets.items()}),
             sitelinks=of_pages(self.sitelinks),
             lastrevid=self.revision or None,
             modified=self.modified or None,
@@ -91,12 +91,12 @@ class ItemFacts:
 
 def gather(rows: Iterable[Binding]) -> list[ItemFacts]:
     """The facts by item, in the order of item numbers."""
-    found: dict[int, ItemFacts] = {}
+    by_item: dict[int, ItemFacts] = {}
     for row in rows:
         number = item_of(row["item"].value)
         if number is not None:
-            found.setdefault(number, ItemFacts(number)).add(row)
-    return [found[number] for number in sorted(found)]
+            by_item.setdefault(number, ItemFacts(number)).add(row)
+    return [by_item[number] for number in sorted(by_item)]
 
 
 def item_of(iri: str) -> int | None:

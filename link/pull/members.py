@@ -59,8 +59,8 @@ def _find_classes(pages: QueryPages, scopes: Sequence[Scope], tell: Callable[[st
         below.find("P361", _union(fronts[scope] for scope in climbing if scope.part_of))
         below.find("P31", _union(type_fronts[scope] for scope in climbing))
         for scope in climbing:
-            found = below.of(fronts[scope], *(("P279", "P361") if scope.part_of else ("P279",)))
-            fronts[scope] = (found | below.of(type_fronts[scope], "P31")) - trees[scope] - set(scope.stops)
+            subclasses = below.of(fronts[scope], *(("P279", "P361") if scope.part_of else ("P279",)))
+            fronts[scope] = (subclasses | below.of(type_fronts[scope], "P31")) - trees[scope] - set(scope.stops)
             type_fronts[scope] = below.of(type_fronts[scope], "P279") - types[scope] - set(scope.stops)
             trees[scope] = trees[scope] | fronts[scope]
             types[scope] = types[scope] | type_fronts[scope]
@@ -76,10 +76,10 @@ def _instances(pages: QueryPages, trees: dict[Scope, set[int]]) -> frozenset[int
     any_instance = _union(tree for scope, tree in wanted if not scope.occupations)
     persons = _union(tree for scope, tree in wanted if scope.occupations) - any_instance
     occupation_scopes = _union(trees[scope.occupation_scope] for scope, _ in wanted if scope.occupation_scope)
-    found = {item for _, item in _pairs(pages, "below", any_instance, "P31")}
-    found |= {item for _, item in _pairs(pages, "below", occupation_scopes, "P106")}
-    found |= {item for _, item in _pairs(pages, "idle", persons, "P31")}
-    return frozenset(found)
+    items = {item for _, item in _pairs(pages, "below", any_instance, "P31")}
+    items |= {item for _, item in _pairs(pages, "below", occupation_scopes, "P106")}
+    items |= {item for _, item in _pairs(pages, "idle", persons, "P31")}
+    return frozenset(items)
 
 
 class _Below:

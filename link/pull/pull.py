@@ -24,9 +24,8 @@ from filelock import FileLock, Timeout
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import CatalogError, JobHeldError, SnapshotError, WikidataError
-from polyculture.cache.files import store_faults
+from polyculture.cache.files import claim_folder, remove_folder, store_faults
 from polyculture.cache.outcome import Outcome, Progress, silent
-from polyculture.cache.own_folder import claim, remove
 from polyculture.link.entity_json import Rows
 from polyculture.link.index.parts import ArrowTables, part_files, write_parts
 from polyculture.link.index.snapshot import Snapshot, assemble
@@ -74,7 +73,7 @@ def pull_index(
             write_parts(rows, pull.batches(pages))
             files = partial(part_files, rows, parts=1)
             snapshot = assemble(out, folder, files, pull.languages, pull.provenance(pages))
-        remove(folder)
+        remove_folder(folder)
     return PullReport(snapshot, pages.asked, pages.reused)
 
 
@@ -162,7 +161,7 @@ def pages_beside(out: Path) -> Iterator[Path]:
     """The folder of the pages, locked by this process. Raises `JobHeldError` where another has it."""
     folder = pages_folder(out)
     with store_faults(folder):
-        claim(folder)
+        claim_folder(folder)
     try:
         with FileLock(folder / ".lock", timeout=0):
             yield folder
@@ -170,5 +169,5 @@ def pages_beside(out: Path) -> Iterator[Path]:
         raise JobHeldError(f"{folder}: another process is pulling this snapshot") from None
     except WikidataError:
         if not any(folder.glob("*.json.gz")):
-            remove(folder)  # nothing was answered
+            remove_folder(folder)  # nothing was answered
         raise

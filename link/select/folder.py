@@ -114,11 +114,11 @@ def _manifest(snapshot: Snapshot, rules: StarterRules, selection: Selection, fil
 
 def _by_kind(counted: list[dict[str, Any]]) -> dict[str, dict[str, dict[str, int]]]:
     """Items by topic, kind and language of their names; under `all` in any language."""
-    found: dict[str, dict[str, dict[str, int]]] = {}
+    by_topic: dict[str, dict[str, dict[str, int]]] = {}
     for row in counted:
         if row["kind"] is not None:
-            found.setdefault(row["topic"], {}).setdefault(row["kind"], {})[row["language"] or "all"] = row["items"]
-    return found
+            by_topic.setdefault(row["topic"], {}).setdefault(row["kind"], {})[row["language"] or "all"] = row["items"]
+    return by_topic
 
 
 def _page(manifest: dict[str, Any]) -> bytes:

@@ -163,5 +163,5 @@ class Selection:
         self._connection.from_arrow(pa.table({"language": sorted(languages)})).create(table)
 
     def _number(self, query: str) -> int:
-        ((found,),) = self._connection.execute(query).fetchall()
-        return int(found)
+        ((number,),) = self._connection.execute(query).fetchall()
+        return int(number)

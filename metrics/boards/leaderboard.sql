@@ -3,6 +3,13 @@
 -- board_entries: a row is a model's number on a board: a task and metric on a data set, in a language, culture, type and
 -- setting; `way` is how models were asked for it. `goal` says what is good: 'low', 'high', or 'zero' for a difference,
 -- which is compared by its size.
+--   task: the task: the name of its command
+--   metric: the metric; with '_difference' behind it: native less Western entities
+--   native_entities: native entities that the number rests on
+--   western_entities: Western entities that it was compared with
+--   estimate: the metric, or the difference
+--   native_fewest: native entities in the context that has the fewest; NULL where the task has no such number
+--   western_fewest: the same of Western entities
 
 -- board_failures: a row is a model that was asked as others on a board were, in a language, culture and type, and of
 -- which nothing could be used; `reason` is the commonest.
@@ -11,6 +18,15 @@
 -- the models whose intervals are wholly on the better side of its own, to `rank_high`, which leaves below it those wholly
 -- on the worse side. Models with the same ranks are tied. Nothing is claimed of a model without an interval. A model of
 -- which nothing could be used has no rank, and the `reason`.
+--   task: the task: the name of its command
+--   metric: the metric; with '_difference' behind it: native less Western entities
+--   models: models on the board, those without a rank among them
+--   native_entities: native entities that the number rests on
+--   western_entities: Western entities that it was compared with
+--   estimate: the metric, or the difference
+--   rank_low: the best rank that the interval leaves open, from 1
+--   rank_high: the worst rank that the interval leaves open
+--   same_items: all models of the board rest on as many contexts and entities
 CREATE VIEW leaderboard AS
 WITH sized AS (
     SELECT *,

@@ -21,8 +21,8 @@ from polyculture.cache.catalog.faults import explain
 from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.errors import ExperimentError
 from polyculture.metrics.comparison.blocks import COMPARED_AS, Blocks
-from polyculture.metrics.comparison.compare import COMPANIONS, METRICS, PER_CONDITION
-from polyculture.metrics.intervals.levels import METHODS
+from polyculture.metrics.comparison.compare import COMPANIONS, METRICS
+from polyculture.metrics.intervals.levels import METHODS, PER_CONDITION
 
 MAKIEVAL = Path(__file__).with_name("makieval.toml")
 _REMEDY = "docs/claims.md has the keys of a claim, with examples."

@@ -12,7 +12,6 @@ from polyculture.cache.errors import did_you_mean
 from polyculture.metrics.claims.claim import Claim
 from polyculture.metrics.comparison.compare import (
     NATIVE,
-    PER_CONDITION,
     WITHIN,
     Sides,
     compare,
@@ -21,6 +20,7 @@ from polyculture.metrics.comparison.compare import (
 )
 from polyculture.metrics.comparison.effect import Effect
 from polyculture.metrics.comparison.groups import REST
+from polyculture.metrics.intervals.levels import PER_CONDITION
 
 _COMPARED = ("model", "language", "country", "wording")  # of which the others, together, are a side
 _GROUPS = Sides(WITHIN, "languages of a group", "languages of different groups")

@@ -18,11 +18,11 @@ import numpy as np
 import pyarrow as pa
 
 from polyculture.cache.errors import StoreError, did_you_mean
-from polyculture.cache.sql_files import read_sql
+from polyculture.cache.sql_header import read_sql
 from polyculture.metrics.comparison.blocks import COMPARED_AS, Blocks, block_of
 from polyculture.metrics.comparison.effect import Effect, adjusted, mean_by_block, paired_effect
 from polyculture.metrics.comparison.wording_mean import mean_of_wordings
-from polyculture.metrics.intervals.levels import METHODS
+from polyculture.metrics.intervals.levels import METHODS, PER_CONDITION
 
 Bounds = tuple[float, float]
 _SQL = Path(__file__).with_name("sql")
@@ -37,7 +37,6 @@ _FILES = {
 DIMENSIONS = tuple(_FILES)
 METRICS = ("granularity", "diversity", "specificity", "specificity_gain", "consensus")
 _NUMBERS = ("metric", "shared", "a", "b", "lowest", "highest")  # of a pair; its other columns say what it is of
-PER_CONDITION = ("specificity", "specificity_gain")  # as in `aggregates`: never averaged over conditions
 NO_COUNTRY = "no country"  # of pairs of neutral prompts, in a row for each country
 NO_MARGINS: Mapping[str, float] = MappingProxyType({})
 NO_POINTS: Mapping[str, tuple[float, ...]] = MappingProxyType({})

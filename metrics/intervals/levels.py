@@ -1,18 +1,18 @@
-"""The levels at which numbers of cells are averaged, and the rows of the table of intervals.
+"""The levels at which numbers of cells are averaged, and the interval of each metric in words, with its range.
 
-They are the levels of the view `aggregates` (views/90_aggregates.sql), which defines each.
+A level is the columns that a mean keeps, beside the model: ('language',) is a mean over topics, conditions, countries
+and wordings. No level keeps the wording. Specificity and its gain are never averaged over conditions. The consensus of
+a language is its mean with all others.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import NamedTuple
 
-from polyculture.cache.schema import Interval
-from polyculture.metrics.intervals.estimate import Estimate, Sum
+from polyculture.cache.schema.numbers import EVERY, WITHOUT
 
-Level = tuple[str, ...]  # the columns that an aggregate keeps, beside the model
+Level = tuple[str, ...]
 
 OF_MODEL: tuple[Level, ...] = ((), ("condition",), ("topic",), ("topic", "condition"))
 OF_LANGUAGE: tuple[Level, ...] = tuple(("language", *level) for level in OF_MODEL)
@@ -20,6 +20,7 @@ OF_PAIR: tuple[Level, ...] = tuple(("language", "other_language", *level) for le
 OF_COUNTRY: tuple[Level, ...] = (("language", "condition", "country"),)
 OF_WORDINGS: tuple[Level, ...] = (("language", "topic", "condition", "country"),)  # all that cells have but the wording
 PAIR_OF_WORDINGS: tuple[Level, ...] = (("language", "other_language", "topic", "condition", "country"),)
+PER_CONDITION = ("specificity", "specificity_gain")
 
 _JACKKNIFE = "jackknife over responses, at least the variance of mentions alike within them; Wilson's interval"
 _ASSEMBLAGE = "estimated assemblage (Chao et al. 2014), bundled items"
@@ -40,15 +41,23 @@ METHODS = {
 
 
 class Place(NamedTuple):
-    """The key of a number: a cell, or the remaining columns of one after averaging."""
+    """What a number is of: a cell, or what is left of one after averaging. `other_language` is that of consensus."""
 
     model: str
-    language: str | None = None
-    other_language: str | None = None
-    topic: str | None = None
-    condition: str | None = None
-    country: str | None = None
-    wording: str | None = None
+    language: str
+    other_language: str
+    topic: str
+    condition: str
+    country: str
+    wording: str
+
+
+def levels_of(metric: str) -> tuple[Level, ...]:
+    """The levels of a metric's means; of consensus without those that keep one language (`OF_LANGUAGE`)."""
+    if metric == "consensus":
+        return OF_MODEL + OF_PAIR + PAIR_OF_WORDINGS
+    every = OF_MODEL + OF_LANGUAGE + OF_COUNTRY + OF_WORDINGS
+    return by_condition(every) if metric in PER_CONDITION else every
 
 
 def by_condition(levels: tuple[Level, ...]) -> tuple[Level, ...]:
@@ -56,45 +65,13 @@ def by_condition(levels: tuple[Level, ...]) -> tuple[Level, ...]:
     return tuple(level for level in levels if "condition" in level)
 
 
-def cell_row(metric: str, place: Place, estimate: Estimate) -> Interval:
-    """The interval of one cell's number."""
-    return _row(metric, "cell", place, estimate, METHODS[metric][0], 1)
+def kept(place: Place, level: Level) -> Place:
+    """What a level keeps of a cell."""
+    other = EVERY if place.other_language != WITHOUT else WITHOUT
+    every = Place(place.model, EVERY, other, EVERY, EVERY, EVERY, EVERY)
+    return every._replace(**{column: getattr(place, column) for column in level})
 
 
-class Aggregates:
-    """Means of cells' numbers, accumulated cell by cell."""
-
-    def __init__(self) -> None:
-        self._sums: dict[tuple[str, Level, Place], Sum] = {}
-
-    def add(self, metric: str, levels: tuple[Level, ...], place: Place, estimate: Estimate, cells: float = 1.0) -> None:
-        """Add an independent estimate, itself the mean of `cells` numbers, to the means at all of these levels."""
-        for total in self._of(metric, levels, place):
-            total.add(estimate, cells)
-
-    def miss(self, metric: str, levels: tuple[Level, ...], place: Place) -> None:
-        """Take note, at all of these levels, of a cell that has no such number in this sample."""
-        for total in self._of(metric, levels, place):
-            total.miss()
-
-    def _of(self, metric: str, levels: tuple[Level, ...], place: Place) -> Iterator[Sum]:
-        for level in levels:
-            kept = Place(place.model, **{column: getattr(place, column) for column in level})
-            yield self._sums.setdefault((metric, level, kept), Sum())
-
-    def rows(self) -> Iterator[Interval]:
-        """One interval per mean of at least one number."""
-        for (metric, level, place), total in self._sums.items():
-            if not total.weight:
-                continue
-            name = ", ".join(("model", *level))
-            method = f"{METHODS[metric][0]}; mean of independent cells"
-            yield _row(metric, name, place, total.mean(), method, round(total.weight))
-
-
-def _row(metric: str, level: str, place: Place, estimate: Estimate, method: str, cells: int) -> Interval:
-    _, lowest, highest = METHODS[metric]
-    low, high = estimate.limits(lowest, highest)
-    of, wording = place[:-1], place.wording
-    withheld = estimate.withheld()
-    return Interval(metric, level, *of, estimate.value, low, high, method, cells, no_interval=withheld, wording=wording)
+def level_name(level: Level) -> str:
+    """'model, language'"""
+    return ", ".join(("model", *level))

@@ -1,12 +1,14 @@
-"""All intervals of one model: those of its cells as rows, those of its means accumulated in `Aggregates`."""
+"""The uncertainty of all numbers of one model: that of its cells, and that of its means, accumulated cell by cell."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations, groupby
 
-from polyculture.cache.schema import Interval, SaturationInterval
+from polyculture.cache.schema import SaturationInterval
+from polyculture.cache.schema.numbers import EVERY, UNNAMED, WITHOUT
 from polyculture.metrics.cell_data import Cell, CellReader, Sums
 from polyculture.metrics.intervals.assemblage import Assemblage, diversity_estimate
 from polyculture.metrics.intervals.diversity_estimators import (
@@ -16,7 +18,7 @@ from polyculture.metrics.intervals.diversity_estimators import (
     saturation_sizes,
 )
 from polyculture.metrics.intervals.dominance import dominance_estimate
-from polyculture.metrics.intervals.estimate import Estimate, difference, mean, scaled
+from polyculture.metrics.intervals.estimate import Estimate, Sum, difference, mean, scaled
 from polyculture.metrics.intervals.levels import (
     OF_COUNTRY,
     OF_LANGUAGE,
@@ -24,11 +26,10 @@ from polyculture.metrics.intervals.levels import (
     OF_PAIR,
     OF_WORDINGS,
     PAIR_OF_WORDINGS,
-    Aggregates,
     Level,
     Place,
     by_condition,
-    cell_row,
+    kept,
 )
 from polyculture.metrics.intervals.overlap import Overlap, Overlaps, overlap
 from polyculture.metrics.intervals.ratio import ratio_estimate
@@ -36,7 +37,32 @@ from polyculture.metrics.intervals.ratio import ratio_estimate
 WHOLE = OF_MODEL + OF_LANGUAGE
 
 
-def granularity_rows(reading: CellReader, model: str, means: Aggregates) -> Iterator[Interval]:
+@dataclass(frozen=True)
+class Uncertainty:
+    """How uncertain the numbers of a model are: by metric and cell, and by metric, level and what the level keeps."""
+
+    of_cells: dict[tuple[str, Place], Estimate] = field(default_factory=dict)
+    of_means: dict[tuple[str, Level, Place], Sum] = field(default_factory=dict)
+
+    def add_cell(self, metric: str, place: Place, estimate: Estimate, levels: tuple[Level, ...] = ()) -> None:
+        """The number of a cell, which enters the means at `levels`."""
+        self.of_cells[metric, place] = estimate
+        self.add_part(metric, levels, place, estimate)
+
+    def add_part(
+        self, metric: str, levels: tuple[Level, ...], place: Place, estimate: Estimate, cells: float = 1.0
+    ) -> None:
+        """An independent part of the means at `levels`: itself the mean of `cells` numbers."""
+        for level in levels:
+            self.of_means.setdefault((metric, level, kept(place, level)), Sum()).add(estimate, cells)
+
+    def miss(self, metric: str, levels: tuple[Level, ...], place: Place) -> None:
+        """A cell that has no such number in this sample, in the means at `levels`."""
+        for level in levels:
+            self.of_means.setdefault((metric, level, kept(place, level)), Sum()).miss()
+
+
+def add_granularity(reading: CellReader, model: str, uncertainty: Uncertainty) -> None:
     """The granularity of every cell that has linked items; that of topics which the study defines once more."""
     sums = reading.granularity()
     for cell in reading.cells_of[model]:
@@ -44,11 +70,10 @@ def granularity_rows(reading: CellReader, model: str, means: Aggregates) -> Iter
         if estimate is not None:
             names = ("granularity", "granularity_defined") if cell.topic in reading.defined_topics else ("granularity",)
             for name in names:
-                means.add(name, _levels(cell), _place(cell), estimate)
-                yield cell_row(name, _place(cell), estimate)
+                uncertainty.add_cell(name, _place(cell), estimate, _levels(cell))
 
 
-def specificity_rows(reading: CellReader, model: str, means: Aggregates) -> Iterator[Interval]:
+def add_specificity(reading: CellReader, model: str, uncertainty: Uncertainty) -> None:
     """The specificity of every cell that has linked items, and the gain over the neutral cell."""
     sums, neutral = reading.specificity(), reading.neutral_specificity()
     named = {country: reading.column_of[country] for country in reading.countries}
@@ -60,39 +85,37 @@ def specificity_rows(reading: CellReader, model: str, means: Aggregates) -> Iter
         base = next(((cell, neutral[cell.number]) for cell in cells if cell.number in neutral), None)
         for _, same in groupby(cells, key=lambda cell: cell.condition):
             measured = {cell: found for cell in same if (found := _ratio(cell, sums.get(cell.number))) is not None}
-            yield from _named(measured, means)
+            for cell, estimate in measured.items():
+                uncertainty.add_cell("specificity", _place(cell), estimate, by_condition(_levels(cell)))
             if base is not None:
-                yield from _gains(measured, *base, reading.column_of, means)
+                _add_gains(measured, *base, reading.column_of, uncertainty)
         for cell in cells:
             if cell.number in neutral:
-                yield from _neutral(cell, neutral[cell.number], named, means)
+                _add_neutral(cell, neutral[cell.number], named, uncertainty)
 
 
-def diversity_rows(cells: Sequence[Cell], found: dict[int, Assemblage], means: Aggregates) -> Iterator[Interval]:
+def add_diversity(cells: Sequence[Cell], found: dict[int, Assemblage], uncertainty: Uncertainty) -> None:
     """The diversity of every cell with known items."""
     for cell in cells:
         if cell.number in found:
-            estimate = diversity_estimate(found[cell.number])
-            means.add("diversity", _levels(cell), _place(cell), estimate)
-            yield cell_row("diversity", _place(cell), estimate)
+            uncertainty.add_cell("diversity", _place(cell), diversity_estimate(found[cell.number]), _levels(cell))
 
 
-def companion_rows(
+def add_companions(
     cells: Sequence[Cell],
     found: dict[int, Assemblage],
     rarefied_to: int,
     common_coverage: float | None,
-    means: Aggregates,
-) -> Iterator[Interval]:
+    uncertainty: Uncertainty,
+) -> None:
     """The diversity estimators and the dominance of every cell with known items."""
     for cell in cells:
         if cell.number in found:
-            known = companions(found[cell.number], rarefied_to, common_coverage)
-            for metric, estimate in {**known, "dominance": dominance_estimate(found[cell.number])}.items():
-                means.add(metric, _levels(cell), _place(cell), estimate)
-                yield cell_row(metric, _place(cell), estimate)
-            for metric in OF_CELLS_WITH_ITEMS - known.keys():
-                means.miss(metric, _levels(cell), _place(cell))
+            estimates = companions(found[cell.number], rarefied_to, common_coverage)
+            for metric, estimate in {**estimates, "dominance": dominance_estimate(found[cell.number])}.items():
+                uncertainty.add_cell(metric, _place(cell), estimate, _levels(cell))
+            for metric in OF_CELLS_WITH_ITEMS - estimates.keys():
+                uncertainty.miss(metric, _levels(cell), _place(cell))
 
 
 def saturation_rows(cells: Sequence[Cell], found: dict[int, Assemblage]) -> Iterator[SaturationInterval]:
@@ -106,61 +129,56 @@ def saturation_rows(cells: Sequence[Cell], found: dict[int, Assemblage]) -> Iter
                 yield SaturationInterval(*place, size, estimate.value, *limits, wording=cell.wording)
 
 
-def consensus_rows(cells: Sequence[Cell], found: dict[int, Assemblage], means: Aggregates) -> Iterator[Interval]:
+def add_consensus(cells: Sequence[Cell], found: dict[int, Assemblage], uncertainty: Uncertainty) -> None:
     """The consensus of every pair of languages with at least one item; `cells` are those of one topic, in order."""
     for _, group in groupby(cells, key=lambda cell: (cell.condition, cell.country, cell.wording)):
         pairs: list[tuple[str, str, Overlap]] = []
-        known = [cell for cell in group if cell.number in found]
-        for one, other in combinations(known, 2):
+        with_items = [cell for cell in group if cell.number in found]
+        for one, other in combinations(with_items, 2):
             pair = overlap(found[one.number], found[other.number])
             if pair is not None:
-                place, estimate = _place(one)._replace(other_language=other.language), pair.estimate()
+                place = _place(one)._replace(other_language=other.language)
                 pairs.append((one.language, other.language, pair))
-                means.add("consensus", OF_PAIR + (PAIR_OF_WORDINGS if one.wordings > 1 else ()), place, estimate)
-                yield cell_row("consensus", place, estimate)
+                levels = OF_PAIR + (PAIR_OF_WORDINGS if one.wordings > 1 else ())
+                uncertainty.add_cell("consensus", place, pair.estimate(), levels)
         if pairs:
-            overlaps = Overlaps(pairs)
-            means.add("consensus", OF_MODEL, _place(known[0]), overlaps.mean(), len(pairs))
+            overlaps, every = Overlaps(pairs), _place(with_items[0])._replace(other_language=EVERY)
+            uncertainty.add_part("consensus", OF_MODEL, every, overlaps.mean(), len(pairs))
             for language in sorted({name for pair in pairs for name in pair[:2]}):
                 own = sum(language in pair[:2] for pair in pairs)
-                place = _place(known[0])._replace(language=language)
-                means.add("consensus", OF_LANGUAGE, place, overlaps.mean_of(language), own)
+                place = every._replace(language=language)
+                uncertainty.add_part("consensus", OF_LANGUAGE, place, overlaps.mean_of(language), own)
 
 
-def _named(measured: dict[Cell, Estimate], means: Aggregates) -> Iterator[Interval]:
-    for cell, estimate in measured.items():
-        means.add("specificity", by_condition(_levels(cell)), _place(cell), estimate)
-        yield cell_row("specificity", _place(cell), estimate)
-
-
-def _neutral(cell: Cell, sums: Sums, column_of: Mapping[str, int], means: Aggregates) -> Iterator[Interval]:
+def _add_neutral(cell: Cell, sums: Sums, column_of: Mapping[str, int], uncertainty: Uncertainty) -> None:
     """Specificity for every country from the same responses: a mean over countries is one ratio."""
     for country, column in column_of.items():
         estimate = _ratio(cell, sums, [column])
         if estimate is not None:
             place = _place(cell)._replace(country=country)
-            means.add("specificity", _by_country(cell), place, estimate)
-            yield cell_row("specificity", place, estimate)
+            uncertainty.add_cell("specificity", place, estimate, _by_country(cell))
     whole = _ratio(cell, sums, list(column_of.values()))
     if whole is not None:
-        means.add("specificity", by_condition(WHOLE), _place(cell), whole, len(column_of))
+        uncertainty.add_part("specificity", by_condition(WHOLE), _place(cell), whole, len(column_of))
 
 
-def _gains(
-    measured: dict[Cell, Estimate], base: Cell, sums: Sums, column_of: Mapping[str, int], means: Aggregates
-) -> Iterator[Interval]:
+def _add_gains(
+    measured: dict[Cell, Estimate], base: Cell, sums: Sums, column_of: Mapping[str, int], uncertainty: Uncertainty
+) -> None:
     """Gains of the cells of one condition, with the common neutral responses of `base`."""
     columns = {cell: column_of[cell.country] for cell in measured if cell.country is not None}
     for cell, column in columns.items():
         neutral = _ratio(base, sums, [column])
         if neutral is not None:
-            estimate = difference(measured[cell], neutral)
-            means.add("specificity_gain", _by_country(cell), _place(cell), estimate)
-            yield cell_row("specificity_gain", _place(cell), estimate)
+            uncertainty.add_cell(
+                "specificity_gain", _place(cell), difference(measured[cell], neutral), _by_country(cell)
+            )
     neutral = _ratio(base, sums, list(columns.values())) if columns else None
     if neutral is not None:
         estimate = difference(mean(measured[cell] for cell in columns), neutral)
-        means.add("specificity_gain", by_condition(WHOLE), _place(next(iter(columns))), estimate, len(columns))
+        uncertainty.add_part(
+            "specificity_gain", by_condition(WHOLE), _place(next(iter(columns))), estimate, len(columns)
+        )
 
 
 def _ratio(cell: Cell, sums: Sums | None, columns: Sequence[int] = ()) -> Estimate | None:
@@ -175,7 +193,8 @@ def _ratio(cell: Cell, sums: Sums | None, columns: Sequence[int] = ()) -> Estima
 
 
 def _place(cell: Cell) -> Place:
-    return Place(cell.model, cell.language, None, cell.topic, cell.condition, cell.country, cell.wording)
+    country = cell.country or UNNAMED
+    return Place(cell.model, cell.language, WITHOUT, cell.topic, cell.condition, country, cell.wording)
 
 
 def _levels(cell: Cell) -> tuple[Level, ...]:

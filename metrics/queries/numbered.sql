@@ -21,3 +21,6 @@ WHERE country IN (SELECT country FROM neutral_countries);
 
 -- linked_items: a row is an item that a response of the present model mentions, and the mean label of its mentions there.
 CREATE TEMP TABLE linked_items (cell INTEGER, response BIGINT, item BIGINT, specific DECIMAL(18, 15));
+
+-- measured_values: a row of `cell_values`, which is computed once.
+CREATE TEMP TABLE measured_values AS FROM cell_values;

@@ -3,16 +3,13 @@
 -- cell. Every asked cell is here, also when nothing came of it. Of an imported model those that it has texts of.
 CREATE VIEW cells AS
 SELECT
-    m.model, p.language, p.topic, p.condition, p.country, p.wording, count(*) AS prompts,
-    sum(coalesce(i.texts, run.n))::BIGINT AS asked
-FROM run_models AS m
-CROSS JOIN prompts AS p
-CROSS JOIN run
-LEFT JOIN imported_prompts AS i ON i.model = m.model AND i.prompt_id = p.prompt_id
-WHERE i.model IS NOT NULL OR NOT starts_with(m.model, 'imported:')
+    w.model, p.language, p.topic, p.condition, p.country, p.wording, count(*) AS prompts, sum(w.n)::BIGINT AS asked
+FROM wanted_responses AS w
+INNER JOIN prompts AS p USING (prompt_id)
 GROUP BY ALL;
 
 -- countries: a row is a country of the experiment (ISO 3166).
+--   country: ISO 3166
 CREATE VIEW countries AS
 SELECT country FROM run_countries;
 
@@ -38,6 +35,8 @@ FROM (
 
 -- numbered_cells: a row is a cell under a number. The languages of a model, topic, condition, country and wording stand
 -- together in one `place`, in their order.
+--   place: the number of the cell's model, topic, condition, country and wording: cells of one place differ in
+--     language only
 CREATE VIEW numbered_cells AS
 SELECT
     row_number() OVER (ORDER BY model, topic, condition, country NULLS FIRST, wording, language)::INTEGER AS cell,

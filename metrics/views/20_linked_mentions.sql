@@ -2,6 +2,12 @@
 -- it: `status` is 'linked', 'ambiguous' (rivals too close to choose: `qid` is the first of them), 'no candidate', 'no
 -- path', or NULL while nobody looked it up. The metrics take 'linked' only; a column that ends in `_with_ambiguous`
 -- takes both.
+--   status: 'linked', 'ambiguous', 'no candidate' or 'no path'; NULL while nobody looked it up
+--   granularity: the mention's label: 1 specific, 0 general
+--   qid: the item; of an ambiguous mention the first of its rivals; NULL where there is none
+--   ambiguous: is the status 'ambiguous'?
+--   start: where the surface begins in the response's text, in characters
+--   end: where it ends, in characters
 CREATE VIEW linked_mentions AS
 SELECT
     m.* EXCLUDE (counted, hallucinated),
@@ -19,7 +25,7 @@ WHERE m.counted AND NOT m.hallucinated;
 CREATE VIEW cell_extractions AS
 SELECT p.cell, count(*) FILTER (e.status = 'ok') AS extracted, count(*) FILTER (e.status = 'failed') AS extraction_failed
 FROM stored_extractions AS e
-INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
+INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
 WHERE e.reader_id IS NOT DISTINCT FROM p.reader_id AND e.sample < p.n
 GROUP BY ALL;
 
@@ -31,17 +37,19 @@ SELECT
     count(*) FILTER (m.counted AND m.hallucinated) AS hallucinated,
     count(*) FILTER (NOT m.counted) AS uncounted
 FROM stored_mentions AS m
-INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
+INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
 WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n
 GROUP BY ALL;
 
 -- cell_surfaces: a row is a surface of a cell's counted mentions, with how many they are, how many of them `specific`, and
 -- what it means. A surface is looked up once a cell, not once a mention.
+--   mentions: mentions of the cell under this surface
+--   specific: mentions with granularity 1
 CREATE VIEW cell_surfaces AS
 WITH surfaces AS (
     SELECT p.cell, m.kind, m.surface, count(*) AS mentions, count(*) FILTER (m.granularity = 1) AS specific
     FROM stored_mentions AS m
-    INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
+    INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
     WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n AND m.counted AND NOT m.hallucinated
     GROUP BY ALL
 )
@@ -56,6 +64,11 @@ CREATE MACRO mean_label(specific, mentions) AS (specific / nullif(mentions, 0)):
 -- cell_incidence: a row is an item of a cell, with the number of responses that mention it: `seen` by a mention that is
 -- linked to it, `seen_with_ambiguous` also by one of which it is the first of several rivals. Of the linked ones:
 -- `mentions`, how many of them are `specific`, and `specific_seen`, the sum over responses of their mean label there.
+--   seen: responses with a mention that is linked to the item
+--   seen_with_ambiguous: the same, or with one of which the item is the first of several rivals
+--   mentions: mentions linked to the item
+--   specific: those of them with granularity 1
+--   specific_seen: sum over responses of the mean label of its mentions there
 CREATE VIEW cell_incidence AS
 WITH meanings AS MATERIALIZED (
     SELECT
@@ -68,7 +81,7 @@ mentioned AS ( -- numbers alone: there are as many rows as mentions
         p.prompt, m.sample::INTEGER AS sample, l.item,
         count(*) FILTER (l.linked) AS mentions, count(*) FILTER (l.linked AND m.granularity = 1) AS specific
     FROM stored_mentions AS m
-    INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
+    INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
     INNER JOIN meanings AS l USING (language, topic, kind, surface)
     WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n AND m.counted AND NOT m.hallucinated
     GROUP BY ALL
@@ -88,6 +101,7 @@ INNER JOIN (SELECT DISTINCT item, qid FROM meanings) AS i USING (item);
 
 -- linked_incidences: a row is a cell with a linked item: how often linked items count there, each once per response that
 -- mentions it, and the sum of their labels (an item's label in a response is the mean label of its mentions there).
+--   specific: sum of the labels over `incidences`
 CREATE VIEW linked_incidences AS
 SELECT cell, sum(seen)::BIGINT AS incidences, sum(specific_seen::DECIMAL(38, 15)) AS specific
 FROM cell_incidence
@@ -97,6 +111,8 @@ GROUP BY cell;
 -- numbered_items: a row is an item that a cell's mentions came to, with how many of them are linked to it and for how
 -- many it is the first of several rivals. What belongs to no item stands in rows whose `qid` is NULL: mentions without
 -- one, and the responses that the extractor read whole. Every cell has such rows.
+--   qid: the item; NULL for what belongs to none: mentions without one, and the responses that were read whole
+--   responses: responses read whole; 0 in rows of items
 CREATE VIEW numbered_items AS
 SELECT
     cell, qid,
@@ -114,6 +130,8 @@ FROM numbered_cells
 LEFT JOIN cell_extractions USING (cell);
 
 -- cell_items: a row of `numbered_items`, with the names of its cell in place of the number.
+--   qid: the item; NULL for what belongs to none: mentions without one, and the responses that were read whole
+--   responses: responses read whole; 0 in rows of items
 CREATE VIEW cell_items AS
 SELECT
     c.model, c.language, c.topic, c.condition, c.country, c.wording, i.qid,

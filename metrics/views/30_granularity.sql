@@ -1,6 +1,9 @@
 -- granularity: a row is a cell; the mean label of its linked items, each counted once per response that mentions it. Where
 -- an item stands in a response under surfaces with different labels, the mean of these is its label there. With it stand
 -- the responses (read whole by the extractor) and the incidences that it rests on. NULL when there is no linked item.
+--   specific: sum of the labels over `incidences`
+--   granularity: mean label of linked items, each once per response that mentions it, 0 (general) to 1 (specific);
+--     NULL when there is none
 CREATE VIEW granularity AS
 SELECT
     c.model, c.language, c.topic, c.condition, c.country, c.wording,

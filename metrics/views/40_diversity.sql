@@ -37,6 +37,10 @@ FROM cell_diversity AS d
 LEFT JOIN cell_lengths AS l USING (cell);
 
 -- lengths: a row is a model and a language: the length of a response, in words and in characters, the mean over its cells.
+--   words: mean over cells of the mean number of words of a response; NULL for languages without blanks between words
+--   characters: mean over cells of the mean number of characters of a response, blanks included
+--   cells: cells with a response
+--   missing: cells without one
 CREATE VIEW lengths AS
 SELECT
     c.model, c.language, avg(l.words ORDER BY l.words) AS words, avg(l.characters ORDER BY l.characters) AS characters,

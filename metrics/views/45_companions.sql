@@ -1,5 +1,7 @@
 -- incidence_counts: a row is a cell and a number of responses, `seen`, with how many `items` are mentioned by exactly so
 -- many responses of the cell.
+--   seen: a number of responses
+--   items: linked items that exactly so many responses mention
 CREATE VIEW incidence_counts AS
 SELECT cell, seen, count(*) AS items
 FROM cell_incidence
@@ -53,6 +55,20 @@ CREATE MACRO most_below(coverage, responses, counts) AS list_reduce(
 -- Coverage is Good and Turing's, as Chao and Jost 2012 have it for incidence data. What covers more than the common
 -- coverage is rarefied to it (between two numbers of responses a straight line), what covers less is extrapolated, to
 -- twice its responses at most.
+--   coverage: Good and Turing's: share of all mentions that the model would make that fall on items seen here, 0 to 1
+--   rarefied: expected distinct items in `rarefied_to` responses
+--   rarefied_to: the smallest number of responses that any cell has
+--   at_coverage: expected distinct items in as many responses as have the coverage `common_coverage`; NULL without an
+--     item
+--   common_coverage: the lowest coverage that any cell has, or would have with twice its responses (Chao and Jost
+--     2012)
+--   at_responses: as many responses have it: fewer than the cell's (rarefied), or up to twice as many (extrapolated)
+--   hill_0: Hill number of order 0: distinct items
+--   hill_1: Hill number of order 1: items that are frequent (exponential of Shannon's entropy); of the sample, so it
+--     grows with the responses
+--   hill_2: Hill number of order 2: items that are very frequent (inverse of Simpson's concentration); of the sample
+--   once: items that one response only mentions
+--   twice: items that exactly two responses mention
 CREATE VIEW diversity_companions AS
 WITH known AS (
     SELECT *, min(responses) OVER () AS size

@@ -26,6 +26,17 @@ CREATE MACRO half_width(responses, squares, below) AS
 -- responses as units. Distinct items in a sentence would depend on how many sentences there are; they are counted in 100 mentions,
 -- drawn from all. With fewer than 20 responses there is no interval. Sentences are read from the texts each time it is asked:
 -- of a large run, ask for few cells.
+--   entities_per_100_mentions: linked mentions in 100 mentions; NULL without a mention
+--   items_per_100_mentions: distinct items expected in 100 of the linked mentions; NULL where there are fewer
+--   mentions_per_sentence: mentions over sentences; NULL where there is no sentence
+--   mentions_per_sentence_low: lower limit of the 95 % interval
+--   mentions_per_sentence_high: upper limit of the 95 % interval
+--   entities_per_sentence: linked mentions over sentences; NULL where there is no sentence
+--   entities_per_sentence_low: lower limit of the 95 % interval
+--   entities_per_sentence_high: upper limit of the 95 % interval
+--   no_sentences: why there are no sentences: 'no sentence marks' (Thai, Lao), or 'no sentence'; else NULL
+--   no_interval: why there is no interval: 'few responses', fewer than 20; else NULL
+--   sentences: sentences with a letter in these responses, by UAX #29; NULL for a language without sentence marks
 CREATE VIEW length_companions AS
 WITH named AS (
     SELECT

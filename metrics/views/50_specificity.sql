@@ -1,6 +1,8 @@
 -- associations: a row is a country that an item is associated with, and the strongest property that says so: country
 -- of origin (P495), the creator's citizenship (P50, P175, then P27), citizenship (P27), and country (P17) as the last
 -- resort.
+--   country: a country that the item is associated with, ISO 3166
+--   property: the Wikidata property that says so: P495, P50/P27, P175/P27, P50/P495, P175/P495, P27 or P17
 CREATE VIEW associations AS
 SELECT
     qid, country,
@@ -14,6 +16,8 @@ GROUP BY ALL;
 
 -- asked_countries: a row is a cell and a country that its items are held against: the one that the prompt names, or, as
 -- neutral prompts name none, each of its language's `neutral_countries`.
+--   country: the country that the prompt names; of neutral prompts, each of the language's `neutral_countries` in
+--     turn
 CREATE VIEW asked_countries AS
 SELECT c.cell, c.model, c.language, c.topic, c.condition, coalesce(c.country, n.country) AS country,
     c.wording
@@ -23,6 +27,9 @@ WHERE coalesce(c.country, n.country) IS NOT NULL;
 
 -- country_counts: a row is a cell, one of its `asked_countries`, and a property that associates items of the cell with the country
 -- (NULL: they are not associated): how often such items count, each once per response that mentions it.
+--   country: the country that the prompt names; of neutral prompts, each of the language's `neutral_countries` in
+--     turn
+--   property: the property that associates the items with the country; NULL: they are not associated
 CREATE VIEW country_counts AS
 SELECT
     i.cell, q.country, a.property,
@@ -34,6 +41,8 @@ LEFT JOIN associations AS a ON i.qid = a.qid AND q.country = a.country
 GROUP BY ALL;
 
 -- specificity_by_property: a row of `country_counts`, of a neutral cell those for the countries of the experiment.
+--   country: the country that the prompt names; of neutral prompts, each country of the experiment in turn
+--   property: the property that associates the items with the country; NULL: they are not associated
 CREATE VIEW specificity_by_property AS
 SELECT
     q.model, q.language, q.topic, q.condition, q.country, q.wording, c.property,
@@ -44,6 +53,8 @@ WHERE q.condition <> 'neutral' OR q.country IN (FROM countries);
 
 -- country_shares: a row is a cell and one of its `asked_countries`: the share of the cell's linked items, each counted once
 -- per response that mentions it, that are associated with the country. NULL when there is no linked item.
+--   country: the country that the prompt names; of neutral prompts, each of the language's `neutral_countries` in
+--     turn
 CREATE VIEW country_shares AS
 WITH sums AS (
     SELECT
@@ -69,12 +80,18 @@ LEFT JOIN sums AS s USING (cell, country)
 LEFT JOIN cell_extractions AS e USING (cell);
 
 -- specificity: a row of `country_shares`, of a neutral cell those for the countries of the experiment.
+--   country: the country that the prompt names; of neutral prompts, each country of the experiment in turn
 CREATE VIEW specificity AS
 FROM country_shares
 WHERE condition <> 'neutral' OR country IN (FROM countries);
 
 -- specificity_gain: a row is a cell that names a country: its specificity minus that of the same model's neutral
 -- prompts on the same topic in the same language and wording. NULL when one of the two is missing.
+--   neutral_specificity: specificity for this country under the neutral condition
+--   neutral_responses: responses behind `neutral_specificity`
+--   neutral_incidences: incidences behind `neutral_specificity`
+--   gain: specificity less neutral_specificity, -1 to 1; NULL where either is missing
+--   gain_with_ambiguous: the same with the first of several rivals
 CREATE VIEW specificity_gain AS
 WITH shares AS MATERIALIZED (SELECT * FROM country_shares)
 SELECT

@@ -5,6 +5,13 @@
 -- 'former state' on the land of several of today's countries (`candidates`), from an 'other' place that Wikidata names
 -- and that is no country, or from 'none'. Its `region` is that of all its countries, or else of all the former state's,
 -- where it is one: `region_kind` is 'region', 'several', 'other' or 'none'.
+--   origin_kind: where the item comes from: one 'country', 'several', a 'former state' of several, an 'other' place,
+--     or 'none' that Wikidata names
+--   origin: the country, ISO 3166, where it is one
+--   countries: all countries that the item is associated with
+--   candidates: the countries on whose land a former state lay that the item comes from
+--   region_kind: 'region' where all its countries (or else its candidates) are of one; 'several', 'other' or 'none'
+--   region: the region, where it is one: a code of the catalogue
 CREATE VIEW item_origins AS
 WITH said AS (
     SELECT
@@ -51,6 +58,12 @@ WHERE EXISTS (FROM known_countries);
 -- flow_counts: a row is a cell and where items of it come from: how often linked items from there are named, each
 -- counted once per response (`incidences`), and those of them that are associated with the country that the prompt
 -- names.
+--   origin_kind: where the items come from: 'country', 'several', 'former state', 'other' or 'none' (see
+--     item_origins)
+--   origin: the country that they come from, ISO 3166, where it is one
+--   region_kind: whether the items are of one region: 'region', 'several', 'other' or 'none'
+--   region: the region that they come from, where it is one
+--   associated: those of the incidences whose item is associated with the country that the prompt names
 CREATE VIEW flow_counts AS
 SELECT
     i.cell, o.origin_kind, o.origin, o.region_kind, o.region,
@@ -65,6 +78,11 @@ GROUP BY ALL;
 -- flows: a row is a cell and where items of it come from: "asked about `country`, answered from `origin`". `share` is
 -- of all linked items of the cell, each counted once per response that mentions it; the shares of a cell add up to 1.
 -- `country` is NULL for neutral prompts.
+--   country: the country that the prompt names, X of "asked about X"; NULL: a neutral prompt
+--   origin_kind: 'country', 'several', 'former state', 'other' or 'none' (see item_origins)
+--   origin: the country that the items come from, Y of "answered from Y"; NULL where it is not one
+--   share: share of the cell's linked items, each once per response, that come from there, 0 to 1
+--   associated: those of the incidences whose item is associated with the country that the prompt names
 CREATE VIEW flows AS
 WITH counts AS (
     SELECT cell, origin_kind, origin, sum(incidences)::BIGINT AS incidences, sum(associated)::BIGINT AS associated
@@ -80,6 +98,12 @@ INNER JOIN numbered_cells AS c USING (cell);
 
 -- model_flows: a row is what a model answers in a language, under a condition, when asked about a country: the share
 -- from an origin, its mean over the topics and wordings with a linked item (`cells`), each with the same weight.
+--   country: the country that the prompt names, X of "asked about X"; NULL: neutral prompts
+--   origin_kind: 'country', 'several', 'former state', 'other' or 'none' (see item_origins)
+--   origin: the country that the items come from, Y of "answered from Y"; NULL where it is not one
+--   share: mean over topics and wordings of the share in `flows`, 0 to 1; the shares of a country that was asked
+--     about add up to 1
+--   cells: topics, each in its wordings, with a linked item
 CREATE VIEW model_flows AS
 WITH shares AS MATERIALIZED (SELECT * FROM flows),
 asked AS (
@@ -98,6 +122,10 @@ GROUP BY ALL;
 -- former_specificity: a row is a cell that names a country: its specificity, which leaves out what comes from a former
 -- state on the land of several countries, and the same with all of these items where the country is one of them. The
 -- truth lies between. NULL when there is no linked item.
+--   specificity_with_former: the same with items of former states that the country is one of the heirs of: the most
+--     that it could be
+--   of_former_states: incidences of items of a former state on the country's land and others', not associated with
+--     the country
 CREATE VIEW former_specificity AS
 WITH sums AS (
     SELECT

@@ -1,6 +1,13 @@
 -- consensus: a row is a pair of languages (`language` < `other_language`) in which the same model was asked about the
 -- same topic and country under the same condition, in the same wording: the items that both gave, over the items that either gave. NULL
 -- when neither gave one, or when the diversity of one of the two is NULL.
+--   consensus: items of both languages over items of either (Jaccard), 0 to 1; NULL when neither has one
+--   consensus_with_ambiguous: the same with the first of several rivals
+--   shared: items that both languages gave
+--   entities: distinct linked items of `language`
+--   other_entities: distinct linked items of `other_language`
+--   other_responses: responses in `other_language` that the extractor read whole
+--   other_incidences: incidences in `other_language`
 CREATE VIEW consensus AS
 WITH items AS MATERIALIZED (SELECT * FROM numbered_items),
 sets AS MATERIALIZED (

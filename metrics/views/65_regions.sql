@@ -4,6 +4,11 @@
 -- (`region`): the share from another or the same region (`origin_region`), or from 'several', an 'other' place or
 -- 'none' (`origin_region_kind`): its mean over the cells with a linked item (`cells`: topics and countries), each with
 -- the same weight.
+--   region: the region of the countries that prompts name; NULL for countries without one
+--   origin_region_kind: 'region', 'several', 'other' or 'none': whether the items are of one region
+--   origin_region: the region that the items come from, where it is one
+--   share: mean over cells of the share of linked items, each once per response, that come from there, 0 to 1
+--   cells: cells with a linked item: topics, countries of the region and wordings
 CREATE VIEW region_flows AS
 WITH counts AS MATERIALIZED (
     SELECT cell, region_kind, region, sum(incidences)::BIGINT AS incidences FROM flow_counts GROUP BY ALL
@@ -34,6 +39,13 @@ GROUP BY ALL;
 -- (`specificity`), comes from its region (`within`), from other regions (`between`), or from where nobody can say
 -- (`open`: several regions, no country, or none at all). Means over cells, as in `region_flows`; `within`, `between`
 -- and `open` add up to 1.
+--   region: the region of the countries that prompts name
+--   specificity: mean share of linked items, each once per response, that are associated with the country that is
+--     named
+--   within: mean share that comes from the region of the country that is named, that country included
+--   between: mean share that comes from other regions
+--   open: mean share that comes from several regions, from no country of today, or from where Wikidata does not say
+--   cells: cells with a linked item: topics, countries of the region and wordings
 CREATE VIEW region_specificity AS
 WITH counts AS (
     SELECT
@@ -63,6 +75,12 @@ GROUP BY ALL;
 -- first in the order of maps, and is `other_language_region` where a pair is from `within` a region): the mean
 -- consensus of pairs of languages from there. A language is of the region of its first country. Pairs without a number
 -- are `missing`.
+--   language_region: the region of a language's first country: of the two the first in the order of maps
+--   other_language_region: the region of the other language's first country
+--   within: are both languages of one region?
+--   consensus: mean consensus of the pairs of languages from there, 0 to 1; NULL where no pair has a number
+--   pairs: pairs of languages with a number, over countries
+--   missing: pairs without one
 CREATE VIEW region_consensus AS
 WITH homes AS MATERIALIZED (
     SELECT unnest(k.languages) AS language, k.region, o.place

@@ -3,6 +3,8 @@
 
 -- item_regions: a row is a linked item and the regions of its countries, or else of those on whose land its former state
 -- lay. Countries without a region add none: with regions of a user's own, these are all that the regions do not name.
+--   placed: does Wikidata name a country, or another place, that the item is from?
+--   regions: the regions of its countries, each once; countries without a region add none
 CREATE VIEW item_regions AS
 WITH placed AS (
     SELECT qid, unnest(CASE WHEN len(countries) > 0 THEN countries ELSE candidates END) AS country FROM item_origins
@@ -20,6 +22,13 @@ GROUP BY ALL;
 -- the extractor and looked up whole: its `label` is then the region of the items that it names, 'mixed' where there are
 -- several such regions, and 'neutral' where there is none, for the reason in `neutral_because`. An item speaks for a region
 -- where it has one alone.
+--   outcome: 'labelled', 'refused', 'failed', 'empty', 'extraction failed', or 'awaiting' the extractor or the linker
+--   label: of a labelled text: the region of the items that it names, 'mixed' (of several) or 'neutral' (of none)
+--   neutral_because: of a neutral text: 'nothing named', 'nothing linked', 'several regions' (of each item),
+--     'elsewhere' (countries without a region), 'no country'
+--   regions: the regions that items of the text speak for
+--   mentions: mentions that count, of the text
+--   off_language: is the text in another language or script than the prompt's?
 CREATE VIEW text_regions AS
 WITH named AS (
     SELECT

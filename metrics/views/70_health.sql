@@ -21,13 +21,13 @@ WITH counts AS (
         ) AS off_language,
         string_agg(DISTINCT r.model_version, ' | ' ORDER BY r.model_version) AS model_versions
     FROM stored_responses AS r
-    INNER JOIN asked_prompts AS p USING (model, prompt_id, sampling_id)
+    INNER JOIN asked_prompts AS p USING (request_id)
     WHERE r.sample < p.n
     GROUP BY ALL
     UNION ALL BY NAME
     SELECT p.cell, count(*) AS empty
     FROM stored_responses AS r
-    INNER JOIN asked_prompts AS p USING (model, prompt_id, sampling_id)
+    INNER JOIN asked_prompts AS p USING (request_id)
     WHERE r.sample < p.n AND r.status = 'ok' AND r.script_share IS NULL AND regexp_full_match(r.text, '[\s\p{Z}]*')
     GROUP BY ALL
 )
@@ -74,6 +74,12 @@ GROUP BY ALL;
 
 -- resolution: a row is a model, a language and a topic: what share of its mentions Wikidata has no item for, and under how
 -- many surfaces an item comes. Where the first is high, the metrics speak of Wikidata, not of the model.
+--   looked_up: mentions that were looked up
+--   nil: of those: no item bears the name, or only items outside the topic
+--   nil_share: nil over looked_up, 0 to 1; NULL where nothing was looked up
+--   entities: distinct linked items
+--   surfaces: different words under which they come, counted once for each item
+--   surfaces_per_entity: surfaces over entities, from 1; NULL where nothing is linked
 CREATE VIEW resolution AS
 SELECT
     c.model, c.language, c.topic,

@@ -6,6 +6,16 @@ CREATE MACRO surface_key(surface) AS
 -- `averaged_over` is NULL, labels and entities are distinct over all that the level does not name; else the rates are means
 -- of those of every model, language and topic. A label is a surface of a language, topic and kind that was looked up; an
 -- entity is an item, or a surface without one under its `surface_key`.
+--   level: what the row is of: 'language', 'model, topic' or 'model, language, topic'
+--   averaged_over: of a mean of rates, what it is over; NULL: not a mean, labels and entities are distinct over the
+--     rest
+--   labels: distinct surfaces that were looked up
+--   linked_labels: those of them that are linked to an item
+--   label_rate: linked_labels over labels, 0 to 1
+--   entities: distinct entities: items, and surfaces without one
+--   items: distinct linked items
+--   item_rate: items over entities, 0 to 1
+--   rates: of a mean, how many rates it is over
 CREATE VIEW resolution_rates AS
 WITH found AS MATERIALIZED (
     SELECT DISTINCT

@@ -2,6 +2,9 @@
 -- over all ways to draw them (sample-based rarefaction), and what share of all mentions falls on these items (coverage).
 -- A curve that still rises at its last point, which is the cell itself, says that more responses would name more items.
 -- `low` and `high` are the 95 % interval (NULL where it was not measured since the cell changed).
+--   responses: as many as are drawn from the cell's; the last point is all of them
+--   entities: distinct items expected in them
+--   coverage: share of all mentions that the model would make that fall on items of so many responses, 0 to 1
 CREATE VIEW saturation AS
 WITH known AS (
     SELECT c.cell, d.model, d.language, d.topic, d.condition, d.country, d.wording, d.responses AS size,

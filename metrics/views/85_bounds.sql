@@ -7,6 +7,11 @@ CREATE MACRO highest_share(part, whole, more) AS
 -- linked that are not: each to whatever item lowers it most, or raises it most. NULL where the number is, and for the
 -- companions of diversity. A surface that is mentioned several times in a response is taken for as many items there, so
 -- that shares may be bounded a little too widely, and never too narrowly.
+--   responses: responses that the number rests on; of a gain and of consensus, those of both sides
+--   incidences: pairs of a response and a linked item that it mentions; of a gain and of consensus, those of both
+--     sides
+--   lowest: the least number that could stand here, were all unlinked mentions linked
+--   highest: the greatest number that could stand here, were all unlinked mentions linked
 CREATE VIEW cell_bounds AS
 WITH unlinked AS MATERIALIZED ( -- `surfaces`: each may turn out to be an item of its own
     SELECT

@@ -16,6 +16,10 @@ CREATE MACRO jackknife_variance(responses, changes, squares) AS
 -- named, 'specificity'. The definitions are those of the cells, which may hold several prompts (other
 -- names). `name` is the person's, alike in all languages. `estimate` is NULL where there is no number. `variance` is that of sampling: over other responses to the
 -- same prompt. It is NULL with fewer than two responses, or where all linked items stand in one.
+--   metric: 'granularity', 'diversity' or 'specificity'
+--   estimate: the metric of this prompt; NULL where there is none
+--   variance: variance of the estimate over other responses to the same prompt; NULL where it is unknown
+--   incidences: linked items, each once per response that mentions it
 CREATE VIEW prompt_values AS
 WITH asked AS MATERIALIZED (
     SELECT a.prompt, a.model, p.prompt_id, p.language, p.topic, p.condition, p.country, p.wording, coalesce(p.person, p.name) AS name
@@ -25,7 +29,7 @@ WITH asked AS MATERIALIZED (
 read AS (
     SELECT p.prompt, count(*) FILTER (e.status = 'ok') AS responses
     FROM stored_extractions AS e
-    INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
+    INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
     WHERE e.reader_id IS NOT DISTINCT FROM p.reader_id AND e.sample < p.n
     GROUP BY ALL
 ),
@@ -38,7 +42,7 @@ mentioned AS MATERIALIZED ( -- numbers alone: there are as many rows as mentions
         count(*) AS mentions, count(*) FILTER (m.granularity = 1) AS specific,
         count(*) FILTER (l.status IS NULL) AS awaiting
     FROM stored_mentions AS m
-    INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
+    INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
     LEFT JOIN meanings AS l USING (language, topic, kind, surface)
     WHERE m.reader_id IS NOT DISTINCT FROM p.reader_id AND m.sample < p.n AND m.counted AND NOT m.hallucinated
     GROUP BY ALL

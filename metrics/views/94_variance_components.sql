@@ -3,6 +3,20 @@
 -- measure` computed it. Models, languages, topics and countries are those of the run; wordings and names stand for others.
 -- `estimate` is a variance, its root is in units of the metric. NULL with a `reason` where the design cannot tell it. No
 -- row where the responses or the incidences of the condition are not those that were measured.
+--   metric: 'granularity', 'diversity' or 'specificity'
+--   component: 'model', 'language', 'topic', 'country', 'model x language', 'language x country', 'other
+--     interactions' (of these four), 'wording', 'model x wording', 'name', 'model x name' or 'sampling'
+--   estimate: the variance, in squared units of the metric; NULL where the design cannot tell it
+--   low: lower limit of the 95 % interval of the variance
+--   high: upper limit of the 95 % interval of the variance
+--   share: its share of the sum of all components that can be told
+--   share_low: lower limit of the 95 % interval of the share
+--   share_high: upper limit of the 95 % interval of the share
+--   reason: why there is no estimate: 'one wording', 'one country a language', 'no values', ...
+--   design: the factors with several levels: '2 models, 13 languages'
+--   used: values of a prompt and a model that it rests on
+--   filled: places of the design without a value, which were filled in
+--   left_out: prompts without a value, and values outside the design
 CREATE VIEW variance_components AS
 SELECT v.*
 FROM stored_variance_components AS v

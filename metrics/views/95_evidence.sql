@@ -1,6 +1,13 @@
 -- entity_counts: a row is an item that a cell's mentions were linked to, with its names and countries, and how many
 -- mentions in how many responses; the metrics count it `linked_responses` times. An item that was only ever one of several
 -- rivals has `linked` = 0.
+--   mentions: mentions that came to the item, ambiguous ones included
+--   linked: mentions linked to the item
+--   responses: responses that mention the item
+--   linked_responses: responses with a mention that is linked to the item: what the metrics count
+--   labels: the item's labels by language code
+--   surfaces: the different words that were linked to the item
+--   countries: the countries of the item, each with the property that says so
 CREATE VIEW entity_counts AS
 WITH countries_of AS (
     SELECT qid, list({'country': country, 'property': property} ORDER BY country) AS countries
@@ -28,6 +35,15 @@ LEFT JOIN entities AS e ON s.qid = e.qid
 LEFT JOIN countries_of AS o ON s.qid = o.qid;
 
 -- mention_trail: a row is a mention with the way back from it: where it stands in its response, and what was asked.
+--   text: the text of the response
+--   status: 'linked', 'ambiguous', 'no candidate' or 'no path'; NULL while nobody looked it up
+--   granularity: the mention's label: 1 specific, 0 general
+--   start: where the surface begins in the response's text, in characters
+--   end: where it ends, in characters
+--   detected_language: the language that the response is in: a code of ours, another ISO 639-1 code, NULL when
+--     undecided
+--   finish_reason: why the text ended: 'stop', 'length' (the token limit), 'content_filter', 'refusal', or what the
+--     server says
 CREATE VIEW mention_trail AS
 SELECT
     m.model, m.language, m.topic, m.condition, m.country, p.wording, m.qid, m.status, m.surface, m.kind,

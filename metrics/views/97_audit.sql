@@ -4,6 +4,16 @@ CREATE VIEW judgements AS SELECT * FROM stored_judgements;
 -- audited_mentions: a row is a present mention that somebody judged. What may be so of it (`mentions`, `specifics`,
 -- `links`) is what an adjudicator said, else each different thing that the judges said. A judgement of which several are
 -- left is NULL and the row `disputed`; one of a link that has changed since does not count.
+--   status: 'linked', 'ambiguous', 'no candidate' or 'no path'; NULL while nobody looked it up
+--   granularity: the extractor's label: 1 specific, 0 general
+--   specific: the judge's label: the extractor's, unless the judge corrected it
+--   mention: 'right' or 'wrong'; NULL where nobody said, or judges differ
+--   relinked: has the link changed since it was judged? What was said of it does not count
+--   link: 'right', 'wrong' or 'none' (no item is meant); NULL where nobody said, judges differ, or the link has
+--     changed
+--   mentions: what `mention` may be: what an adjudicator said, else each different word of the judges
+--   specifics: what `specific` may be, likewise
+--   links: what `link` may be, likewise
 CREATE VIEW audited_mentions AS
 WITH said AS (
     SELECT
@@ -52,6 +62,11 @@ INNER JOIN prompts AS p ON m.prompt_id = p.prompt_id;
 -- audit_readings: a row is a mention that somebody judged, and one of the ways to read its judges: with each of
 -- `mentions`, `specifics` and `links` that may be so. The readings of a mention weigh 1 together; one of which nobody said whether it
 -- is right has none.
+--   status: 'linked', 'ambiguous', 'no candidate' or 'no path'; NULL while nobody looked it up
+--   specific: the judge's label: the extractor's, unless the judge corrected it
+--   mention: 'right' or 'wrong', in this reading
+--   link: 'right', 'wrong' or 'none' (no item is meant), in this reading; NULL where nobody said of the present link
+--   weight: 1 over the readings of the mention
 CREATE VIEW audit_readings AS
 WITH links AS (SELECT *, unnest(CASE WHEN len(links) = 0 THEN [NULL] ELSE links END) AS read_link FROM audited_mentions),
 labels AS (
@@ -64,6 +79,9 @@ FROM labels;
 
 -- audit_whole: a row is a response that was judged whole: how many things it names that no mention stands for. Judges who
 -- differ leave a range, of which the middle counts, unless an adjudicator said how many.
+--   fewest: the least number that a judge gave
+--   most: the greatest number that a judge gave
+--   missed: their middle
 CREATE VIEW audit_whole AS
 WITH said AS (
     SELECT
@@ -81,6 +99,14 @@ INNER JOIN extractions AS e USING (extraction_id);
 -- audit_response_shares: a row is a response and a share of right cases, precision or recall: what the response adds to it.
 -- A disputed case counts by halves (each of its readings alike); beside it stand the counts with every disputed case at its
 -- best and at its worst. Judged cases of one response are correlated: the response is the unit of the intervals.
+--   what: as in `audit_shares`
+--   hits: right cases of the response, a disputed one as the share of its readings in which it is right
+--   cases: cases of the response
+--   disputed: cases that are not alike in all readings
+--   hits_at_best: right cases, were every disputed one right
+--   cases_at_best: cases, were every disputed one right
+--   hits_at_worst: right cases, were every disputed one wrong
+--   cases_at_worst: cases, were every disputed one wrong
 CREATE VIEW audit_response_shares AS
 WITH outcomes AS (
     SELECT
@@ -132,6 +158,14 @@ FROM sums
 GROUP BY extraction_id, language, topic, what;
 
 -- audit_shares: a row is a language, a topic and a share: the sums of `audit_response_shares`.
+--   what: 'extraction precision', 'extraction recall', 'link precision' or 'link recall'
+--   hits: right cases, a disputed one as the share of its readings in which it is right
+--   cases: cases: hits over cases is the share
+--   disputed: cases that are not alike in all readings
+--   hits_at_best: right cases, were every disputed one right
+--   cases_at_best: cases, were every disputed one right
+--   hits_at_worst: right cases, were every disputed one wrong
+--   cases_at_worst: cases, were every disputed one wrong
 CREATE VIEW audit_shares AS
 SELECT
     language, topic, what,
@@ -145,6 +179,15 @@ GROUP BY language, topic, what;
 -- wrong; a response lacks some (`missed`, with the right mentions of the same responses). A link is right, wrong (another
 -- item is meant) or surplus (none is); a mention without one is rightly so, or lacks one (`missed_links`). Links of wrong
 -- mentions are not counted. Precision and recall are of `audit_shares`, which keeps what judges differ on.
+--   judged: mentions of which the judges agree whether they are right
+--   right_mentions: judged mentions that are right
+--   right_in_whole: right mentions of responses that were judged whole
+--   missed: things that responses judged whole name, and no mention stands for
+--   right_links: right mentions whose link is right
+--   wrong_links: right mentions linked to another item than the one that is meant
+--   surplus_links: right mentions with a link, where no item is meant
+--   missed_links: right mentions without a link that have an item
+--   rightly_none: right mentions without a link that have no item
 CREATE VIEW audit_counts AS
 WITH whole AS (
     SELECT extraction_id, CASE WHEN fewest = most THEN fewest END AS missed FROM audit_whole

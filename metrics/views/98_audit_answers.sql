@@ -2,6 +2,11 @@
 -- item?) or of a response ('on_topic': is the text about its topic? 'region': of which is it?). What may be so (`answers`)
 -- is what an adjudicator said, else each different thing that the judges said; where several are left, `answer` is NULL and the row `disputed`.
 -- No correction of a metric rests on these.
+--   ordinal: the place of the mention in its extraction, from 0; NULL: the whole response is judged
+--   surface: the words of the mention; NULL for a response
+--   question: 'existence' of a mention, 'on_topic' or 'region' of a response
+--   answer: 'item', 'no item' or 'invented'; 'yes' or 'no'; NULL where judges differ
+--   answers: what `answer` may be: what an adjudicator said, else each different word of the judges
 CREATE VIEW audit_answers AS
 WITH asked AS (
     SELECT extraction_id, ordinal, 'existence' AS question, existence AS said, coalesce(adjudicator, false) AS decides

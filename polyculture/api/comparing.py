@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import duckdb
 
+from polyculture.cache.database import memory_limit
 from polyculture.cache.errors import StoreError
-from polyculture.cache.free_memory import memory_limit
-from polyculture.cache.scratch import scratch_folder
+from polyculture.cache.files import scratch_folder
 from polyculture.cache.store import open_store
 from polyculture.experiment.workspace import Workspace
 from polyculture.metrics import KEPT

@@ -14,16 +14,12 @@ import duckdb
 
 from polyculture.api.filters import filtered
 from polyculture.api.summary import as_html, summary_lines
-from polyculture.cache.corrupt_files import damaged_file
+from polyculture.cache.dictionary import DICTIONARY, VIEW_COLUMNS, known_view, meaning_of
 from polyculture.cache.errors import StoreError
-from polyculture.cache.files import store_faults
-from polyculture.cache.live_store import LiveStore
-from polyculture.cache.query_faults import query_faults
-from polyculture.cache.readonly_sql import check_query
+from polyculture.cache.files import scratch_folder, store_faults
+from polyculture.cache.queries import LiveStore, check_query, damaged_file, query_faults
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.scratch import scratch_folder
 from polyculture.cache.selections import MAIN, SELECTIONS
-from polyculture.cache.views import COLUMNS, DICTIONARY, known_view, meaning_of
 from polyculture.experiment.workspace import Workspace, require_run
 from polyculture.running.layout import store_layout
 
@@ -107,7 +103,7 @@ class Run:
 
         def ask(store: duckdb.DuckDBPyConnection) -> pd.DataFrame:
             view = known_view(store, table, "run.tables")
-            frame: pd.DataFrame = store.sql(COLUMNS, params={"view": view}).df()
+            frame: pd.DataFrame = store.sql(VIEW_COLUMNS, params={"view": view}).df()
             frame.attrs["meaning"] = meaning_of(store, view)
             return frame
 

@@ -10,7 +10,7 @@ from polyculture.api.finding import runs_folder
 from polyculture.api.handle import Run
 from polyculture.api.quiet import quietly
 from polyculture.cache.errors import ExperimentError
-from polyculture.cache.retry_failed import RetryFailed
+from polyculture.cache.faults import RetryFailed
 from polyculture.experiment.file import Experiment
 from polyculture.experiment.given import workspace_of
 from polyculture.experiment.workspace import Workspace, open_workspace

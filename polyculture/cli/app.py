@@ -37,7 +37,7 @@ from polyculture.cli import (
     wikidata,
 )
 from polyculture.cli.command_group import CommandGroup
-from polyculture.cli.retry_failed import RetryCommand
+from polyculture.cli.options import RetryCommand
 
 app = typer.Typer(
     cls=CommandGroup,

@@ -16,8 +16,8 @@ _GOALS = {"low": "low is good", "high": "high is good", "zero": "near zero is go
 
 def print_boards(rows: Sequence[dict[str, Any]]) -> None:
     """A table per board; ranks are ranges where intervals overlap."""
-    for board, found in groupby(rows, key=lambda row: tuple(row[name] for name in BOARD)):
-        models = list(found)
+    for board, group in groupby(rows, key=lambda row: tuple(row[name] for name in BOARD)):
+        models = list(group)
         print_table(_COLUMNS, [_line(row) for row in models], title=_title(dict(zip(BOARD, board, strict=True))))
         for row in models:
             if row["reason"] is not None:

@@ -124,18 +124,18 @@ def _preset(name: str, type: str, culture: str, catalog: Catalog) -> tuple[Catal
     """The catalogue with the languages of a preset, and its collection."""
     from polyculture.collect.wikidata.presets import find_preset
 
-    found = find_preset(name)
-    known = found.with_languages(catalog)
-    return known, found.collection(type, culture, known)
+    preset = find_preset(name)
+    known = preset.with_languages(catalog)
+    return known, preset.collection(type, culture, known)
 
 
-def _tell_limits(source: Snapshot, catalog: Catalog, wanted: Collection, found: int) -> None:
+def _tell_limits(source: Snapshot, catalog: Catalog, wanted: Collection, rows: int) -> None:
     """Says what bounded a set: its limit, and languages without names."""
     from polyculture.collect.wikidata.collect import without_names
     from polyculture.console import say
 
     if wanted.most is not None:
-        say(f"at most {wanted.most} were asked for" + ("; there may be more" if found == wanted.most else ""))
+        say(f"at most {wanted.most} were asked for" + ("; there may be more" if rows == wanted.most else ""))
     if wanted.at_least and (lacking := without_names(source, catalog, wanted)):
         say(f"{source.name} keeps no names in {', '.join(lacking)}: no label counts in them")
 
@@ -147,7 +147,7 @@ def _snapshot(name: str) -> Snapshot:
 
 
 def _pulled(catalog: Catalog, wanted: Collection, endpoint: str, contact: str | None) -> Snapshot:
-    from polyculture.cache.cache_dir import cache_folder
+    from polyculture.cache.files import cache_folder
     from polyculture.collect.wikidata.from_service import pulled
     from polyculture.console import say
     from polyculture.link.pull.client import PullSettings

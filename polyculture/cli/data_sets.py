@@ -59,20 +59,20 @@ def published_rows(dataset: DataSet, rules: DatasetRules) -> list[tuple[Any, ...
         "entities": {(e.place, e.entity_type, e.culture) for e in dataset.entities},
         "contexts": {(c.place, c.entity_type, c.culture) for c in dataset.contexts if c.form != CAUSAL},
     }
-    found = []
+    counts = []
     lacking = absent_cultures(dataset, rules)
     absent = f"not in this folder: {', '.join(lacking)}" if lacking else ""
     for one in rules.published_counts:
         read = sum(one.type in (None, kind) and one.culture in (None, side) for _, kind, side in rows[one.what])
         why = "; ".join(filter(None, (one.why, absent if one.culture in (None, *lacking) else "")))
-        found.append((one.what, one.type, one.culture, read, one.count, read - one.count, one.where, why))
-    return found
+        counts.append((one.what, one.type, one.culture, read, one.count, read - one.count, one.where, why))
+    return counts
 
 
 def absent_cultures(dataset: DataSet, rules: DatasetRules) -> list[str]:
     """The publisher's cultures without an entity in this folder."""
-    found = {entity.culture for entity in dataset.entities}
-    return [culture for culture in rules.cultures if culture not in found]
+    cultures = {entity.culture for entity in dataset.entities}
+    return [culture for culture in rules.cultures if culture not in cultures]
 
 
 def left_out_rows(dataset: DataSet) -> list[tuple[Any, ...]]:

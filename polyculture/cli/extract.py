@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from polyculture.cli.groups import STAGE, StageGroup
 from polyculture.cli.options import (
+    STAGE,
     AcceptChanges,
     ExperimentFile,
     Format,
@@ -18,10 +18,12 @@ from polyculture.cli.options import (
     OnlyTopic,
     OutputFile,
     OutputFormat,
+    RetryCommand,
+    RetryOption,
     Runs,
+    StageGroup,
 )
-from polyculture.cli.retry_failed import RetryCommand, RetryOption
-from polyculture.cli.retry_failed import retry_failed as retry_failed_of
+from polyculture.cli.options import retry_failed as retry_failed_of
 
 app = typer.Typer(
     cls=StageGroup,

@@ -17,7 +17,7 @@ from polyculture.console import say, watch
 from polyculture.experiment.file import GAZETTEER, check_extractor
 from polyculture.experiment.snapshots import find_snapshot
 from polyculture.generate.engines import ModelSpec
-from polyculture.running.loading import load_model
+from polyculture.running.models import load_model
 
 if TYPE_CHECKING:
     from polyculture.extract.audit import ExtractionAudit, ExtractionAuditRow
@@ -57,11 +57,11 @@ def _gazetteer(catalog: Catalog, snapshot: str) -> Callable[[str, str], Extracto
     from polyculture.extract.gazetteer import Gazetteer
     from polyculture.link.index.lexicon import lexicon
 
-    found = find_snapshot(snapshot, Path.cwd())
+    index = find_snapshot(snapshot, Path.cwd())
 
     def extractor(language: str, topic: str) -> Extractor:
-        names = lexicon(found, catalog, topic, language)
-        return Gazetteer(names, catalog.topic(topic), language, found.identity)
+        names = lexicon(index, catalog, topic, language)
+        return Gazetteer(names, catalog.topic(topic), language, index.identity)
 
     return extractor
 

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from polyculture.cli.options import AcceptChanges, ExperimentFile, JobShare, OnlyLanguage, OnlyModel, OnlyTopic, Runs
-from polyculture.cli.retry_failed import RetryOption
-from polyculture.cli.retry_failed import retry_failed as retry_failed_of
+from polyculture.cli.options import (
+    AcceptChanges,
+    ExperimentFile,
+    JobShare,
+    OnlyLanguage,
+    OnlyModel,
+    OnlyTopic,
+    RetryOption,
+    Runs,
+)
+from polyculture.cli.options import retry_failed as retry_failed_of
 
 
 def generate(

@@ -15,7 +15,7 @@ from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.schema import JUDGEMENTS, Judgement
 from polyculture.cache.spreadsheet import require_csv
-from polyculture.cache.sql_files import read_sql
+from polyculture.cache.sql_header import read_sql
 from polyculture.cache.store import open_store
 from polyculture.cli.options import Format
 from polyculture.cli.tables import print_table, write_rows
@@ -74,8 +74,8 @@ def import_sheets(run: RunFolder, sheets: Sequence[Path], adjudicators: Sequence
     before = _kept(run)
     deciding = {*adjudicators, *(one.judge for one in before if one.adjudicator)}
     with open_store(run, store_layout()) as store:
-        found = [one for sheet in sheets for one in read_judgements(store, sheet)]
-    every = [*(one for one in before if one.judge not in names), *found]
+        judgements = [one for sheet in sheets for one in read_judgements(store, sheet)]
+    every = [*(one for one in before if one.judge not in names), *judgements]
     _require_judges(every, adjudicators, run)
     _keep(run, [replace(one, adjudicator=one.judge in deciding) for one in every])
     for name in (*names, *(name for name in dict.fromkeys(adjudicators) if name not in names)):

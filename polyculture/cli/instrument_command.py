@@ -19,10 +19,18 @@ from annotated_types import Ge
 from pydantic.fields import FieldInfo
 from typer.core import TyperCommand
 
-from polyculture.cli.many_values import repeated
-from polyculture.cli.options import AcceptChanges, Format, OutputFile, OutputFormat, Runs
-from polyculture.cli.retry_failed import RetryCommand, RetryOption, retry_failed
-from polyculture.cli.usage import UsageError
+from polyculture.cli.options import (
+    AcceptChanges,
+    Format,
+    OutputFile,
+    OutputFormat,
+    RetryCommand,
+    RetryOption,
+    Runs,
+    UsageError,
+    repeated,
+    retry_failed,
+)
 
 if TYPE_CHECKING:
     from polyculture.instruments.contract import Command, Demo
@@ -108,11 +116,11 @@ def _ask(
     from polyculture.cli.study_tables import write_tables
     from polyculture.experiment.workspace import open_workspace
     from polyculture.running.steps import StepRunner
-    from polyculture.running.studies import ask_all, expanded, question
+    from polyculture.running.studies import ask_all, checked_call, expanded
 
     workspace = open_workspace(file, runs)
     runner = StepRunner(workspace=workspace, retry=retry_failed(retry))
-    asked = question(workspace, name, values)
+    asked = checked_call(workspace, name, values)
     lists = asked.instrument.commands[name].lists
     if (form is not Format.TABLE or output is not None) and not (lists and lists(asked.options)):
         raise UsageError("--format and --output write what is listed; a table of the run: polyculture table")

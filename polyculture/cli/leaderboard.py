@@ -36,7 +36,7 @@ def leaderboard(
     places = {"task": task, "language": language}
     values = {"type": type, "fewest": 1, **{name: place for name, place in places.items() if place is not None}}
     with table_rows(workspace, all_tables()["leaderboard"], values) as rows:
-        found = [dict(zip(rows.columns, row, strict=True)) for row in rows.fetchall()]
-    if not found:
+        entries = [dict(zip(rows.columns, row, strict=True)) for row in rows.fetchall()]
+    if not entries:
         say("no model has such a measure yet; the commands of instruments measure models: polyculture --help")
-    print_boards(found)
+    print_boards(entries)

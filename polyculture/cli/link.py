@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import typer
 
-from polyculture.cli.groups import STAGE, StageGroup
 from polyculture.cli.link_audit import audit
 from polyculture.cli.link_show import show
-from polyculture.cli.options import AcceptChanges, ExperimentFile, Runs
+from polyculture.cli.options import STAGE, AcceptChanges, ExperimentFile, Runs, StageGroup
 
 app = typer.Typer(
     cls=StageGroup,

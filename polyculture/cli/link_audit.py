@@ -62,9 +62,9 @@ def audit(
 
     known = read_catalog(catalog)
     mentions = read_gold_mentions(gold, known, by or ())
-    found = find_snapshot(snapshot, Path.cwd())
+    index = find_snapshot(snapshot, Path.cwd())
     with watch(f"audit {gold.name}", len(mentions)) as progress:
-        result = audit_links(mentions, known, found, by or (), progress=progress)
+        result = audit_links(mentions, known, index, by or (), progress=progress)
     _write_rows(result, format, output)
     _write_wrong(result, wrong, format, shown=format is Format.TABLE and output is None)
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from polyculture.cache.control_chars import replace_control_chars
-from polyculture.cli.usage import UsageError
+from polyculture.cache.sanitize import replace_control_chars
+from polyculture.cli.options import UsageError
 from polyculture.experiment.snapshots import STARTER
 
 if TYPE_CHECKING:
@@ -87,14 +87,14 @@ def show(
     snapshot = snapshot or STARTER
     opened = _api(contact, endpoint, token_env, known) if by_api else _index(snapshot, known, language)
     with watch("ask Wikidata", 0) if by_api else nullcontext(silent) as progress:
-        found = explain(Linker(known, opened), surface, language, topic, kind, rivals=rivals, progress=progress)
+        explanations = explain(Linker(known, opened), surface, language, topic, kind, rivals=rivals, progress=progress)
     place = str(opened.provenance["endpoint"]) if by_api else Path(snapshot).name
     asked = {"surface": surface, "language": language, "topic": topic, "source": place}
     asked["normal_form"] = normal_form(surface, language, known)
     if format is ShowFormat.JSON:
-        _print_json({**asked, "kinds": found})
+        _print_json({**asked, "kinds": explanations})
     else:
-        _print_tree({**asked, "language": known.language(language).name}, found)
+        _print_tree({**asked, "language": known.language(language).name}, explanations)
 
 
 def _check_options(foreign: Mapping[str, str | None], source: str) -> None:
@@ -117,10 +117,10 @@ def _index(snapshot: str, catalog: Catalog, language: str) -> Source:
     from polyculture.link.index.source import IndexSource
     from polyculture.link.linker import languages_without_names
 
-    found = IndexSource(find_snapshot(snapshot, Path.cwd()))
-    if languages_without_names(found, catalog, [language]):
-        say(f"{found.snapshot.path}: holds no names in {catalog.language(language).name}; only other languages' match")
-    return found
+    source = IndexSource(find_snapshot(snapshot, Path.cwd()))
+    if languages_without_names(source, catalog, [language]):
+        say(f"{source.snapshot.path}: holds no names in {catalog.language(language).name}; only other languages' match")
+    return source
 
 
 def _api(contact: str | None, endpoint: str | None, token_env: str | None, catalog: Catalog) -> Source:
@@ -153,14 +153,14 @@ def _print_json(explained: dict[str, Any]) -> None:
     sys.stdout.write(orjson.dumps(explained, option=orjson.OPT_INDENT_2).decode() + "\n")
 
 
-def _print_tree(asked: dict[str, str], found: Sequence[Explanation]) -> None:
+def _print_tree(asked: dict[str, str], explanations: Sequence[Explanation]) -> None:
     from rich.console import Console
     from rich.tree import Tree
 
     place = f" in {asked['language']}, {asked['topic']}, looked up in {asked['source']}"
     tree = Tree(_line((f'"{asked["surface"]}"', "bold"), place))
     tree.add(_line(f"normal form: {asked['normal_form']}"))
-    for _, alike in groupby(found, key=_without_kind):
+    for _, alike in groupby(explanations, key=_without_kind):
         _add_kinds(tree, list(alike))
     Console(width=None if sys.stdout.isatty() else PIPE_WIDTH, highlight=False).print(tree)
 

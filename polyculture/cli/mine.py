@@ -7,9 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from polyculture.cli.groups import STAGE, StageGroup
-from polyculture.cli.many_values import repeated
-from polyculture.cli.options import Format, OutputFile, OutputFormat, Runs
+from polyculture.cli.options import STAGE, Format, OutputFile, OutputFormat, Runs, StageGroup, repeated
 
 
 class ManyValues(StageGroup):
@@ -75,11 +73,11 @@ def mine(
             report = in_megabytes(progress)
             swept = sweep(files, chosen, filters.stop_words_at, folder, processes or cores(), report)
         report_sweep(swept)
-        with counted(swept, chosen, filters, folder) as found:
-            write_rows(as_wanted(found.rows, format, output), format, output)
-            tell_counted(found)
+        with counted(swept, chosen, filters, folder) as counts:
+            write_rows(as_wanted(counts.rows, format, output), format, output)
+            tell_counted(counts)
             if output is not None:
-                write_provenance(output, chosen, filters, files, swept, found)
+                write_provenance(output, chosen, filters, files, swept, counts)
         if swept.failures:
             left = f"{len(swept.failures)} of {len(files)} files could not be read completely"
             raise IncompleteError(f"{left}; the rest is counted. Repair them and run the same command again")
@@ -156,10 +154,10 @@ def agree(
     if len({sheet.resolve() for sheet in sheets}) < len(sheets):
         raise StoreError("a sheet is named twice", remedy="Name each annotator's once.")
     judged = [read_sheet(sheet) for sheet in sheets]
-    found = compare(judged, reject or REJECTED)
-    show_agreement(found, disputed_columns(judged))
-    write_sheet(output, AGREED_COLUMNS, found.agreed)
+    agreement = compare(judged, reject or REJECTED)
+    show_agreement(agreement, disputed_columns(judged))
+    write_sheet(output, AGREED_COLUMNS, agreement.agreed)
     if disagreements is not None:
-        write_sheet(disagreements, disputed_columns(judged), found.disputed)
-    rest = f"{found.rejected} rejected, {len(found.disputed)} disputed, {found.unjudged} not judged by all"
-    say(f"Wrote {output}: {len(found.agreed)} entities; {rest}")
+        write_sheet(disagreements, disputed_columns(judged), agreement.disputed)
+    rest = f"{agreement.rejected} rejected, {len(agreement.disputed)} disputed, {agreement.unjudged} not judged by all"
+    say(f"Wrote {output}: {len(agreement.agreed)} entities; {rest}")

@@ -12,10 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture import __version__
 from polyculture.cache.errors import StoreError
-from polyculture.cache.files import replacing, store_faults
+from polyculture.cache.files import claim_folder, remove_folder, replacing, scratch_folder, store_faults
 from polyculture.cache.outcome import Outcome, Progress
-from polyculture.cache.own_folder import claim, remove
-from polyculture.cache.scratch import scratch_folder
 from polyculture.cli.options import Format
 from polyculture.console import say
 
@@ -48,9 +46,9 @@ def work_folder(output: Path | None) -> Iterator[Path]:
         return
     folder = output.with_name(f".{output.name}.mining")
     with store_faults(folder):
-        claim(folder)
+        claim_folder(folder)
     yield folder
-    remove(folder)
+    remove_folder(folder)
 
 
 def cores() -> int:
@@ -85,10 +83,10 @@ def report_sweep(swept: SweepReport) -> None:
         raise StoreError("not one line of the corpus could be read", remedy=remedy)
 
 
-def tell_counted(found: Counted) -> None:
+def tell_counted(counted: Counted) -> None:
     """Reports the number of n-grams kept."""
-    frequent = f"{found.ngrams:,} n-grams, {found.kept:,} frequent enough, {found.chosen:,} chosen"
-    say(f"{found.hits:,} places in different documents: {frequent}")
+    frequent = f"{counted.ngrams:,} n-grams, {counted.kept:,} frequent enough, {counted.chosen:,} chosen"
+    say(f"{counted.hits:,} places in different documents: {frequent}")
 
 
 def write_provenance(
@@ -97,14 +95,14 @@ def write_provenance(
     filters: Filters,
     files: Sequence[CorpusFile],
     swept: SweepReport,
-    found: Counted,
+    counted: Counted,
 ) -> None:
     """Writes the provenance beside the output: corpus, patterns, filters, counts."""
     import orjson
 
     corpus = [{"file": str(file.path), "bytes": file.size} for file in files]
     numbers = {name: value for name, value in asdict(swept).items() if name != "parts"}
-    counts = {name: getattr(found, name) for name in ("hits", "ngrams", "kept", "chosen")}
+    counts = {name: getattr(counted, name) for name in ("hits", "ngrams", "kept", "chosen")}
     patterns = {
         "language": chosen.language,
         "patterns": [pattern.text for pattern in chosen.patterns],
@@ -134,21 +132,21 @@ def write_sheet(path: Path, columns: Sequence[str], rows: Iterable[Sequence[Any]
         writer.writerows([defuse(value) for value in row] for row in rows)
 
 
-def show_agreement(found: Agreement, columns: Sequence[str]) -> None:
+def show_agreement(agreement: Agreement, columns: Sequence[str]) -> None:
     """Prints kappa per pair of annotators, their judgements, and their disagreements."""
     from polyculture.cli.tables import print_table
 
     rows = [
         (" and ".join(pair.annotators), pair.kappa.n, pair.kappa.observed, pair.kappa.kappa, _interval(pair.kappa))
-        for pair in found.pairs
+        for pair in agreement.pairs
     ]
     titles = ("annotators", "judged by both", "agreement", "Cohen's kappa", "95 % interval")
     print_table(titles, rows, title="Agreement")
-    for pair in found.pairs:
+    for pair in agreement.pairs:
         print_table((*pair.annotators, "rows"), pair.judgements, title="Judgements")
-    if found.disputed:
-        shown = [row[:-2] for row in found.disputed[:SHOWN_DISPUTES]]
-        left = len(found.disputed) - len(shown)
+    if agreement.disputed:
+        shown = [row[:-2] for row in agreement.disputed[:SHOWN_DISPUTES]]
+        left = len(agreement.disputed) - len(shown)
         print_table(columns[:-2], shown, title="Where they disagree" + (f" (and {left} more rows)" if left else ""))
 
 

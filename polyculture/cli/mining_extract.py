@@ -34,7 +34,7 @@ from polyculture.console import say, watch
 from polyculture.experiment.workspace import Workspace, open_workspace
 from polyculture.generate.engines import SAMPLING, ModelSpec
 from polyculture.generate.engines.setup import model_setup
-from polyculture.running.loading import load_model
+from polyculture.running.models import load_model
 from polyculture.running.side_budget import check_limit, most_cost, within_budget
 
 Windows = list[dict[str, str]]
@@ -117,8 +117,8 @@ def _ask(
     with load_model(spec, SAMPLING) as engine, watch("windows", len(missing)) as progress:
         try:
             with within_budget(workspace, engine, spec, account, spent) as limited:
-                found = keep(reading.journal, read_windows(limited, reader, missing, answers))
-                for number, answer in enumerate(found, start=1):
+                read = keep(reading.journal, read_windows(limited, reader, missing, answers))
+                for number, answer in enumerate(read, start=1):
                     answers[answer.key] = answer
                     progress(Outcome(number, 0))
         except BudgetError as fault:
@@ -127,12 +127,12 @@ def _ask(
 
 
 def _write(reading: Reading, reader: Reader, windows: Windows, answers: dict[str, WindowAnswer]) -> None:
-    found, left_out = entity_rows(windows, reader, answers)
-    write_sheet(reading.output, LIST_COLUMNS, found)
+    entities, left_out = entity_rows(windows, reader, answers)
+    write_sheet(reading.output, LIST_COLUMNS, entities)
     beside = reading.output.with_name(f"{reading.output.stem}.left-out.csv")
     write_sheet(beside, LEFT_OUT_COLUMNS, left_out)
     read = len(windows) - len(left_out)
-    say(f"Wrote {reading.output}: {len(found)} entities in {read} of {len(windows)} windows")
+    say(f"Wrote {reading.output}: {len(entities)} entities in {read} of {len(windows)} windows")
     if left_out:
         reasons = Counter(row[3] or row[2] for row in left_out)
         told = "; ".join(f"{reason}: {number}" for reason, number in reasons.most_common())

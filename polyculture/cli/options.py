@@ -1,12 +1,18 @@
-"""Arguments and options that several commands share."""
+"""Arguments, options and command groups that several commands share."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer import BadParameter
+from typer.core import TyperCommand, TyperGroup
+from typer.exceptions import TyperException
+
+if TYPE_CHECKING:
+    from polyculture.cache.faults import RetryFailed
 
 ExperimentFile = Annotated[Path, typer.Argument(metavar="EXPERIMENT", help="The experiment file, e.g. exp.toml.")]
 Runs = Annotated[
@@ -23,6 +29,13 @@ OnlyTopic = Annotated[str | None, typer.Option("--topic", help="Only the jobs of
 AcceptChanges = Annotated[
     bool, typer.Option("--accept-changes", help="Redo what a changed experiment file makes stale.")
 ]
+STAGE = "stage"  # the hidden command that a group runs when no other is named
+FLAG = "--retry-failed"
+RETRY_HELP = (
+    "Ask again what failed for good, too: all but what a content policy withheld; or what failed for REASON, "
+    "a kind of fault or words of its reason."
+)
+RetryOption = Annotated[str | None, typer.Option(FLAG, metavar="[REASON]", help=RETRY_HELP)]
 
 
 class StoreSelection(StrEnum):
@@ -55,3 +68,74 @@ OutputFormat = Annotated[Format, typer.Option("--format", "-f", help="How the ro
 OutputFile = Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file instead of the terminal.")]
 
 NEW_CLUSTER = "local"  # instead of the address of a Ray cluster: start one on this machine
+
+
+def repeated(args: list[str], options: tuple[str, ...]) -> list[str]:
+    """`--corpus a b` as `--corpus a --corpus b`."""
+    written: list[str] = []
+    option = ""
+    for arg in args:
+        if arg.startswith("-"):
+            option = arg if arg in options else ""
+            written += [] if option else [arg]
+        else:
+            written += [option, arg] if option else [arg]
+    return written
+
+
+class UsageError(TyperException):
+    """Options or arguments that do not go together; the message says which."""
+
+
+def message_of(error: TyperException) -> str:
+    """What is wrong with the command line, with the option's name where Typer knows it."""
+    # Errors of Typer's parser all have `format_message`, from a class that it does not name in public.
+    parser_error = BadParameter.__bases__[0]
+    message = str(error.format_message()) if isinstance(error, parser_error) else str(error)
+    return message.replace(": Value error, ", ": ")  # words of the library that reads options
+
+
+class StageGroup(TyperGroup):
+    """A group whose first argument may be an experiment file, which goes to the hidden command `stage`."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in self.commands and args[0] not in ("--help", "-h"):
+            args = [STAGE, *args]
+        return super().parse_args(ctx, args)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The group's own options, then those that stand behind an experiment file."""
+        stage = self.commands[STAGE]
+        commands = [
+            record for one in stage.get_params(ctx) if "--help" not in one.opts and (record := one.get_help_record(ctx))
+        ]
+        with formatter.section(f"Options of `{ctx.command_path} EXPERIMENT`"):
+            formatter.write_dl(commands)
+        super().format_options(ctx, formatter)
+
+
+def with_reason(args: list[str]) -> list[str]:
+    """The arguments, with an empty reason where none follows: an option, nothing, or a file is none."""
+    if FLAG not in args:
+        return args
+    after = args.index(FLAG) + 1
+    given = after < len(args) and not args[after].startswith("-") and not _is_file(args[after])
+    return args if given else [*args[:after], "", *args[after:]]
+
+
+def retry_failed(reason: str | None) -> RetryFailed | None:
+    """What the option says, for the steps."""
+    from polyculture.cache.faults import RetryFailed
+
+    return None if reason is None else RetryFailed(reason)
+
+
+class RetryCommand(TyperCommand):
+    """A command with the option."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, with_reason(args))
+
+
+def _is_file(word: str) -> bool:
+    return word.endswith(".toml") or Path(word).exists()

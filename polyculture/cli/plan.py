@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polyculture.cli.options import AcceptChanges, ExperimentFile, Runs
-from polyculture.cli.retry_failed import RetryOption
-from polyculture.cli.retry_failed import retry_failed as retry_failed_of
+from polyculture.cli.options import AcceptChanges, ExperimentFile, RetryOption, Runs
+from polyculture.cli.options import retry_failed as retry_failed_of
 
 if TYPE_CHECKING:
     from polyculture.experiment.workspace import Workspace
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 SHOWN_PROMPTS = 3
 WORK = ("stage", "model", "jobs", "prompts", "responses", "left")
 FINDS = ("metric", "compared", "prompts", "wordings", "samples", "finds", "in other wordings")
-LEFT_OUT = ("left out", "model", "because it", "remedy")
+UNSUPPORTED = ("left out", "model", "because it", "remedy")
 PRICE = ("stage", "model", "tokens in", "out", "cost", "at most", "hours")  # fits 80 columns
 
 
@@ -51,19 +50,19 @@ def plan(
     from polyculture.running.linking import check_topics, plan_linking, tell_languages_without_names
     from polyculture.running.pipeline import Pipeline
     from polyculture.running.readiness import not_ready
-    from polyculture.running.studies import check_questions, questions_asked
+    from polyculture.running.studies import calls_of_run, check_calls
     from polyculture.running.wikidata_requests import request_rows
 
     workspace = open_workspace(experiment, runs)
     linking = plan_linking(workspace, contact_needed=calibrate)
     check_topics(workspace, linking.source)
     if not accept_changes:
-        check_questions(questions_asked(workspace))
+        check_calls(calls_of_run(workspace))
     pipeline = Pipeline.check(workspace, accept_changes=accept_changes, linking=linking)
     if calibrate:
         pipeline.begin()
         measure_rates(workspace)
-    found = list(estimates(workspace, retry_failed_of(retry_failed)))
+    costs = list(estimates(workspace, retry_failed_of(retry_failed)))
     tell_languages_without_names(workspace, linking.source)
     title = f"{workspace.experiment.name}: {len(workspace.prompts)} prompts, {workspace.sampling.n} samples each"
     if workspace.experiment.imported:
@@ -71,16 +70,16 @@ def plan(
             f"{workspace.experiment.name}: {sum(workspace.imports.texts.values())} imported texts, nothing to generate"
         )
         print_table(("imported", "rows", "texts", "not taken", "sha256", "at"), _imported(workspace))
-    print_table(WORK, [(e.stage, e.model, e.jobs, e.prompts, e.responses, e.left) for e in found], title=title)
-    print_table(PRICE, [_price(e) for e in found], title="What is left costs")
-    for counted_by in dict.fromkeys(e.counted_by for e in found):
-        models = dict.fromkeys(e.model for e in found if e.counted_by == counted_by)
+    print_table(WORK, [(e.stage, e.model, e.jobs, e.prompts, e.responses, e.left) for e in costs], title=title)
+    print_table(PRICE, [_price(e) for e in costs], title="What is left costs")
+    for counted_by in dict.fromkeys(e.counted_by for e in costs):
+        models = dict.fromkeys(e.model for e in costs if e.counted_by == counted_by)
         say(f"tokens of {', '.join(models)}: {counted_by}")
-    for asked in questions_asked(workspace):
+    for asked in calls_of_run(workspace):
         for told, listing in asked.study(quiet=True).planned.items():
             planned = listing()
             print_table(planned.columns, planned.rows, title=told)
-    _print_left_out(workspace)
+    _print_unsupported(workspace)
     if not workspace.experiment.imported:
         _print_examples(workspace)
     stages = [("extract", pipeline.extraction.summary), ("link", linking.summary), ("folder", str(workspace.run.root))]
@@ -102,17 +101,17 @@ def _imported(workspace: Workspace) -> list[tuple[object, ...]]:
     return [(one.file, one.rows, one.texts, one.failed, one.import_id, one.imported_at) for one in files]
 
 
-def _print_left_out(workspace: Workspace) -> None:
+def _print_unsupported(workspace: Workspace) -> None:
     """The instruments, and parts of a paper, that models cannot do; nothing where they can do all."""
     from polyculture.cli.tables import print_table
-    from polyculture.running.left_out import left_out
+    from polyculture.running.readiness import unsupported
 
     rows = [
         (f"{one.command} {', '.join(one.parts)}".rstrip(), one.model, one.reason, one.remedy)
-        for one in left_out(workspace)
+        for one in unsupported(workspace)
     ]
     if rows:
-        print_table(LEFT_OUT, rows, title="What models cannot do is not asked")
+        print_table(UNSUPPORTED, rows, title="What models cannot do is not asked")
 
 
 def _print_examples(workspace: Workspace) -> None:
@@ -135,12 +134,12 @@ def _print_detectable(workspace: Workspace) -> None:
     from polyculture.console import say
     from polyculture.running.detection import detectable
 
-    found, notes = detectable(workspace)
-    if not found:
+    differences, notes = detectable(workspace)
+    if not differences:
         return
     rows = [
         (r.metric, r.compared, r.prompts, r.wordings, r.samples, *_rounded(r.metric, r.finds, r.other_wordings))
-        for r in found
+        for r in differences
     ]
     print_table(FINDS, rows, title="The smallest difference found at p < .05, in 8 of 10 such experiments")
     for line in notes:

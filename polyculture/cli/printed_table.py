@@ -23,17 +23,17 @@ def print_declared(
     table: DeclaredTable, rows: duckdb.DuckDBPyRelation, values: Mapping[str, Any] | None = None
 ) -> None:
     """Prints rows of a table under its title; without any, what its header says of there being none."""
-    found = rows.limit(SHOWN_ROWS + 1).fetchall()
-    if not found:
+    shown = rows.limit(SHOWN_ROWS + 1).fetchall()
+    if not shown:
         say(table.header.no_rows or f"the table {table.name} has no rows")
         return
-    lines = list(_lines(table.header, rows.columns, found[:SHOWN_ROWS]))
+    lines = list(_lines(table.header, rows.columns, shown[:SHOWN_ROWS]))
     if table.header.side_by_side:
         lines = _side_by_side(lines, table.header.side_by_side)
     columns = [name for name in lines[0] if any(line[name] is not None for line in lines)]
     heads = [name.replace("_", " ") for name in columns]  # a head that is too wide goes on in the next line
     print_table(heads, [[line[name] for name in columns] for line in lines], title=table.shown_title(values))
-    if len(found) > SHOWN_ROWS:
+    if len(shown) > SHOWN_ROWS:
         say(f"... more than {SHOWN_ROWS} rows; write them with --format csv --output FILE")
 
 
@@ -67,13 +67,13 @@ def _interval(row: Mapping[str, Any], bounds: tuple[str, str]) -> str:
 
 def _side_by_side(lines: Sequence[Mapping[str, Any]], metrics: Sequence[str]) -> list[dict[str, Any]]:
     """A line for all metrics of the same model, language, ...: the estimate of each is a column."""
-    found: dict[tuple[Any, ...], dict[str, Any]] = {}
+    merged: dict[tuple[Any, ...], dict[str, Any]] = {}
     for line in lines:
         place = {name: value for name, value in line.items() if name not in ("metric", "estimate")}
-        whole = found.setdefault(tuple(place.values()), {**place, **dict.fromkeys(metrics)})
+        whole = merged.setdefault(tuple(place.values()), {**place, **dict.fromkeys(metrics)})
         if line["metric"] in metrics:
             whole[line["metric"]] = line["estimate"]
-    return list(found.values())
+    return list(merged.values())
 
 
 def print_metrics(workspace: Workspace, selection: str = MAIN) -> None:

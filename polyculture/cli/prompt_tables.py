@@ -10,7 +10,7 @@ from dataclasses import asdict, fields, replace
 from itertools import groupby
 from pathlib import Path
 
-from polyculture.cache.control_chars import shown
+from polyculture.cache.sanitize import escape_control_chars
 from polyculture.cli.options import Format
 from polyculture.cli.tables import print_table, write_values
 from polyculture.console import say
@@ -23,15 +23,15 @@ RESPONSE = "(the text of the response)"
 
 def print_prompts(workspace: Workspace, wanted: PromptFilter, format: Format, output: Path | None) -> None:
     """Each prompt as it is sent; as a table by language, topic and wording, with counts behind them."""
-    found = list(sent_prompts(workspace, wanted))
+    sent = list(sent_prompts(workspace, wanted))
     if format is not Format.TABLE or output is not None:
         columns = [field.name for field in fields(SentPrompt)]
-        rows = [[", ".join(one.models), *(getattr(one, name) for name in columns[1:])] for one in found]
+        rows = [[", ".join(one.models), *(getattr(one, name) for name in columns[1:])] for one in sent]
         write_values(columns, rows, format, output)
         return
-    _print_lines(_prompt_lines(found))
-    _print_counts(found)
-    different, models = len({one.prompt_id for one in found}), {model for one in found for model in one.models}
+    _print_lines(_prompt_lines(sent))
+    _print_counts(sent)
+    different, models = len({one.prompt_id for one in sent}), {model for one in sent for model in one.models}
     samples = workspace.sampling.n
     total = different * samples * len(models)
     say(f"{different:,} prompts x {samples} samples x {len(models)} models = {total:,} responses")
@@ -112,16 +112,16 @@ def print_glosses(workspace: Workspace, wanted: PromptFilter, format: Format, ou
     say(f"{len(rows)} templates{f', {missing} without a gloss' if missing else ''}")
 
 
-def _prompt_lines(found: Sequence[SentPrompt]) -> Iterator[str]:
+def _prompt_lines(sent: Sequence[SentPrompt]) -> Iterator[str]:
     """The prompts under a heading per language, topic and wording, and what is sent besides, where it changes."""
-    alike = len({(one.models, one.system) for one in found}) == 1
-    if found and alike and found[0].system is not None:
-        yield f"[system]\n{found[0].system}\n"
-    for key, group in groupby(found, lambda one: (one.language, one.topic, one.wording)):
+    alike = len({(one.models, one.system) for one in sent}) == 1
+    if sent and alike and sent[0].system is not None:
+        yield f"[system]\n{sent[0].system}\n"
+    for key, group in groupby(sent, lambda one: (one.language, one.topic, one.wording)):
         yield f"== {'  '.join(filter(None, key))} =="
         rows = list(group)
-        sent = list(dict.fromkeys((one.models, one.system) for one in rows))
-        rows.sort(key=lambda one: sent.index((one.models, one.system)))
+        receivers = list(dict.fromkeys((one.models, one.system) for one in rows))
+        rows.sort(key=lambda one: receivers.index((one.models, one.system)))
         places = [" ".join(filter(None, (one.condition, one.country, one.name))) for one in rows]
         width = max(map(len, places))
         before: object = None
@@ -134,9 +134,9 @@ def _prompt_lines(found: Sequence[SentPrompt]) -> Iterator[str]:
         yield ""
 
 
-def _print_counts(found: Sequence[SentPrompt]) -> None:
+def _print_counts(sent: Sequence[SentPrompt]) -> None:
     """How many prompts there are, by language, wording and condition."""
-    prompts = {one.prompt_id: one for one in found}.values()
+    prompts = {one.prompt_id: one for one in sent}.values()
     conditions = list(dict.fromkeys(one.condition for one in prompts))
     of_place = Counter((one.language, one.wording, one.condition) for one in prompts)
     of_all = Counter(one.condition for one in prompts)
@@ -149,4 +149,4 @@ def _print_counts(found: Sequence[SentPrompt]) -> None:
 
 
 def _print_lines(lines: Iterable[str]) -> None:
-    sys.stdout.writelines(f"{shown(line)}\n" for line in lines)
+    sys.stdout.writelines(f"{escape_control_chars(line)}\n" for line in lines)

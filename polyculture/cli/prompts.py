@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from polyculture.cli import prompt_review
-from polyculture.cli.groups import STAGE, StageGroup
-from polyculture.cli.options import ExperimentFile, Format, OutputFile, OutputFormat, Runs
+from polyculture.cli.options import STAGE, ExperimentFile, Format, OutputFile, OutputFormat, Runs, StageGroup
 
 app = typer.Typer(
     cls=StageGroup,

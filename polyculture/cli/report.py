@@ -103,8 +103,7 @@ def report(
     typer.echo(f"Report: {report_run(workspace.run, workspace.catalog)}")
     if format:
         from polyculture.reports.tables import TableFormat, write_tables
-        from polyculture.running.layout import store_layout
-        from polyculture.running.report_sections import report_sections
+        from polyculture.running.layout import report_sections, store_layout
 
         formats = map(TableFormat, format)
         written = write_tables(workspace.run, formats, workspace.catalog, store_layout(), report_sections())
@@ -119,8 +118,7 @@ def report(
 
 def _write_figures(workspace: Workspace, folder: Path, formats: list[Figures], inches: float) -> None:
     from polyculture.reports.figure_files import FigureFormat, write_figures
-    from polyculture.running.layout import store_layout
-    from polyculture.running.report_sections import report_sections
+    from polyculture.running.layout import report_sections, store_layout
 
     written = write_figures(
         workspace.run, folder, map(FigureFormat, formats), inches, workspace.catalog, store_layout(), report_sections()
@@ -129,7 +127,7 @@ def _write_figures(workspace: Workspace, folder: Path, formats: list[Figures], i
 
 
 def _check_data(name: str) -> None:
-    from polyculture.running.papers import report_papers
+    from polyculture.running.layout import report_papers
 
     if not report_papers()[name].of_data_set:
         raise typer.BadParameter(
@@ -139,8 +137,7 @@ def _check_data(name: str) -> None:
 
 def _write_paper(workspace: Workspace, name: str, data: str | None, published: Path | None) -> None:
     from polyculture.reports.paper_tables.paper import PaperAsked
-    from polyculture.running.layout import store_layout
-    from polyculture.running.papers import report_papers
+    from polyculture.running.layout import report_papers, store_layout
 
     paper, run, seed = report_papers()[name], workspace.run, workspace.experiment.sampling.seed
     asked = PaperAsked(run, store_layout(), workspace.catalog, workspace.file, seed, data, published)

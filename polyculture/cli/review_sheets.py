@@ -50,13 +50,13 @@ def import_reviews(workspace: Workspace, sheets: Sequence[Path]) -> None:
     for sheet in sheets:
         judge, named = _judge(sheet, workspace)
         judge = next((one.judge for one in kept if _same(one.judge, judge)), judge)
-        found, gone = read_reviews(sheet, judge, templates)
+        reviews, gone = read_reviews(sheet, judge, templates)
         if gone:
             say(f"{sheet}: {_uncounted(gone, 'judged row')}")
-        if not found:
+        if not reviews:
             what = "holds no judgement of a template that is asked"
             raise StoreError(what, where=sheet, remedy="Fill in natural, relation or same; or export it again.")
-        for language in dict.fromkeys(one.language for one in found):
+        for language in dict.fromkeys(one.language for one in reviews):
             if named not in (None, language):
                 what = f"is named after a sheet in {named}, and holds judgements in {language}"
                 raise StoreError(what, where=sheet, remedy=f"Name it {judge}.{language}.csv, or after its judge alone.")
@@ -65,8 +65,8 @@ def import_reviews(workspace: Workspace, sheets: Sequence[Path]) -> None:
                 raise StoreError(what, where=sheet, remedy="Name each sheet after its judge.")
             imported[judge, language] = sheet
             kept = [one for one in kept if not (_same(one.judge, judge) and one.language == language)]
-            say(f"{judge}: {sum(one.language == language for one in found)} templates judged in {language}")
-        kept += found
+            say(f"{judge}: {sum(one.language == language for one in reviews)} templates judged in {language}")
+        kept += reviews
     _keep(workspace.run, kept)
 
 

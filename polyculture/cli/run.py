@@ -14,10 +14,11 @@ from polyculture.cli.options import (
     OnlyLanguage,
     OnlyModel,
     OnlyTopic,
+    RetryCommand,
+    RetryOption,
     Runs,
 )
-from polyculture.cli.retry_failed import RetryCommand, RetryOption
-from polyculture.cli.retry_failed import retry_failed as retry_failed_of
+from polyculture.cli.options import retry_failed as retry_failed_of
 
 
 def run(
@@ -59,8 +60,7 @@ def run(
     a file system that all its machines see. A job whose worker or machine is lost is done by another.
     """
     from polyculture.experiment.workspace import open_workspace
-    from polyculture.running.start import Part, run_experiment
-    from polyculture.running.whole_run import Cluster
+    from polyculture.running.start import Cluster, Part, run_experiment
 
     done = run_experiment(
         open_workspace(experiment, runs),

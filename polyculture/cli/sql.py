@@ -35,16 +35,15 @@ def sql(
     Only the run's own files can be read, through the views. A query uses at most half of the free memory, and spills
     the rest into a temporary folder outside the run.
     """
-    from polyculture.cache.free_memory import memory_limit
-    from polyculture.cache.query_faults import query_faults
-    from polyculture.cache.readonly_sql import check_query, interrupted_after
-    from polyculture.cache.scratch import scratch_folder
+    from polyculture.cache.database import memory_limit
+    from polyculture.cache.dictionary import DICTIONARY, VIEW_COLUMNS, known_view, meaning_of
+    from polyculture.cache.files import scratch_folder
+    from polyculture.cache.queries import check_query, interrupted_after, query_faults
     from polyculture.cache.selections import SELECTIONS
     from polyculture.cache.shards import unsealed
     from polyculture.cache.store import open_store
-    from polyculture.cache.views import COLUMNS, DICTIONARY, known_view, meaning_of
+    from polyculture.cli.options import UsageError
     from polyculture.cli.tables import print_vertical, write_rows
-    from polyculture.cli.usage import UsageError
     from polyculture.console import say
     from polyculture.experiment.workspace import open_workspace, require_run
     from polyculture.running.layout import store_layout
@@ -62,7 +61,7 @@ def sql(
         raise UsageError("a query, --schema and --describe VIEW are asked one at a time")
     if vertical and (format is not Format.TABLE or output is not None):
         raise UsageError("--vertical is for the terminal: leave out --format and --output")
-    question = asked or (DICTIONARY if view is None else COLUMNS)
+    question = asked or (DICTIONARY if view is None else VIEW_COLUMNS)
     named = [selection for selection in SELECTIONS if selection in question.lower()]
     with query_faults("polyculture sql EXPERIMENT", timeout):
         check_query(question)  # before the store is built

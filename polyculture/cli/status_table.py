@@ -138,7 +138,8 @@ def _sum(jobs: Sequence[JobStatus]) -> str:
 
 def _cell(one: JobStatus) -> str:
     """'120 done, 3 failed, 377 left, running': zero counts are omitted."""
-    counts = {"done": one.done, "failed": one.failed - one.again, "failed, to retry": one.again, "left": one.left}
+    failed = {"failed": one.failed - one.retryable, "failed, to retry": one.retryable}
+    counts = {"done": one.done, **failed, "left": one.left}
     words = [f"{count} {name}" for name, count in counts.items() if count]
     return ", ".join([*words, *(["running"] if one.running else [])]) or "nothing to do"
 
@@ -160,8 +161,8 @@ def _whole(workspace: Workspace, status: RunStatus) -> list[tuple[str, str]]:
 
 def _reasons(workspace: Workspace) -> list[tuple[str, str]]:
     """The most frequent reasons of failures, and the command that lists all."""
-    found = frequent_reasons(workspace.run)
-    told = [("failed", f"{one}, {one.retryable} of them asked again") for one in found]
+    reasons = frequent_reasons(workspace.run)
+    told = [("failed", f"{one}, {one.retryable} of them asked again") for one in reasons]
     return [*told, ("", failures_query(workspace.file))] if told else []
 
 
@@ -178,5 +179,5 @@ def _total(jobs: list[JobStatus]) -> str:
 
 def _row(one: JobStatus) -> tuple[object, ...]:
     job = one.job
-    return (job.model, job.language, job.topic, one.stage, one.total, one.done, one.failed, one.again, one.left,
+    return (job.model, job.language, job.topic, one.stage, one.total, one.done, one.failed, one.retryable, one.left,
             one.running)  # fmt: skip

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.control_chars import shown
 from polyculture.cache.files import store_faults
+from polyculture.cache.sanitize import escape_control_chars
 from polyculture.cli.options import Format
 
 if TYPE_CHECKING:
@@ -21,9 +21,9 @@ SHOWN_ROWS = 1_000  # the most rows of a terminal table
 def write_rows(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | None) -> None:
     """Writes a query's rows as `format` to `output`, or to standard output. Parquet goes to files only."""
     if format is Format.TABLE and output is None:
-        found = rows.limit(SHOWN_ROWS + 1).fetchall()
-        print_table(rows.columns, found[:SHOWN_ROWS])
-        if len(found) > SHOWN_ROWS:
+        lines = _first_rows(rows)
+        print_table(rows.columns, lines[:SHOWN_ROWS])
+        if len(lines) > SHOWN_ROWS:
             sys.stdout.write(f"... more than {SHOWN_ROWS} rows; write them with --format csv --output FILE\n")
         return
     table = rows.to_arrow_table()
@@ -41,16 +41,24 @@ def write_rows(rows: duckdb.DuckDBPyRelation, format: Format, output: Path | Non
 
 def print_vertical(rows: duckdb.DuckDBPyRelation) -> None:
     """Prints a query's rows on standard output, a line per column, under the number of the row."""
-    found = rows.limit(SHOWN_ROWS + 1).fetchall()
-    names = [shown(name) for name in rows.columns]
+    lines = _first_rows(rows)
+    names = [escape_control_chars(name) for name in rows.columns]
     width = max(map(len, names), default=0)
-    for number, row in enumerate(found[:SHOWN_ROWS], 1):
+    for number, row in enumerate(lines[:SHOWN_ROWS], 1):
         sys.stdout.write(f"row {number}\n")
         sys.stdout.writelines(
-            f"  {name:<{width}}  {shown(cell(value))}\n" for name, value in zip(names, row, strict=True)
+            f"  {name:<{width}}  {escape_control_chars(cell(value))}\n" for name, value in zip(names, row, strict=True)
         )
-    if len(found) > SHOWN_ROWS:
+    if len(lines) > SHOWN_ROWS:
         sys.stdout.write(f"... more than {SHOWN_ROWS} rows; write them with --format csv --output FILE\n")
+
+
+def _first_rows(rows: duckdb.DuckDBPyRelation) -> Sequence[Sequence[Any]]:
+    """One row more than is shown; times with a zone by Arrow, as DuckDB takes one more package for them."""
+    first = rows.limit(SHOWN_ROWS + 1)
+    if any("TIMESTAMP WITH TIME ZONE" in str(kind) for kind in rows.types):
+        return list(zip(*(column.to_pylist() for column in first.to_arrow_table().columns), strict=True))
+    return first.fetchall()
 
 
 def write_values(columns: Sequence[str], rows: Sequence[Sequence[Any]], format: Format, output: Path | None) -> None:
@@ -80,9 +88,9 @@ def make_table(
 
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", show_header=headed)
     for column in columns:
-        table.add_column(Text(shown(column)), overflow="fold")
+        table.add_column(Text(escape_control_chars(column)), overflow="fold")
     for row in rows:
-        table.add_row(*(Text(shown(cell(value))) for value in row))
+        table.add_row(*(Text(escape_control_chars(cell(value))) for value in row))
     return table
 
 
@@ -106,7 +114,7 @@ def cell(value: Any) -> str:
 
 
 def _on_a_terminal(text: str) -> str:
-    return shown(text.replace("\r\n", "\n"))
+    return escape_control_chars(text.replace("\r\n", "\n"))
 
 
 def _csv(table: Any) -> Iterable[str]:

@@ -51,9 +51,9 @@ def compared_runs(
     if mine.name == theirs.name:
         mine, theirs = replace(mine, name=str(workspace.run.root)), replace(theirs, name=str(other.root))
     connection = connect()
-    found = lay_out_runs(connection, mine, theirs, models)
-    _tell(found)
-    return ComparedRuns(connection, found.sides, found.withheld)
+    runs_sides = lay_out_runs(connection, mine, theirs, models)
+    _tell(runs_sides)
+    return ComparedRuns(connection, runs_sides.sides, runs_sides.withheld)
 
 
 def run_of(path: Path, runs: Path | None) -> RunFolder:
@@ -64,15 +64,15 @@ def run_of(path: Path, runs: Path | None) -> RunFolder:
 def numbers_of(run: RunFolder, selection: str = MAIN) -> RunNumbers:
     """The numbers of a run's cells. Raises `StoreError` where it holds none."""
     manifest = require_run(run)
-    with open_store(run, store_layout(), KEPT[: KEPT.index("cell_values") + 1], selection) as store:
+    with open_store(run, store_layout(), KEPT, selection) as store:
         return RunNumbers.of(store, run.root.name, manifest)
 
 
-def _tell(found: RunSides) -> None:
-    pairs = [one if one == other else f"{one} with {other}" for one, other in found.models]
-    say(f"a: this run ({found.sides.a}); b: the baseline ({found.sides.b}); compared: {', '.join(pairs)}")
-    if found.other_prompts:
-        cells = "cell is" if found.other_prompts == 1 else "cells are"
-        say(f"{found.other_prompts} {cells} left out: the two runs asked it with other prompts")
-    for metric, reason in found.withheld.items():
+def _tell(runs_sides: RunSides) -> None:
+    pairs = [one if one == other else f"{one} with {other}" for one, other in runs_sides.models]
+    say(f"a: this run ({runs_sides.sides.a}); b: the baseline ({runs_sides.sides.b}); compared: {', '.join(pairs)}")
+    if runs_sides.other_prompts:
+        cells = "cell is" if runs_sides.other_prompts == 1 else "cells are"
+        say(f"{runs_sides.other_prompts} {cells} left out: the two runs asked it with other prompts")
+    for metric, reason in runs_sides.withheld.items():
         say(f"{metric or 'all metrics'}: {reason}; a difference may come from that")

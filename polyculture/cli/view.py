@@ -27,7 +27,7 @@ def view(
     """
     from aiohttp import web
 
-    from polyculture.cache.scratch import scratch_folder
+    from polyculture.cache.files import scratch_folder
     from polyculture.experiment.workspace import open_workspace, require_run
     from polyculture.reports.names import Names
     from polyculture.reports.view.live import PageStore

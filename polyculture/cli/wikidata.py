@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from polyculture.cli.usage import UsageError
+from polyculture.cli.options import UsageError
 from polyculture.cli.wikidata_pull import EPILOG, check_free, pull
 from polyculture.console import say
 
@@ -85,10 +85,15 @@ def _kept_languages(catalog: Path | None, also: list[str] | None) -> frozenset[s
 
 
 def _build_from_dump(dump: Path, output: Path, languages: frozenset[str], workers: int | None) -> None:
+    from polyculture.cache.errors import install_line
+    from polyculture.cache.extras import DUMPS
     from polyculture.cache.outcome import Outcome
     from polyculture.console import watch
     from polyculture.link.dumps.build import BuildSettings, build_index
 
+    if dump.suffix in (".gz", ".bz2") and DUMPS.missing:
+        missing = " and ".join(DUMPS.missing)
+        say(f"Without {missing} it is decompressed on one core, and slower: {install_line(DUMPS.name)}")
     size = dump.stat().st_size if dump.is_file() else 0
     with watch(f"build {output.name}, megabytes of {dump.name}", size // 10**6) as progress:
         settings = BuildSettings(workers, lambda read, _size: progress(Outcome(read // 10**6, 0)), say)
@@ -104,7 +109,7 @@ def _build_from_dump(dump: Path, output: Path, languages: frozenset[str], worker
 
 
 def _build_from_cache(cache: Path | None, service: str, output: Path, languages: frozenset[str]) -> None:
-    from polyculture.cache.cache_dir import cache_folder
+    from polyculture.cache.files import cache_folder
     from polyculture.link.api.from_cache import build_from_cache
     from polyculture.running.linking import API_CACHE
 
@@ -140,9 +145,9 @@ def starter(
 
     check_free(output / MANIFEST, replace)
     rules = StarterRules(languages, megabytes, read_without(without) if without else frozenset())
-    found = open_snapshot(snapshot)
-    verify(found)
-    report = write_starter_folder(found, read_catalog(catalog), output, rules)
+    index = open_snapshot(snapshot)
+    verify(index)
+    report = write_starter_folder(index, read_catalog(catalog), output, rules)
     size = sum(report.manifest["bytes"].values()) / 1e6
     say(f"Wrote {output}: {report.manifest['items']['entity']} items, {size:.2f} MB")
     for topic, count in report.manifest["by_topic"].items():
@@ -164,9 +169,9 @@ def show(
     from polyculture.link.index.snapshot import verify
     from polyculture.link.show.items import describe
 
-    found = find_snapshot(snapshot, Path.cwd())
-    verify(found)
-    known = describe(found, read_catalog(catalog), item)
+    index = find_snapshot(snapshot, Path.cwd())
+    verify(index)
+    known = describe(index, read_catalog(catalog), item)
     for title, columns, rows in known.tables():
         print_table(columns, rows, title=title)
 
@@ -185,13 +190,13 @@ def audit(
     from polyculture.experiment.snapshots import find_snapshot
     from polyculture.link.index.lexicon import lexicon
 
-    found, known = find_snapshot(snapshot, Path.cwd()), read_catalog(catalog)
-    told = [(key, value) for key, value in found.meta.items() if key != "scopes"]  # numbers by hashes, for the linker
-    print_table(("what", "value"), told, title=found.name)
+    index, known = find_snapshot(snapshot, Path.cwd()), read_catalog(catalog)
+    told = [(key, value) for key, value in index.meta.items() if key != "scopes"]  # numbers by hashes, for the linker
+    print_table(("what", "value"), told, title=index.name)
     rows = []
     for topic in known.topics.values():
         for language in known.languages:
-            names = lexicon(found, known, topic.code, language, own_only=True)
+            names = lexicon(index, known, topic.code, language, own_only=True)
             counts = names.group_by("kind").aggregate([("qid", "count_distinct"), ("surface", "count")]).to_pylist()
             rows += [(topic.code, r["kind"], language, r["qid_count_distinct"], r["surface_count"]) for r in counts]
     print_table(

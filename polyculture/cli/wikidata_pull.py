@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polyculture.cli.usage import UsageError
+from polyculture.cli.options import UsageError
 from polyculture.console import say
 
 if TYPE_CHECKING:

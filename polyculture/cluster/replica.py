@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import PolycultureError, StoreError
-from polyculture.cache.retry_failed import RetryFailed
+from polyculture.cache.faults import RetryFailed
 from polyculture.cache.run_folder import Job
 from polyculture.cache.stop_rule import StopRule
 from polyculture.cluster.lines import send_to
 from polyculture.experiment.workspace import Workspace, open_workspace
 from polyculture.running.models import LoadedModels
 from polyculture.running.pipeline import Pipeline
-from polyculture.running.studies import questions_asked
+from polyculture.running.studies import calls_of_run
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ class Replica:
 
     def _ask(self, pipeline: Pipeline, order: Order) -> None:
         """Does a work of an instrument, as stored in the run. Raises `StoreError` if no study requests it."""
-        for asked in questions_asked(pipeline.workspace):
+        for asked in calls_of_run(pipeline.workspace):
             for step, work in asked.works():
                 if asked.stage(step) == order.stage and work.job == order.job:
                     pipeline.run_step(step, [work], tell_settled=False)

@@ -16,16 +16,15 @@ from polyculture.cluster.replica_pool import Need, ReplicaPool
 from polyculture.console import say
 from polyculture.generate.engines import ModelSpec, find_kind, read_options
 from polyculture.instruments.contract import Study
-from polyculture.running.pipeline import Pipeline
-from polyculture.running.provenance import add_model_versions
-from polyculture.running.questions import Question
+from polyculture.running.instrument_calls import InstrumentCall
+from polyculture.running.pipeline import Pipeline, add_model_versions
 from polyculture.running.studies import Share
 
 
 def run_on_cluster(
     pipeline: Pipeline,
     jobs: Sequence[Job],
-    questions: Sequence[Question],
+    calls: Sequence[InstrumentCall],
     share: Share,
     address: str,
     *,
@@ -47,7 +46,7 @@ def run_on_cluster(
         left = [job for job in jobs if job not in pipeline.held]
         cluster.work("extract", [(pipeline.extraction.name, left)])
         pipeline.go_on_with("extractions")
-        studies = [_ask(cluster, asked, share) for asked in questions]
+        studies = [_ask(cluster, asked, share) for asked in calls]
     pipeline.manifest = add_model_versions(pipeline.workspace, pipeline.manifest)
     return studies
 
@@ -88,7 +87,7 @@ class _Cluster:
         return Need(_gpus(spec) if self.gpus is None else self.gpus, self.replicas)
 
 
-def _ask(cluster: _Cluster, asked: Question, share: Share) -> Study:
+def _ask(cluster: _Cluster, asked: InstrumentCall, share: Share) -> Study:
     """Asks a question on the cluster; a step that takes all jobs in one pass is done here."""
     pipeline, study = cluster.pipeline, asked.study()
     asked.make_valid(study)

@@ -46,7 +46,7 @@ def find_changes(before: Manifest, now: Manifest, reworded: int, named: int) -> 
     More samples, models, languages, topics, countries or conditions make nothing stale: their rows are added.
     """
     changes = [*_of_setups(before, now), *_of_sentences(before, now)]
-    if before.sampling_id and before.sampling_id != now.sampling_id:
+    if before.sampling:
         changes += _differences("sampling", before.sampling, now.sampling, "generate", besides=SAMPLING_TOPS_UP)
     if reworded:
         changes += _of_prompts(before, now, reworded, named)

@@ -11,11 +11,10 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from polyculture.cache.catalog import Catalog
-from polyculture.cache.credentials import shown
-from polyculture.cache.errors import CatalogError, EngineError, ExperimentError, did_you_mean
+from polyculture.cache.errors import CatalogError, EngineError, ExperimentError, did_you_mean, plain_words
 from polyculture.cache.faults import StopLimits, fault_table
-from polyculture.cache.plain_words import plain_words
-from polyculture.cache.prices import Price
+from polyculture.cache.model_facts import Price
+from polyculture.cache.sanitize import but_not
 from polyculture.cache.schema import CONDITIONS, Condition
 from polyculture.experiment.variants import find_variant, with_variants
 from polyculture.generate.design import PromptDesign, choose_wordings
@@ -175,9 +174,10 @@ class Experiment(_Section):
     name: Name
     preset: str | None = None
     models: tuple[str, ...] = Field(min_length=1)
-    languages: tuple[str, ...] = Field(min_length=1)
-    topics: tuple[str, ...] = Field(min_length=1)
-    countries: tuple[str, ...]
+    # What prompts are made of: an experiment that only asks instruments has none of the three.
+    languages: tuple[str, ...] = ()
+    topics: tuple[str, ...] = ()
+    countries: tuple[str, ...] = ()
     conditions: tuple[Condition, ...] = Field(default=CONDITIONS, min_length=1)
     implicit_countries: Literal["first", "all"] = (
         "first"  # whose names: those of the language's first country, or of all countries
@@ -231,8 +231,6 @@ class Experiment(_Section):
             raise ValueError("published mentions and links come with imported texts: see docs/importing.md")
         if self.link.source == PUBLISHED and self.extract.with_ != PUBLISHED:
             raise ValueError('link.source "published" is of published mentions: write extract.with = "published"')
-        if not self.countries and not self.imported:
-            raise ValueError('countries names no country: write, for example, countries = ["JP"]')
         return self
 
     @model_validator(mode="after")
@@ -354,6 +352,21 @@ def check_names(experiment: Experiment, catalog: Catalog, file: Path) -> None:
                 raise ExperimentError(f"{key}: {fault.what}", where=file, remedy=fault.remedy) from fault
 
 
+def check_prompted(experiment: Experiment, file: Path) -> None:
+    """Raises `ExperimentError` where prompts cannot be made: the file says no languages, topics or countries.
+
+    Imported texts came with prompts of their own, which need not name a country.
+    """
+    examples = {"languages": '["en"]', "topics": '["food"]', "countries": '["JP"]'}
+    if experiment.imported:
+        del examples["countries"]
+    missing = {key: example for key, example in examples.items() if not getattr(experiment, key)}
+    if missing:
+        what = f"names no {', '.join(missing)}: prompts are made of them, and only instruments do without"
+        lines = " and ".join(f"{key} = {example}" for key, example in missing.items())
+        raise ExperimentError(what, where=file, remedy=f"Add, for example, {lines}.")
+
+
 def check_models(experiment: Experiment, file: Path) -> None:
     """Raises `ExperimentError` for an unknown model or extractor, or for an invalid option."""
     extractor = experiment.extract.with_
@@ -430,7 +443,7 @@ def _experiment_error(fault: ValidationError, file: Path) -> ExperimentError:
     if first["type"] == "missing":
         return ExperimentError(f"the key {place!r} is missing", where=file, remedy=f"Add {place} = ...")
     message = plain_words(first)
-    got = "" if first["type"] == "value_error" else shown(first["input"])
+    got = "" if first["type"] == "value_error" else but_not(first["input"])
     return ExperimentError(
         f"{place}: {message}{got}" if place else message, where=file, remedy="See docs/experiments.md."
     )

@@ -8,11 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.imports import unfinished
 from polyculture.cache.parquet import read_rows
-from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import IMPORTED_FILES, IMPORTED_PROMPTS, PROMPTS, ImportedFile, Prompt
-from polyculture.generate.sampling import IMPORTED_ID
+from polyculture.cache.run_folder import RunFolder, unfinished_import
+from polyculture.cache.schema import IMPORTED_FILES, IMPORTED_PROMPTS, PROMPTS, ImportedFile, Prompt, WantedResponse
+from polyculture.generate.request import imported_request_id
 
 UNKNOWN = (
     "Texts of this run were imported, not generated here: what their files do not say (seed, decoding settings, "
@@ -28,6 +27,7 @@ class ImportedTexts:
     files: Sequence[ImportedFile] = ()
     texts: Mapping[tuple[str, str, str], int] = field(default_factory=dict)  # by model, language and topic
     most: int = 0  # texts of one model that answer one prompt
+    wanted: Sequence[WantedResponse] = ()  # all of them
 
     @property
     def told(self) -> dict[str, Any]:
@@ -38,7 +38,6 @@ class ImportedTexts:
             "prompts": {},
             "sampling": {},
             "n": max(self.most, 1),
-            "sampling_id": IMPORTED_ID,
             "appended": {},
             "imported": lines,
             "notes": [UNKNOWN, *lines],
@@ -57,7 +56,7 @@ def read_imported(run: RunFolder) -> ImportedTexts:
 
     Raises `StoreError` where an import was cut off: a part of a file is not to be counted for the whole.
     """
-    mark = unfinished(run)
+    mark = unfinished_import(run)
     if mark.exists():
         what = f"the import of {mark.read_text(encoding='utf-8')} is at work, or was cut off"
         raise StoreError(what, where=run.root, remedy="Give the same import command again: it resumes.")
@@ -71,4 +70,10 @@ def read_imported(run: RunFolder) -> ImportedTexts:
         [ImportedFile(**row) for row in rows[IMPORTED_FILES]],
         texts,
         max((row["texts"] for row in rows[IMPORTED_PROMPTS]), default=0),
+        [
+            WantedResponse(
+                imported_request_id(row["model"], row["prompt_id"]), row["texts"], row["model"], row["prompt_id"]
+            )
+            for row in rows[IMPORTED_PROMPTS]
+        ],
     )

@@ -1,20 +1,20 @@
-"""The setups of an experiment's texts: which models answer and extract, exactly, and what their rows are known by."""
+"""The setups of an experiment's texts: which models answer and extract, exactly, and the requests that follow."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from polyculture.cache.errors import ExperimentError
-from polyculture.cache.identity import appended_id
 from polyculture.cache.manifest import Manifest, setup_id
+from polyculture.cache.schema import Prompt, WantedResponse
 from polyculture.experiment.file import Experiment
 from polyculture.generate.engines import ModelSpec
-from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.engines.options import SYSTEM
 from polyculture.generate.engines.setup import FILES, model_setup
-from polyculture.generate.sampling import IMPORTED_ID, SamplingIdentity, SamplingSettings
+from polyculture.generate.request import PromptRequests
+from polyculture.generate.sampling import SamplingSettings
 
 SAMPLE, EXTRACT = "sample ", "extract "  # how the keys of setups begin
 
@@ -45,28 +45,22 @@ def check_same(experiment: Experiment, prepared: Manifest, file: Path) -> None:
             raise ExperimentError(what, where=file, remedy=remedy)
 
 
-def identities(manifest: Manifest) -> dict[tuple[str, str], SamplingIdentity]:
-    """By model and language, what is sent with a prompt and what responses are known by in a run."""
-    found, ids = {}, _sampling_ids(manifest)
-    for model, sampling_id in ids.items():
-        setup, sentences = manifest.setups[f"{SAMPLE}{model}"], manifest.appended.get(model, {})
-        for language in manifest.languages:
-            sentence = sentences.get(language)
-            known_as = appended_id(sampling_id, sentence)
-            seeded = "seed" not in setup.get("omit", ())
-            found[model, language] = SamplingIdentity(known_as, setup_id(setup), setup.get(SYSTEM), sentence, seeded)
-    return found
+def prompt_requests(manifest: Manifest) -> dict[tuple[str, str], PromptRequests]:
+    """By model and language, how prompts are sent in a run."""
+    return {
+        (model, language): PromptRequests(
+            model, manifest.setups[f"{SAMPLE}{model}"], manifest.appended.get(model, {}).get(language)
+        )
+        for model in manifest.models
+        for language in manifest.languages
+    }
 
 
-def with_identities(manifest: Manifest) -> Manifest:
-    """The manifest with the ids that the responses of its models count under."""
-    return manifest.model_copy(update={"sampling_ids": _sampling_ids(manifest)})
-
-
-def _sampling_ids(manifest: Manifest) -> dict[str, str]:
-    """By model, the id of the sampling settings and its setup."""
-    if any(model.startswith(PREFIX) for model in manifest.models):
-        return dict.fromkeys(manifest.models, IMPORTED_ID)
-    sampling = SamplingSettings(**manifest.sampling)
-    keys = {model: f"{SAMPLE}{model}" for model in manifest.models}
-    return {m: sampling.id_under(setup_id(manifest.setups[key])) for m, key in keys.items() if key in manifest.setups}
+def wanted_responses(manifest: Manifest, prompts: Sequence[Prompt]) -> list[WantedResponse]:
+    """Every prompt as every model of a run is asked it: which responses count."""
+    sampling, requests = SamplingSettings(**manifest.sampling), prompt_requests(manifest)
+    return [
+        WantedResponse(requests[model, p.language].request_id(p.text, sampling), sampling.n, model, p.prompt_id)
+        for model in manifest.models
+        for p in prompts
+    ]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polyculture.cache.cache_dir import cache_folder
 from polyculture.cache.errors import SnapshotError
+from polyculture.cache.files import cache_folder
 
 if TYPE_CHECKING:
     from polyculture.link.index.snapshot import Snapshot

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pyarrow as pa
+
 from polyculture.cache.manifest import Manifest
 from polyculture.cache.store import current_store
 from polyculture.cache.worker import left
@@ -28,17 +30,20 @@ def costly_rows(workspace: Workspace, now: Manifest) -> dict[str, int]:
     if before is None:
         return {}
     with current_store(workspace.run, before) as store:
+        was = _requests(store.table("wanted_responses").to_arrow_table())
         answered = dict(store.sql(ANSWERED).fetchall())
         unread = len(store.sql(UNREAD, params={"extractors": list(now.extractor_ids.values())}))
-    stale = [model for model in answered if workspace.reworded or _asked_otherwise(model, before, now)]
+    is_now = _requests(workspace.wanted(now))
+    otherwise = {model for model, prompt in is_now.keys() & was.keys() if is_now[model, prompt] != was[model, prompt]}
+    stale = [model for model in answered if workspace.reworded or model in otherwise]
     responses = sum(min(answered[model], _unasked(workspace, before, model)) for model in stale)
     by_model = ":" in workspace.experiment.extract.with_  # the new extractor decides whether it costs anything
     return {"generate": responses, "extract": unread if by_model else 0}
 
 
-def _asked_otherwise(model: str, before: Manifest, now: Manifest) -> bool:
-    languages = [language for language in before.languages if language in now.languages]
-    return any(before.sampling_id_of(model, one) != now.sampling_id_of(model, one) for one in languages)
+def _requests(wanted: pa.Table) -> dict[tuple[str, str], str]:
+    """The request that each model is sent for each prompt."""
+    return {(row["model"], row["prompt_id"]): row["request_id"] for row in wanted.to_pylist()}
 
 
 def _unasked(workspace: Workspace, before: Manifest, model: str) -> int:

@@ -9,15 +9,17 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeVar
 
+import pyarrow as pa
+
 from polyculture import __version__
 from polyculture.cache.catalog import Catalog, read_catalog
-from polyculture.cache.credentials import conceal
 from polyculture.cache.errors import ExperimentError, StoreError, did_you_mean
 from polyculture.cache.files import replacing, sweep
 from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import PROMPTS, Prompt
+from polyculture.cache.sanitize import conceal
+from polyculture.cache.schema import PROMPTS, WANTED_RESPONSES, Prompt
 from polyculture.console import say
 from polyculture.experiment.changes import Change, find_changes
 from polyculture.experiment.file import (
@@ -31,16 +33,17 @@ from polyculture.experiment.file import (
 from polyculture.experiment.imported import ImportedTexts, read_imported
 from polyculture.experiment.setups import (
     check_same,
-    identities,
     present_setups,
-    with_identities,
+    prompt_requests,
+    wanted_responses,
 )
 from polyculture.generate.design import PromptDesign
 from polyculture.generate.findings import refuse
 from polyculture.generate.integrity import check_prompts, check_wording
 from polyculture.generate.prompts import build_prompts
+from polyculture.generate.request import PromptRequests
 from polyculture.generate.review.templates import with_template_ids
-from polyculture.generate.sampling import SamplingIdentity, SamplingSettings
+from polyculture.generate.sampling import SamplingSettings
 from polyculture.generate.step import SamplingStep
 from polyculture.generate.wording import read_wording
 
@@ -105,12 +108,23 @@ class Workspace:
 
     def sampling_step(self, jobs: Sequence[Job], sampling: SamplingSettings | None = None) -> SamplingStep:
         """The step that samples jobs, with the experiment's sampling or another."""
-        return SamplingStep(jobs, self.prompts, sampling or self.sampling, self.catalog, self.identities)
+        return SamplingStep(jobs, self.prompts, sampling or self.sampling, self.catalog, self.requests)
 
-    @property
-    def identities(self) -> dict[tuple[str, str], SamplingIdentity]:
-        """By model and language, what is sent with a prompt, and what responses are known by."""
-        return identities(self.present)
+    @cached_property
+    def requests(self) -> dict[tuple[str, str], PromptRequests]:
+        """By model and language, how prompts are sent."""
+        return prompt_requests(self.present)
+
+    @cached_property
+    def wanted_now(self) -> pa.Table:
+        """The rows of `wanted_responses` as the experiment is now, whether it was run or not."""
+        return self.wanted(self.present)
+
+    def wanted(self, manifest: Manifest) -> pa.Table:
+        """The rows of `wanted_responses`: which responses count under a manifest."""
+        imported = self.experiment.imported
+        rows = self.imports.wanted if imported else wanted_responses(manifest, self.prompts)
+        return objects_to_table(WANTED_RESPONSES, rows)
 
     @cached_property
     def appended(self) -> dict[str, dict[str, str]]:
@@ -165,7 +179,6 @@ class Workspace:
             "prompts": _told(e.prompts.design),
             "sampling": e.sampling.model_dump(),
             "n": e.sampling.n,
-            "sampling_id": self.sampling.sampling_id,
             "appended": self.appended,
             "setups": {**kept.get("setups", {}), **self.setups},
             "prices": {model: price.model_dump() for model, price in e.prices.items()},
@@ -174,7 +187,7 @@ class Workspace:
         }
         if e.imported:
             asked |= self.imports.told
-        manifest = with_identities(Manifest.model_validate({**kept, **asked}))
+        manifest = Manifest.model_validate({**kept, **asked})
         return manifest if before is None else manifest.following(before)
 
     def changes(self, now: Manifest) -> list[Change]:
@@ -185,9 +198,10 @@ class Workspace:
         return find_changes(self.before, now, self.reworded, named)
 
     def write(self, manifest: Manifest) -> None:
-        """Write `manifest` and the present prompts as the run's own: they decide which rows are current."""
+        """Write `manifest` and the present prompts and requests as the run's own: they say which rows count."""
         sweep(self.run.root)
         write_parquet(objects_to_table(PROMPTS, self.prompts), self.run.table("prompts"))
+        write_parquet(self.wanted(manifest), self.run.table(WANTED_RESPONSES.name))
         with replacing(self.run.experiment) as temporary:
             text = self.file.read_text(encoding="utf-8") if self.text is None else self.text
             temporary.write_text(conceal(text), encoding="utf-8")

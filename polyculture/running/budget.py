@@ -11,7 +11,7 @@ from typing import Any
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Table
 from polyculture.cache.ledger import Ledger
-from polyculture.cache.prices import Price
+from polyculture.cache.model_facts import Price
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import JobShards
 from polyculture.console import say
@@ -19,7 +19,7 @@ from polyculture.experiment.workspace import Workspace
 from polyculture.generate.budget import budgeted
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.generate.engines.capabilities import Capability, E
-from polyculture.generate.purse import Pace, Purse
+from polyculture.generate.job_budget import JobBudget, RampUp
 from polyculture.running.batching import asked_in_batches
 from polyculture.running.layout import store_layout
 
@@ -39,7 +39,7 @@ class Budget:
 
     workspace: Workspace
     ledger: Ledger | None
-    paces: dict[str, Pace] = field(default_factory=dict)  # by model
+    ramp_ups: dict[str, RampUp] = field(default_factory=dict)  # by model
 
     def engine(self, engine: E, needs: Capability[E], model: str, stage: str, job: Job) -> E:
         """`engine`, which runs `model`, for one stage's work on a job.
@@ -51,15 +51,15 @@ class Budget:
             return engine
         spec = self.workspace.experiment.model_spec(model)
         kind = find_kind(spec)
-        purse = Purse(
+        job_budget = JobBudget(
             self.ledger,
             f"{stage} {job}",
             partial(spent_on, self.workspace, stage, job),
             say,
             batch=stage in TOPICAL and asked_in_batches(spec),
-            pace=self.paces.setdefault(model, Pace(model)),
+            ramp_up=self.ramp_ups.setdefault(model, RampUp(model)),
         )
-        return budgeted(engine, needs, price, purse, partial(kind.most_tokens, read_options(kind.options, spec)))
+        return budgeted(engine, needs, price, job_budget, partial(kind.most_tokens, read_options(kind.options, spec)))
 
 
 @contextmanager

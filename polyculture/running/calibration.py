@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from types import FrameType
 
 from pydantic import BaseModel
 
@@ -20,13 +22,13 @@ from polyculture.generate.engines.models import OneModel
 from polyculture.generate.engines.wrapper import Wrapper
 from polyculture.generate.step import Sample
 from polyculture.running.batching import asked_in_batches
-from polyculture.running.deadline import TimeIsOverError, deadline
 from polyculture.running.models import LoadedModels
 
 SECONDS = 60.0  # of work, without loading
 _JOBS = 3  # of a model: languages differ in how long their texts are
 _PIECE = 8  # samples per block: when the time is over, those in flight are waited for
 _FILE = "calibration.json"
+_AT_ONCE = 0.001  # seconds: 0 would be never
 
 
 class _Rates(BaseModel):
@@ -159,3 +161,34 @@ class TimedEngine(Wrapper):
                 piece = request.seeds[first : first + _PIECE]
                 self._asked += len(piece)
                 yield replace(request, seeds=piece)
+
+
+class TimeIsOverError(Exception):
+    """The deadline of a block has passed."""
+
+
+@contextmanager
+def deadline(seconds: float) -> Iterator[None]:
+    """Raises `TimeIsOverError` in the block once `seconds` have passed: anywhere in it, as Ctrl-C does.
+
+    For the main thread. An alarm that somebody else has set rings after the block, if its time came meanwhile.
+    """
+
+    waiting = True
+
+    def ring(_number: int, _frame: FrameType | None) -> None:
+        if waiting:
+            raise TimeIsOverError
+
+    started, before = time.monotonic(), signal.signal(signal.SIGALRM, ring)
+    other, _ = signal.setitimer(signal.ITIMER_REAL, max(seconds, _AT_ONCE))
+    try:
+        try:
+            yield
+        finally:
+            waiting = False
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        if other:
+            signal.setitimer(signal.ITIMER_REAL, max(other - (time.monotonic() - started), _AT_ONCE))

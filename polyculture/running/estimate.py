@@ -9,8 +9,9 @@ from itertools import groupby
 from typing import Any
 
 from polyculture.cache.database import connect
-from polyculture.cache.prices import BATCH, DIRECT
-from polyculture.cache.retry_failed import RetryFailed
+from polyculture.cache.faults import RetryFailed
+from polyculture.cache.model_facts import BATCH, DIRECT
+from polyculture.cache.schema import WANTED_RESPONSES
 from polyculture.cache.store import fill_store
 from polyculture.cache.worker import Step, Work, work_state
 from polyculture.experiment.workspace import Workspace
@@ -19,9 +20,9 @@ from polyculture.generate.tokens import count_tokens
 from polyculture.running.batching import asked_in_batches
 from polyculture.running.calibration import read_rates
 from polyculture.running.extraction import ExtractionStage
+from polyculture.running.instrument_calls import InstrumentCall
 from polyculture.running.known_samples import samples_left
-from polyculture.running.questions import Question
-from polyculture.running.studies import questions_asked
+from polyculture.running.studies import calls_of_run
 
 _MEANS = """
 SELECT stage, asked, sum(prompt_tokens) / count(*) FILTER (status = 'ok') AS read,
@@ -32,9 +33,7 @@ FROM purchases WHERE completion_tokens IS NOT NULL GROUP BY stage, asked HAVING 
 _EXTRACTED = """
 SELECT extractor_model, count(DISTINCT response_id)
 FROM stored_extractions AS e
-SEMI JOIN wanted_extractions AS w
-    ON e.model = w.model AND e.prompt_id = w.prompt_id AND e.sampling_id = w.sampling_id
-    AND e.extractor_id = w.extractor_id AND e.sample < w.n
+SEMI JOIN wanted_extractions AS w ON e.request_id = w.request_id AND e.extractor_id = w.extractor_id AND e.sample < w.n
 WHERE e.status = 'ok'
 GROUP BY extractor_model
 """
@@ -76,12 +75,12 @@ def estimates(workspace: Workspace, retry: RetryFailed | None = None) -> Iterato
         yield _sampling(workspace, model, means.get(("generate", model)), rates.get(model), retry)
     if workspace.experiment.extract.by_model:
         yield _extraction(workspace, means)
-    for asked in questions_asked(workspace):
+    for asked in calls_of_run(workspace):
         yield from _instrument(workspace, asked, means, retry)
 
 
 def _instrument(
-    workspace: Workspace, asked: Question, means: Mapping[tuple[str, str], _Means], retry: RetryFailed | None
+    workspace: Workspace, asked: InstrumentCall, means: Mapping[tuple[str, str], _Means], retry: RetryFailed | None
 ) -> Iterator[StageEstimate]:
     """An estimate per step and model of an instrument's queries. A step without a model is free."""
     for step in asked.study(quiet=True).steps:
@@ -92,7 +91,7 @@ def _instrument(
 
 def _of_step(
     workspace: Workspace,
-    asked: Question,
+    asked: InstrumentCall,
     step: Step[Any, Any],
     model: str,
     works: Sequence[Work[Any]],
@@ -130,7 +129,7 @@ def _sampling(
     workspace: Workspace, model: str, means: _Means | None, rate: float | None, retry: RetryFailed | None
 ) -> StageEstimate:
     spec, sampling = workspace.experiment.model_spec(model), workspace.sampling
-    asked = workspace.identities
+    asked = workspace.requests
     chats = (asked[model, prompt.language].chat(prompt.text) for prompt in workspace.prompts)
     counted = count_tokens(spec, [joined(chat) for chat in chats])
     tokens_of = dict(zip((prompt.prompt_id for prompt in workspace.prompts), counted.tokens, strict=True))
@@ -228,5 +227,5 @@ def _rows(workspace: Workspace, query: str) -> list[tuple[Any, ...]]:
         return []
     manifest = workspace.present.model_copy(update=ExtractionStage(workspace).provenance)
     with connect() as connection:
-        fill_store(connection, workspace.run, manifest)
+        fill_store(connection, workspace.run, manifest, rows={WANTED_RESPONSES.name: workspace.wanted_now})
         return connection.sql(query).fetchall()

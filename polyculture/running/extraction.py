@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.catalog import Topic
 from polyculture.cache.errors import ExperimentError
-from polyculture.cache.manifest import setup_id
 from polyculture.cache.run_folder import Job
 from polyculture.cache.schema import EXTRACTIONS, RESPONSES
 from polyculture.experiment.file import GAZETTEER, PUBLISHED
@@ -20,7 +19,8 @@ from polyculture.generate.engines import SAMPLING, ModelSpec
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from polyculture.cache.manifest import Manifest
+    import pyarrow as pa
+
     from polyculture.extract.base import Extractor
     from polyculture.extract.reading_step import ReadingStep
     from polyculture.extract.step import ExtractionStep, OpenExtractor
@@ -75,14 +75,14 @@ class ExtractionStage:
         from polyculture.extract.published import published_extractor_id
 
         if self.by_model:
-            return llm_extractor_id(self.name, topic, setup_id(self.workspace.present.setups[f"{EXTRACT}{self.name}"]))
+            return llm_extractor_id(self.name, topic, self.workspace.present.setups[f"{EXTRACT}{self.name}"])
         if self.name == PUBLISHED:
             return published_extractor_id()
         return gazetteer_extractor_id(topic, self.snapshot.identity)
 
     @property
     def reader_id(self) -> str | None:
-        """The reader of the model's answers; None for the first reader, or without a model."""
+        """The reader of the model's answers; None without a model."""
         from polyculture.extract.reading import present_reader
 
         return present_reader() if self.by_model else None
@@ -103,8 +103,8 @@ class ExtractionStage:
     def summary(self) -> str:
         return self.name if self.name != GAZETTEER else f"{GAZETTEER}, the names in {self.snapshot.path.name}"
 
-    def steps(self, jobs: Sequence[Job], manifest: Manifest) -> tuple[ReadingStep, ExtractionStep]:
-        """The steps that read stored answers again and extract the responses of jobs that count under `manifest`.
+    def steps(self, jobs: Sequence[Job], wanted: pa.Table) -> tuple[ReadingStep, ExtractionStep]:
+        """The steps that read stored answers again and extract the responses of jobs that are `wanted`.
 
         In this order: a readable stored answer needs no new query.
         """
@@ -117,7 +117,7 @@ class ExtractionStage:
         }
         sizes = [(job, workspace.texts_of(job)) for job in jobs]
         choice = ExtractorChoice(self.name if self.by_model else None, ids, self._open(), self.reader_id)
-        extraction = ExtractionStep(workspace.run, sizes, manifest, workspace.catalog, choice)
+        extraction = ExtractionStep(workspace.run, sizes, wanted, workspace.catalog, choice)
         return ReadingStep(workspace.run, extraction, workspace.catalog, choice), extraction
 
     def shared(self) -> int:
@@ -132,7 +132,7 @@ class ExtractionStage:
         run = self.workspace.run
         if not sibling_parts(run, job, EXTRACTIONS):
             return 0
-        _, extraction = self.steps([job], self.workspace.present)
+        _, extraction = self.steps([job], self.workspace.wanted_now)
         (work,) = extraction.works()
         rows = work_state(run, extraction, work).missing if self.workspace.before else []
         sampling = known_step(self.workspace, job)

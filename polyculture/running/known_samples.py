@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polyculture.cache.answers import sibling_parts
+from polyculture.cache.faults import RetryFailed
 from polyculture.cache.parquet import SUFFIX, largest
-from polyculture.cache.retry_failed import RetryFailed
 from polyculture.cache.run_folder import Job
 from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import JobShards, value_of

@@ -1,16 +1,43 @@
-"""The whole store: the tables of all packages and instruments, in the order of their dependencies."""
+"""What the rooms and the instruments declare, put together: the store's layout, sections of the report, papers."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
+from typing import TYPE_CHECKING
 
 from polyculture.cache.layout import Layout, compose
 from polyculture.instruments import INSTRUMENTS
 from polyculture.instruments.contract import loaded
 from polyculture.metrics import METRICS
 
+if TYPE_CHECKING:
+    from polyculture.reports.section import Section
+if TYPE_CHECKING:
+    from polyculture.reports.paper_tables.paper import ReportPaper
+
 
 @cache
 def store_layout() -> Layout:
     """Tables and views of the rooms, then those of each instrument."""
     return compose(METRICS, *(instrument.layout for instrument in loaded(INSTRUMENTS)))
+
+
+def report_sections() -> tuple[Section, ...]:
+    """All sections in the order of the page."""
+    from polyculture.instruments import INSTRUMENTS
+    from polyculture.instruments.contract import loaded
+    from polyculture.reports.sections import with_instruments
+
+    return with_instruments([section for each in loaded(INSTRUMENTS) for section in each.sections()])
+
+
+def report_papers() -> Mapping[str, ReportPaper]:
+    """All papers by name."""
+    from polyculture.instruments import INSTRUMENTS
+    from polyculture.instruments.contract import loaded
+    from polyculture.reports.paper_tables.makieval import STUDY
+
+    commands = (command for each in loaded(INSTRUMENTS) for command in each.commands.values())
+    found = (STUDY, *(command.paper() for command in commands if command.paper))
+    return {paper.name: paper for paper in found}

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.cache_dir import cache_folder
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.errors import ExperimentError, SnapshotError, WikidataError
+from polyculture.cache.files import cache_folder
 from polyculture.cache.outcome import Outcome, Progress
 from polyculture.console import say
 from polyculture.experiment.file import PUBLISHED, LinkSection

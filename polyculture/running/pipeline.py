@@ -9,18 +9,33 @@ from typing import Self
 
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.manifest import Manifest
+from polyculture.cache.parquet import read_rows
 from polyculture.cache.run_folder import Job, RunFolder
+from polyculture.cache.schema import WANTED_RESPONSES
 from polyculture.cache.selections import MAIN
 from polyculture.cache.store import current_store
 from polyculture.console import say, watch
 from polyculture.experiment.changes import refuse_costly
+from polyculture.experiment.file import check_prompted
 from polyculture.experiment.stale_rows import costly_rows
 from polyculture.experiment.workspace import Workspace, require_run
 from polyculture.running.extraction import ExtractionStage
 from polyculture.running.linking import LinkingStage, plan_linking
 from polyculture.running.models import LoadedModels
-from polyculture.running.provenance import add_model_versions, tell_changed_models
 from polyculture.running.steps import StepRunner
+
+VERSIONS = """
+SELECT model, string_agg(DISTINCT model_version, ' | ' ORDER BY model_version)
+FROM responses WHERE model_version IS NOT NULL GROUP BY model ORDER BY model
+"""
+
+
+# A row is a model that reported several versions in the texts that count now.
+CHANGED = """
+SELECT model, string_agg(format('{} ({})', model_version, texts), ', ' ORDER BY model_version)
+FROM (SELECT model, model_version, count(*) AS texts FROM responses WHERE model_version IS NOT NULL GROUP BY ALL)
+GROUP BY model HAVING count(*) > 1 ORDER BY model
+"""
 
 
 @dataclass(kw_only=True)
@@ -42,13 +57,15 @@ class Pipeline(StepRunner):
     def check(cls, workspace: Workspace, *, accept_changes: bool = False, linking: LinkingStage | None = None) -> Self:
         """Checks the experiment against the run on disk; says what has changed, and writes nothing.
 
-        `linking` is what the experiment configures, where it is known already. Raises `ChangedExperimentError` where
-        answers would have to be made again and that was not accepted.
+        `linking` is what the experiment configures, where it is known already. Raises `ExperimentError` where it says
+        nothing to make prompts of, `ChangedExperimentError` where answers would have to be made again and that was not
+        accepted.
         """
+        check_prompted(workspace.experiment, workspace.file)
         linking = linking or plan_linking(workspace)
         extraction = ExtractionStage(workspace)
         extraction.require_choice()
-        manifest = asked_manifest(workspace, extraction, linking)
+        manifest = requested_manifest(workspace, extraction, linking)
         check_changes(workspace, manifest, accept_changes=accept_changes)
         return cls(workspace=workspace, manifest=manifest, extraction=extraction, linking=linking)
 
@@ -79,10 +96,11 @@ class Pipeline(StepRunner):
 
     def extract(self, jobs: Sequence[Job]) -> None:
         """Extracts the mentions of these jobs' responses that have none yet."""
+        run = self.workspace.run
         free = [job for job in jobs if job not in self.held]  # the process that samples them extracts them, too
         sampling = self.workspace.sampling_step(free)
         self.recover(sampling, sampling.works())
-        reading, extraction = self.extraction.steps(free, self.manifest)
+        reading, extraction = self.extraction.steps(free, read_rows(run.table(WANTED_RESPONSES.name), WANTED_RESPONSES))
         self.recover(extraction, extraction.works())
         if self.extraction.by_model:
             self.run_step(reading)
@@ -102,7 +120,7 @@ class Pipeline(StepRunner):
         self.work("link", 0, lambda progress: self.linking.link(self.manifest, progress))
 
     def finish(self, view: str = "failures") -> None:
-        """Reports models that changed behind their names; raises for missing work as `JobRunner.finish`."""
+        """Reports models that changed behind their names; raises for missing work as `StepRunner.finish`."""
         tell_changed_models(self.workspace, self.manifest)
         super().finish(view)
 
@@ -122,7 +140,7 @@ class Pipeline(StepRunner):
             say(line)
 
 
-def asked_manifest(workspace: Workspace, extraction: ExtractionStage, linking: LinkingStage) -> Manifest:
+def requested_manifest(workspace: Workspace, extraction: ExtractionStage, linking: LinkingStage) -> Manifest:
     """The manifest of what an experiment asks now, whether it was run or not."""
     return workspace.manifest().model_copy(update={**extraction.provenance, **linking.provenance})
 
@@ -148,7 +166,27 @@ def measure_run(run: RunFolder, selection: str = MAIN) -> None:
 def report_run(run: RunFolder, catalog: Catalog, to: RunFolder | None = None) -> Path:
     """Writes a run's report from what its store holds; with `to` into that folder, and nothing into the run."""
     from polyculture.reports.report import write_report
-    from polyculture.running.layout import store_layout
-    from polyculture.running.report_sections import report_sections
+    from polyculture.running.layout import report_sections, store_layout
 
     return write_report(run, catalog, store_layout(), report_sections(), to)
+
+
+def tell_changed_models(workspace: Workspace, manifest: Manifest) -> None:
+    """Reports models that changed behind their names: no setting says so, and their texts are counted together."""
+    if not any(" | " in versions for versions in manifest.model_versions.values()):
+        return
+    with current_store(workspace.run, manifest) as store:
+        for model, versions in store.sql(CHANGED).fetchall():
+            several = f"its texts are of several versions behind one name: {versions}"
+            say(f"{model}: {several}; the view health lists them by cell")
+
+
+def add_model_versions(workspace: Workspace, manifest: Manifest) -> Manifest:
+    """The manifest with the version that each engine reports; it keeps several versions of one model."""
+    with current_store(workspace.run, manifest) as store:
+        versions = dict(store.sql(VERSIONS).fetchall())
+    if versions == manifest.model_versions:
+        return manifest
+    complete = manifest.model_copy(update={"model_versions": versions})
+    workspace.write(complete)
+    return complete

@@ -14,12 +14,12 @@ from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import EXTRACTIONS, RESPONSES
 from polyculture.cache.shards import JobShards
-from polyculture.cache.sql_files import read_sql
+from polyculture.cache.sql_header import read_sql
 from polyculture.cache.store import current_store
 from polyculture.cache.worker import work_state
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace
-from polyculture.running.studies import questions_asked
+from polyculture.running.studies import calls_of_run
 
 DATA = Path(__file__).parent
 STAGES: Mapping[str, Table[Any]] = {"generate": RESPONSES, "extract": EXTRACTIONS}  # what each commits
@@ -34,7 +34,7 @@ class JobStatus:
     total: int
     done: int
     failed: int
-    again: int  # of those failed: the next run tries them again
+    retryable: int  # of those failed: the next run tries them again
     running: bool  # a process works on it now
 
     @property
@@ -44,7 +44,7 @@ class JobStatus:
     @property
     def open(self) -> bool:
         """Whether another run would have something to do."""
-        return self.left + self.again > 0
+        return self.left + self.retryable > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +81,13 @@ def _job_statuses(workspace: Workspace, counts: Counts) -> Iterator[JobStatus]:
         for stage, table in STAGES.items():
             count = counts.get((stage, job), Counter()) + _in_journal(workspace.run, job, table)
             running = is_locked(workspace.run.shards(table.name, job))
-            yield JobStatus(stage, job, asked, count["done"], count["failed"], count["again"], running)
+            yield JobStatus(stage, job, asked, count["done"], count["failed"], count["retryable"], running)
             asked -= count["failed"]  # a response that failed has nothing to extract
 
 
 def _of_instruments(workspace: Workspace) -> Iterator[JobStatus]:
     """The jobs of instruments, requested by the file or by commands. Opens no model."""
-    for asked in questions_asked(workspace):
+    for asked in calls_of_run(workspace):
         try:
             works = list(asked.works())
         except PolycultureError as fault:
@@ -95,10 +95,10 @@ def _of_instruments(workspace: Workspace) -> Iterator[JobStatus]:
             continue
         for step, work in works:
             state = work_state(workspace.run, step, work)
-            failed = state.outcome.failed + len(state.again)
+            failed = state.outcome.failed + len(state.retry_transient)
             running = is_locked(workspace.run.shards(step.tables[-1].name, work.job))
             done = state.outcome.done
-            yield JobStatus(asked.stage(step), work.job, work.size, done, failed, len(state.again), running)
+            yield JobStatus(asked.stage(step), work.job, work.size, done, failed, len(state.retry_transient), running)
 
 
 def _count(workspace: Workspace) -> tuple[Counts, int, int]:
@@ -107,8 +107,8 @@ def _count(workspace: Workspace) -> tuple[Counts, int, int]:
     with current_store(workspace.run, workspace.before) as connection:
         rows = connection.sql(read_sql(DATA, "run_status")).fetchall()
         linked, unlinked = connection.sql(read_sql(DATA, "links_status")).fetchall()[0]
-    counts = {(stage, Job(*job)): Counter(done=done, failed=failed, again=again)
-              for stage, *job, done, failed, again in rows}  # fmt: skip
+    counts = {(stage, Job(*job)): Counter(done=done, failed=failed, retryable=retryable)
+              for stage, *job, done, failed, retryable in rows}  # fmt: skip
     return counts, linked, unlinked
 
 
@@ -121,4 +121,4 @@ def _in_journal(run: RunFolder, job: Job, table: Table[Any]) -> Counter[str]:
 def _states(row: Mapping[str, Any]) -> Sequence[str]:
     if row["status"] in ("ok", "unusable"):  # the latter is asked again
         return ("done",) if row["status"] == "ok" else ()
-    return ("failed",) if row["retryable"] is False else ("failed", "again")
+    return ("failed",) if row["retryable"] is False else ("failed", "retryable")

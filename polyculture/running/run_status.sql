@@ -3,7 +3,7 @@
 SELECT 'generate' AS stage, model, language, topic,
     count(*) FILTER (WHERE status = 'ok') AS done,
     count(*) FILTER (WHERE status = 'failed') AS failed,
-    count(*) FILTER (WHERE status = 'failed' AND retryable IS DISTINCT FROM false) AS again
+    count(*) FILTER (WHERE status = 'failed' AND retryable IS DISTINCT FROM false) AS retryable
 FROM responses GROUP BY ALL
 UNION ALL
 SELECT 'extract', model, language, topic,

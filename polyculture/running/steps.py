@@ -9,21 +9,22 @@ from functools import partial
 from itertools import groupby
 from typing import Any
 
-from polyculture.cache.errors import SystematicFaultError
-from polyculture.cache.outcome import Outcome
-from polyculture.cache.retry_failed import RetryFailed
+from polyculture.cache.errors import IncompleteError, JobHeldError, SystematicFaultError
+from polyculture.cache.faults import RetryFailed
+from polyculture.cache.outcome import Outcome, Progress
+from polyculture.cache.run_folder import Job
 from polyculture.cache.shards import recover
 from polyculture.cache.stop_rule import Places, StopRule
 from polyculture.cache.worker import Step, Work, do_works, raise_stopped
-from polyculture.console import Place
+from polyculture.console import Place, say, watch
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import find_kind, read_options
 from polyculture.generate.engines.models import Models
 from polyculture.running.batching import asked_in_batches, batches_at_once, side_by_side
 from polyculture.running.failures import reasons_line
-from polyculture.running.job_runner import JobRunner
-from polyculture.running.loading import load_model
-from polyculture.running.models import BATCHED, LoadedModels, OpenEngine
+from polyculture.running.models import BATCHED, LoadedModels, OpenEngine, load_model
+
+RunWork = Callable[[Progress], Outcome]
 
 
 def places_of(works: Sequence[Work[Any]]) -> list[tuple[Work[Any], Place]]:
@@ -37,8 +38,8 @@ def places_of(works: Sequence[Work[Any]]) -> list[tuple[Work[Any], Place]]:
 
 
 @dataclass(kw_only=True)
-class StepRunner(JobRunner):
-    """Runs the steps of an experiment, and records the outcome of their jobs."""
+class StepRunner:
+    """Runs the steps of an experiment with a progress, and reports missing work in one line at the end."""
 
     workspace: Workspace
     open_engine: OpenEngine = load_model  # how a model is loaded; whoever keeps it loaded for later says so here
@@ -46,6 +47,10 @@ class StepRunner(JobRunner):
     retry: RetryFailed | None = None  # final failures that are asked again
     is_part: bool = False  # other processes do other works of the same command
     rules: dict[str, StopRule] = field(default_factory=dict)  # by step and models; whoever keeps them says so
+    failed: list[str] = field(default_factory=list)  # what is missing, a line each
+    missing: list[str] = field(default_factory=list)  # parts of which nothing can be asked, a line each
+    held: dict[Job, str] = field(default_factory=dict)  # jobs that other processes work on, and who they are
+    stopped: list[str] = field(default_factory=list)  # stages that stopped themselves, a line each
 
     def run_step(
         self, step: Step[Any, Models], works: Iterable[Work[Any]] | None = None, *, tell_settled: bool = True
@@ -78,8 +83,8 @@ class StepRunner(JobRunner):
     def _until_stopped(self, work: Callable[[], None]) -> None:
         try:
             work()
-        except SystematicFaultError as fault:
-            self.stop(fault)
+        except SystematicFaultError as fault:  # other stages go on, and the last line says why
+            self.stopped.append(str(fault).rstrip("."))
 
     def reasons(self) -> str:
         """The most frequent reasons of the run's failures."""
@@ -89,6 +94,65 @@ class StepRunner(JobRunner):
         """Commits rows that killed processes left in the journals of works."""
         for work in works:
             recover(self.workspace.run, work.job, step.tables)
+
+    def work(
+        self, label: str, total: int, work: RunWork, *, tell_settled: bool = True, place: Place | None = None
+    ) -> None:
+        """Does a piece of work of `total` units (0: unknown).
+
+        Without `tell_settled`, work that was complete before is not reported. `place`: which of several jobs it is.
+        """
+        with watch(label, total, place) as progress:
+            outcome = work(progress)
+        if tell_settled or outcome.failed or outcome.reused < outcome.done:
+            self._tell(label, outcome)
+
+    def do(
+        self,
+        label: str,
+        job: Job,
+        total: int,
+        work: RunWork,
+        *,
+        tell_settled: bool = True,
+        place: Place | None = None,
+    ) -> None:
+        """Does a job, unless another process holds its lock."""
+        try:
+            self.work(label, total, work, tell_settled=tell_settled, place=place)
+        except JobHeldError as held:
+            say(f"{label}: {held}")
+            self.held[job] = str(held)
+
+    def finish(self, view: str = "failures") -> None:
+        """Raises a one-line error for missing work; `view` has the reasons.
+
+        Stages that stopped themselves (exit code 6), failures (exit code 4), or a reserved job (exit code 3).
+        """
+        if self.stopped:
+            lines = [*self.failed, *self.missing]
+            failed = [f"besides, {'; '.join(lines)}"] if lines else []
+            raise SystematicFaultError("; ".join(filter(None, [*self.stopped, *failed, self.reasons()])))
+        if self.failed:
+            reasons = f"the reasons are in the view {view}"
+            again = "the same command retries transient failures, with --retry-failed the permanent ones, too"
+            raise IncompleteError(
+                "; ".join(
+                    filter(
+                        None,
+                        [f"not complete: {'; '.join([*self.failed, *self.missing])}", reasons, self.reasons(), again],
+                    )
+                )
+            )
+        if self.missing:
+            raise IncompleteError(f"not complete: {'; '.join(self.missing)}")
+        if self.held:
+            raise JobHeldError("; ".join(self.held.values()))
+
+    def _tell(self, label: str, outcome: Outcome) -> None:
+        say(f"{label}: {outcome.done} done, {outcome.reused} of them before, {outcome.failed} failed")
+        if outcome.failed:
+            self.failed.append(f"{label}: {outcome.failed} failed")
 
     def _together(self, step: Step[Any, Models], works: Sequence[Work[Any]]) -> None:
         rule = self._rule(step, works[0])

@@ -15,14 +15,14 @@ from polyculture.cache.errors import (
     MissingDependencyError,
     PolycultureError,
     did_you_mean,
+    plain_words,
 )
-from polyculture.cache.plain_words import plain_words
 from polyculture.cache.worker import Step, Work, work_state
 from polyculture.console import say
 from polyculture.experiment.workspace import Workspace, take_share
 from polyculture.instruments import INSTRUMENTS
 from polyculture.instruments.contract import Entry, Idle, Part, Study
-from polyculture.running.questions import PartQuestion, Question, read_kept
+from polyculture.running.instrument_calls import InstrumentCall, PartCall, read_kept
 from polyculture.running.validity import check_setups
 
 if TYPE_CHECKING:
@@ -50,12 +50,12 @@ def works_share(*, job: str | None, **wanted: str | None) -> Share:
     return share
 
 
-def check_questions(questions: Iterable[Question]) -> None:
+def check_calls(calls: Iterable[InstrumentCall]) -> None:
     """Raises `ChangedExperimentError` where a model has changed that instruments have asked.
 
     A study that cannot be made says so when it is asked.
     """
-    for asked in questions:
+    for asked in calls:
         try:
             study = asked.study(quiet=True)
         except PolycultureError:
@@ -63,22 +63,22 @@ def check_questions(questions: Iterable[Question]) -> None:
         check_setups(asked.workspace, study.validity)
 
 
-def check_able(questions: Iterable[Question]) -> None:
+def check_able(calls: Iterable[InstrumentCall]) -> None:
     """Raises `EngineError` where no model of the experiment can be asked an instrument. Its parts are lines alone."""
-    for asked in questions:
-        if not isinstance(asked, PartQuestion):
+    for asked in calls:
+        if not isinstance(asked, PartCall):
             asked.check_able()
 
 
 def ask_all(
-    runner: StepRunner, questions: Iterable[Question], share: Share = whole, *, accept_changes: bool = False
+    runner: StepRunner, calls: Iterable[InstrumentCall], share: Share = whole, *, accept_changes: bool = False
 ) -> list[Study]:
     """Runs the missing queries of some commands; the parts of one command model by model, so that each is loaded once.
 
     Raises what `ask` raises.
     """
     studies: list[Study] = []
-    for suite, group in groupby(questions, key=lambda one: one.suite if isinstance(one, PartQuestion) else None):
+    for suite, group in groupby(calls, key=lambda one: one.suite if isinstance(one, PartCall) else None):
         if suite is None:
             studies += [ask(runner, asked, share, accept_changes=accept_changes) for asked in group]
         else:
@@ -86,7 +86,7 @@ def ask_all(
     return studies
 
 
-def ask(runner: StepRunner, asked: Question, share: Share = whole, *, accept_changes: bool = False) -> Study:
+def ask(runner: StepRunner, asked: InstrumentCall, share: Share = whole, *, accept_changes: bool = False) -> Study:
     """Runs the missing queries of a study, or of a share of its works. The caller starts the follow-up.
 
     Raises `ChangedExperimentError` where a model has changed and that was not accepted.
@@ -99,7 +99,7 @@ def ask(runner: StepRunner, asked: Question, share: Share = whole, *, accept_cha
     return study
 
 
-def _begin(asked: Question, *, accept_changes: bool) -> Study:
+def _begin(asked: InstrumentCall, *, accept_changes: bool) -> Study:
     """The study of a question, which is the run's current one from now on."""
     study = asked.study()
     if study.steps:
@@ -113,7 +113,7 @@ def _begin(asked: Question, *, accept_changes: bool) -> Study:
 class _PartWork:
     """A work of a step of a part."""
 
-    asked: Question
+    asked: InstrumentCall
     step: Step[Any, Models]
     work: Work[Any]
 
@@ -122,7 +122,9 @@ class _PartWork:
         return tuple(self.work.models.values())
 
 
-def _ask_parts(runner: StepRunner, parts: Sequence[Question], share: Share, *, accept_changes: bool) -> Iterator[Study]:
+def _ask_parts(
+    runner: StepRunner, parts: Sequence[InstrumentCall], share: Share, *, accept_changes: bool
+) -> Iterator[Study]:
     """Runs the parts of one command. A model that cannot be asked ends its own part, and the others go on."""
     begun = [(asked, _begin(asked, accept_changes=accept_changes)) for asked in parts]
     runner.missing += [study.missing.rstrip(".") for _, study in begun if study.missing]
@@ -151,7 +153,7 @@ def _run_part(runner: StepRunner, works: Sequence[_PartWork]) -> None:
         runner.failed.append(told)
 
 
-def _followed(begun: Sequence[tuple[Question, Study]]) -> Iterator[Study]:
+def _followed(begun: Sequence[tuple[InstrumentCall, Study]]) -> Iterator[Study]:
     """The studies, of which the last of each command does what follows: it is done for the whole run."""
     last = {asked.command: study for asked, study in begun if study.steps}
     for asked, study in begun:
@@ -163,7 +165,7 @@ def entry_of(command: str) -> Entry | None:
     return next((entry for entry in INSTRUMENTS if command in entry.commands), None)
 
 
-def question(workspace: Workspace, command: str, values: Mapping[str, Any]) -> Question:
+def checked_call(workspace: Workspace, command: str, values: Mapping[str, Any]) -> InstrumentCall:
     """A command with values of its options from the command line, those of the experiment file behind them.
 
     Raises `ExperimentError` where the file names no such command, or an option is wrong.
@@ -180,7 +182,7 @@ def question(workspace: Workspace, command: str, values: Mapping[str, Any]) -> Q
     except ValidationError as fault:
         raise option_fault(fault, command, workspace, values, options) from fault
     _check_idle(workspace, command, instrument.commands[command].idle, checked, values)
-    return Question(workspace, command, instrument, checked)
+    return InstrumentCall(workspace, command, instrument, checked)
 
 
 def _check_idle(
@@ -204,7 +206,7 @@ def flag(name: str) -> str:
     return f"--{name.rstrip('_').replace('_', '-')}"
 
 
-def _question_kept(workspace: Workspace, command: str, values: Mapping[str, Any]) -> Question | None:
+def _kept_call(workspace: Workspace, command: str, values: Mapping[str, Any]) -> InstrumentCall | None:
     """A command as the user ran it; None if this version no longer understands it."""
     entry = entry_of(command)
     if entry is None:
@@ -214,7 +216,7 @@ def _question_kept(workspace: Workspace, command: str, values: Mapping[str, Any]
         options = instrument.commands[command].options.model_validate(values)
     except ValidationError:
         return None
-    return Question(workspace, command, instrument, options)
+    return InstrumentCall(workspace, command, instrument, options)
 
 
 def file_values(workspace: Workspace, command: str) -> Mapping[str, Any]:
@@ -245,7 +247,7 @@ def option_fault(
     return ExperimentError(what, where=workspace.file, remedy=see)
 
 
-def expanded(asked: Question) -> Iterator[Question]:
+def expanded(asked: InstrumentCall) -> Iterator[InstrumentCall]:
     """A command, and the parts of one that asks several.
 
     A part's options stand in the file under `[COMMAND]`, those of the whole over them. Raises `ExperimentError` where
@@ -255,10 +257,10 @@ def expanded(asked: Question) -> Iterator[Question]:
     told: set[str] = set()
     yield asked
     for part in parts(asked.options) if parts else ():
-        yield _part_question(asked, part, told)
+        yield _part_call(asked, part, told)
 
 
-def _part_question(suite: Question, part: Part, told: set[str]) -> Question:
+def _part_call(suite: InstrumentCall, part: Part, told: set[str]) -> InstrumentCall:
     entry = entry_of(part.command)
     if entry is None:
         raise LookupError(f"{suite.command}: no instrument has the command {part.command!r}")
@@ -268,28 +270,28 @@ def _part_question(suite: Question, part: Part, told: set[str]) -> Question:
         checked = options.model_validate({**defaults.get(part.command, {}), **part.values})
     except ValidationError as fault:
         raise option_fault(fault, part.command, suite.workspace, (), options) from fault
-    return PartQuestion(suite.workspace, part.command, instrument, checked, suite, part, told)
+    return PartCall(suite.workspace, part.command, instrument, checked, suite, part, told)
 
 
-def questions_in_file(workspace: Workspace) -> list[Question]:
+def calls_in_file(workspace: Workspace) -> list[InstrumentCall]:
     """The experiment file's requests to instruments: `[instruments.NAME]`, in order, with the parts of each."""
-    asked = [question(workspace, command, {}) for command in workspace.experiment.instruments]
+    asked = [checked_call(workspace, command, {}) for command in workspace.experiment.instruments]
     return [part for one in asked for part in expanded(one)]
 
 
-def questions_asked(workspace: Workspace) -> list[Question]:
+def calls_of_run(workspace: Workspace) -> list[InstrumentCall]:
     """The file's requests, as `run` reads them; then the commands run by hand, with their options."""
-    in_file = questions_in_file(workspace)
+    in_file = calls_in_file(workspace)
     by_hand = {
         name: values for name, values in read_kept(workspace).items() if name not in workspace.experiment.instruments
     }
-    kept = [_question_kept(workspace, name, values) for name, values in by_hand.items()]
+    kept = [_kept_call(workspace, name, values) for name, values in by_hand.items()]
     return [*in_file, *(part for one in kept if one is not None for part in expanded(one))]
 
 
 def open_works(workspace: Workspace, shares: int) -> Iterator[int]:
     """The numbers, from 1, of the shares with pending work of the file's requests, as `--job K/N` shares it."""
-    for asked in questions_in_file(workspace):
+    for asked in calls_in_file(workspace):
         for step in asked.study(quiet=True).steps:
             for place, work in enumerate(step.works()):
                 if work_state(workspace.run, step, work).missing:

@@ -20,7 +20,7 @@ def all_tables() -> dict[str, ReportTable]:
     """The tables by name, in the order of the page."""
     from polyculture.instruments import INSTRUMENTS
     from polyculture.instruments.contract import loaded
-    from polyculture.running.report_sections import report_sections
+    from polyculture.running.layout import report_sections
 
     of_sections = [table for section in report_sections() for table in section.tables]
     commands = [command for instrument in loaded(INSTRUMENTS) for command in instrument.commands.values()]
@@ -36,8 +36,7 @@ def table_rows(
     from polyculture.cache.store import open_store
     from polyculture.metrics import KEPT
     from polyculture.reports.building import open_report
-    from polyculture.running.layout import store_layout
-    from polyculture.running.report_sections import report_sections
+    from polyculture.running.layout import report_sections, store_layout
 
     if table.computed is None:
         with open_store(workspace.run, store_layout(), KEPT, selection, SELECTIONS) as store:
@@ -52,7 +51,7 @@ def table_rows(
 
 def table_columns(table: ReportTable) -> list[tuple[str, str, str]]:
     """The columns of a table with their types and what they mean; of a computed one those that its header explains."""
-    from polyculture.cache.scratch import scratch_folder
+    from polyculture.cache.files import scratch_folder
     from polyculture.cache.view_template import open_view_template
     from polyculture.running.layout import store_layout
 

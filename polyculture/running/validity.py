@@ -11,11 +11,10 @@ from filelock import FileLock
 from polyculture.cache.files import store_faults
 from polyculture.cache.manifest import Manifest, read_manifest, setup_id, write_manifest
 from polyculture.cache.parquet import write_parquet
-from polyculture.cache.schema import RESPONSES
 from polyculture.cache.store import current_store
 from polyculture.console import say
 from polyculture.experiment.changes import changes_of_setup, refusal
-from polyculture.experiment.setups import EXTRACT, SAMPLE, with_identities
+from polyculture.experiment.setups import EXTRACT, SAMPLE
 from polyculture.generate.engines import ENGINES
 from polyculture.generate.engines.setup import Use, model_setup
 from polyculture.running.layout import store_layout
@@ -90,14 +89,14 @@ def _with_texts_of(before: Manifest | None, now: Manifest) -> Manifest:
     """The present experiment; texts that the run has stay as they are: a change in these is for `run` to refuse."""
     if before is None:
         return now
-    texts = before.model_dump(include={"sampling", "n", "sampling_id", "appended"})
-    return with_identities(now.model_copy(update={**texts, "setups": {**now.setups, **before.setups}}))
+    texts = before.model_dump(include={"sampling", "n", "appended"})
+    return now.model_copy(update={**texts, "setups": {**now.setups, **before.setups}})
 
 
 def _counting() -> list[Table[Any]]:
     """The tables of instruments whose rows belong to a setup."""
     tables = store_layout().tables
-    return [table for table in tables if table.key and "setup_id" in table.columns and table is not RESPONSES]
+    return [table for table in tables if table.key and "setup_id" in table.columns]
 
 
 def _counted(run: RunFolder, manifest: Manifest | None) -> Counter[Kind]:

@@ -14,16 +14,22 @@ from pathlib import Path
 import duckdb
 import pyarrow.parquet as pq
 
-from polyculture.cache.database import connect
+from polyculture.cache.database import connect, memory_limit
 from polyculture.cache.errors import StoreError
-from polyculture.cache.files import ABANDONED, replacing, store_faults, sweep
-from polyculture.cache.free_memory import memory_limit
+from polyculture.cache.files import (
+    ABANDONED,
+    MARKER,
+    claim_folder,
+    remove_folder,
+    replacing,
+    scratch_folder,
+    store_faults,
+    sweep,
+)
 from polyculture.cache.identity import file_sha256
 from polyculture.cache.layout import Layout
 from polyculture.cache.manifest import Manifest, read_manifest
-from polyculture.cache.own_folder import MARKER, claim, remove
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.scratch import scratch_folder
 from polyculture.cache.store import open_store
 from polyculture.metrics import KEPT
 from polyculture.reports.export.card import data_card
@@ -147,7 +153,7 @@ def _replacing_folder(target: Path) -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     _sweep_folders(target)
     folder = target.with_name(f".{target.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
-    claim(folder)
+    claim_folder(folder)
     try:
         yield folder
         for file in folder.iterdir():
@@ -158,13 +164,13 @@ def _replacing_folder(target: Path) -> Iterator[Path]:
             before = folder.with_suffix(".old.tmp")
             target.rename(before)
             folder.rename(target)
-            claim(before)  # an empty folder has no marker yet
-            remove(before)
+            claim_folder(before)  # an empty folder has no marker yet
+            remove_folder(before)
         else:
             folder.rename(target)
     finally:
         if folder.exists():
-            remove(folder)
+            remove_folder(folder)
 
 
 def _sweep_folders(target: Path) -> None:
@@ -172,4 +178,4 @@ def _sweep_folders(target: Path) -> None:
     for folder in target.parent.glob(f".{target.name}.*.tmp"):
         with suppress(OSError, StoreError):  # another process removes it, too
             if folder.is_dir() and time.time() - folder.stat().st_mtime > ABANDONED:
-                remove(folder)
+                remove_folder(folder)

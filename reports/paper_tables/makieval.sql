@@ -2,9 +2,10 @@
 -- in a language about a country, or in a pair of languages. 'granularity_defined' is of the topics whose specific kinds the
 -- study defines. Specificity and its gain are of one condition, the others a mean over conditions but about a country.
 SELECT
-    level, metric, model, language, other_language, topic, condition, country,
-    estimate, low, high, no_interval, cells, missing, responses, incidences
-FROM aggregates
+    level, metric, model, nullif(language, '*') AS language, nullif(facets['other_language'], '*') AS other_language,
+    nullif(topic, '*') AS topic, nullif(condition, '*') AS condition, nullif(nullif(country, '*'), 'none') AS country,
+    estimate, low, high, no_interval, cells, missing, units AS responses, n AS incidences
+FROM numbers
 WHERE metric IN ('granularity', 'granularity_defined', 'diversity', 'specificity', 'specificity_gain', 'consensus')
     AND CASE
         WHEN metric IN ('specificity', 'specificity_gain') THEN level IN (

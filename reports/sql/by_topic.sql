@@ -4,8 +4,8 @@
 --   $metric = granularity: granularity, diversity or specificity
 SELECT
     metric, topic, language, country, avg(estimate ORDER BY estimate) AS estimate, count(*) AS models,
-    sum(incidences)::BIGINT AS incidences
-FROM aggregates
+    sum(n)::BIGINT AS incidences
+FROM numbers
 WHERE metric = $metric AND level = 'model, language, topic, condition, country' AND condition = 'explicit'
     AND estimate IS NOT NULL
 GROUP BY ALL

@@ -6,13 +6,15 @@
 -- printed: model, language, metric, estimate
 -- side by side: diversity, hill_1, hill_2, coverage, rarefied, at_coverage
 SELECT
-    a.* EXCLUDE (level, other_language, topic, condition, country),
+    metric, a.model, nullif(a.language, '*') AS language, estimate, low, high, no_interval,
+    wide_low AS wordings_low, wide_high AS wordings_high, no_wide AS no_wordings_interval, a.cells, a.missing,
+    units AS responses, n AS incidences,
     CASE WHEN metric = 'rarefied' THEN (SELECT any_value(rarefied_to) FROM diversity_companions) END AS rarefied_to,
     l.words, l.characters
-FROM aggregates AS a
+FROM numbers AS a
 LEFT JOIN lengths AS l ON a.model = l.model AND a.language = l.language
 WHERE level IN ('model', 'model, language')
     AND metric IN ('diversity', 'hill_1', 'hill_2', 'coverage', 'rarefied', 'at_coverage')
 ORDER BY
-    a.model, a.language NULLS FIRST,
+    a.model, language NULLS FIRST,
     list_position(['diversity', 'hill_1', 'hill_2', 'coverage', 'rarefied', 'at_coverage'], metric);

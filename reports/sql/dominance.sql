@@ -7,10 +7,10 @@
 --   of_responses: responses of that cell
 -- printed: model, topic, estimate, label, largest, in_language, country
 SELECT
-    a.model, a.topic, a.metric, a.estimate, a.low, a.high, a.no_interval, a.missing, a.responses,
+    a.model, a.topic, a.metric, a.estimate, a.low, a.high, a.no_interval, a.missing, a.units AS responses,
     d.label, d.qid, d.dominance AS largest, d.naming, d.responses AS of_responses, d.in_language, d.condition, d.country,
     d.wording, d.cells_of_item, d.cells
-FROM aggregates AS a
+FROM numbers AS a
 LEFT JOIN dominant_items AS d ON a.model = d.model AND a.topic = d.topic AND d.language IS NULL
 WHERE a.metric = 'dominance' AND a.level = 'model, topic'
 ORDER BY a.model, a.topic;

@@ -3,7 +3,8 @@
 -- intervals: of other samples of the prompts, and of other wordings.
 -- printed: model, language, estimate, responses, incidences
 SELECT model, language, estimate, low, high, no_interval,
-    wordings_low, wordings_high, no_wordings_interval, cells, missing, responses, incidences
-FROM aggregates
+    wide_low AS wordings_low, wide_high AS wordings_high, no_wide AS no_wordings_interval,
+    cells, missing, units AS responses, n AS incidences
+FROM numbers
 WHERE metric = 'granularity' AND level = 'model, language'
 ORDER BY model, language;

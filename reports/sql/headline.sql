@@ -4,9 +4,10 @@
 -- the study does not define.
 -- printed: model, language, metric, estimate
 -- side by side: granularity, diversity, specificity, specificity_gain, consensus
-SELECT model, language, metric, estimate, low, high, no_interval,
-    wordings_low, wordings_high, no_wordings_interval, cells, missing, responses, incidences
-FROM aggregates
+SELECT model, nullif(language, '*') AS language, metric, estimate, low, high, no_interval,
+    wide_low AS wordings_low, wide_high AS wordings_high, no_wide AS no_wordings_interval,
+    cells, missing, units AS responses, n AS incidences
+FROM numbers
 WHERE (level IN ('model', 'model, language') AND metric IN ('granularity', 'granularity_defined', 'diversity', 'consensus'))
     OR (
         level IN ('model, condition', 'model, language, condition') AND condition = 'explicit'

@@ -16,7 +16,7 @@ chosen AS MATERIALIZED (
 said AS MATERIALIZED (
     SELECT p.cell, p.prompt, m.sample::INTEGER AS sample, l.qid
     FROM stored_mentions AS m
-    INNER JOIN cell_prompts AS p USING (model, prompt_id, sampling_id, extractor_id)
+    INNER JOIN cell_prompts AS p USING (request_id, extractor_id)
     INNER JOIN chosen AS c USING (cell)
     INNER JOIN links AS l
         ON l.language = m.language AND l.topic = m.topic AND l.kind = m.kind AND l.surface = m.surface

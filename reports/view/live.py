@@ -9,11 +9,10 @@ from typing import Any
 
 import duckdb
 
+from polyculture.cache.database import resident_memory
 from polyculture.cache.errors import StoreError
-from polyculture.cache.free_memory import resident_memory
-from polyculture.cache.live_store import LiveStore
-from polyculture.cache.readonly_sql import check_query
-from polyculture.cache.sql_files import read_sql
+from polyculture.cache.queries import LiveStore, check_query
+from polyculture.cache.sql_header import read_sql
 
 SQL = Path(__file__).with_name("sql")
 # Types of values of a bounded length; any other is shown as text.

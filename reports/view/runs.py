@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 import duckdb
 
-from polyculture.cache.corrupt_files import damaged_file
 from polyculture.cache.database import connect
 from polyculture.cache.errors import PolycultureError, StoreError
 from polyculture.cache.layout import Layout
 from polyculture.cache.manifest import Manifest, read_manifest
+from polyculture.cache.queries import damaged_file
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.shards import committed_parts
-from polyculture.cache.sql_files import read_sql
+from polyculture.cache.sql_header import read_sql
 from polyculture.cache.store import open_store
 from polyculture.metrics import KEPT
 from polyculture.metrics.comparison.compare import METRICS, ComparisonRow, compare
@@ -51,7 +51,7 @@ class RunNumbersAt:
 
     state: object
     numbers: RunNumbers
-    models: pa.Table  # of the level 'model' of `aggregates`
+    models: pa.Table  # of the level 'model' of `numbers`
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class RunsBeside:
 
     def read(self, one: RunBeside) -> RunNumbersAt:
         """The numbers of a run. Raises `StoreError` where its files are damaged."""
-        files = sorted((path.name, path.stat().st_mtime_ns) for path in one.run.root.glob("*.parquet"))
+        files = [(str(path), path.stat().st_mtime_ns) for path in one.run.whole_files]
         parts = [committed_parts(one.run, table) for table in self.layout.tables if table.sharded]
         state = (one.run.manifest.read_bytes(), files, parts)
         with self._lock:
@@ -109,9 +109,8 @@ class RunsBeside:
             return kept
 
     def _numbers(self, one: RunBeside) -> tuple[RunNumbers, pa.Table]:
-        keep = KEPT[: KEPT.index("aggregates") + 1]
         try:
-            with open_store(one.run, self.layout, keep, at=self.folder / "beside.duckdb") as store:
+            with open_store(one.run, self.layout, KEPT, at=self.folder / "beside.duckdb") as store:
                 models = store.sql(read_sql(SQL, "trend")).to_arrow_table()
                 return RunNumbers.of(store, one.name, one.manifest), models
         except duckdb.Error as fault:

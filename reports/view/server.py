@@ -21,9 +21,9 @@ import pyarrow as pa
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from polyculture.cache.corrupt_files import damaged_file
 from polyculture.cache.errors import PolycultureError, StoreError
 from polyculture.cache.layout import Layout
+from polyculture.cache.queries import damaged_file
 from polyculture.cache.run_folder import RunFolder
 from polyculture.reports.view.downloads import TYPES, as_file
 from polyculture.reports.view.live import Answer

@@ -10,7 +10,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from polyculture.cache.corrupt_files import damaged_file
+from polyculture.cache.queries import damaged_file
 from polyculture.cache.run_folder import RunFolder
 from tests import servers
 from tests.polyculture.test_command_line import one_line, polyculture

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.flight import Flight, OnTheWay
+from polyculture.cache.in_flight import InFlightFile, InFlightSpend
 from polyculture.cache.ledger import Ledger
 
 
@@ -115,9 +115,9 @@ def test_one_process_asks_a_model_first(tmp_path: Path) -> None:
 @pytest.mark.parametrize("content", [b"", b"short", b"x" * 25])
 def test_a_cut_flight_is_none(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "f").write_bytes(content)
-    assert OnTheWay.read(tmp_path / "f") is None
-    assert OnTheWay.read(tmp_path / "absent") is None
-    flight = Flight(tmp_path / "f")
-    flight.write(OnTheWay(3, 0.5, 0.25))
-    assert OnTheWay.read(tmp_path / "f") == OnTheWay(3, 0.5, 0.25)
+    assert InFlightSpend.read(tmp_path / "f") is None
+    assert InFlightSpend.read(tmp_path / "absent") is None
+    flight = InFlightFile(tmp_path / "f")
+    flight.write(InFlightSpend(3, 0.5, 0.25))
+    assert InFlightSpend.read(tmp_path / "f") == InFlightSpend(3, 0.5, 0.25)
     flight.close()

@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 from polyculture.cache.errors import StoreError
-from polyculture.cache.readonly_sql import check_query
+from polyculture.cache.queries import check_query
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.running.layout import store_layout

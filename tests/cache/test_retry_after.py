@@ -8,7 +8,7 @@ from email.utils import format_datetime
 import httpx
 import pytest
 
-from polyculture.cache.retry_after import retry_after
+from polyculture.cache.http_answers import retry_after
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.cache.scratch import scratch_folder
+from polyculture.cache.files import scratch_folder
 
 ROOT = Path(__file__).parents[2]
 KEPT = """
 import tempfile, time
-from polyculture.cache.scratch import scratch_folder
+from polyculture.cache.files import scratch_folder
 with scratch_folder("test") as folder:
     (folder / "spill").mkdir()
     (folder / "spill" / "data").write_text("x")

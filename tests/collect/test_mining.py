@@ -25,6 +25,7 @@ import pytest
 import re2
 
 from polyculture.cache.errors import CatalogError
+from polyculture.cache.folding import fold_surface, fold_with_offsets, without_spaces
 from polyculture.collect.mining import written
 from polyculture.collect.mining.agreement import compare
 from polyculture.collect.mining.corpus import open_corpus
@@ -36,7 +37,6 @@ from polyculture.collect.mining.scan import Scanner
 from polyculture.collect.mining.sheet import AnnotatedSheet
 from polyculture.collect.mining.slot_extraction import SlotFinder
 from polyculture.collect.mining.sweep import SweepReport, sweep
-from polyculture.extract.folding import fold, fold_name, without_spaces
 from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
 from tests.servers import Reply, StubServer, completion, failure
 
@@ -170,7 +170,7 @@ def spelled(anchor: str, randomness: random.Random) -> str:
 def test_the_sieve_lets_nothing_through_that_folds_to_an_anchor(
     anchor: str, json_lines: bool, spaces_aside: bool
 ) -> None:
-    folded, randomness = fold_name(anchor), random.Random(anchor)
+    folded, randomness = fold_surface(anchor), random.Random(anchor)
     unit = "characters" if spaces_aside else "words"
     chosen, _ = patterns_of("x", f"[x]\nunit = \"{unit}\"\npatterns = ['{anchor} ___', '___ {anchor}']")
     expression = re2.compile(written.sieve(chosen.patterns, spaces_aside=spaces_aside, json=json_lines).encode())
@@ -179,7 +179,7 @@ def test_the_sieve_lets_nothing_through_that_folds_to_an_anchor(
         said = folded.replace(" ", randomness.choice(["", " "])) if spaces_aside else folded
         edge = randomness.choice([" ", "\t", "\t ", '"', " \u200e"])
         line = f"a{edge[::-1]}{spelled(said, randomness)}{edge}b"
-        form = without_spaces(fold(line)).text if spaces_aside else fold(line).text
+        form = without_spaces(fold_with_offsets(line)).text if spaces_aside else fold_with_offsets(line).text
         said = json.dumps({"text": line}, ensure_ascii=False) if json_lines else line
         if (folded.replace(" ", "") if spaces_aside else folded) not in form or "\\u" in said:
             continue
@@ -228,10 +228,10 @@ def test_what_is_found_near_the_sieves_matches_is_what_is_found_in_whole_lines(l
 
 
 def test_the_quick_look_misses_no_character_that_folding_changes() -> None:
-    changed = [char for char in map(chr, written._assigned()) if fold(char).text != char]
+    changed = [char for char in map(chr, written._assigned()) if fold_with_offsets(char).text != char]
     assert [char for char in changed if not written._changes(char)] == []
     plain = (chr(code) for first, last in written._PLAIN for code in range(first, last + 1, 97))
-    assert [char for char in plain if not "\ud800" <= char <= "\udfff" and fold(char).text != char] == []
+    assert [char for char in plain if not "\ud800" <= char <= "\udfff" and fold_with_offsets(char).text != char] == []
 
 
 # Counting.

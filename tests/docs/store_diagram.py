@@ -45,7 +45,7 @@ BOXES = (
     Box("linked_mentions", (3, 2), "a mention with its link", ("response_id", "surface", "kind", "status", "qid")),
     Box("entity_counts", (2, 2), "an item in a cell", (*CELL[:3], "country", "qid", "mentions")),
     Box("granularity", (1, 2), "and the other metrics", (*CELL, "granularity", "incidences")),
-    Box("aggregates", (0, 2), "means with intervals", ("metric", "level", "model", "estimate", "low", "high")),
+    Box("numbers", (0, 2), "cells and means with intervals", ("metric", "level", "model", "estimate", "low", "high")),
 )
 LINES = (
     Line("prompts", "responses", ("prompt_id",)),
@@ -58,7 +58,7 @@ LINES = (
     Line("links", "linked_mentions", ("surface", "qid")),
     Line("linked_mentions", "entity_counts", ("qid",)),
     Line("entity_counts", "granularity", ("model", "language", "topic", "country")),
-    Line("granularity", "aggregates", ("model",)),
+    Line("granularity", "numbers", ("model",)),
 )
 STYLE = (
     "text{font:12px system-ui,sans-serif;fill:#1d2b2a}.n{font-weight:700;font-size:13px}"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from polyculture.cache.folding import fold_surface, fold_with_offsets, without_spaces
 from polyculture.extract.base import FoundMention
-from polyculture.extract.folding import fold, fold_name, without_spaces
 from polyculture.extract.offsets import clean, locate
 
 # language, text, surface that a model names, spellings in the text at which it is found
@@ -115,18 +115,18 @@ def test_nothing_named_is_nothing_found() -> None:
 
 @given(st.text(max_size=60))
 def test_folding_maps_back_into_the_text(text: str) -> None:
-    folded = fold(text)
+    folded = fold_with_offsets(text)
     for start in range(len(folded.text)):
         span = folded.span(start, start + 1)
         if span is not None:
             assert 0 <= span[0] < span[1] <= len(text)
-            assert folded.text[start] in fold(text[slice(*span)]).text + " "
-    assert fold_name(text) == fold_name(fold(text).text)
+            assert folded.text[start] in fold_with_offsets(text[slice(*span)]).text + " "
+    assert fold_surface(text) == fold_surface(fold_with_offsets(text).text)
 
 
 @given(st.text(st.characters(max_codepoint=127), max_size=60))
 def test_plain_letters_fold_alone_as_they_do_beside_others(text: str) -> None:
-    alone, beside = fold(text), fold(text + "ß")
+    alone, beside = fold_with_offsets(text), fold_with_offsets(text + "ß")
     assert alone.text + "ss" == beside.text
     for start in range(len(alone.text)):
         assert alone.span(start, start + 1) == beside.span(start, start + 1)
@@ -142,5 +142,5 @@ def test_whatever_is_located_is_in_the_text(before: str, name: str, after: str) 
 
 
 def test_spaces_can_be_left_out() -> None:
-    joined = without_spaces(fold("a b  c"))
+    joined = without_spaces(fold_with_offsets("a b  c"))
     assert (joined.text, joined.span(1, 3)) == ("abc", (2, 6))

@@ -15,16 +15,16 @@ import pyarrow as pa
 import pytest
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.current_rows import current_responses
 from polyculture.cache.errors import JobHeldError, StoreError
 from polyculture.cache.identity import content_id
 from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
 from polyculture.cache.outcome import Outcome
-from polyculture.cache.parquet import objects_to_table, rows_to_table, write_parquet
+from polyculture.cache.parquet import objects_to_table, read_rows, rows_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import PROMPTS, RESPONSES, Prompt, Response
+from polyculture.cache.schema import PROMPTS, RESPONSES, WANTED_RESPONSES, Prompt, Response, WantedResponse
 from polyculture.cache.shards import JobShards
 from polyculture.cache.store import fill_store
+from polyculture.cache.wanted import wanted_batches
 from polyculture.extract import step
 from polyculture.extract.base import Extracted, ResponseText
 from polyculture.extract.gazetteer import Gazetteer
@@ -42,7 +42,7 @@ PROMPT = Prompt("p1", "en", "food", "neutral", None, None, "Write about food.", 
 
 def response(number: int, **columns: Any) -> dict[str, Any]:
     row = Response(
-        response_id=f"r{number:05}", prompt_id="p1", sampling_id="s", model=JOB.model, language="en", topic="food",
+        response_id=f"r{number:05}", request_id="q", prompt_id="p1", model=JOB.model, language="en", topic="food",
         condition="neutral", country=None, sample=number, seed=number, status="ok",
         text=f"Text {number}: ramen and soup.", error=None, retryable=None, finish_reason="stop", prompt_tokens=1,
         completion_tokens=1, detected_language="en", language_confidence=1.0, script="Latn", script_share=1.0,
@@ -58,7 +58,10 @@ def write_run(root: Path, responses: Iterable[dict[str, Any]], n: int = 1_000_00
     with JobShards(run, JOB, [RESPONSES]) as shards:
         for part in range(parts):
             shards.append_part({"responses": rows_to_table(RESPONSES, rows[part::parts])})
-    write_manifest(Manifest(experiment="e", polyculture="0", models=[JOB.model], n=n, sampling_id="s"), run.manifest)
+    write_manifest(Manifest(experiment="e", polyculture="0", models=[JOB.model], n=n), run.manifest)
+    write_parquet(
+        objects_to_table(WANTED_RESPONSES, [WantedResponse("q", n, JOB.model, "p1")]), run.table("wanted_responses")
+    )
     return run
 
 
@@ -135,6 +138,33 @@ def test_new_responses_are_added(tmp_path: Path) -> None:
     assert len(engine.requests) == 6
 
 
+def test_equal_texts_are_asked_once_and_each_response_has_its_rows(tmp_path: Path) -> None:
+    run = write_run(tmp_path, [response(0), response(1, text=response(0)["text"]), response(2)])
+    extractor, engine = llm(good)
+    assert extract_job(run, JOB, FOOD, extractor) == Outcome(3, 0)
+    assert len(engine.requests) == 2
+    found = stored(run, "mentions", extractor.extractor_id)
+    assert [sum(row["response_id"] == f"r0000{number}" for row in found) for number in range(3)] == [3, 3, 3]
+    with JobShards(run, JOB, [RESPONSES]) as shards:  # another that says the same, later
+        shards.append({"responses": [response(3, text=response(2)["text"])]})
+    assert extract_job(run, JOB, FOOD, extractor) == Outcome(4, 0, reused=4)
+    assert len(engine.requests) == 2
+    rows = stored(run, "extractions", extractor.extractor_id)
+    assert sorted((row["response_id"], row["purchase"]) for row in rows) == [
+        ("r00000", "direct"), ("r00001", None), ("r00002", "direct"), ("r00003", None),
+    ]  # fmt: skip
+
+
+def test_a_failure_of_equal_texts_is_that_of_each_and_asked_once_more(tmp_path: Path) -> None:
+    run = write_run(tmp_path, [response(0), response(1, text=response(0)["text"])])
+    busy = Completion("r00000", 0, None, error="busy", retryable=True)
+    extractor, engine = llm(lambda _text, _attempt: busy)
+    assert extract_job(run, JOB, FOOD, extractor) == Outcome(0, 2)
+    engine.script = good
+    assert extract_job(run, JOB, FOOD, extractor) == Outcome(2, 0)
+    assert len(engine.requests) == 2
+
+
 def test_another_extractor_reads_all_again_and_the_first_one_counts_when_it_comes_back(tmp_path: Path) -> None:
     run = write_run(tmp_path, map(response, range(5)))
     one, other = gazetteer(("ramen",)), gazetteer(("ramen", "soup"))
@@ -203,19 +233,18 @@ def test_only_current_answers_are_read(tmp_path: Path) -> None:
     rows = [
         response(0),
         response(1, status="failed", text=None, error="busy"),
-        response(2, sampling_id="old"),
-        response(3, prompt_id="gone"),
+        response(2, request_id="other settings"),
+        response(3, request_id="another prompt"),
         response(4),
         response(100),
     ]
     run = write_run(tmp_path, rows, n=100)
     extractor = gazetteer()
     assert extract_job(run, JOB, FOOD, extractor) == Outcome(2, 0)
-    manifest = read_manifest(run.manifest)
-    assert manifest is not None
-    ids = [key for batch in current_responses(run, JOB, manifest, ["response_id"]) for key in batch[0].to_pylist()]
-    assert ids == ["r00000", "r00001", "r00004"]
-    assert not list(current_responses(run, JOB, manifest.model_copy(update={"models": ["another"]})))
+    wanted = read_rows(run.table("wanted_responses"), WANTED_RESPONSES)
+    batches = wanted_batches(run, JOB, RESPONSES, wanted, ["response_id"])
+    assert [key for batch in batches for key in batch[0].to_pylist()] == ["r00000", "r00001", "r00004"]
+    assert not list(wanted_batches(run, JOB, RESPONSES, wanted.slice(0, 0), ["response_id"]))
 
 
 def test_progress_counts_up_to_the_outcome(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from polyculture.cache import extras
 from polyculture.cache.errors import EngineError, MissingDependencyError, SystematicFaultError
 from polyculture.cache.faults import kind_of_error
 from polyculture.generate.engines import (
@@ -22,7 +23,6 @@ from polyculture.generate.engines import (
     Request,
     Sampling,
     gguf,
-    kind,
     llamacpp,
     open_engine,
 )
@@ -182,7 +182,7 @@ def test_a_file_that_is_no_gguf_is_told_before_it_is_loaded(tmp_path: Path) -> N
 def test_a_missing_package_gives_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     model = tmp_path / "model.gguf"
     model.write_bytes(b"GGUF")
-    monkeypatch.setattr(kind, "find_spec", lambda _: None)
+    monkeypatch.setattr(extras, "find_spec", lambda _: None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'polyculture\[llamacpp\]'"):
         open_engine(spec_of(model))
     monkeypatch.setattr(gguf, "find_spec", lambda _: None)

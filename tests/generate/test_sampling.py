@@ -7,28 +7,13 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from polyculture.generate.sampling import SamplingSettings, response_id
+from polyculture.generate.sampling import SamplingSettings
 
 STUDY = SamplingSettings()
 
 
 def test_the_defaults_are_those_of_the_study() -> None:
     assert (STUDY.n, STUDY.temperature, STUDY.top_p, STUDY.top_k) == (500, 0.7, 0.9, 10)
-
-
-def test_more_samples_are_the_same_sampling() -> None:
-    assert replace(STUDY, n=1000).sampling_id == STUDY.sampling_id
-
-
-def test_everything_else_makes_another_sampling() -> None:
-    changed = [
-        replace(STUDY, temperature=1.0),
-        replace(STUDY, top_p=1.0),
-        replace(STUDY, top_k=None),
-        replace(STUDY, max_tokens=64),
-        replace(STUDY, seed=2),
-    ]
-    assert len({sampling.sampling_id for sampling in [STUDY, *changed]}) == 6
 
 
 @given(st.text(), st.integers(0, 2**31 - 1), st.integers(0, 10**9))
@@ -43,14 +28,3 @@ def test_prompts_and_experiments_have_seeds_of_their_own() -> None:
     assert len({STUDY.base_seed(text) for text in texts}) == 1000
     assert STUDY.base_seed("a") != replace(STUDY, seed=2).base_seed("a")
     assert STUDY.base_seed("a") == SamplingSettings().base_seed("a")
-
-
-def test_the_key_of_an_answer_holds_model_text_sampling_and_sample_number() -> None:
-    keys = {
-        response_id(model, text, sampling, sample)
-        for model in ("openai:a", "openai:b")
-        for text in ("x", "y")
-        for sampling in (STUDY.sampling_id, replace(STUDY, seed=2).sampling_id)
-        for sample in (0, 1)
-    }
-    assert len(keys) == 16

@@ -26,7 +26,8 @@ from polyculture.cache.shards import JobShards
 from polyculture.generate.engines import Completion, ModelSpec, Request, Sampling, open_engine
 from polyculture.generate.engines.wrapper import Wrapper
 from polyculture.generate.prompts import build_prompts
-from polyculture.generate.sampling import SamplingSettings, response_id
+from polyculture.generate.request import PromptRequests
+from polyculture.generate.sampling import SamplingSettings
 from tests.servers import Reply, StubServer, answer_text, failure
 from tests.steps import generate_job, missing_samples
 
@@ -64,7 +65,7 @@ def test_every_sample_of_the_jobs_prompts_becomes_a_row(run: RunFolder) -> None:
         for sample in range(6):
             row = found[prompt.prompt_id, sample]
             seed = SAMPLING.base_seed(prompt.text) + sample
-            assert row["response_id"] == response_id(JOB.model, prompt.text, SAMPLING.sampling_id, sample)
+            assert row["response_id"] == f"{PromptRequests(JOB.model).request_id(prompt.text, SAMPLING)}-{sample}"
             assert (row["seed"], row["text"], row["status"]) == (seed, answer_text(prompt.text, seed), "ok")
             assert (row["condition"], row["country"], row["language"]) == (prompt.condition, prompt.country, "ja")
             assert (row["finish_reason"], row["prompt_tokens"], row["completion_tokens"]) == ("stop", 7, 5)

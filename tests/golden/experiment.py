@@ -112,7 +112,7 @@ COMMANDS: tuple[tuple[int, tuple[str | Path, ...]], ...] = (
     (0, ("relevance", "--sheets", "sheets", "--method", "text", *LLAMA)),
     (0, ("report",)),
 )
-NEVER_ASK = ("link", "measure", "report")
+NEVER_ASK = ("link", "measure", "corpus", "report")
 
 
 def write_workspace(folder: Path, url: str) -> None:

@@ -6,20 +6,20 @@
 -- Entities, a cell that has an estimate: n counts linked items once per response, units are responses.
 SELECT
     'entities' AS measure, metric,
-    {level: 'cell', model: model, language: language, other_language: other_language, topic: topic, condition: condition,
-     country: country, wording: wording} AS facets,
-    estimate, incidences AS n, responses AS units, low, high
-FROM cell_metrics
-WHERE estimate IS NOT NULL;
+    {level: 'cell', model: model, language: language, other_language: facets['other_language'], topic: topic,
+     condition: condition, country: nullif(country, 'none'), wording: wording} AS facets,
+    estimate, n, units, low, high
+FROM numbers
+WHERE measure = 'entities' AND level = 'cell' AND estimate IS NOT NULL;
 
 -- Means over cells, of the levels that pages show; units are cells.
 SELECT
     'entities' AS measure, metric,
-    {level: level, model: model, language: language, other_language: other_language, topic: topic, condition: condition,
-     country: country} AS facets,
-    estimate, incidences AS n, cells AS units, low, high
-FROM aggregates
-WHERE estimate IS NOT NULL
+    {level: level, model: model, language: nullif(language, '*'), other_language: nullif(facets['other_language'], '*'),
+     topic: nullif(topic, '*'), condition: nullif(condition, '*'), country: nullif(country, '*')} AS facets,
+    estimate, n, cells AS units, low, high
+FROM numbers
+WHERE measure = 'entities' AND estimate IS NOT NULL
     AND level IN (
         'model', 'model, condition', 'model, topic', 'model, language', 'model, language, condition',
         'model, language, other_language'
@@ -83,7 +83,16 @@ SELECT
     {level: 'mean', rule: rule, model: model, dataset: dataset, language: language, culture: culture, type: entity_type,
      setting: setting, other_setting: other_setting, form: form, prefix: context_prefix} AS facets,
     estimate, pairs AS n, contexts AS units, low, high
-FROM bias_intervals;
+FROM bias_contrasts
+UNION ALL
+SELECT
+    'cbs', metric,
+    {level: 'mean', rule: method, model: model, dataset: dataset, language: nullif(language, '*'),
+     culture: nullif(country, '*'), type: nullif(topic, '*'), setting: condition, other_setting: NULL,
+     form: facets['form'], prefix: facets['context_prefix']},
+    estimate, n, units, low, high
+FROM numbers
+WHERE measure = 'cbs' AND metric = 'cbs';
 
 -- What a corpus counts.
 SELECT
@@ -173,7 +182,6 @@ UNPIVOT (
          minimum: minimum} AS facets,
         cultures AS n, questions AS units, NULL::DOUBLE AS low, NULL::DOUBLE AS high, score, share
     FROM probe_flattening
-    WHERE key = 'string'
 ) ON score, share INTO NAME metric VALUE estimate;
 
 -- What is stored and what is said, by entity.

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.credentials import conceal, find_key, hide_keys, learn
 from polyculture.cache.errors import EngineError
-from polyculture.cache.retry_after import retry_after
+from polyculture.cache.http_answers import retry_after
+from polyculture.cache.sanitize import conceal, find_key, hide_keys, learn
 from polyculture.generate.engines import ModelSpec
 from polyculture.generate.engines.openai.chat import ChatApi
 from polyculture.generate.engines.setup import model_setup

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.errors import CatalogError, DataSetError, StoreError
-from polyculture.cache.own_folder import claim, is_name, remove
+from polyculture.cache.files import claim_folder, is_folder_name, remove_folder
 from polyculture.instruments.datasets.fetch import SOURCE, SUMS, check_as_received, fetch, fetched_commit
 from polyculture.instruments.datasets.git import git_address
 from polyculture.instruments.datasets.opened import data_folder
@@ -137,7 +137,7 @@ def test_a_rules_file_names_no_place_outside_the_cache(tmp_path: Path, publisher
 
 @pytest.mark.parametrize("name", ["../../victim", "..", "", "a/b", "-x"])
 def test_no_name_leads_out_of_the_cache(name: str) -> None:
-    assert not is_name(name)
+    assert not is_folder_name(name)
     with pytest.raises(DataSetError, match="no name for a data set"):
         data_folder(name)
     with pytest.raises(DataSetError):
@@ -230,15 +230,15 @@ def test_sums_that_are_not_ours_are_one_line(tmp_path: Path, sums: str) -> None:
 def test_a_passing_folder_is_claimed_and_anothers_is_not(tmp_path: Path) -> None:
     """Before, `NAME.building` and `.NAME.mining` were removed whoever had made them."""
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
-    claim(ours)
-    claim(ours)
+    claim_folder(ours)
+    claim_folder(ours)
     (ours / "sub").mkdir()
     (ours / "link").symlink_to(tmp_path)
-    remove(ours)
+    remove_folder(ours)
     assert not ours.exists()
     theirs.mkdir()
     (theirs / "thesis.tex").write_text("years of work")
-    for act in (claim, remove):
+    for act in (claim_folder, remove_folder):
         with pytest.raises(StoreError, match="did not make it"):
             act(theirs)
     assert [path.name for path in theirs.iterdir()] == ["thesis.tex"]

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.ledger import Ledger
-from polyculture.cache.prices import Price
+from polyculture.cache.model_facts import Price
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.generate.budget import BudgetedSampling
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
-from polyculture.generate.purse import Purse
+from polyculture.generate.job_budget import JobBudget
 from polyculture.running.layout import store_layout
 from tests.hostile.fault_server import FaultServer, Mode, answer, dumps
 from tests.hostile.modes import MODES, SPENDERS, Does, body
@@ -154,10 +154,10 @@ def test_an_interrupted_run_has_booked_what_was_on_its_way(tmp_path: Path) -> No
 def test_who_leaves_off_pays_for_what_was_on_its_way(tmp_path: Path) -> None:
     with FaultServer(MODES["an honest answer"], latency=0.05) as server:
         ledger = Ledger(tmp_path, 1.0)
-        purse = Purse(ledger, "generate x", lambda: 0.0, lambda _: None, batch=False)
+        job_budget = JobBudget(ledger, "generate x", lambda: 0.0, lambda _: None, batch=False)
         request = Request("a", (Message("user", "prompt"),), Decoding(max_tokens=16), tuple(range(200)))
         with open_engine(ModelSpec("openai:told", {"base_url": server.url})) as engine:
-            answers = BudgetedSampling(engine, Price(100, 1000), purse).sample([request])
+            answers = BudgetedSampling(engine, Price(100, 1000), job_budget).sample([request])
             for _ in range(20):
                 next(answers)
             answers.close()  # type: ignore[attr-defined]

@@ -13,9 +13,8 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.imports import unfinished
 from polyculture.cache.outcome import silent
-from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.run_folder import RunFolder, unfinished_import
 from polyculture.imports.mapping import find_mapping
 from polyculture.imports.readers import find_reader
 from polyculture.imports.record import Record
@@ -225,9 +224,9 @@ def test_an_import_that_was_killed_is_repeated_without_doubles(tmp_path: Path) -
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert unfinished(run).exists()
+    assert unfinished_import(run).exists()
     assert take(run, file) == 600
-    assert not unfinished(run).exists()
+    assert not unfinished_import(run).exists()
     changed = write_lines(tmp_path / "a.jsonl", [*rows, {"text": "Pizza number 600."}])
     assert take(run, changed, add=True) == 1
 

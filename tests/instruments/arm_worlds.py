@@ -1,7 +1,7 @@
 """Worlds of a probe and an arm beside it, whose differences of flattening are known from many studies of each.
 
 A question has a topic, which makes some items likelier; a culture has items of its own. The arm has items of all
-cultures alike ('noise'), the probe's own culture's drawn anew ('words'), or most of the probe's very items ('setting').
+cultures alike ('noise'), the probe's own culture's drawn anew ('words'), or most of the probe's very items ('same').
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class ArmWorld:
 
     apart: float
     leaning: float
-    arm: Literal["noise", "words", "setting"]
+    arm: Literal["noise", "words", "same"]
     questions: int = 60
     cultures: int = 4
     items: int = 60
@@ -75,12 +75,12 @@ WORLDS: Mapping[str, ArmWorld] = {
     "one leans by half, noise; 200 questions": ArmWorld(1, 0.5, "noise", 200),
     "nobody leans, noise; 60 questions": ArmWorld(1, 0, "noise"),
     "one leans by half, a few of the same words; 60 questions": ArmWorld(1, 0.5, "words", arm_items=1),
-    "one leans by half, a setting; 12 questions": ArmWorld(1, 0.5, "setting", 12),
-    "one leans by half, a setting; 25 questions": ArmWorld(1, 0.5, "setting", 25),
-    "one leans by half, a setting; 60 questions": ArmWorld(1, 0.5, "setting"),
-    "one leans by half, a setting; 200 questions": ArmWorld(1, 0.5, "setting", 200),
-    "one leans by half, a setting, items at six layers; 60 questions": ArmWorld(1, 0.5, "setting", layers=6),
-    "14 cultures, 1,000 items, a setting; 60 questions": ArmWorld(1, 0.5, "setting", cultures=14, items=1_000),
+    "one leans by half, the same items; 12 questions": ArmWorld(1, 0.5, "same", 12),
+    "one leans by half, the same items; 25 questions": ArmWorld(1, 0.5, "same", 25),
+    "one leans by half, the same items; 60 questions": ArmWorld(1, 0.5, "same"),
+    "one leans by half, the same items; 200 questions": ArmWorld(1, 0.5, "same", 200),
+    "one leans by half, the same items, items at six layers; 60 questions": ArmWorld(1, 0.5, "same", layers=6),
+    "14 cultures, 1,000 items, the same items; 60 questions": ArmWorld(1, 0.5, "same", cultures=14, items=1_000),
     "14 cultures, 1,000 items, noise; 60 questions": ArmWorld(1, 0.5, "noise", cultures=14, items=1_000),
 }
 

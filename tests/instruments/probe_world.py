@@ -6,19 +6,18 @@ from collections.abc import Callable, Sequence
 from itertools import product
 from typing import Any
 
+from polyculture.cache.folding import fold
 from polyculture.cache.manifest import read_manifest, write_manifest
 from polyculture.cache.parquet import rows_to_table, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import JobShards
 from polyculture.instruments.probe.rows import PROBE_ITEMS, PROBE_QUESTIONS, PROBE_READINGS, PROBES
-from polyculture.instruments.probe.words import fold
 from tests.store_builder import blank
 
 CULTURES = (
     "Algeria", "Assam", "Azerbaijan", "China", "Ethiopia", "Greece", "Indonesia", "Iran", "Mexico", "Northern Nigeria",
     "South Korea", "Spain", "UK", "US",
 )  # fmt: skip
-NO_LAYER = ("text", "unpatched")
 Said = Callable[[str, str, int, int], Sequence[str]]  # arm, culture, question, layer -> items
 
 
@@ -50,7 +49,7 @@ def write_probes(
                 language=language, culture=culture, question_id=ids.format(n), question_key=f"{language} {culture} {n}",
                 arm=arm, status="ok", error=None, answer="an answer", layers=layers,
             ))  # fmt: skip
-            for layer in (0,) if arm in NO_LAYER else range(1, layers + 1):
+            for layer in (0,) if arm == "text" else range(1, layers + 1):
                 items = said(arm, culture, n, layer)
                 found["probe_readings"].append(
                     blank("probe_readings", probe_id=key, layer=layer, text=", ".join(items), tokens=9,

@@ -78,7 +78,7 @@ def test_draws_score_only_what_a_draw_takes(folder: Path) -> None:
     sizes = rows(folder, "SELECT count(DISTINCT entity) FROM scores GROUP BY native")
     assert all(4 < entities <= 8 for (entities,) in sizes)
     numbers = (
-        "SELECT setting, sampled_mean, sampled_deviation FROM bias_intervals WHERE draws = 2 AND drawn = 4 ORDER BY ALL"
+        "SELECT metric, condition, estimate FROM numbers WHERE sizes['draws'] = 2 AND sizes['drawn'] = 4 ORDER BY ALL"
     )
     before = rows(folder, numbers)
     more = polyculture("cbs", "exp.toml", *own, "--draws", "5", "--entities", "6", cwd=folder)

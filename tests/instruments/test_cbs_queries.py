@@ -13,8 +13,8 @@ from polyculture.instruments.cbs.selection import scoring_jobs
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
+from polyculture.running.instrument_calls import ExperimentAsked
 from polyculture.running.layout import store_layout
-from polyculture.running.questions import ExperimentAsked
 from tests.instruments.test_cbs_store import DEMO, MODEL, ToyEngine, score
 from tests.store_builder import StoreBuilder
 from tests.test_docs import blocks

@@ -18,9 +18,6 @@ from tests.polyculture.test_command_line import one_line, polyculture
 EXPERIMENT = """
 name = "likely"
 models = ["openai:none"]
-languages = ["en"]
-topics = ["food"]
-countries = ["JP"]
 """
 CONTEXTS = "language,culture,type,setting,context\nsw,Swahili,food,grounded,Jana tulikula [MASK]\n"
 ENTITIES = """language,culture,type,entity

@@ -19,8 +19,7 @@ from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.tokens.rows import VOCABULARY_SHARES, CountedVocabulary
 from polyculture.reports.report import write_report
-from polyculture.running.layout import store_layout
-from polyculture.running.report_sections import report_sections
+from polyculture.running.layout import report_sections, store_layout
 from tests.instruments.test_cbs_store import DEMO
 from tests.report_instruments import add_made_up, score, write_own
 
@@ -90,8 +89,8 @@ def test_the_heat_map_has_every_score_with_its_interval(run: RunFolder, page: st
     cells = [re.findall(r"<td[^>]*>([^<]*)(?:<small>([^<]*)</small>)?", cells) for _, cells in rows]
     with open_store(run, store_layout()) as store:
         known = store.sql(
-            "SELECT estimate, low, high FROM bias_intervals WHERE metric = 'cbs' AND rule = 'sum' "
-            "AND setting = 'grounded' AND culture IS NOT NULL ORDER BY model, culture, entity_type NULLS LAST"
+            "SELECT estimate, low, high FROM numbers WHERE metric = 'cbs' AND method = 'sum' "
+            "AND condition = 'grounded' AND country <> '*' ORDER BY model, country, nullif(topic, '*') NULLS LAST"
         ).fetchall()
     shown = [cell for row in cells for cell in row]
     assert len(shown) == len(known) == 12  # food, names, all types
@@ -131,8 +130,8 @@ def test_scores_stand_against_the_share_of_the_vocabulary_by_the_widest_reading(
     ]
     with open_store(run, store_layout()) as store:
         known = store.sql(
-            "SELECT estimate FROM bias_intervals WHERE metric = 'cbs' AND rule = 'sum' "
-            "AND entity_type IS NULL AND culture IS NOT NULL ORDER BY setting, model, culture"
+            "SELECT estimate FROM numbers WHERE metric = 'cbs' AND method = 'sum' "
+            "AND topic = '*' AND country <> '*' ORDER BY condition, model, country"
         ).fetchall()
     heights = [float(point[3]) for points in found for point in points]
     assert heights == pytest.approx([estimate for (estimate,) in known], abs=0.0051)

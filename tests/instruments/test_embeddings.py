@@ -27,8 +27,7 @@ from polyculture.instruments.embeddings.separation import (
     separation,
 )
 from polyculture.reports.report import write_report
-from polyculture.running.layout import store_layout
-from polyculture.running.report_sections import report_sections
+from polyculture.running.layout import report_sections, store_layout
 from tests.instruments.test_cbs_command import EXPERIMENT
 from tests.instruments.test_cbs_store import DEMO
 from tests.polyculture.test_command_line import one_line, polyculture

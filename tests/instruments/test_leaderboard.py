@@ -14,14 +14,17 @@ from scipy.stats import spearmanr
 
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import Table
-from polyculture.cache.manifest import Manifest, write_manifest
+from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
+from polyculture.cache.numbers import inputs_of, write_numbers
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.generate.engines.base import Scored, ScoreRequest, TokenScore
 from polyculture.instruments.cbs.bias import HALF, placements
+from polyculture.instruments.cbs.layout import MEASURE
 from polyculture.instruments.cbs.measure import measure_bias
-from polyculture.instruments.cbs.rows import BIAS_INTERVALS, BiasInterval
+from polyculture.instruments.cbs.numbers import numbers_of
+from polyculture.instruments.cbs.rows import BiasInterval
 from polyculture.instruments.cbs.selection import scoring_jobs
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import MaskedContext
@@ -29,8 +32,7 @@ from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.swaps.rows import SWAP_INTERVALS, SwapInterval
 from polyculture.reports.report import write_report
-from polyculture.running.layout import store_layout
-from polyculture.running.report_sections import report_sections
+from polyculture.running.layout import report_sections, store_layout
 from tests.instruments.test_cbs_store import DEMO, MODEL, SPEC, ToyEngine
 from tests.polyculture.test_command_line import polyculture
 from tests.steps import score_job
@@ -69,6 +71,18 @@ def write(run: RunFolder, table: Table[Any], row: Any, limits: Sequence[Limits])
     write_parquet(objects_to_table(table, rows), run.table(table.name))
 
 
+def write_scores(run: RunFolder, limits: Sequence[Limits], *rows: BiasInterval) -> None:
+    """A score of each of the first models, and further `rows`."""
+    manifest = read_manifest(run.manifest)
+    assert manifest
+    scores = [
+        replace(CBS, model=model, low=low, estimate=estimate, high=high)
+        for model, (low, estimate, high) in zip(MODELS, limits, strict=False)
+    ]
+    inputs = inputs_of(run, manifest, MEASURE)
+    write_numbers(run, MEASURE.name, [number for row in (*scores, *rows) for number in numbers_of(row, inputs)])
+
+
 def ranks(run: RunFolder) -> dict[str, tuple[int, int]]:
     with open_store(run, store_layout()) as store:
         found = store.sql("SELECT model, rank_low, rank_high FROM leaderboard").fetchall()
@@ -76,13 +90,13 @@ def ranks(run: RunFolder) -> dict[str, tuple[int, int]]:
 
 
 def test_ranks_leave_open_what_the_intervals_leave_open(run: RunFolder) -> None:
-    write(run, BIAS_INTERVALS, CBS, [(0.1, 0.2, 0.3), (0.25, 0.4, 0.5), (0.45, 0.5, 0.6), (0.7, 0.8, 0.9)])
+    write_scores(run, [(0.1, 0.2, 0.3), (0.25, 0.4, 0.5), (0.45, 0.5, 0.6), (0.7, 0.8, 0.9)])
     a, b, c, d = MODELS
     assert ranks(run) == {a: (1, 2), b: (1, 3), c: (2, 3), d: (4, 4)}
 
 
 def test_a_model_without_an_interval_is_tied_with_all(run: RunFolder) -> None:
-    write(run, BIAS_INTERVALS, CBS, [(0.1, 0.2, 0.3), (None, 0.9, None), (0.4, 0.5, 0.6)])
+    write_scores(run, [(0.1, 0.2, 0.3), (None, 0.9, None), (0.4, 0.5, 0.6)])
     assert ranks(run) == {MODELS[0]: (1, 2), MODELS[1]: (1, 3), MODELS[2]: (2, 3)}
 
 
@@ -105,12 +119,12 @@ def test_neutral_contexts_and_corpora_have_no_board(run: RunFolder) -> None:
         replace(CBS, model="ngram:wiki:smoothed"),
         replace(CBS, model=MODELS[1]),
     ]
-    write_parquet(objects_to_table(BIAS_INTERVALS, rows), run.table("bias_intervals"))
+    write_scores(run, [], *rows)
     assert ranks(run) == {MODELS[1]: (1, 1)}
 
 
 def test_the_command_and_the_report_show_a_board(run: RunFolder, tmp_path: Path) -> None:
-    write(run, BIAS_INTERVALS, CBS, [(0.1, 0.2, 0.3), (0.25, 0.4, 0.5), (0.45, 0.5, 0.6), (0.7, 0.8, 0.9)])
+    write_scores(run, [(0.1, 0.2, 0.3), (0.25, 0.4, 0.5), (0.45, 0.5, 0.6), (0.7, 0.8, 0.9)])
     models = ", ".join(f'"{model}"' for model in MODELS)
     experiment = f'name = "boards"\nmodels = [{models}]\nlanguages = ["en"]\ntopics = ["food"]\ncountries = ["JP"]\n'
     (tmp_path / "exp.toml").write_text(experiment, encoding="utf-8")
@@ -171,7 +185,7 @@ def test_the_report_shows_boards_of_two_models_or_more(run: RunFolder) -> None:
 
 
 def test_a_report_of_scores_whose_likelihoods_are_gone(run: RunFolder) -> None:
-    write(run, BIAS_INTERVALS, CBS, [(0.1, 0.2, 0.3), (0.25, 0.4, 0.5)])  # TypeError: no count of what failed
+    write_scores(run, [(0.1, 0.2, 0.3), (0.25, 0.4, 0.5)])  # TypeError: no count of what failed
     page = write_report(run, layout=store_layout(), sections=report_sections()).read_text(encoding="utf-8")
     assert 'id="leaderboards"' in page
     assert 'id="probable"' not in page

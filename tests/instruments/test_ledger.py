@@ -10,12 +10,12 @@ from typing import Any
 import duckdb
 import pytest
 
-from polyculture.cache.core import CORE
 from polyculture.cache.identity import content_id
 from polyculture.cache.layout import compose
 from polyculture.cache.manifest import Manifest, write_manifest
 from polyculture.cache.parquet import write_parquet
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import CORE
 from polyculture.cache.store import open_store
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.instruments.cbs.camel_draws import CamelDraws

@@ -37,9 +37,6 @@ MODEL = "openai:lab/toy_1"
 EXPERIMENT = """
 name = "paper"
 models = ["openai:lab/toy_1"]
-languages = ["en"]
-topics = ["food"]
-countries = ["JP"]
 [options.openai]
 base_url = "http://127.0.0.1:1"
 """

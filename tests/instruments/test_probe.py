@@ -16,18 +16,17 @@ from polyculture.cache.store import open_store
 from polyculture.generate.engines import PATCHING, Completion, Decoding, Message, ModelSpec, Request, open_engine
 from polyculture.generate.engines.models import OneModel
 from polyculture.generate.engines.patching import AnswerStates, Continuation, Inspection, Patch, StatesRequest
-from polyculture.instruments.probe.asking import HOUSE, OTHERS, ProbeJob, ProbeRules, read_inspection
+from polyculture.instruments.probe.asking import HOUSE, ProbeJob, ProbeRules, read_inspection
 from polyculture.instruments.probe.flattening import flattening
 from polyculture.instruments.probe.measure_arms import beside
 from polyculture.instruments.probe.questions import read_questions
 from polyculture.instruments.probe.rows import ReadingRow
 from polyculture.instruments.probe.splitting import echo_of, split_items
 from polyculture.instruments.probe.step import ProbingStep
-from polyculture.instruments.probe.vectors import noise, vectors
+from polyculture.instruments.probe.vectors import noise
 from polyculture.instruments.probe.words import content_words, word_rule
 from polyculture.reports.report import write_report
-from polyculture.running.layout import store_layout
-from polyculture.running.report_sections import report_sections
+from polyculture.running.layout import report_sections, store_layout
 from tests.polyculture.test_command_line import one_line, polyculture
 from tests.tiny_models import save_causal, save_masked
 
@@ -62,15 +61,15 @@ def folder(tmp_path: Path) -> Path:
 
 def test_probes_every_layer_under_every_arm_and_nothing_twice(folder: Path) -> None:
     words = ("probe", "exp.toml", "--questions", "open.tsv", "--control", "noise", "--control", "text")
-    first = polyculture(*words, "--control", "unpatched", *QUICK, cwd=folder)
+    first = polyculture(*words, *QUICK, cwd=folder)
     assert first.returncode == 0, first.stderr
-    assert "12 done, 0 of them before, 0 failed" in first.stderr
+    assert "9 done, 0 of them before, 0 failed" in first.stderr
     again = polyculture(*words, *QUICK, cwd=folder)
     assert "done" not in again.stderr  # the model is not even opened
     with open_store(RunFolder(folder / "runs" / "inside"), store_layout()) as store:
         count = "SELECT arm, count(DISTINCT r.probe_id), count(*), min(layer), max(layer) FROM probe_readings AS r"
         arms = store.sql(f"{count} JOIN probes USING (probe_id) GROUP BY arm ORDER BY arm").fetchall()
-        expected = [("noise", 9, 36, 1, 4), ("patched", 9, 36, 1, 4), ("text", 9, 9, 0, 0), ("unpatched", 9, 9, 0, 0)]
+        expected = [("noise", 9, 36, 1, 4), ("patched", 9, 36, 1, 4), ("text", 9, 9, 0, 0)]
         assert arms == expected
         assert store.sql("SELECT DISTINCT status, layers, word_rule FROM probes").fetchall() == [
             ("ok", 4, word_rule("en"))
@@ -186,48 +185,39 @@ def test_items_are_filtered_scored_and_shown(folder: Path, monkeypatch: pytest.M
     assert "probe" in planned.stdout
 
 
-def test_arms_lend_vectors_and_choose_otherwise(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_arm_lends_vectors_of_the_same_topic_and_another_culture(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from polyculture.generate.engines.transformers.engine import TransformersEngine
 
-    prompts: set[str] = set()
-
-    def say(_: Any, inspection: Inspection, patches: Iterable[Patch]) -> Iterator[Continuation]:
-        prompts.add(inspection.prompt)
+    def say(_: Any, __: Inspection, patches: Iterable[Patch]) -> Iterator[Continuation]:
         return (Continuation(one.patch_id, SAID[n % 4], 9, "line", "told") for n, one in enumerate(patches))
 
     monkeypatch.setattr(TransformersEngine, "continue_patched", say)
     lines = [f"q{n}\t{one}\ten\tT{n % 2}\tWhat is dish {n} in {one}?" for n in range(5) for one in CULTURES]
     header = "question_id\tculture\tlanguage\ttopic\tquestion"
     (folder / "open.tsv").write_text("\n".join([header, *lines, "q9\tIran\ten\t\tWho?"]) + "\n", encoding="utf-8")
-    arms = [f"--control={name}" for name in ("other-culture", "other-topic")]
-    arms += [f"--setting={name}" for name in ("mean", "rescaled", "inspection-2")]
-    done = polyculture("probe", "exp.toml", "--questions", "open.tsv", *arms, *QUICK, cwd=folder)
+    words = ("probe", "exp.toml", "--questions", "open.tsv", "--control=other-culture", *QUICK)
+    done = polyculture(*words, cwd=folder)
     assert done.returncode == 4, done.stderr  # the question without a topic can be lent nothing
-    assert len(prompts) == 2
-    assert "probe controls: not run: noise, text, unpatched" in done.stderr
-    assert "Controls and settings beside the probe" in done.stdout
+    assert "probe controls: not run: noise, text" in done.stderr
+    assert "Controls beside the probe" in done.stdout
     listed = polyculture("table", "arms_beside", "exp.toml", "--format", "csv", cwd=folder).stdout
-    assert listed.count("fewer than 12 questions") == 5
+    assert listed.count("fewer than 12 questions") == 1
     with open_store(RunFolder(folder / "runs" / "inside"), store_layout()) as store:
         lent = store.sql(
-            "SELECT p.arm, p.culture, q.topic, of.culture, of.topic FROM probes AS p JOIN probe_questions AS q "
+            "SELECT p.culture, q.topic, of.culture, of.topic FROM probes AS p JOIN probe_questions AS q "
             "USING (question_key) JOIN probe_questions AS of ON p.vector_of = of.question_key WHERE p.status = 'ok'"
         ).fetchall()
-        assert len(lent) == 30
-        for arm, culture, topic, other, another in lent:
-            assert (culture == other, topic == another) == ((False, True) if arm == "other-culture" else (True, False))
-        failed = "SELECT arm, error FROM probes WHERE status = 'failed' AND arm LIKE 'other%' ORDER BY arm"
-        assert [row[0] for row in store.sql(failed).fetchall()] == ["other-culture", "other-topic"]
-        assert "no question of the table can lend it a vector" in store.sql(failed).fetchall()[0][1]
-        assert {row[0] for row in store.sql("SELECT DISTINCT arm FROM probe_arms").fetchall()} == {
-            arm.partition("=")[2] for arm in arms
-        }
-        arms_read = store.sql("SELECT DISTINCT arm FROM probe_readings JOIN probes USING (probe_id)").fetchall()
-        assert len(arms_read) == 6
+        assert len(lent) == 15
+        assert all(culture != other and topic == another for culture, topic, other, another in lent)
+        ((arm, error),) = store.sql("SELECT arm, error FROM probes WHERE status = 'failed'").fetchall()
+        assert arm == "other-culture"
+        assert "no question of the table can lend it a vector" in error
     without = write_questions(folder)
     without.write_text(without.read_text(encoding="utf-8").replace("\tFood\t", "\t\t"), encoding="utf-8")
-    said = one_line(polyculture("probe", "exp.toml", "--questions", without, "--control=other-topic", cwd=folder))
-    assert "has no topics, by which other-topic choose vectors" in said
+    said = one_line(polyculture("probe", "exp.toml", "--questions", without, "--control=other-culture", cwd=folder))
+    assert "has no topics, by which other-culture chooses vectors" in said
 
 
 def test_an_arm_beside_the_probe() -> None:
@@ -248,20 +238,10 @@ def test_an_arm_beside_the_probe() -> None:
     assert turned.spearman == pytest.approx(spearmanr(*scores).statistic)
 
 
-def test_vectors_of_settings() -> None:
-    states = np.array([[3.0, 4.0], [0.0, 2.0]], np.float32)
-    found, own = AnswerStates("q", states, tokens=4), np.array([[0.0, 10.0], [1.0, 0.0]], np.float32)
-    assert vectors("mean", found, "ab" * 8, 1) == pytest.approx(states / 4)
-    assert vectors("rescaled", found, "ab" * 8, 1, own) == pytest.approx(np.array([[6.0, 8.0], [0.0, 1.0]]))
-    for arm in ("patched", "other-topic", "inspection-2"):
-        assert vectors(arm, found, "ab" * 8, 1) == pytest.approx(states)  # type: ignore[arg-type]
-
-
-def test_our_texts_to_continue_name_no_culture() -> None:
+def test_our_text_to_continue_names_no_culture() -> None:
     names = {"korea", "iran", "mexico", "spain", "china", "india", "uk", "us", "america", "africa", "europe"}
-    texts = [read_inspection(file, 4).prompt for file in (HOUSE, *OTHERS.values())]
-    assert len(set(texts)) == 3
-    assert not {word.strip(",:.").casefold() for text in texts for word in text.split()} & names
+    words = read_inspection(HOUSE, 4).prompt.split()
+    assert not {word.strip(",:.").casefold() for word in words} & names
 
 
 def test_what_is_wrong_is_one_line(folder: Path) -> None:
@@ -377,10 +357,6 @@ class Small:
     def continue_texts(self, texts: Iterable[tuple[str, str]], max_tokens: int) -> Iterator[Continuation]:
         for name, _ in texts:
             yield Continuation(name, "", 0, "window", f"small {max_tokens}")
-
-    def placeholder_states(self, inspection: Inspection) -> Any:
-        assert inspection.placeholder
-        return np.ones((2, 4), np.float32)
 
     def continue_patched(self, inspection: Inspection, patches: Iterable[Patch]) -> Iterator[Continuation]:
         assert inspection.placeholder

@@ -22,9 +22,6 @@ MINUTES = 20  # of two cores
 EXPERIMENT = """
 name = "inside"
 models = ["transformers:{model}"]
-languages = ["en"]
-topics = ["food"]
-countries = ["JP"]
 [options.transformers]
 device = "cpu"
 batch_size = 32

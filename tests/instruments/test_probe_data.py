@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-import duckdb
 import pyarrow.parquet as pq
 import pytest
 from openpyxl import Workbook
 
-import polyculture.instruments.probe as probe
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.parquet import objects_to_table
 from polyculture.cache.run_folder import RunFolder
@@ -187,27 +185,6 @@ def test_a_command_asks_a_part_of_published_questions_and_keeps_what_people_said
     assert "serves no language that is asked" in one_line(wrong)
     both = polyculture(*words, "--questions", "open.tsv", cwd=tmp_path)
     assert "either --questions or --data" in one_line(both)
-
-
-def test_flattening_between_levels_and_regions_is_the_mean_of_its_pairs() -> None:
-    with duckdb.connect() as store:
-        store.execute("CREATE TABLE probe_questions (dataset VARCHAR, culture VARCHAR, region VARCHAR, level VARCHAR, "
-                      "question_id VARCHAR)")  # fmt: skip
-        places = [("A", "Asia", "high"), ("B", "Asia", "high"), ("C", "Africa", "low"), ("D", None, None)]
-        store.executemany("INSERT INTO probe_questions VALUES ('d', ?, ?, ?, 'q1')", places)
-        store.execute("CREATE TABLE flattening AS SELECT 'm' AS model, 'd' AS dataset, 'en' AS language, "
-                      "'patched' AS arm, 'none' AS filter, 'string' AS key, 1 AS minimum, one.culture, "
-                      "other.culture AS toward, "
-                      "ascii(other.culture)::DOUBLE AS score, 0.5 AS share FROM probe_questions AS one, "
-                      "probe_questions AS other WHERE one.culture <> other.culture")  # fmt: skip
-        store.execute((Path(probe.__file__).parent / "groups.sql").read_text(encoding="utf-8"))
-        found = store.sql("SELECT grouping, culture_group, toward_group, pairs, mean_score FROM flattening_groups "
-                          "ORDER BY ALL").fetchall()  # fmt: skip
-    assert found == [
-        ("level", "high", "high", 2, 65.5), ("level", "high", "low", 2, 67.0), ("level", "low", "high", 2, 65.5),
-        ("region", "Africa", "Asia", 2, 65.5), ("region", "Asia", "Africa", 2, 67.0),
-        ("region", "Asia", "Asia", 2, 65.5),
-    ]  # fmt: skip
 
 
 def test_questions_of_an_earlier_version_stay_readable(tmp_path: Path) -> None:

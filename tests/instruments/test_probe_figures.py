@@ -28,7 +28,6 @@ from polyculture.instruments.probe.measure import measure_flattening
 from polyculture.instruments.probe.measure_arms import measure_arms
 from polyculture.instruments.probe.rows import PROBE_FLATTENING, FlatteningRow
 from polyculture.instruments.probe.sankey import sankey, split_at_mean
-from polyculture.instruments.probe.together_rows import PROBE_LINKS, ItemLink
 from polyculture.reports.figures.chart import Mark
 from polyculture.reports.names import Names
 from polyculture.reports.reading import read_store
@@ -151,7 +150,7 @@ def test_a_section_draws_maps_flows_and_layers(tmp_path: Path) -> None:
         else page[page.index('id="layers"') :]
     )
     assert part.count('class="heat still"') == 4  # F, its shares, and those of two controls
-    assert "<summary>Other arms, as shares</summary>" in part
+    assert "<summary>Controls, as shares</summary>" in part
     assert "control: noise of the same length" in part
     assert re.search(r"\d+ of 12 pairs", part)
     (flow, *_) = re.findall(r'href="#(layers-0-\d)" aria-label="([^"]+)"', part)
@@ -160,9 +159,7 @@ def test_a_section_draws_maps_flows_and_layers(tmp_path: Path) -> None:
     assert "Algeria, 25 %" in part or "Algeria, 26 %" in part or "Algeria, 24 %" in part
     assert "items kept per text: " in part
     assert "No control was run beside it" not in part
-    assert (
-        part.count("Controls not run beside it: unpatched, other-culture, other-topic.") == 1
-    )  # no row of `probe_arms` was measured
+    assert part.count("Controls not run beside it: other-culture.") == 1  # no row of `probe_arms` was measured
 
 
 def test_pairs_without_an_interval_say_why(tmp_path: Path) -> None:
@@ -183,36 +180,9 @@ def test_pairs_without_an_interval_say_why(tmp_path: Path) -> None:
     assert "no interval: the same in all halves; by chance" in part
 
 
-def test_scores_by_linked_item_are_groups_of_their_own(tmp_path: Path) -> None:
-    """Two languages share items, not strings: together they are a group that says what it leaves out, the last one."""
-    run = StoreBuilder(tmp_path).write()
-    chance = np.random.default_rng(1)
-
-    def said(arm: str, culture: str, question: int, layer: int) -> Sequence[str]:
-        return [f"dish {n}" for n in chance.integers(6, size=3)] + ["thing"]
-
-    write_probes(run, said, languages=("en", "ko"), cultures=CULTURES[:3], questions=12, layers=1)
-    links = [
-        ItemLink(language, "food", f"dish {n}", f"dish {n}", "food", "dish", "linked", f"Q{n}", "label", 0.9)
-        for language, n in product(("en", "ko"), range(6))
-    ]
-    write_parquet(objects_to_table(PROBE_LINKS, links), run.table(PROBE_LINKS.name))
-    assert {row.key for row in measure_flattening(run, 1, 9, 1)} == {"string"}
-    rows = measure_flattening(run, 1, 9, 1, "item")
-    assert {(row.key, row.language, row.left_out) for row in rows} == {
-        ("string", "en", None), ("string", "ko", None), ("item", "en", 36), ("item", "ko", 36), ("item", "en + ko", 72),
-    }  # fmt: skip
-    part = page_of(run).partition('id="layers"')[2]
-    titles = re.findall(r'<h3 dir="auto">([^<]+)</h3>', part)
-    assert [title.endswith("by item of Wikidata") for title in titles] == [False, False, True, True, True]
-    assert "English and Korean" in titles[3]
-    assert "72 occurrences without a link are left out" in part
-    assert "Controls are not linked" in part
-
-
 def test_arms_stand_beside_the_scores_with_what_is_missing(tmp_path: Path) -> None:
-    """A setting, a control without layers, and one of whose items nothing is left, with intervals or the reason."""
-    arms = ("patched", "text", "noise", "mean", "unpatched")
+    """A control with layers, one without, and one of whose items nothing is left, with intervals or the reason."""
+    arms = ("patched", "text", "noise", "other-culture")
     words = words_of(1)
 
     def said(arm: str, culture: str, question: int, layer: int) -> Sequence[str]:
@@ -224,30 +194,29 @@ def test_arms_stand_beside_the_scores_with_what_is_missing(tmp_path: Path) -> No
         measure_flattening(run, 1, 9, 1)
         rows = {row.arm: row for row in measure_arms(run, 1, 19, 1)}
         assert rows["noise"].not_compared == "the filter keeps no item of this arm"
-        assert (rows["mean"].no_interval is None) == (questions == 12)
-        limits = (rows["mean"].difference_low, rows["mean"].share_difference_high, rows["mean"].spearman_low)
+        lent = rows["other-culture"]
+        assert (lent.no_interval is None) == (questions == 12)
+        limits = (lent.difference_low, lent.share_difference_high, lent.spearman_low)
         assert (None in limits) == (questions == 4)
         part = page_of(run).partition('id="layers"')[2]
         body = unescape(part[part.index(">Arm<") : part.index("</table>", part.index(">Arm<"))])
         lines = dict(re.findall(r'<tr>\s*<th scope="row">([^<]+)</th>(.*?)</tr>', body, re.DOTALL))
-        assert list(lines) == [
-            section_texts(TEXTS).words["arms"][arm] for arm in ("noise", "text", "unpatched", "mean")
-        ]
+        assert list(lines) == [section_texts(TEXTS).words["arms"][arm] for arm in ("noise", "text", "other-culture")]
         assert "Not compared: the filter keeps no item of this arm" in lines["control: noise of the same length"]
         assert "compare shares" in lines["control: the answer's words as text"]
-        setting = lines["setting: the mean of the states"]
-        told = f"{rows['mean'].difference:+.1f}".replace("-", "\u2212")
-        assert told in setting
-        assert ("fewer than 12 questions" in setting) == (questions == 4)
-        assert len(re.findall(r"<small>[+\u2212]?[\d.]+ to", setting)) == (3 if questions == 12 else 0)
-        assert "Controls not run beside it: other-culture, other-topic." in part
+        line = lines[section_texts(TEXTS).words["arms"]["other-culture"]]
+        told = f"{lent.difference:+.1f}".replace("-", "\u2212")
+        assert told in line
+        assert ("fewer than 12 questions" in line) == (questions == 4)
+        assert len(re.findall(r"<small>[+\u2212]?[\d.]+ to", line)) == (3 if questions == 12 else 0)
+        assert "Controls not run beside it" not in part
 
 
 def test_a_page_of_many_models_and_cultures_stays_a_file_to_mail(tmp_path: Path) -> None:
     """14 cultures, 5 models, 2 languages, 4 arms: what is not drawn is counted."""
     builder = StoreBuilder(tmp_path, models=[f"maker:model-{n}" for n in range(5)])
     run = builder.write()
-    languages, arms = ("en", "zh"), ("patched", "noise", "text", "unpatched")
+    languages, arms = ("en", "zh"), ("patched", "noise", "text", "other-culture")
     write_probes(run, words_of(2), builder.models, languages, questions=1, layers=32)
     chance = np.random.default_rng(1)
     pairs = list(permutations(CULTURES, 2))

@@ -49,13 +49,13 @@ def brute_force(counts: Counts, minimum: int = 1) -> dict[tuple[int, int], tuple
 
 
 def store(units: Iterable[tuple[str, Counts]]) -> duckdb.DuckDBPyConnection:
-    """The view over `probe_keyed`, where a unit is told apart by its language."""
+    """The view over `probe_kept`, where a unit is told apart by its language."""
     connection = duckdb.connect()
-    connection.execute(f"CREATE TABLE probe_keyed ({COLUMNS}, key VARCHAR, culture VARCHAR, item_key VARCHAR)")
+    connection.execute(f"CREATE TABLE probe_kept ({COLUMNS}, culture VARCHAR, item_key VARCHAR)")
     for language, counts in units:
         for k, y in product(range(counts.shape[0]), range(counts.shape[1])):
             connection.execute(
-                "INSERT INTO probe_keyed SELECT 'm', 'd', ?, 'patched', 'paper', 'string', ?, ? FROM range(?)",
+                "INSERT INTO probe_kept SELECT 'm', 'd', ?, 'patched', 'paper', ?, ? FROM range(?)",
                 [language, f"c{y}", f"i{k}", int(counts[k][y])],
             )
     connection.execute(VIEW.read_text(encoding="utf-8"))
@@ -97,65 +97,6 @@ def test_languages_never_meet() -> None:
     alone = store([("en", BY_HAND)]).execute(query).fetchall()
     assert store([("en", BY_HAND), ("es", BY_HAND[::-1])]).execute(query).fetchall() == alone
     assert len(alone) == 12
-
-
-def linked_store() -> duckdb.DuckDBPyConnection:
-    """The case by hand in two languages: the first culture in English, the second in Korean, the third in both.
-
-    Each language has strings of its own for an item. One string has no link, one is ambiguous, one echoes the prompt.
-    """
-    connection = duckdb.connect()
-    connection.execute(f"CREATE TABLE probe_kept ({COLUMNS}, culture VARCHAR, question_id VARCHAR, item_key VARCHAR)")
-    connection.execute(
-        f"CREATE TABLE probe_judged ({COLUMNS}, culture VARCHAR, question_id VARCHAR, layer INT, item_key VARCHAR, "
-        "echo VARCHAR, kept BOOLEAN)"
-    )
-    connection.execute("CREATE TABLE probe_questions (dataset VARCHAR, language VARCHAR, culture VARCHAR, "
-                       "question_id VARCHAR, topic VARCHAR)")  # fmt: skip
-    connection.execute("CREATE TABLE probe_links (language VARCHAR, question_topic VARCHAR, item_key VARCHAR, "
-                       "status VARCHAR, qid VARCHAR)")  # fmt: skip
-    told = [(language, culture, f"{language} {k}", None, int(BY_HAND[k][int(culture[1])]))
-            for language, culture in (("en", "c0"), ("ko", "c1"), ("en", "c2")) for k in range(3)]  # fmt: skip
-    told += [("en", "c0", "nonsense", None, 5), ("en", "c0", "mercury", None, 2), ("ko", "c1", "ko 0", "prompt", 7)]
-    moved = ("en", "c2", "en 1", None, 3)  # one of its three occurrences stands in the other language
-    told[told.index(moved)] = ("en", "c2", "en 1", None, 2)
-    told.append(("ko", "c2", "ko 1", None, 1))
-    for language, culture, item, echo, many in told:
-        connection.execute(
-            "INSERT INTO probe_judged SELECT 'm', 'd', ?, 'patched', 'none', ?, 'q', 1, ?, ?, TRUE FROM range(?)",
-            [language, culture, item, echo, many],
-        )
-    connection.execute("INSERT INTO probe_kept SELECT * EXCLUDE (layer, echo, kept) FROM probe_judged")
-    connection.execute(
-        "INSERT INTO probe_questions SELECT DISTINCT dataset, language, culture, 'q', 'Food' FROM probe_judged"
-    )
-    for language, k in product(("en", "ko"), range(3)):
-        connection.execute(
-            "INSERT INTO probe_links VALUES (?, 'Food', ?, 'linked', ?)", [language, f"{language} {k}", f"Q{k}"]
-        )
-    connection.execute("INSERT INTO probe_links VALUES ('en', 'Food', 'mercury', 'ambiguous', 'Q9')")
-    for file in (VIEW.with_name("keys.sql"), VIEW):
-        connection.execute(file.read_text(encoding="utf-8"))
-    return connection
-
-
-def test_languages_meet_where_items_are_linked() -> None:
-    """By strings no language has three cultures; by items both together are the case by hand."""
-    connection = linked_store()
-    rows = connection.execute(
-        "SELECT language, key, culture, toward, score, total, cultures FROM flattening WHERE minimum = 1"
-    ).fetchall()
-    assert {row[:2] + row[6:] for row in rows} == {("en + ko", "item", "c0, c1, c2")}
-    scores = {row[2:4]: row[4:6] for row in rows}
-    assert scores["c0", "c1"] == pytest.approx((25 / 21, 25 / 21))
-    assert scores["c1", "c0"] == pytest.approx((4 / 21, 4 / 21))
-    assert [scores[pair][0] for pair in (("c0", "c2"), ("c2", "c0"), ("c1", "c2"), ("c2", "c1"))] == [0, 0, 0, 0]
-    left_out = (
-        "SELECT language, unlinked, count(*) FROM probe_linked WHERE unlinked IS NOT NULL GROUP BY ALL ORDER BY ALL"
-    )
-    assert connection.execute(left_out).fetchall() == [
-        ("en", "ambiguous", 2), ("en", "not looked up", 5), ("ko", "repeats the prompt", 7),
-    ]  # fmt: skip
 
 
 matrices = st.tuples(st.integers(1, 6), st.integers(3, 5)).flatmap(
@@ -272,7 +213,9 @@ def test_halves_of_questions() -> None:
         assert all(np.isnan(end).all() for end in student(np.array([alike]), np.full((9, 1), alike), 12))
 
 
-@pytest.mark.parametrize("where", ["equal cultures, noise; 12 questions", "one leans by half, a setting; 25 questions"])
+@pytest.mark.parametrize(
+    "where", ["equal cultures, noise; 12 questions", "one leans by half, the same items; 25 questions"]
+)
 def test_intervals_of_arms_hold_the_truth(where: str) -> None:
     """Draws with replacement hold 100 % of cultures that are equal; `bench.coverage --only arms` has all worlds."""
     held = tried(WORLDS[where], 40, resamples=49, worlds=1)

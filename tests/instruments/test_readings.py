@@ -238,7 +238,7 @@ def test_the_commands_choose_the_papers_rows_and_say_what_is_lacking(folder: Pat
     assert [line["switch"].partition(":")[0] for line in lines[:3]] == ["CAMeL", "rows", "entities"]
     assert "rows: rows as published -> each row once, names of one side" in lines[1]["switch"]
     assert [line["lacking"] for line in lines[:2]] == ["1 of 7 contexts and 2 of 15 entities not scored", ""]
-    [(whole,)] = rows(folder, "SELECT estimate FROM bias_intervals WHERE rule = 'sum' AND metric = 'cbs' AND entity_type IS NULL AND language = 'ja'")  # fmt: skip  # noqa: E501
+    [(whole,)] = rows(folder, "SELECT estimate FROM numbers WHERE method = 'sum' AND metric = 'cbs' AND topic = '*' AND language = 'ja'")  # fmt: skip  # noqa: E501
     assert float(lines[-1]["cbs"]) == pytest.approx(float(whole), abs=1e-6)
     report = polyculture("report", "exp.toml", "--paper", "camel", "--data", "own", cwd=folder)
     assert report.returncode == 0, report.stderr

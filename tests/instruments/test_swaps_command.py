@@ -15,17 +15,13 @@ import pytest
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.reports.report import write_report
-from polyculture.running.layout import store_layout
-from polyculture.running.report_sections import report_sections
+from polyculture.running.layout import report_sections, store_layout
 from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
 from tests.servers import Reply, StubServer
 
 EXPERIMENT = """
 name = "swapped"
 models = ["openai:stub"]
-languages = ["en"]
-topics = ["food"]
-countries = ["JP"]
 {limit}
 [prices."openai:stub"]
 input = 100

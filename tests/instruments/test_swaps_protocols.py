@@ -14,7 +14,7 @@ from polyculture.cache.errors import DataSetError
 from polyculture.instruments.swaps import reading
 from polyculture.instruments.swaps.asked_prompts import worded
 from polyculture.instruments.swaps.instrument import NerOptions, QaOptions, SentimentOptions
-from polyculture.instruments.swaps.presets import preset_names, preset_prompts
+from polyculture.instruments.swaps.presets import preset_prompts
 from polyculture.instruments.swaps.prompts import PROMPTS, read_prompts
 from polyculture.instruments.swaps.sentiment import read_label
 from polyculture.instruments.swaps.text import AnswerError
@@ -108,7 +108,6 @@ def test_a_preset_in_the_experiment_file_is_read_and_its_options_override(tmp_pa
 
 
 def test_presets_set_what_the_papers_say() -> None:
-    assert preset_names() == ("camel", "camellia")
     for options in (SentimentOptions, QaOptions, NerOptions):
         camellia, camel = (options.model_validate({"preset": name}) for name in ("camellia", "camel"))
         assert (camellia.draws, camel.draws) == (3, 5)
@@ -242,11 +241,11 @@ def test_strict_match_stands_beside_the_normalised_one_and_wordings_are_named(
         ("ramen", "The RAMEN!", 1, 0, 0),
         ("takoyaki", "food", 0, 0, 1),
     ]
-    rates = "SELECT side, estimate FROM {} WHERE entity_type = 'food' AND metric LIKE '%accuracy' ORDER BY ALL"
+    rates = "SELECT side, estimate FROM swap_intervals WHERE entity_type = 'food' AND metric = '{}' ORDER BY ALL"
     normalised = [("difference", pytest.approx(2 / 3 - 1 / 2)), ("native", pytest.approx(2 / 3)), ("western", 0.5)]
     strict = [("difference", pytest.approx(1 / 3 - 1 / 2)), ("native", pytest.approx(1 / 3)), ("western", 0.5)]
-    assert rows(tmp_path, rates.format("qa_accuracy")) == normalised
-    assert rows(tmp_path, rates.format("strict_scores")) == strict
+    assert rows(tmp_path, rates.format("accuracy")) == normalised
+    assert rows(tmp_path, rates.format("strict_accuracy")) == strict
     asked = len(server.asked)
     # Another wording asks anew; where nothing is found, Camellia's prompt asks for None, which is stored as nothing.
     assert "copy" in polyculture(*words, "--wording", "copy", cwd=tmp_path).stdout

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
 from polyculture.cache.catalog import read_catalog
+from polyculture.cache.inflection import inflections
 from polyculture.link.cheap_patterns import RequiredText, has_required_text, letters_of, required_text, with_letters
 from polyculture.link.fuzzy import letter_sets
-from polyculture.link.inflection import inflections
 from polyculture.link.normalise import normalise, normalise_array
 from polyculture.link.statements import statement
 from polyculture.link.within import carriers_of, edge_patterns, edge_texts

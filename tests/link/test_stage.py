@@ -41,7 +41,7 @@ def small_run(
     builder.answer(builder.ask(), ["pizza"])
     kept = [{"surface": "Rome", "kind": "place", "counted": False}, {"surface": "soup", "hallucinated": True}]
     builder.answer(builder.ask(language="ja"), kept)
-    builder.answer(builder.ask(), ["old"], sampling_id="another")
+    builder.answer(builder.ask(), ["old"], request_id="another")
     return builder.write()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.sql_files import read_sql
+from polyculture.cache.sql_header import read_sql
 from polyculture.link.linker import TABLES
 from tests.link_world import index_of, item, link_all
 

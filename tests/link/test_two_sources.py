@@ -23,9 +23,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from polyculture.cache.catalog import Catalog
+from polyculture.cache.inflection import ALL, inflections
 from polyculture.link.api.client import ApiSettings
 from polyculture.link.api.source import ApiSource
-from polyculture.link.inflection import ALL, inflections
 from polyculture.link.linker import TABLES, Linker
 from polyculture.link.normalise import Fold, normalise
 from polyculture.link.rules import LinkRules

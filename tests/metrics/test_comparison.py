@@ -25,6 +25,7 @@ from polyculture.metrics.comparison.effect import (
     adjusted,
     paired_effect,
 )
+from polyculture.metrics.measure import measure
 from polyculture.running.layout import store_layout
 from tests.metrics.comparison_worlds import BEYOND, WORLDS, tried
 from tests.polyculture.test_command_line import polyculture
@@ -225,11 +226,16 @@ def test_specificity_is_never_averaged_over_conditions(tmp_path: Path) -> None:
         built.link(f"pizza {k}", f"Q{k + 11}")
         built.entity(f"Q{k + 1}", JP="P495")
         built.entity(f"Q{k + 11}", IT="P495")
-    with open_store(built.write(), store_layout()) as store:
+    run = built.write()
+    measure(run)
+    with open_store(run, store_layout()) as store:
         models = {
             sides: compare(store, sides) for sides in (Sides("model", "one", "two"), Sides("language", "en", "de"))
         }
-        table = store.execute("SELECT specificity, specificity_gain FROM models ORDER BY model").fetchall()
+        table = store.execute("""
+            SELECT avg(estimate) FILTER (metric = 'specificity'), avg(estimate) FILTER (metric = 'specificity_gain')
+            FROM numbers WHERE level = 'model, condition' AND condition = 'explicit' GROUP BY model ORDER BY model
+        """).fetchall()
     for sides, differences in zip(models, ((0.25, -0.5, -0.5), (0.0, 0.0, 0.0)), strict=True):
         found = {
             row.group["condition"]: row.effect.difference

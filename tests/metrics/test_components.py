@@ -17,8 +17,7 @@ from polyculture.metrics.components.design import Design, PromptValue, design
 from polyculture.metrics.components.inference import BELOW_NOISE, COMPONENTS, Component, variance_components
 from polyculture.metrics.measure import measure
 from polyculture.reports.report import write_report
-from polyculture.running.layout import store_layout
-from polyculture.running.report_sections import report_sections
+from polyculture.running.layout import report_sections, store_layout
 from tests.metrics.component_worlds import WORLDS, told
 from tests.store_builder import StoreBuilder
 

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import INTERVALS
 from polyculture.cache.store import open_store
 from polyculture.metrics.measure import measure
 from polyculture.running.layout import store_layout
@@ -46,14 +44,10 @@ def build(folder: Path, said: Sequence[Sequence[dict[str, Any]]]) -> RunFolder:
 def numbers(run: RunFolder) -> list[tuple[Any, ...]]:
     """The cells' numbers and their means, each with its interval and what it rests on."""
     measure(run)
-    columns = (
-        "metric, model, language, topic, condition, country, estimate, low, high, no_interval, responses, incidences"
-    )
-    found = []
+    columns = "metric, model, language, topic, condition, country, estimate, low, high, no_interval, units, n"
     with open_store(run, store_layout()) as store:
-        for view in ("cell_metrics", "aggregates"):
-            query = f"SELECT {columns} FROM {view} WHERE list_contains($metrics, metric) ORDER BY ALL"
-            found += store.execute(query, {"metrics": list(HEADLINE)}).fetchall()
+        query = f"SELECT {columns} FROM numbers WHERE list_contains($metrics, metric) ORDER BY ALL"
+        found = store.execute(query, {"metrics": list(HEADLINE)}).fetchall()
     return [tuple(round(one, 12) if isinstance(one, float) else one for one in row) for row in found]
 
 
@@ -75,21 +69,3 @@ def test_a_mention_repeated_under_one_surface_changes_no_number(tmp_path: Path) 
     once = [[{"surface": one} for one in ("ramen", "pizza")], [{"surface": "pizza"}]] * 3
     often = [[*mentions, *[one for one in mentions if one["surface"] == "ramen"] * 2] for mentions in once]
     assert numbers(build(tmp_path / "once", once)) == numbers(build(tmp_path / "often", often))
-
-
-def test_intervals_measured_under_former_definitions_are_not_shown(tmp_path: Path) -> None:
-    """Their file has `mentions` where it has `incidences` now; without a repeated mention the numbers are the same."""
-    run = build(tmp_path, [[{"surface": "ramen"}]] * 6)
-    measure(run)
-    file = run.table(INTERVALS.name)
-    rows = pq.read_table(file)
-    names = ["mentions" if name == "incidences" else name for name in rows.column_names]
-    pq.write_table(rows.rename_columns(names).replace_schema_metadata(None), file)
-    with open_store(run, store_layout()) as store:
-        for view in ("cell_metrics", "aggregates"):
-            query = f"SELECT DISTINCT low, no_interval FROM {view} WHERE estimate IS NOT NULL"
-            assert store.sql(query).fetchall() == [(None, "not measured")], view
-    assert measure(run).reused == 0
-    with open_store(run, store_layout()) as store:
-        query = "SELECT count(*) FROM cell_metrics WHERE no_interval = 'not measured'"
-        assert store.sql(query).fetchall() == [(0,)]

@@ -54,9 +54,10 @@ def test_the_item_that_most_responses_name(run: RunFolder) -> None:
     with open_store(run, store_layout()) as store:
         rows = store.sql(f"SELECT {columns} FROM dominance ORDER BY language, condition").fetchall()
         top = store.sql("SELECT language, label, in_language, cells_of_item, cells FROM dominant_items").fetchall()
-        models = store.sql("SELECT dominance, dominance_low, dominance_high FROM models").fetchall()
-        intervals = store.sql("FROM cell_metrics WHERE metric = 'dominance' AND estimate IS NOT NULL").fetchall()
-        reasons = store.sql("SELECT DISTINCT no_interval FROM aggregates WHERE metric = 'dominance'").fetchall()
+        numbers = "FROM numbers WHERE metric = 'dominance' AND level"
+        models = store.sql(f"SELECT estimate, low, high {numbers} = 'model'").fetchall()
+        intervals = store.sql(f"{numbers} = 'cell' AND estimate IS NOT NULL").fetchall()
+        reasons = store.sql(f"SELECT DISTINCT no_interval {numbers} <> 'cell'").fetchall()
     assert rows == [
         ("de", "explicit", None, None, None, 0, 0, 0),
         ("en", "explicit", 0.0, None, None, 0, 0, 12),

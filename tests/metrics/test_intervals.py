@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 from scipy import stats
 
 from polyculture.cache.errors import StoreError
+from polyculture.cache.numbers import numbers_file
 from polyculture.cache.outcome import Outcome
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
@@ -422,21 +424,30 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> RunFolder:
 
 def test_every_number_of_the_views_has_an_interval_around_it(run: RunFolder) -> None:
     with open_store(run, store_layout()) as store:
-        for view in ("cell_metrics", "aggregates"):
-            numbers = f"SELECT estimate, low, high, no_interval, method FROM {view} WHERE estimate IS NOT NULL"
-            rows = store.sql(numbers).fetchall()
-            around = [low - 1e-9 <= estimate <= high + 1e-9 for estimate, low, high, why, _ in rows if not why]
-            assert all(around)
-            assert all(method for *_, method in rows)
-            query = f"SELECT DISTINCT metric, no_interval FROM {view} WHERE no_interval IS NOT NULL ORDER BY ALL"
-            assert store.sql(query).fetchall() == [("at_coverage", "few items")]
-        # The mean over the only wording of a cell has the interval of the cell.
-        several = "(FROM aggregates WHERE level NOT LIKE '%topic, condition, country')"
-        shown = store.sql(f"SELECT (SELECT count(*) FROM cell_metrics) + (SELECT count(*) FROM {several})").fetchall()
-        assert shown == store.sql("SELECT count(*) FROM intervals").fetchall()
-        keys = ("model", "language", "other_language", "topic", "condition", "country")
-        same = " AND ".join(f"a.{key} IS NOT DISTINCT FROM i.{key}" for key in ("metric", "level", "cells", *keys))
-        assert store.sql(f"SELECT * FROM {several} AS a ANTI JOIN intervals AS i ON {same}").fetchall() == []
+        columns = "estimate, low, high, no_interval, method_of_interval"
+        rows = store.sql(f"SELECT {columns} FROM numbers WHERE estimate IS NOT NULL").fetchall()
+        around = [low - 1e-9 <= estimate <= high + 1e-9 for estimate, low, high, why, _ in rows if not why]
+        assert all(around)
+        assert all(method for *_, method in rows)
+        query = "SELECT DISTINCT metric, no_interval FROM numbers WHERE no_interval IS NOT NULL ORDER BY ALL"
+        assert store.sql(query).fetchall() == [("at_coverage", "few items")]
+
+
+def test_a_number_is_found_by_its_key_and_a_cell_s_is_that_of_the_view(run: RunFolder) -> None:
+    key = "metric, level, model, dataset, language, country, topic, condition, wording, method, reader, facets"
+    with open_store(run, store_layout()) as store:
+        twice = store.sql(f"SELECT {key} FROM numbers GROUP BY ALL HAVING count(*) > 1").fetchall()
+        empty = store.sql(f"SELECT 1 FROM numbers WHERE columns([{', '.join(map(repr, key.split(', ')))}]) IS NULL")
+        unlike = store.sql("""
+            SELECT v.*
+            FROM cell_values AS v
+            LEFT JOIN (FROM numbers WHERE level = 'cell') AS n
+                ON v.metric = n.metric AND v.model = n.model AND v.language = n.language AND v.topic = n.topic
+                AND v.condition = n.condition AND coalesce(v.country, 'none') = n.country AND v.wording = n.wording
+                AND v.other_language IS NOT DISTINCT FROM n.facets['other_language']
+            WHERE n.metric IS NULL OR v.estimate IS DISTINCT FROM n.estimate
+        """).fetchall()
+        assert (twice, empty.fetchall(), unlike) == ([], [], [])
 
 
 def test_every_point_of_every_curve_has_an_interval_around_it_and_the_last_is_the_cell(run: RunFolder) -> None:
@@ -463,11 +474,10 @@ def test_cells_of_nine_responses_have_numbers_and_the_reason_why_there_is_no_int
     run = LargeRun(models=("m",), languages=("de", "en"), countries=("IT",), n=9, items=60).write(tmp_path)
     measure(run)
     with open_store(run, store_layout()) as store:
-        for view in ("cell_metrics", "aggregates"):
-            reasons = f"SELECT no_interval, count(low), count(high) FROM {view} WHERE estimate IS NOT NULL GROUP BY ALL"
-            assert store.sql(reasons).fetchall() == [("few responses", 0, 0)]
-            metrics = store.sql(f"SELECT count(DISTINCT metric) FROM {view} WHERE estimate IS NOT NULL").fetchall()
-            assert metrics[0][0] >= 11
+        reasons = "SELECT no_interval, count(low), count(high) FROM numbers WHERE estimate IS NOT NULL GROUP BY ALL"
+        assert store.sql(reasons).fetchall() == [("few responses", 0, 0)]
+        metrics = store.sql("SELECT count(DISTINCT metric) FROM numbers WHERE estimate IS NOT NULL").fetchall()
+        assert metrics[0][0] >= 11
         curves = store.sql("SELECT count(*) > 0, count(low), count(high) FROM saturation").fetchall()
     assert curves == [(True, 0, 0)]
 
@@ -485,7 +495,7 @@ def test_views_that_are_kept_say_what_they_say_when_they_are_not(run: RunFolder)
 
 
 def test_the_same_store_gives_the_same_intervals_and_is_not_measured_twice(run: RunFolder, tmp_path: Path) -> None:
-    path = run.table("intervals")
+    path = numbers_file(run, "entities")
     before, stamp = path.read_bytes(), path.stat().st_mtime_ns
     again = measure(run)
     assert again == Outcome(done=again.done, failed=0, reused=again.done)
@@ -508,11 +518,13 @@ def test_another_store_is_measured_again(tmp_path: Path) -> None:
     builder.write()
     assert measure(run).reused == 0
     with open_store(run, store_layout()) as store:
-        found = store.sql("SELECT estimate, low FROM cell_metrics WHERE metric = 'specificity'").fetchall()
+        found = store.sql(
+            "SELECT estimate, low FROM numbers WHERE level = 'cell' AND metric = 'specificity'"
+        ).fetchall()
     assert found[0][0] == 1.0
 
 
-def test_an_interval_of_a_number_that_has_changed_since_is_not_shown(tmp_path: Path) -> None:
+def test_a_number_of_data_that_has_changed_since_is_not_shown(tmp_path: Path) -> None:
     builder = StoreBuilder(tmp_path / "run")
     prompt = builder.ask("en", "food", "JP")
     for sample in range(10):
@@ -520,16 +532,29 @@ def test_an_interval_of_a_number_that_has_changed_since_is_not_shown(tmp_path: P
     builder.link("sushi", "Q1")
     run = builder.write()
     measure(run)
-    query = "SELECT estimate, low FROM cell_metrics WHERE metric = 'granularity'"
+    query = "SELECT estimate, low FROM numbers WHERE level = 'cell' AND metric = 'granularity'"
     with open_store(run, store_layout()) as store:
         assert store.sql(query).fetchall()[0][1] is not None
     for sample in range(10, 20):
         builder.answer(prompt, [{"surface": "sushi", "granularity": 0}], sample=sample)
     builder.folder = tmp_path / "run2"
     changed = builder.write()
-    run.table("intervals").rename(changed.table("intervals"))
+    numbers_file(changed, "entities").parent.mkdir()
+    numbers_file(run, "entities").rename(numbers_file(changed, "entities"))
     with open_store(changed, store_layout()) as store:
-        assert store.sql(query).fetchall() == [(0.5, None)]
+        assert store.sql(query).fetchall() == []
+        assert store.sql("FROM stale_measures").fetchall() == [("entities",)]
+    measure(changed)
+    with open_store(changed, store_layout()) as store:
+        assert store.sql(query).fetchall()[0][0] == 0.5
+        assert store.sql("FROM stale_measures").fetchall() == []
+
+
+def test_the_numbers_of_a_copied_run_are_those_of_its_data(run: RunFolder, tmp_path: Path) -> None:
+    copied = RunFolder(shutil.copytree(run.root, tmp_path / "copied", copy_function=shutil.copyfile))
+    with open_store(run, store_layout()) as store, open_store(copied, store_layout()) as other:
+        counts = [each.sql("SELECT count(*) FROM numbers").fetchall() for each in (store, other)]
+    assert counts[0] == counts[1] != [(0,)]
 
 
 def test_an_interval_of_fewer_responses_is_not_shown_where_the_number_is_the_same(tmp_path: Path) -> None:
@@ -546,13 +571,12 @@ def test_an_interval_of_fewer_responses_is_not_shown_where_the_number_is_the_sam
                 builder.answer(prompt, mentions, sample=sample)
         return builder.write()
 
-    def shown(run: RunFolder) -> list[tuple[int, float]]:
-        """Of each view, how many intervals it shows, and what of them is the number of granularity."""
+    def shown(run: RunFolder) -> list[int]:
+        """How many intervals there are of cells, of means, and of curves."""
         with open_store(run, store_layout()) as store:
-            query = "SELECT count(low), {} FROM {}"
-            number = "avg(estimate) FILTER (metric = 'granularity')"
-            asked = [(number, "cell_metrics"), (number, "aggregates"), ("min(entities)", "saturation")]
-            return [store.sql(query.format(*one)).fetchall()[0] for one in asked]
+            query = "SELECT count(low) FROM {}"
+            asked = ("numbers WHERE level = 'cell'", "numbers WHERE level <> 'cell'", "saturation")
+            return [store.sql(query.format(one)).fetchall()[0][0] for one in asked]
 
     builder.link("sushi", "Q1")
     builder.link("pizza", "Q2")
@@ -561,14 +585,14 @@ def test_an_interval_of_fewer_responses_is_not_shown_where_the_number_is_the_sam
     run = answer(60)
     measure(run)
     before = shown(run)
-    assert all(count > 0 for count, _ in before)
+    assert all(before)
     builder.folder = tmp_path / "later"
     later = answer(90)
-    for table in ("intervals", "saturation_intervals"):
-        run.table(table).rename(later.table(table))
-    assert shown(later) == [(0, number) for _, number in before]
+    run.table("saturation_intervals").rename(later.table("saturation_intervals"))
+    numbers_file(run, "entities").parent.rename(numbers_file(later, "entities").parent)
+    assert shown(later) == [0, 0, 0]
     measure(later)
-    assert all(count > 0 for count, _ in shown(later))
+    assert all(shown(later))
 
 
 def test_a_run_with_nothing_in_it_is_measured_and_one_that_is_none_is_refused(tmp_path: Path) -> None:

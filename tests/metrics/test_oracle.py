@@ -17,7 +17,7 @@ from polyculture.cache.schema import Prompt
 from polyculture.cache.store import open_store
 from polyculture.metrics.measure import measure
 from polyculture.running.layout import store_layout
-from tests.store_builder import CELL, EXTRACTOR, SAMPLING, StoreBuilder
+from tests.store_builder import CELL, EXTRACTOR, StoreBuilder, request_of
 
 COUNTRIES = ("IT", "JP")
 MODELS = ("m", "n")
@@ -43,7 +43,7 @@ answer = st.fixed_dictionaries(
         "prompt": st.integers(0, 59),
         "mentions": st.lists(mention, max_size=4),
         "model": st.sampled_from([*MODELS, "stale"]),
-        "sampling_id": st.sampled_from([SAMPLING] * 5 + ["stale"]),
+        "stale": st.sampled_from([False] * 5 + [True]),
         "extractor_id": st.sampled_from([EXTRACTOR] * 5 + ["stale"]),
         "extraction": st.sampled_from(["ok"] * 4 + ["failed", None]),
     }
@@ -62,7 +62,8 @@ def build(folder: Path, answers: Sequence[Any], links: Sequence[Any], countries:
         for condition, country in CONDITIONS
     ]
     for one in answers:
-        columns = {name: value for name, value in one.items() if name not in ("prompt", "mentions")}
+        columns = {name: value for name, value in one.items() if name not in ("prompt", "mentions", "stale")}
+        columns |= {"request_id": "of other settings"} if one["stale"] else {}
         found = one["mentions"] if one["extraction"] == "ok" else []
         builder.answer(prompts[one["prompt"]], found, **columns)
     for surface, (status, item) in zip(SURFACES, links, strict=True):
@@ -78,7 +79,8 @@ class Oracle:
 
     def __init__(self, builder: StoreBuilder) -> None:
         rows = builder.rows
-        current = {"sampling_id": {SAMPLING}, "extractor_id": {EXTRACTOR}, "model": set(MODELS)}
+        requests = {request_of(model, row["prompt_id"]) for model in MODELS for row in rows["prompts"]}
+        current = {"request_id": requests, "extractor_id": {EXTRACTOR}}
 
         self.wording = {row["prompt_id"]: row["wording"] for row in rows["prompts"]}
 
@@ -160,10 +162,6 @@ def test_views_agree_with_plain_python(answers: Any, links: Any, countries: Any)
                 selected = ", ".join((*(keys or KEYS), name))
                 return {row[:-1]: row[-1] for row in store.sql(f"SELECT {selected} FROM {view}").fetchall()}
 
-            def missing(view: str) -> list[Any]:
-                query = f"FROM {view} WHERE estimate IS NOT NULL AND method IS NULL"
-                return store.sql(query).fetchall()
-
             _equal(column("granularity", "granularity"), {cell: oracle.granularity(cell) for cell in oracle.cells})
             _equal(column("granularity", "responses"), {cell: oracle.responses.get(cell, 0) for cell in oracle.cells})
             incidences = {cell: len(oracle.incidences(cell)) for cell in oracle.cells}
@@ -202,8 +200,10 @@ def test_views_agree_with_plain_python(answers: Any, links: Any, countries: Any)
             means = {
                 key: _share([value for value in values if value is not None]) for key, values in granularities.items()
             }
-            over_wordings = "(FROM aggregates WHERE metric = 'granularity' AND level = '{}')"
-            found = column(over_wordings.format("model, language, topic, condition, country"), "estimate", *CELL)
-            _equal(found, means)
-            assert not missing("cell_metrics")  # every number has its interval, and the interval is of the same number
-            assert not missing("aggregates")
+            over_wordings = """(
+                SELECT * REPLACE (nullif(country, 'none') AS country) FROM numbers
+                WHERE metric = 'granularity' AND level = 'model, language, topic, condition, country'
+            )"""
+            _equal(column(over_wordings, "estimate", *CELL), means)
+            without = "FROM numbers WHERE estimate IS NOT NULL AND method_of_interval IS NULL"
+            assert not store.sql(without).fetchall()

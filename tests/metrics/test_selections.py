@@ -67,13 +67,13 @@ def test_a_cell_without_a_right_answer_has_no_number(run: RunFolder) -> None:
 
 
 def test_each_selection_has_intervals_of_its_own(run: RunFolder) -> None:
-    query = "SELECT estimate FROM cell_metrics WHERE metric = 'granularity' AND language = 'en' AND method IS NOT NULL"
+    query = "SELECT estimate FROM numbers WHERE level = 'cell' AND metric = 'granularity' AND language = 'en'"
     for selection in ("main", *SELECTIONS):
         assert ask(run, query, keep=KEPT, selection=selection) == []
         assert measure(run, selection=selection).reused == 0
         assert len(ask(run, query, keep=KEPT, selection=selection)) == 1
     assert measure(run, selection="right_language").reused
-    everywhere = "SELECT (SELECT count(*) FROM intervals) > (SELECT count(*) FROM right_language.intervals)"
+    everywhere = "SELECT (SELECT count(estimate) FROM numbers) > (SELECT count(estimate) FROM right_language.numbers)"
     assert ask(run, everywhere) == [(True,)]
 
 

@@ -1,9 +1,9 @@
-"""What stands beside the means: spreads, conditions, topics that the study defines, and rates of resolution."""
+"""Granularity of the topics that the study defines, and rates of resolution."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from statistics import mean, stdev, variance
+from statistics import mean
 from typing import Any
 
 import pytest
@@ -19,62 +19,6 @@ def asked(query: str, built: StoreBuilder) -> list[dict[str, Any]]:
         return list(store.sql(query).to_arrow_table().to_pylist())
 
 
-def diverse(folder: Path) -> tuple[StoreBuilder, dict[tuple[str, str], int]]:
-    """Diversity 1 to 6 in the cells of two languages and three countries; neutral cells have other numbers."""
-    built = StoreBuilder(folder, countries=("DE", "IT", "JP"), n=1)
-    sizes = {}
-    for number, language in enumerate(("de", "en")):
-        built.answer(built.ask(language), [f"item {k}" for k in range(9)], sample=0)
-        for country in built.countries:
-            sizes[language, country] = len(sizes) + 1 + number
-            built.answer(built.ask(language, country=country), [f"item {k}" for k in range(sizes[language, country])])
-    for k in range(9):
-        built.link(f"item {k}", f"Q{k + 1}")
-    return built, sizes
-
-
-def test_spreads_over_cells_languages_and_countries(tmp_path: Path) -> None:
-    built, sizes = diverse(tmp_path)
-    rows = asked("FROM spreads WHERE metric = 'diversity' AND condition = 'explicit'", built)
-    found = {(row["language"], row["country"], row["over"]): row for row in rows}
-
-    def check(key: tuple[str | None, str | None, str], numbers: list[float]) -> None:
-        row = found[key]
-        assert (row["mean"], row["variance"], row["sd"], row["numbers"]) == pytest.approx(
-            (mean(numbers), variance(numbers), stdev(numbers), len(numbers))
-        )
-
-    check((None, None, "cells"), list(sizes.values()))
-    check(("de", None, "cells"), [size for (language, _), size in sizes.items() if language == "de"])
-    check((None, "JP", "cells"), [size for (_, country), size in sizes.items() if country == "JP"])
-    of = [mean(size for (language, _), size in sizes.items() if language == one) for one in ("de", "en")]
-    check((None, None, "languages"), of)
-    of = [mean(size for (_, country), size in sizes.items() if country == one) for one in built.countries]
-    check((None, None, "countries"), of)
-    assert len(found) == 1 + 2 + 3 + 2
-
-
-def test_the_consensus_of_a_language_is_spread_over_its_pairs(tmp_path: Path) -> None:
-    built, sizes = diverse(tmp_path)
-    query = "FROM spreads WHERE metric = 'consensus' AND condition = 'explicit' AND \"over\" = 'cells' ORDER BY ALL"
-    rows = asked(query, built)
-    shares = [
-        min(sizes["de", one], sizes["en", one]) / max(sizes["de", one], sizes["en", one]) for one in built.countries
-    ]
-    for row in (row for row in rows if row["country"] is None):
-        assert (row["mean"], row["variance"], row["numbers"]) == pytest.approx((mean(shares), variance(shares), 3))
-    assert {row["language"] for row in rows} == {None, "de", "en"}
-
-
-def test_a_mean_names_its_conditions(tmp_path: Path) -> None:
-    built, _ = diverse(tmp_path)
-    built.answer(built.ask("ja"), ["item 1"], sample=0)
-    rows = asked("FROM aggregates WHERE metric = 'diversity' AND level IN ('model', 'model, language')", built)
-    found = {row["language"]: row["conditions"] for row in rows}
-    both = "explicit, neutral"
-    assert found == {None: both, "de": both, "en": both, "ja": "neutral"}
-
-
 def test_granularity_without_the_topics_that_the_study_does_not_define(tmp_path: Path) -> None:
     built = StoreBuilder(tmp_path, countries=("JP",), n=10)
     labels = {"food": (1, 0), "music": (1, 1), "clothing": (0, 0), "transportation": (0, 1), "pottery": (0, 0)}
@@ -86,18 +30,15 @@ def test_granularity_without_the_topics_that_the_study_does_not_define(tmp_path:
     run = built.write()
     measure(run)
     with open_store(run, store_layout()) as store:
-        [(whole, defined, low)] = store.sql(
-            "SELECT granularity, granularity_defined, granularity_defined_low FROM models"
+        numbers = "FROM numbers WHERE level = 'model' AND metric"
+        [(whole,)] = store.sql(f"SELECT estimate {numbers} = 'granularity'").fetchall()
+        [(defined, low, *rested)] = store.sql(
+            f"SELECT estimate, low, cells, missing, units, n {numbers} = 'granularity_defined'"
         ).fetchall()
-        rested = store.sql("""
-            SELECT cells, missing, responses, incidences
-            FROM aggregates
-            WHERE metric = 'granularity_defined' AND level = 'model'
-        """).fetchall()
-        unmeasured = store.sql("FROM aggregates WHERE metric LIKE 'granularity%' AND low IS NULL").fetchall()
+        unmeasured = store.sql("FROM numbers WHERE metric LIKE 'granularity%' AND low IS NULL").fetchall()
     assert (whole, defined) == pytest.approx(((0.5 + 1 + 0 + 0.5 + 0) / 5, 0.75))
     assert 0 < low < 0.75
-    assert rested == [(2, 0, 20, 20)]
+    assert rested == [2, 0, 20, 20]
     assert unmeasured == []
 
 

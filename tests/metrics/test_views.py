@@ -19,9 +19,12 @@ Row = dict[str, Any]
 
 
 @contextmanager
-def rows_of(builder: StoreBuilder) -> Iterator[Any]:
-    """A function from a view's name (and a condition) to its rows as dictionaries."""
-    with open_store(builder.write(), store_layout()) as store:
+def rows_of(builder: StoreBuilder, *, measured: bool = False) -> Iterator[Any]:
+    """A function from a view's name (and a condition) to its rows as dictionaries; `numbers` must be `measured`."""
+    run = builder.write()
+    if measured:
+        measure(run)
+    with open_store(run, store_layout()) as store:
 
         def rows(view: str, where: str = "true", order: str = "ALL") -> list[Row]:
             table = store.sql(f"SELECT * FROM {view} WHERE {where} ORDER BY {order}").to_arrow_table()
@@ -226,10 +229,10 @@ def test_a_country_that_only_implicit_prompts_name_has_a_gain_and_is_in_no_mean(
             "SELECT DISTINCT country FROM specificity WHERE condition = 'neutral' ORDER BY 1"
         ).fetchall()
         ((country, gain, low),) = store.sql(
-            "SELECT country, estimate, low FROM cell_metrics WHERE metric = 'specificity_gain'"
+            "SELECT country, estimate, low FROM numbers WHERE level = 'cell' AND metric = 'specificity_gain'"
         ).fetchall()
         means = store.sql("""
-            SELECT language, estimate, cells, low IS NOT NULL FROM aggregates
+            SELECT language, estimate, cells, low IS NOT NULL FROM numbers
             WHERE metric = 'specificity' AND level = 'model, language, condition' AND condition = 'neutral' ORDER BY 1
         """).fetchall()
     assert neutral == [("IT",), ("JP",)]
@@ -246,9 +249,9 @@ def test_a_consensus_rests_on_the_cells_that_are_in_a_pair(builder: StoreBuilder
     builder.answer(builder.ask("en", country="US", condition="implicit_female"), ["sushi"])
     builder.link("sushi", "Q1")
     builder.entity("Q1")
-    with rows_of(builder) as rows:
-        found = rows("aggregate_values", "metric = 'consensus' AND topic IS NULL AND condition IS NULL")
-    assert {(row["level"], row["cells"], row["responses"], row["incidences"]) for row in found} == {
+    with rows_of(builder, measured=True) as rows:
+        found = rows("numbers", "metric = 'consensus' AND topic = '*' AND condition = '*'")
+    assert {(row["level"], row["cells"], row["units"], row["n"]) for row in found} == {
         ("model", 3, 6, 6),
         ("model, language", 2, 2, 2),
         ("model, language, other_language", 1, 4, 4),
@@ -267,7 +270,7 @@ def test_consensus_of_two_empty_sets_is_missing(builder: StoreBuilder) -> None:
 def test_stale_rows_are_in_no_number(builder: StoreBuilder) -> None:
     prompt = builder.ask("en", "food", "JP")
     builder.answer(prompt, ["sushi"])
-    builder.answer(prompt, ["pizza"], sampling_id="another temperature")
+    builder.answer(prompt, ["pizza"], request_id="another temperature")
     builder.answer(prompt, ["pizza"], model="a model that is no longer asked")
     builder.answer(prompt, ["pizza"], sample=builder.n)
     builder.answer(prompt, ["pizza"], extractor_id="another extractor")
@@ -372,7 +375,7 @@ def test_the_chinese_variants_are_one_language_to_the_health(
     assert found == ([counted] if counted else [])
 
 
-def test_aggregates_are_means_of_cells_that_have_a_number(builder: StoreBuilder) -> None:
+def test_means_are_over_cells_that_have_a_number(builder: StoreBuilder) -> None:
     general = {"surface": "soup", "granularity": 0}
     builder.answer(builder.ask("en", "food", "JP"), ["sushi", "sushi", "nobody knows", general])
     builder.answer(builder.ask("en", "food", "IT"), [general])
@@ -382,22 +385,23 @@ def test_aggregates_are_means_of_cells_that_have_a_number(builder: StoreBuilder)
     builder.link("soup", "Q2")
     builder.link("nobody knows")
     builder.entity("Q1", JP="P495")
-    with rows_of(builder) as rows:
+    with rows_of(builder, measured=True) as rows:
         found = {
             (row["metric"], row["level"], row["language"], row["topic"]): row
-            for row in rows("aggregates", "condition IS NULL AND country IS NULL AND other_language IS NULL")
+            for row in rows("numbers", "condition = '*' AND country = '*' AND level NOT LIKE '%other_language%'")
         }
-        specific = rows("aggregates", "metric = 'specificity' AND level = 'model, condition'")
-        pair = only(rows("aggregates", "level = 'model, language, other_language'"))
-    english = found["granularity", "model, language", "en", None]
-    assert values(english, "estimate", "cells", "missing", "responses", "incidences") == (0.25, 2, 1, 3, 3)
-    assert found["granularity", "model", None, None]["estimate"] == pytest.approx((0.5 + 0 + 1) / 3)
-    assert found["granularity", "model, topic", None, "book"]["estimate"] is None
-    diversity = found["diversity", "model", None, None]
-    assert values(diversity, "estimate", "cells", "missing", "incidences") == (1.0, 4, 0, 4)
+        specific = rows("numbers", "metric = 'specificity' AND level = 'model, condition'")
+        pair = only(rows("numbers", "level = 'model, language, other_language'"))
+    english = found["granularity", "model, language", "en", "*"]
+    assert values(english, "estimate", "cells", "missing", "units", "n") == (0.25, 2, 1, 3, 3)
+    assert found["granularity", "model", "*", "*"]["estimate"] == pytest.approx((0.5 + 0 + 1) / 3)
+    book = found["granularity", "model, topic", "*", "book"]
+    assert values(book, "estimate", "no_estimate") == (None, "no cell has a number")
+    diversity = found["diversity", "model", "*", "*"]
+    assert values(diversity, "estimate", "cells", "missing", "n") == (1.0, 4, 0, 4)
     assert [(row["estimate"], row["cells"], row["missing"]) for row in specific] == [(0.5, 3, 1)]
-    assert values(pair, "language", "other_language", "estimate", "cells") == ("de", "en", 0.5, 1)
-    assert found["consensus", "model, language", "en", None]["estimate"] == 0.5
+    assert values(pair, "language", "facets", "estimate", "cells") == ("de", [("other_language", "en")], 0.5, 1)
+    assert found["consensus", "model, language", "en", "*"]["estimate"] == 0.5
     assert not [key for key in found if key[0].startswith("specificity")]  # never averaged over conditions
 
 
@@ -410,15 +414,16 @@ def test_a_gain_rests_on_the_neutral_responses_too_each_counted_once(builder: St
     builder.link("sushi", "Q1")
     builder.link("pizza", "Q2")
     builder.entity("Q1", JP="P495")
-    with rows_of(builder) as rows:
+    with rows_of(builder, measured=True) as rows:
         cells = {row["country"]: row for row in rows("cell_values", "metric = 'specificity_gain'")}
-        groups = rows("aggregates", "metric = 'specificity_gain'")
+        groups = rows("numbers", "metric = 'specificity_gain' AND level <> 'cell'")
     assert values(cells["JP"], "responses", "incidences") == (2 + 4, 3 + 5)
     assert values(cells["IT"], "responses", "incidences") == (1 + 4, 1 + 5)
     for group in groups:
-        base = values(group, "responses", "incidences")
-        assert base == (values(cells[group["country"]], "responses", "incidences") if group["country"] else (7, 9))
-    assert {group["country"] for group in groups} == {"JP", "IT", None}
+        base = values(group, "units", "n")
+        named = group["country"] != "*"
+        assert base == (values(cells[group["country"]], "responses", "incidences") if named else (7, 9))
+    assert {group["country"] for group in groups} == {"JP", "IT", "*"}
 
 
 def test_companions_of_diversity(builder: StoreBuilder) -> None:
@@ -476,9 +481,6 @@ def test_a_run_without_a_single_response_has_every_view(builder: StoreBuilder) -
         names = store.sql("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
         for (name,) in names:
             store.sql(f'SELECT * FROM "{name}"').fetchall()
-        assert store.sql("SELECT granularity, diversity, specificity, consensus FROM models").fetchall() == [
-            (None,) * 4
-        ]
     assert len(names) > 25
 
 

@@ -26,14 +26,15 @@ BEFORE = Path(__file__).with_name("one_wording.csv")  # of `build`, written befo
 OVER_WORDINGS = "model, language, topic, condition, country"
 PAIRS_OVER_WORDINGS = "model, language, other_language, topic, condition, country"
 NUMBERS = """
-    SELECT 'cell' AS level, * FROM cell_metrics
-    UNION ALL BY NAME FROM aggregates
+    SELECT *, facets['other_language'] AS other_language FROM numbers
     UNION ALL BY NAME SELECT
         'saturation' AS level, 'entities ' || responses AS metric, model, language, topic, condition, country,
         entities AS estimate, low, high
     FROM saturation
 """
 THREE = ("paragraph", "scene", "letter")
+CELLS = "SELECT *, facets['other_language'] AS other_language FROM numbers WHERE level = 'cell'"
+MEANS = CELLS.replace("= 'cell'", "<> 'cell'")
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +58,7 @@ def _rows(store: duckdb.DuckDBPyConnection, query: str) -> list[dict[str, Any]]:
 
 def _key(row: dict[str, Any]) -> tuple[str, ...]:
     names = ("level", "metric", "model", "language", "other_language", "topic", "condition", "country")
-    return tuple(row[name] or "" for name in names)
+    return tuple("" if row[name] in (None, "*", "-", "none") else row[name] for name in names)
 
 
 def test_a_run_in_one_wording_has_the_numbers_and_intervals_that_it_had(one: RunFolder) -> None:
@@ -69,29 +70,19 @@ def test_a_run_in_one_wording_has_the_numbers_and_intervals_that_it_had(one: Run
         found = now.pop(_key(row))
         for name in ("estimate", "low", "high"):
             assert found[name] == (pytest.approx(float(row[name]), rel=1e-9) if row[name] else None)
-        for name in ("no_interval", "responses", "incidences"):
-            assert str(found[name] or "") == row[name]
+        for name, column in (("no_interval", "no_interval"), ("responses", "units"), ("incidences", "n")):
+            assert str(found[column] or "") == row[name]
     assert {row["level"] for row in now.values()} == {OVER_WORDINGS, PAIRS_OVER_WORDINGS}
 
 
 def test_the_mean_over_one_wording_is_its_cell_with_its_interval(one: RunFolder) -> None:
-    columns = "metric, model, language, other_language, topic, condition, country, estimate, low, high, no_interval"
+    columns = "metric, model, language, facets, topic, condition, country, estimate, low, high, no_interval, units, n"
     with open_store(one, store_layout()) as store:
-        cells = store.sql(f"SELECT {columns}, responses, incidences FROM cell_metrics ORDER BY ALL").fetchall()
-        means = f"FROM aggregates WHERE level IN ('{OVER_WORDINGS}', '{PAIRS_OVER_WORDINGS}')"
-        assert store.sql(f"SELECT {columns}, responses, incidences {means} ORDER BY ALL").fetchall() == cells
-        why = store.sql("SELECT DISTINCT wordings, wordings_low, no_wordings_interval FROM aggregates").fetchall()
-    assert why == [(1, None, "fewer than three wordings")]
-
-
-def test_intervals_of_a_version_without_wordings_are_still_those_of_the_numbers(one: RunFolder) -> None:
-    with open_store(one, store_layout()) as store:
-        store.sql("CREATE TEMP TABLE stored_intervals AS SELECT * REPLACE (NULL AS wording) FROM stored_intervals")
-        view = "SELECT sql FROM duckdb_views() WHERE view_name = 'intervals' AND schema_name = 'main'"
-        [[sql]] = store.sql(view).fetchall()
-        store.execute(sql.replace("CREATE VIEW", "CREATE TEMP VIEW"))
-        levels = store.sql("SELECT level = 'cell', list(DISTINCT wording) FROM intervals GROUP BY ALL ORDER BY ALL")
-        assert levels.fetchall() == [(False, [None]), (True, ["paragraph"])]
+        cells = store.sql(f"SELECT {columns} FROM numbers WHERE level = 'cell' ORDER BY ALL").fetchall()
+        means = f"FROM numbers WHERE level IN ('{OVER_WORDINGS}', '{PAIRS_OVER_WORDINGS}')"
+        assert store.sql(f"SELECT {columns} {means} ORDER BY ALL").fetchall() == cells
+        why = store.sql("SELECT DISTINCT wide_low, no_wide FROM numbers WHERE level <> 'cell'").fetchall()
+    assert why == [(None, "fewer than three wordings")]
 
 
 def test_names_of_a_wording_stand_in_its_cell(three: RunFolder) -> None:
@@ -104,8 +95,8 @@ def test_names_of_a_wording_stand_in_its_cell(three: RunFolder) -> None:
 
 def test_every_level_is_the_mean_over_cells_and_so_over_wordings(three: RunFolder) -> None:
     with open_store(three, store_layout()) as store:
-        cells = _rows(store, "FROM cell_metrics")
-        means = {_key(row): row for row in _rows(store, "FROM aggregates")}
+        cells = _rows(store, CELLS)
+        means = {_key(row): row for row in _rows(store, MEANS)}
     of_one = [
         row
         for row in cells
@@ -114,7 +105,7 @@ def test_every_level_is_the_mean_over_cells_and_so_over_wordings(three: RunFolde
     assert {row["wording"] for row in of_one} == set(THREE)
     found = means[OVER_WORDINGS, "diversity", "m", "en", "", "food", "explicit", "JP"]
     assert found["estimate"] == pytest.approx(statistics.mean(row["estimate"] for row in of_one))
-    assert (found["cells"], found["wordings"], found["responses"]) == (3, 3, 180)
+    assert (found["cells"], found["units"]) == (3, 180)
     assert found["low"] < found["estimate"] < found["high"]
     whole = [row["estimate"] for row in cells if row["metric"] == "diversity"]
     assert means["model", "diversity", "m", "", "", "", "", ""]["estimate"] == pytest.approx(statistics.mean(whole))
@@ -138,33 +129,29 @@ def test_gains_and_pairs_are_of_one_wording(three: RunFolder) -> None:
 
 def test_the_interval_of_other_wordings_is_that_of_the_wordings_means(three: RunFolder) -> None:
     with open_store(three, store_layout()) as store:
-        cells = _rows(store, "FROM cell_metrics WHERE metric = 'granularity'")
-        [row] = _rows(store, "FROM aggregates WHERE metric = 'granularity' AND level = 'model'")
-        shown = store.sql("SELECT DISTINCT no_wordings_interval FROM aggregates WHERE metric = 'hill_1'").fetchall()
-        sides = "wordings_low <= estimate AND estimate <= wordings_high"
-        outside = store.sql(f"FROM aggregates WHERE wordings_low IS NOT NULL AND NOT ({sides})").fetchall()
+        cells = _rows(store, f"{CELLS} AND metric = 'granularity'")
+        [row] = _rows(store, "FROM numbers WHERE metric = 'granularity' AND level = 'model'")
+        shown = store.sql("SELECT DISTINCT no_wide FROM numbers WHERE metric = 'hill_1' AND level <> 'cell'").fetchall()
+        sides = "wide_low <= estimate AND estimate <= wide_high"
+        outside = store.sql(f"FROM numbers WHERE wide_low IS NOT NULL AND NOT ({sides})").fetchall()
     means = [statistics.mean(cell["estimate"] for cell in cells if cell["wording"] == wording) for wording in THREE]
     found = wordings_interval("granularity", row["estimate"], means)
-    assert (row["wordings_low"], row["wordings_high"]) == pytest.approx((found.low, found.high))
-    assert row["no_wordings_interval"] is None
+    assert (row["wide_low"], row["wide_high"]) == pytest.approx((found.low, found.high))
+    assert row["no_wide"] is None
     assert (shown, outside) == ([(None,)], [])
 
 
-def test_a_cell_without_a_number_in_one_wording_is_in_no_wordings_mean(tmp_path: Path) -> None:
+def test_a_question_without_a_number_in_one_wording_is_in_no_wordings_mean(tmp_path: Path) -> None:
+    """Of 48 numbers 4 are missing; the 8 of the same questions in other wordings are left out: 18 % of the model's."""
     run = build(tmp_path, THREE, silent=("scene", "en", "food"))
     measure(run)
     with open_store(run, store_layout()) as store:
-        rows = _rows(store, "FROM wording_means WHERE metric = 'granularity' AND level IN ('model', 'model, language')")
-        known = {(row["level"], row["language"], row["wording"]): (row["cells"], row["lacking"]) for row in rows}
-        of_topic = "metric = 'granularity' AND language = 'en' AND topic = 'food'"
-        why = (
-            f"SELECT DISTINCT missing, no_wordings_interval FROM aggregates WHERE {of_topic} AND level LIKE '%country'"
-        )
-        missing = store.sql(why).fetchall()
-    # Of 48 numbers 4 are missing; the 8 of the same questions in other wordings are left out.
-    assert [known["model", None, wording] for wording in THREE] == [(12, pytest.approx(8 / 44))] * 3
-    assert [known["model, language", "it", wording] for wording in THREE] == [(8, 0.0)] * 3
-    assert missing == [(1, MISSING)]
+        rows = _rows(store, "FROM numbers WHERE metric = 'granularity' AND level <> 'cell'")
+    found = {(row["level"], row["language"]): row["no_wide"] for row in rows if row["topic"] == row["condition"] == "*"}
+    assert found["model", "*"] == MISSING
+    assert found["model, language", "it"] is None
+    food = [row for row in rows if (row["language"], row["topic"]) == ("en", "food") and row["level"] == OVER_WORDINGS]
+    assert {(row["missing"], row["no_wide"]) for row in food} == {(1, MISSING)}
 
 
 def _asked_about(folder: Path, names: dict[str, dict[str, list[str]]]) -> RunFolder:
@@ -195,22 +182,22 @@ OWN = {"paragraph": ["Luca", "Aldo"], "scene": ["Ugo", "Pio"], "letter": ["Ivo",
 def test_means_over_persons_that_wordings_share_have_no_interval(tmp_path: Path, shared: dict[str, list[str]]) -> None:
     run = _asked_about(tmp_path, {"en": shared, "it": OWN})
     with open_store(run, store_layout()) as store:
-        rows = {_key(row): row for row in _rows(store, "FROM aggregates")}
+        rows = {_key(row): row for row in _rows(store, MEANS)}
     by_condition = "model, language, condition"
     found = {
         (language, condition): rows[by_condition, "granularity", "m", language, "", "", condition, ""]
         for language in ("en", "it")
         for condition in ("neutral", "implicit_male")
     }
-    assert found["en", "implicit_male"]["no_wordings_interval"] == NAMES_SHARED
-    assert found["en", "implicit_male"]["wordings_low"] is None
+    assert found["en", "implicit_male"]["no_wide"] == NAMES_SHARED
+    assert found["en", "implicit_male"]["wide_low"] is None
     for place in (("en", "neutral"), ("it", "neutral"), ("it", "implicit_male")):
-        assert found[place]["no_wordings_interval"] is None
-        assert found[place]["wordings_low"] < found[place]["estimate"] < found[place]["wordings_high"]
+        assert found[place]["no_wide"] is None
+        assert found[place]["wide_low"] < found[place]["estimate"] < found[place]["wide_high"]
     whole = rows["model", "granularity", "m", "", "", "", "", ""]
-    assert whole["no_wordings_interval"] == NAMES_SHARED
+    assert whole["no_wide"] == NAMES_SHARED
     pairs = [row for row in rows.values() if row["metric"] == "consensus" and row["condition"] == "implicit_male"]
-    assert {row["no_wordings_interval"] for row in pairs if row["estimate"] is not None} == {NAMES_SHARED}
+    assert {row["no_wide"] for row in pairs if row["estimate"] is not None} == {NAMES_SHARED}
     page = write_report(run).read_text(encoding="utf-8")
     assert page.count(texts().wordings[NAMES_SHARED]) == 1  # once for the table, as docs/method.md says
 
@@ -264,7 +251,7 @@ def test_the_report_has_both_sorts_of_intervals_or_says_why_not(one: RunFolder, 
         assert ("each wording is one draw" in page) == several
     with open_store(three, store_layout()) as store:
         found = store.sql(
-            "SELECT wordings_low, wordings_high FROM aggregates WHERE metric = 'diversity' AND level = 'model'"
+            "SELECT wide_low, wide_high FROM numbers WHERE metric = 'diversity' AND level = 'model'"
         ).fetchall()
     [(low, high)] = found
     shown = f"other wordings: {low:.1f} to {high:.1f}"

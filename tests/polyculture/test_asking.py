@@ -20,8 +20,8 @@ from polyculture.experiment.file import read_experiment
 from polyculture.experiment.workspace import open_workspace
 from polyculture.metrics import METRICS
 from polyculture.running.estimate import estimates
+from polyculture.running.instrument_calls import ExperimentAsked
 from polyculture.running.pipeline import Pipeline
-from polyculture.running.questions import ExperimentAsked
 from tests.servers import StubServer
 
 EXPERIMENT = """name = "{name}"
@@ -112,7 +112,7 @@ def test_a_system_prompt_is_a_message_of_its_own_and_another_one_other_texts(
     assert systems(server) == {None: ASKS}
     generate(file, accept_changes=True)
     assert systems(server) == {None: ASKS, "Be polite.": ASKS}
-    assert rows(file, "SELECT count(*), count(DISTINCT sampling_id) FROM responses") == [(ASKS, 1)]
+    assert rows(file, "SELECT count(*), count(DISTINCT request_id) FROM responses") == [(ASKS, 4)]
     assert rows(file, "SELECT count(*) FROM stored_responses") == [(2 * ASKS,)]
     write(tmp_path, server)
     generate(file)
@@ -152,7 +152,8 @@ def test_a_variant_is_a_model_of_its_own_in_every_table(tmp_path: Path, server: 
     assert systems(server) == {None: ASKS, "Be polite.": ASKS}
     found = rows(file, "SELECT model, count(*), count(DISTINCT prompt_id) FROM responses GROUP BY 1 ORDER BY 1")
     assert found == [("openai:a", ASKS, 4), ("openai:a@polite", ASKS, 4)]
-    assert manifest.sampling_ids["openai:a"] != manifest.sampling_ids["openai:a@polite"]
+    assert manifest.models == ["openai:a", "openai:a@polite"]
+    assert rows(file, "SELECT count(DISTINCT request_id) FROM responses") == [(8,)]
     assert rows(file, "SELECT count(*) FROM cells WHERE model = 'openai:a@polite'") == [(4,)]
     assert {estimate.left for estimate in estimates(open_workspace(file))} == {0}
 
@@ -256,8 +257,11 @@ def test_a_changed_sentence_makes_the_texts_of_its_language_stale(tmp_path: Path
     manifest = generate(file)
     other = {**manifest.appended["openai:a"], "ja": "X"}
     changed = manifest.model_copy(update={"appended": {"openai:a": other}})
-    assert changed.sampling_id_of("openai:a", "en") == manifest.sampling_id_of("openai:a", "en")
-    assert changed.sampling_id_of("openai:a", "ja") != manifest.sampling_id_of("openai:a", "ja")
+    workspace = open_workspace(file)
+    language = {prompt.prompt_id: prompt.language for prompt in workspace.prompts}
+    before, now = (workspace.wanted(one).to_pylist() for one in (manifest, changed))
+    differ = {language[a["prompt_id"]] for a, b in zip(before, now, strict=True) if a["request_id"] != b["request_id"]}
+    assert differ == {"ja"}
 
 
 def test_a_language_that_comes_later_leaves_the_sentences_of_others(tmp_path: Path, server: StubServer) -> None:

@@ -16,12 +16,12 @@ import pytest
 
 from polyculture.cache.errors import BudgetError
 from polyculture.cache.ledger import Ledger
-from polyculture.cache.prices import Price
+from polyculture.cache.model_facts import Price
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.generate.budget import BudgetedSampling
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
-from polyculture.generate.purse import Purse
+from polyculture.generate.job_budget import JobBudget
 from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import one_line, polyculture, start_polyculture
 from tests.servers import Reply, StubServer, failure
@@ -260,12 +260,12 @@ def test_who_could_pay_if_others_gave_back_waits_for_them(tmp_path: Path, server
             told.append(line)
             Thread(target=other.settle, args=("generate other", 0.01)).start()
 
-        purse = Purse(mine, "generate mine", lambda: 0.0, tell, batch=False)
-        answers = list(BudgetedSampling(engine, price, purse).sample([request(8)]))
+        job_budget = JobBudget(mine, "generate mine", lambda: 0.0, tell, batch=False)
+        answers = list(BudgetedSampling(engine, price, job_budget).sample([request(8)]))
         assert len(answers) == 8
         assert re.search(r"generate mine: waits .* generate other 0\.0900", told[0])
         with pytest.raises(BudgetError):
-            list(BudgetedSampling(engine, price, purse).sample([request(100)]))
+            list(BudgetedSampling(engine, price, job_budget).sample([request(100)]))
     assert mine.spent() == pytest.approx(len(server.asked) * 0.005 + 0.01)
     assert mine.spent() <= 0.1
 
@@ -274,6 +274,6 @@ def test_failures_give_back_what_was_reserved_for_them(tmp_path: Path, server: S
     server.behaviour = lambda *_: failure(400)
     ledger = Ledger(tmp_path, 0.05)
     with open_engine(ModelSpec("openai:stub", {"base_url": server.url})) as engine:
-        purse = Purse(ledger, "generate x", lambda: 0.0, lambda _: None, batch=False)
-        assert len(list(BudgetedSampling(engine, Price(0, 1000), purse).sample([request(200)]))) == 200
+        job_budget = JobBudget(ledger, "generate x", lambda: 0.0, lambda _: None, batch=False)
+        assert len(list(BudgetedSampling(engine, Price(0, 1000), job_budget).sample([request(200)]))) == 200
     assert ledger.spent() == 0

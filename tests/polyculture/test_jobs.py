@@ -35,7 +35,7 @@ n = {n}
 base_url = "{url}"
 concurrency = 2
 """
-TABLES = ("responses", "extractions", "mentions", "links", "candidates", "entities", "entity_countries", "intervals")
+TABLES = ("responses", "extractions", "mentions", "links", "candidates", "entities", "entity_countries", "numbers")
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 
 import polyculture.generate.engines
 from polyculture.generate.engines import ModelSpec
-from polyculture.running import loading
+from polyculture.running import models
 
 SPEC = ModelSpec("transformers:large")
 
@@ -21,8 +21,8 @@ SPEC = ModelSpec("transformers:large")
 def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The lines that were said, soon instead of after ten seconds."""
     lines: list[str] = []
-    monkeypatch.setattr(loading, "say", lines.append)
-    monkeypatch.setattr(loading, "PLAIN_EVERY", 0.05)
+    monkeypatch.setattr(models, "say", lines.append)
+    monkeypatch.setattr(models, "PLAIN_EVERY", 0.05)
     return lines
 
 
@@ -35,7 +35,7 @@ def test_who_waits_long_for_a_model_is_told_for_what(told: list[str], monkeypatc
         yield spec.model
 
     monkeypatch.setattr(polyculture.generate.engines, "open_engine", slow)
-    with loading.load_model(SPEC) as engine:
+    with models.load_model(SPEC) as engine:
         assert engine == "transformers:large"
     *waiting, loaded = told
     assert len(waiting) >= 2
@@ -47,7 +47,7 @@ def test_of_a_model_that_is_there_or_cannot_be_loaded_nothing_is_said(
     told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whoever would say so, in ten minutes, is gone the moment the model is there."""
-    monkeypatch.setattr(loading, "PLAIN_EVERY", 600.0)
+    monkeypatch.setattr(models, "PLAIN_EVERY", 600.0)
     left = Event()
 
     @contextmanager
@@ -58,9 +58,9 @@ def test_of_a_model_that_is_there_or_cannot_be_loaded_nothing_is_said(
         left.set()
 
     monkeypatch.setattr(polyculture.generate.engines, "open_engine", quick)
-    with loading.load_model(SPEC), pytest.raises(OSError, match="no such file"):
-        loading.load_model(ModelSpec("transformers:broken")).__enter__()
-    for thread in (thread for thread in running() if thread.name == loading.TELLER):
+    with models.load_model(SPEC), pytest.raises(OSError, match="no such file"):
+        models.load_model(ModelSpec("transformers:broken")).__enter__()
+    for thread in (thread for thread in running() if thread.name == models.TELLER):
         thread.join(60)
         assert not thread.is_alive()
     assert left.is_set()

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from polyculture.cache.retry_failed import RetryFailed
+from polyculture.cache.faults import RetryFailed
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
-from polyculture.cli.retry_failed import with_reason
+from polyculture.cli.options import with_reason
 from polyculture.running.layout import store_layout
 from tests.polyculture.test_command_line import polyculture
 from tests.servers import Reply, StubServer, failure

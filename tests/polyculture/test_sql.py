@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from polyculture.cache import free_memory
+from polyculture.cache import database
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cli import tables
 from polyculture.cli.options import Format
@@ -98,19 +98,19 @@ def test_a_run_that_cannot_be_written_is_asked(
 
 def test_memory_is_a_share_of_what_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
     """DuckDB had taken four fifths of all memory, free or not."""
-    monkeypatch.setattr(free_memory, "_of_machine", lambda: 8 << 30)
-    monkeypatch.setattr(free_memory, "_of_container", lambda: [2 << 30])
-    assert free_memory.memory_limit() == "1024MiB"
-    monkeypatch.setattr(free_memory, "_of_container", list)
-    assert free_memory.memory_limit() == "4096MiB"
-    monkeypatch.setattr(free_memory, "_of_machine", lambda: 0)
-    assert free_memory.memory_limit() == "256MiB"
+    monkeypatch.setattr(database, "_of_machine", lambda: 8 << 30)
+    monkeypatch.setattr(database, "_of_container", lambda: [2 << 30])
+    assert database.memory_limit() == "1024MiB"
+    monkeypatch.setattr(database, "_of_container", list)
+    assert database.memory_limit() == "4096MiB"
+    monkeypatch.setattr(database, "_of_machine", lambda: 0)
+    assert database.memory_limit() == "256MiB"
     monkeypatch.undo()
-    assert 0 < free_memory.free_memory() < 1 << 46
+    assert 0 < database.free_memory() < 1 << 46
 
 
 def test_the_limit_of_memory_reaches_duckdb(experiment: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(free_memory, "free_memory", lambda: 1 << 30)
+    monkeypatch.setattr(database, "free_memory", lambda: 1 << 30)
     setting = "SELECT current_setting('memory_limit') AS held"
     assert "512.0 MiB" in polyculture("sql", experiment, setting, cwd=experiment.parent).stdout
 

@@ -16,8 +16,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.reports import evidence
 from polyculture.reports.report import write_report
-from polyculture.running.layout import store_layout
-from polyculture.running.report_sections import report_sections
+from polyculture.running.layout import report_sections, store_layout
 from tests.browsers import NoBrowserError, opened_browser, wait_until
 from tests.report_run import MODELS, Synthetic, hostile_kitchen, kitchens
 

@@ -11,8 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from polyculture.reports.report import write_report
-from polyculture.running.layout import store_layout
-from polyculture.running.report_sections import report_sections
+from polyculture.running.layout import report_sections, store_layout
 from tests.browsers import NoBrowserError, opened_browser, wait_until
 from tests.full_study import FullStudy
 

@@ -23,13 +23,13 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.metrics import KEPT
 from polyculture.metrics.comparison.compare import NATIVE, Sides, compare, lay_out_native
+from polyculture.metrics.measure import measure
 from polyculture.reports import evidence as evidence_module
 from polyculture.reports.escaping import csv_link, defuse
 from polyculture.reports.evidence import Bounds
 from polyculture.reports.numbers import decimal, difference
 from polyculture.reports.report import write_report
-from polyculture.running.layout import store_layout
-from polyculture.running.report_sections import report_sections
+from polyculture.running.layout import report_sections, store_layout
 from tests.report_instruments import add_instruments
 from tests.report_run import COUNTRIES, HOSTILE, MODELS, Synthetic, hostile_kitchen, kitchens
 from tests.store_builder import StoreBuilder
@@ -244,7 +244,7 @@ def test_every_figure_has_its_numbers_and_its_query(page: Page) -> None:
     assert page.with_id("diversity").text.count("Hill number of order 1") == 1
     assert curves
     assert not [row for row in curves if row["low"] or row["high"]]  # twelve responses a cell
-    assert sum("FROM aggregates" in e.text for e in page.all("pre")) == 12
+    assert sum("FROM numbers" in e.text for e in page.all("pre")) == 14
 
 
 def test_what_differs_is_what_compare_says(page: Page, run: RunFolder) -> None:
@@ -380,6 +380,7 @@ def test_hostile_data_is_text_and_nothing_else(tmp_path_factory: pytest.TempPath
 
 def test_a_run_without_responses_still_has_a_report(tmp_path: Path) -> None:
     run = Synthetic(n=2, languages=("en",), countries=("US",), topics=("food",), respond=False).write(tmp_path)
+    measure(run)
     write_report(run, layout=store_layout(), sections=report_sections())
     page = parsed(run)
     assert "No response yet" in page.all("header")[0].text
@@ -407,6 +408,7 @@ def test_a_run_in_which_all_failed_waits_for_nothing(tmp_path: Path) -> None:
 def test_what_is_missing_says_why(tmp_path: Path) -> None:
     speechless = Synthetic(n=2, languages=("en", "th"), countries=("US",), topics=("food",), mention=False)
     run = speechless.write(tmp_path / "speechless")
+    measure(run)
     write_report(run, layout=store_layout(), sections=report_sections())
     assert "no mentions" in parsed(run).with_id("numbers").text
     warned = " ".join(parsed(run).with_id("distrust").text.split())
@@ -414,6 +416,7 @@ def test_what_is_missing_says_why(tmp_path: Path) -> None:
     assert "Thai: 100 % (" in warned
     conditions = Synthetic(n=2, languages=("en", "th"), countries=("US",), topics=("food",), conditions=("neutral",))
     run = conditions.write(tmp_path / "neutral")
+    measure(run)
     write_report(run, layout=store_layout(), sections=report_sections())
     page = parsed(run)
     assert "no prompt names a country" in page.with_id("numbers").text
@@ -425,6 +428,7 @@ def test_specificity_is_shown_without_neutral_prompts(tmp_path: Path) -> None:
     run = Synthetic(n=2, languages=("en", "ja"), countries=("US", "JP"), topics=("food",), conditions=named).write(
         tmp_path
     )
+    measure(run)
     write_report(run, layout=store_layout(), sections=report_sections())
     section = parsed(run).with_id("specificity").text
     assert "the country is named" in section
@@ -436,6 +440,7 @@ def test_a_single_number_is_told_and_not_taken_for_one_that_was_not_asked(tmp_pa
     run = Synthetic(
         n=2, models=("openai:a",), languages=("en",), countries=("US",), topics=("food",), conditions=("explicit",)
     ).write(tmp_path)
+    measure(run)
     write_report(run, layout=store_layout(), sections=report_sections())
     section = " ".join(parsed(run).with_id("specificity").text.split())
     assert re.search(r"the country is named\. \d\.\d\d, English, United States, and no other\.", section)
@@ -490,7 +495,7 @@ def test_help_is_a_table_of_paired_differences(page: Page, run: RunFolder) -> No
     assert section.count("own, English, Japanese: food") == 3 * 2 * 2  # rules, settings, kinds of help
     assert "3 demonstrations" in section
     with open_store(run, store_layout()) as store:
-        query = "SELECT estimate FROM bias_intervals WHERE plain AND rule = 'sum' AND entity_type = 'food'"
+        query = "SELECT estimate FROM bias_contrasts WHERE plain AND rule = 'sum' AND entity_type = 'food'"
         found = store.sql(query).fetchall()
         contexts = (
             "SELECT count(DISTINCT context_id) FILTER (context_prefix IS NULL), count(DISTINCT context_id) FROM scores"

@@ -13,9 +13,10 @@ import pytest
 
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.manifest import read_manifest, write_manifest
+from polyculture.metrics.measure import measure
 from polyculture.reports.main_table import main_table
 from polyculture.reports.names import Names
-from polyculture.running.papers import report_papers
+from polyculture.running.layout import report_papers
 from tests.polyculture.test_command_line import polyculture
 from tests.store_builder import StoreBuilder
 
@@ -86,6 +87,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
     assert manifest
     designed = {"languages": ["en", "ja"], "topics": ["food", "clothing"], "conditions": ["neutral", "explicit"]}
     write_manifest(manifest.model_copy(update=designed), run.manifest)
+    measure(run)
     done = polyculture(
         "report", "exp.toml", "--paper", "makieval", "--published", "mine.tsv", "--main-table", "main.tex", cwd=folder
     )

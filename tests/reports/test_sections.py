@@ -17,6 +17,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.reports.report import write_report
 from polyculture.reports.section import ReportData, ReportTable, Section
 from polyculture.reports.sections import with_instruments
+from polyculture.reports.table_section import Column, counted, measured, table_section, written
 from polyculture.reports.tables import TableFormat, write_tables
 from tests.report_run import HOSTILE
 from tests.reports.test_page import Page, parsed
@@ -145,6 +146,31 @@ def test_a_template_sees_its_own_context_alone(run: RunFolder, tmp_path: Path) -
             write_report(run, sections=with_instruments([made_up(tmp_path, template=f"{{{{ {name} }}}}")]))
 
 
+def test_a_section_of_one_table_is_one_declaration(run: RunFolder, tmp_path: Path) -> None:
+    sql, texts = tmp_path / "letters.sql", tmp_path / "letters.toml"
+    sql.write_text(
+        "-- Letters\n-- letters: a row is a model.\n"
+        "SELECT model, 'en' AS language, NULL AS culture, NULL AS entity_type, 'own' AS dataset, 'any' AS form,\n"
+        "    0.25 AS share, 0.1 AS share_low, 0.5 AS share_high, NULL AS lacking, 1234 AS letters, '<b>' AS word\n"
+        "FROM (VALUES ('n'), ('m')) AS models (model)",
+        encoding="utf-8",
+    )
+    texts.write_text(
+        'title = "Letters"\n[words]\nreads = "So <em>many</em>."\ncaption = "By model"\n', encoding="utf-8"
+    )
+    columns = (
+        Column("Share", measured("rate", "share")),
+        Column("Letters", counted("letters"), "all of them"),
+        Column("Word", written("word"), is_number=False),
+    )
+    section = table_section("letters", ReportTable(sql), texts, columns)
+    write_report(run, sections=with_instruments([section]))
+    found = parsed(run).with_id("letters").text
+    assert "So many." in found
+    assert found.index("m, own, any") < found.index("n, own, any")  # as in the experiment file
+    assert "0.25 0.10 to 0.50 1,234 <b>" in " ".join(found.split())
+
+
 def test_two_sections_or_tables_of_one_name_are_an_error(run: RunFolder, tmp_path: Path) -> None:
     section = made_up(tmp_path)
     with pytest.raises(ValueError, match="two sections of the report have the same name: lengths"):
@@ -170,7 +196,7 @@ def test_the_list_of_sections_is_cheap_to_import() -> None:
     heavy = ("pandas", "duckdb", "seaborn", "matplotlib", "numpy", "jinja2", "pyarrow")
     code = f"""
 import sys
-from polyculture.running.report_sections import report_sections
+from polyculture.running.layout import report_sections
 assert len(report_sections()) > 10
 print([name for name in {heavy} if name in sys.modules])
 """

@@ -15,8 +15,7 @@ from polyculture.cache.run_folder import RunFolder
 from polyculture.instruments.cbs.section import SECTIONS
 from polyculture.reports.names import Names
 from polyculture.reports.tables import Export, TableFormat, _write_csv, _write_latex, write_tables
-from polyculture.running.layout import store_layout
-from polyculture.running.report_sections import report_sections
+from polyculture.running.layout import report_sections, store_layout
 from tests.report_run import HOSTILE, MODELS, Synthetic, hostile_kitchen, kitchens
 
 NAMES = {

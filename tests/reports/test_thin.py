@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.run_folder import RunFolder
+from polyculture.metrics.measure import measure
 from polyculture.reports.report import write_report
 from polyculture.reports.thin import FEWEST, rests_on
 from tests.reports.test_page import Page, parsed
@@ -29,6 +30,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Page:
         builder.link(surface, qid)
         builder.entity(qid, surface, JP="P495")
     run: RunFolder = builder.write()
+    measure(run)
     write_report(run)
     return parsed(run)
 
@@ -70,5 +72,6 @@ def test_a_report_without_such_numbers_says_nothing_of_them(tmp_path: Path) -> N
         builder.link(surface, qid)
         builder.entity(qid, surface, JP="P495")
     run = builder.write()
+    measure(run)
     write_report(run)
     assert "Numbers that rest on little" not in parsed(run).with_id("distrust").text

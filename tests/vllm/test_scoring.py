@@ -94,7 +94,7 @@ def test_a_model_is_verified_by_a_second_copy_where_that_is_wanted(
 def test_where_it_cannot_be_verified_the_run_ends(
     engine: VllmEngine, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("polyculture.generate.engines.kind.find_spec", lambda _: None)
+    monkeypatch.setattr("polyculture.cache.extras.find_spec", lambda _: None)
     with pytest.raises(MissingDependencyError, match=r"pip install 'polyculture\[transformers\]'"):
         verify(engine, model, VllmOptions(verify_scores=2))
 

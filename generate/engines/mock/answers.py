@@ -42,12 +42,12 @@ class Answers:
 
     def __call__(self, request: Request, seed: int) -> str | Completion:
         prompt = "\n".join(turn.content for turn in request.messages)
-        found = next((answer for answer in self._answers if answer.prompt in prompt), None)
-        if found is not None and found.error is not None:
-            error, retryable = found.error, found.retryable
+        match = next((answer for answer in self._answers if answer.prompt in prompt), None)
+        if match is not None and match.error is not None:
+            error, retryable = match.error, match.retryable
             return Completion(request.request_id, seed, None, error=error, retryable=retryable, model_version=VERSION)
-        if found is not None and found.texts:
-            return found.texts[seed % len(found.texts)]
+        if match is not None and match.texts:
+            return match.texts[seed % len(match.texts)]
         if request.decoding.schema is not None:
             return json.dumps(_instance(request.decoding.schema, seed), ensure_ascii=False)
         return f"{request.messages[-1].content} {seed}"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from polyculture.cache.incoming import Door
+from polyculture.cache.sanitize import ResponseSanitizer
 from polyculture.generate.engines.metering import Bill, read_usage
 from polyculture.generate.engines.openai.attempt import LaterError
 
@@ -43,25 +43,25 @@ class ChatAnswer:
 
 def read_answer(body: object) -> ChatAnswer:
     """A parsed body as an answer. Raises `UselessAnswerError` where it has no message."""
-    door = Door()
+    sanitizer = ResponseSanitizer()
     answer = body if isinstance(body, Mapping) else {}
-    bill, reasoning_tokens = read_usage(answer.get("usage"), door)
+    bill, reasoning_tokens = read_usage(answer.get("usage"), sanitizer)
     choice, message = _first_choice(answer.get("choices"))
-    text = _text(message, door)
+    text = _text(message, sanitizer)
     if choice is None or message is None or (text is None and message.get("content") is not None):
         # What says that it is an error costs nothing, unless it says that, too.
         free = bill.unknown and "error" in answer
         raise UselessAnswerError("the answer is not a complete chat completion", Bill.nothing() if free else bill)
     reasoned = (message.get(name) for name in _REASONING)
-    reasoning = next((found for found in reasoned if isinstance(found, str) and found), None)
-    said = (text, door.text("refusal", message.get("refusal")), door.text("reasoning", reasoning))
+    reasoning = next((part for part in reasoned if isinstance(part, str) and part), None)
+    said = (text, sanitizer.text("refusal", message.get("refusal")), sanitizer.text("reasoning", reasoning))
     if bill.completion_tokens == 0 and any(said):
-        door.drop("completion_tokens", "no number of tokens of a text", 0)
+        sanitizer.drop("completion_tokens", "no number of tokens of a text", 0)
         bill = bill.doubted("0 completion tokens for a text")
-    names = (door.text(name, answer.get(name), LONGEST_NAME) for name in ("model", "system_fingerprint"))
-    finish_reason = door.text("finish_reason", choice.get("finish_reason"), LONGEST_NAME)
+    names = (sanitizer.text(name, answer.get(name), LONGEST_NAME) for name in ("model", "system_fingerprint"))
+    finish_reason = sanitizer.text("finish_reason", choice.get("finish_reason"), LONGEST_NAME)
     version = " ".join(name for name in names if name) or None
-    return ChatAnswer(*said, finish_reason, version, reasoning_tokens, bill, door.note)
+    return ChatAnswer(*said, finish_reason, version, reasoning_tokens, bill, sanitizer.note)
 
 
 def _first_choice(choices: object) -> tuple[Mapping[str, Any] | None, Mapping[str, Any] | None]:
@@ -70,10 +70,10 @@ def _first_choice(choices: object) -> tuple[Mapping[str, Any] | None, Mapping[st
     return (choice, message) if isinstance(choice, Mapping) and isinstance(message, Mapping) else (None, None)
 
 
-def _text(message: Mapping[str, Any] | None, door: Door) -> str | None:
+def _text(message: Mapping[str, Any] | None, sanitizer: ResponseSanitizer) -> str | None:
     """The content, which some servers return in parts; None where it is no text."""
     content = None if message is None else message.get("content")
     if isinstance(content, list):
         parts = [part.get("text") for part in content if isinstance(part, Mapping)]
         content = "".join(part for part in parts if isinstance(part, str)) if any(parts) else None
-    return door.text("text", content) if isinstance(content, str) else None
+    return sanitizer.text("text", content) if isinstance(content, str) else None

@@ -8,7 +8,7 @@ from typing import Protocol, Self, TypeVar
 import openai
 
 from polyculture.cache.errors import EngineError
-from polyculture.cache.incoming import Door, parse
+from polyculture.cache.sanitize import ResponseSanitizer, parse
 from polyculture.generate.engines.metering import Bill, Meter, read_usage
 from polyculture.generate.engines.openai.faults import RequestError
 from polyculture.generate.engines.openai.limiter import Limiter
@@ -101,7 +101,7 @@ def _usage_in(content: bytes) -> Bill:
         body = parse(content)
     except ValueError:
         return Bill()
-    return read_usage(body.get("usage") if isinstance(body, dict) else None, Door())[0]
+    return read_usage(body.get("usage") if isinstance(body, dict) else None, ResponseSanitizer())[0]
 
 
 def _status_of(fault: BaseException) -> int | None:

@@ -10,8 +10,8 @@ from typing import Any
 from pydantic import BaseModel
 
 from polyculture.cache.faults import CONTENT_POLICY, kind_of
-from polyculture.cache.incoming import parse
-from polyculture.cache.prices import BATCH
+from polyculture.cache.model_facts import BATCH
+from polyculture.cache.sanitize import parse
 from polyculture.generate.engines.base import CONTENT_FILTER, Completion
 from polyculture.generate.engines.openai.answer import UselessAnswerError, read_answer
 from polyculture.generate.engines.openai.chat import ChatApi, ChatCall

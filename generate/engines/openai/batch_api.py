@@ -16,9 +16,9 @@ import openai
 from openai.types import Batch, FileObject
 from tenacity import Retrying
 
-from polyculture.cache.bounded_body import MEBIBYTE
 from polyculture.cache.errors import EngineError
 from polyculture.cache.files import replacing
+from polyculture.cache.http_answers import MEBIBYTE
 from polyculture.generate.engines.batch_records import BatchRecord
 from polyculture.generate.engines.openai.async_runner import Background
 from polyculture.generate.engines.openai.chat import PATH, ChatApi
@@ -65,9 +65,9 @@ class BatchApi:
         """The id of the record's batch; creates it unless an earlier call, whose answer was lost, already has."""
 
         async def make() -> str:
-            found = await self._find(record) if record.asked_for else None
+            batch_id = await self._find(record) if record.asked_for else None
             record.asked_for = True
-            return found or await self._create(record.key, file_id)
+            return batch_id or await self._create(record.key, file_id)
 
         return self._insist(make, self._chat.options.deadline)
 
@@ -140,10 +140,10 @@ class BatchApi:
 
     def _id(self, kind: type[FileObject | Batch], answer: object) -> str:
         """The answer's id: the SDK does not check what it is."""
-        found: object = self._a(kind, answer).id
-        if not isinstance(found, str) or not found:
+        given_id: object = self._a(kind, answer).id
+        if not isinstance(given_id, str) or not given_id:
             raise RequestError("the batch API gives no id", retryable=True)
-        return found
+        return given_id
 
     def _insist(self, call: Callable[[], Coroutine[Any, Any, Result]], deadline: float) -> Result:
         """The call's result, with retries. A permanent fault ends the work; running again resumes."""

@@ -12,9 +12,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
-from polyculture.cache.credentials import hide_keys, learn, user_of, without_password
 from polyculture.cache.errors import EngineError
-from polyculture.cache.incoming import mended, parse
+from polyculture.cache.sanitize import hide_keys, learn, mended, parse, user_of, without_password
 from polyculture.generate.engines.base import REFUSAL, Completion, ModelSpec, Request
 from polyculture.generate.engines.metering import Bill, Meter
 from polyculture.generate.engines.openai.answer import ChatAnswer, UselessAnswerError, read_answer
@@ -107,7 +106,7 @@ class ChatApi:
         text, refusal, reasoning, finish_reason = map(
             self._clean, (answer.text, answer.refusal, answer.reasoning, answer.finish_reason)
         )
-        found = completed(
+        completion = completed(
             request_id,
             seed,
             text or "",
@@ -121,10 +120,10 @@ class ChatApi:
         )
         if refusal and not text:
             reason = self.server.in_short(f"refused: {refusal}")
-            return replace(found, text=None, finish_reason=REFUSAL, error=reason)
-        if text is None and found.error is None:
-            return replace(found, text=None, error=f"no text: finish reason {finish_reason}")
-        return found
+            return replace(completion, text=None, finish_reason=REFUSAL, error=reason)
+        if text is None and completion.error is None:
+            return replace(completion, text=None, error=f"no text: finish reason {finish_reason}")
+        return completion
 
     def failure(self, ask: ChatCall, fault: RequestError) -> Completion:
         """The completion of a request that has no answer, with what the last attempt cost."""

@@ -8,11 +8,10 @@ from typing import Any
 import aiohttp
 import openai
 
-from polyculture.cache.credentials import conceal, without_password
 from polyculture.cache.errors import SystematicFaultError
 from polyculture.cache.faults import CONTENT_POLICY, FaultKind, kind_of
-from polyculture.cache.incoming import mended
-from polyculture.cache.retry_after import retry_after
+from polyculture.cache.http_answers import retry_after
+from polyculture.cache.sanitize import conceal, mended, without_password
 from polyculture.generate.engines.base import CONTENT_FILTER
 from polyculture.generate.engines.metering import Bill
 
@@ -121,8 +120,8 @@ def codes_of(body: object) -> tuple[str, ...]:
         return ()
     inner = body.get("error")
     parts: list[Mapping[str, Any]] = [body, inner] if isinstance(inner, Mapping) else [body]
-    found = [part.get(name) for part in parts for name in ("code", "type", "status")]
-    return tuple(code.lower() for code in found if isinstance(code, str))
+    codes = [part.get(name) for part in parts for name in ("code", "type", "status")]
+    return tuple(code.lower() for code in codes if isinstance(code, str))
 
 
 def looks_like_html(body: str | bytes) -> bool:

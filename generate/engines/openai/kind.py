@@ -8,10 +8,11 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
+from polyculture.cache.extras import Extra
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.byte_pairs import byte_pairs, vocabulary_name
 from polyculture.generate.engines.capabilities import SAMPLING, SCORING, Capability, Sampling, Scoring
-from polyculture.generate.engines.kind import Batching, EngineKind, Extra, Offer, TokenCounter
+from polyculture.generate.engines.kind import Batching, EngineKind, Offer, TokenCounter
 from polyculture.generate.engines.openai.options import OPENAI, OpenAIOptions
 from polyculture.generate.engines.openai.servers import advice
 from polyculture.generate.engines.options import Use

@@ -11,9 +11,9 @@ from urllib.parse import parse_qsl, urlsplit
 import orjson
 from pydantic import Field, field_validator, model_validator
 
-from polyculture.cache.bounded_body import MEBIBYTE
-from polyculture.cache.credentials import find_key, looks_like_key, user_of
 from polyculture.cache.faults import fault_table
+from polyculture.cache.http_answers import MEBIBYTE
+from polyculture.cache.sanitize import find_key, looks_like_key, user_of
 from polyculture.generate.engines.openai.extra_body import most_written, streams
 from polyculture.generate.engines.openai.servers import FieldName, Length, SchemaForm, with_server
 from polyculture.generate.engines.options import PACE, Decides, Options

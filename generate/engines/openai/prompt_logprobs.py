@@ -13,10 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from polyculture.cache.credentials import hide_keys
 from polyculture.cache.errors import EngineError
-from polyculture.cache.incoming import Door, parse
-from polyculture.cache.prices import DIRECT
+from polyculture.cache.model_facts import DIRECT
+from polyculture.cache.sanitize import ResponseSanitizer, hide_keys, parse
 from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
 from polyculture.generate.engines.metering import Bill, read_usage
 from polyculture.generate.engines.openai.answer import LONGEST_NAME, UselessAnswerError
@@ -81,21 +80,21 @@ class PromptLogprobsApi:
             body = parse(content)
         except ValueError as fault:
             raise UselessAnswerError("the answer is no whole completion", Bill()) from fault
-        door = Door()
+        sanitizer = ResponseSanitizer()
         answer = body if isinstance(body, dict) else {}
-        bill, _ = read_usage(answer.get("usage"), door)
-        found = _token_logprobs(answer)
-        if found is None:
+        bill, _ = read_usage(answer.get("usage"), sanitizer)
+        logprobs = _token_logprobs(answer)
+        if logprobs is None:
             raise UselessAnswerError("the answer is no whole completion", bill)
-        values = found[:-1]  # the last is of what was written
+        values = logprobs[:-1]  # the last is of what was written
         if len(values) < 2 or (tokens is not None and len(values) != tokens):
             raise EchoError("the answer does not echo the text with its log-probabilities", bill)
         if not any(value is not None and value < 0 for value in values):
             raise EchoError("the answer has no log-probability below 0", bill)
         if bill.unknown and bill.nonsense is None:
             bill = Bill(len(values) if bill.prompt_tokens is None else bill.prompt_tokens, _WRITTEN)
-        model = door.text("model", answer.get("model"), LONGEST_NAME)
-        return PromptLogprobs(values, hide_keys(model) if model else None, bill, door.note)
+        model = sanitizer.text("model", answer.get("model"), LONGEST_NAME)
+        return PromptLogprobs(values, hide_keys(model) if model else None, bill, sanitizer.note)
 
     def scored(self, request: ScoreRequest, pair: TokenisedPair, server: PromptLogprobs) -> Scored:
         """A row of the log-probabilities of a whole text."""
@@ -108,13 +107,15 @@ class PromptLogprobsApi:
             purchase=DIRECT,
             note=server.note,
         )
-        found = [value for value in server.values[pair.start : pair.end] if value is not None and math.isfinite(value)]
-        if len(found) != pair.end - pair.start:
+        logprobs = [
+            value for value in server.values[pair.start : pair.end] if value is not None and math.isfinite(value)
+        ]
+        if len(logprobs) != pair.end - pair.start:
             return replace(bought, error="a log-probability is not a finite number")
-        if max(found, default=0.0) > _ROUNDING:
+        if max(logprobs, default=0.0) > _ROUNDING:
             return replace(bought, error="a log-probability is above 0")
         names = self._tokenizer.convert_ids_to_tokens(list(pair.ids[pair.start : pair.end]))
-        tokens = tuple(map(TokenScore, names, found))
+        tokens = tuple(map(TokenScore, names, logprobs))
         return replace(bought, tokens=tokens, model_version=server.model)
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Self
 
-from polyculture.cache.prices import DIRECT
+from polyculture.cache.model_facts import DIRECT
 from polyculture.generate.engines.base import Scored, ScoreRequest
 from polyculture.generate.engines.metering import Bill, Meter
 from polyculture.generate.engines.openai.answer import UselessAnswerError
@@ -72,7 +72,7 @@ class OpenAIScorer(OpenAIEngine):
             return Scored(request.request_id, pair.index, error=pair.error)
         ids = pair.ids[: pair.end]
         try:
-            found: PromptLogprobs = await self._retrying.copy()(
+            logprobs: PromptLogprobs = await self._retrying.copy()(
                 self._read, request.meter, self._prompts.body(ids), len(ids)
             )
         except NotAdmittedError:
@@ -81,7 +81,7 @@ class OpenAIScorer(OpenAIEngine):
             if fault.unreachable:
                 raise self._api.server.unreachable(str(fault)) from fault
             return _failed(request, pair, fault)
-        return self._prompts.scored(request, pair, found)
+        return self._prompts.scored(request, pair, logprobs)
 
     async def _read(self, meter: Meter | None, body: Mapping[str, Any], tokens: int | None) -> PromptLogprobs:
         async with Attempt(meter, self._limiter) as attempt:

@@ -46,13 +46,13 @@ class ServerFacts(BaseModel):
     @property
     def options(self) -> dict[str, Any]:
         """The options of the engine that it stands for, as a file would write them."""
-        found: dict[str, Any] = {
+        options: dict[str, Any] = {
             "base_url": self.base_url,
             "length_field": self.length,
             "schema_form": self.schema_form,
         }
-        found["omit"] = [*self.rejects, *self.ignores]
-        return found if self.key is None else {**found, "api_key_env": self.key}
+        options["omit"] = [*self.rejects, *self.ignores]
+        return options if self.key is None else {**options, "api_key_env": self.key}
 
 
 @cache

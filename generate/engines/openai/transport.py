@@ -21,7 +21,7 @@ from httpx2 import (
     Response,
 )
 
-from polyculture.cache.bounded_body import ACCEPTED, EncodingError, TooLargeError, bounded
+from polyculture.cache.http_answers import ACCEPTED, EncodingError, TooLargeError, bounded
 from polyculture.generate.engines.openai.attempt import LaterError
 
 _REDIRECTS = 3  # a server may move once or twice; one that sends in circles is left

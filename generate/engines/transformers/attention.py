@@ -74,9 +74,9 @@ class AttentionReader:
 
     def _prompt(self, request: AttentionRequest, text: str, special: bool) -> _Prompt | Attention:
         content = request.messages[-1].content
-        found = text.rfind(content.strip())  # many templates take away what stands around it
-        at = found - content.find(content.strip())
-        if found < 0:
+        start = text.rfind(content.strip())  # many templates take away what stands around it
+        at = start - content.find(content.strip())
+        if start < 0:
             return _failed(request, "the chat template does not show the message as it stands")
         read = self._loaded.tokenizer(
             text, add_special_tokens=special, return_offsets_mapping=True, return_special_tokens_mask=True
@@ -109,8 +109,8 @@ class AttentionReader:
             weights = torch.stack([_at_places(layer.weights[row].float().mean(0), flat, length) for layer in layers])
             lengths = None
             if norms:
-                found = [self._norms(number, layer, row, flat, length) for number, layer in enumerate(layers)]
-                lengths = _split(torch.stack(found), parts)
+                rows = [self._norms(number, layer, row, flat, length) for number, layer in enumerate(layers)]
+                lengths = _split(torch.stack(rows), parts)
             yield Attention(
                 prompt.request.request_id, _split(weights, parts), lengths, length, None, self._loaded.version
             )
@@ -126,11 +126,11 @@ class AttentionReader:
             stack.enter_context(_plainly(self._loaded.model))
             if norms:
                 stack.enter_context(self._projections)
-            found = body(
+            output = body(
                 input_ids=fed[:, -1:], attention_mask=torch.ones_like(fed), past_key_values=kept, use_cache=True,
                 output_attentions=True,
             )  # fmt: skip
-        given = getattr(found, "attentions", None) or ()
+        given = getattr(output, "attentions", None) or ()
         rows = [one[:, :, -1] for one in given if one is not None]
         if not rows:
             raise EngineError("gives no attention weights", where=self._name, remedy=_REMEDY)
@@ -213,8 +213,8 @@ def _plainly(model: PreTrainedModel) -> Iterator[None]:
 
 def _values(kept: Any) -> list[torch.Tensor]:
     """The values that a cache holds, of the layers that attend: [prompts, heads of values, keys, width] each."""
-    found = (getattr(layer, "values", None) for layer in getattr(kept, "layers", ()))
-    return [one for one in found if isinstance(one, torch.Tensor) and one.ndim == 4]
+    values = (getattr(layer, "values", None) for layer in getattr(kept, "layers", ()))
+    return [one for one in values if isinstance(one, torch.Tensor) and one.ndim == 4]
 
 
 def _weight(module: torch.nn.Module) -> Any:

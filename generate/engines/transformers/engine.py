@@ -30,7 +30,7 @@ from polyculture.generate.engines.base import (
     TokenScore,
 )
 from polyculture.generate.engines.options import read_options
-from polyculture.generate.engines.patching import AnswerStates, Continuation, Inspection, Patch, StatesRequest, Vector
+from polyculture.generate.engines.patching import AnswerStates, Continuation, Inspection, Patch, StatesRequest
 from polyculture.generate.engines.token_boundary import split_pairs
 from polyculture.generate.engines.transformers.loading import check_installed, load
 from polyculture.generate.engines.transformers.options import TransformersOptions
@@ -129,10 +129,6 @@ class TransformersEngine:
         read = ((name, tokens_of(self._loaded, text, bos=self.options.bos)[0]) for name, text in texts)
         with self._within_memory("batch_patches"):
             yield from writer.write(read, max_tokens, self.options.batch_patches)
-
-    def placeholder_states(self, inspection: Inspection) -> Vector:
-        """The placeholder's own state at each layer, where nothing is patched: [depth, width]."""
-        return self._writer(inspection).placeholder_states()
 
     def _writer(self, inspection: Inspection) -> PatchedWriter:
         from polyculture.generate.engines.transformers.patched import PatchedWriter

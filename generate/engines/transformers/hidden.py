@@ -37,8 +37,8 @@ def _states(loaded: Loaded, batch: Sequence[Text]) -> Sequence[torch.Tensor]:
         read[row, : len(text.pair.ids)] = 1
     body: Any = loaded.model.base_model
     device = loaded.model.device
-    found = body(input_ids=fed.to(device), attention_mask=read.to(device), output_hidden_states=True)
-    return list(found.hidden_states)
+    output = body(input_ids=fed.to(device), attention_mask=read.to(device), output_hidden_states=True)
+    return list(output.hidden_states)
 
 
 def _batches(texts: Sequence[Text], most: int) -> Iterator[list[Text]]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from polyculture.cache.errors import EngineError, MissingDependencyError
+from polyculture.cache.errors import EngineError
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.capabilities import (
     ATTENDING,
@@ -20,7 +20,6 @@ from polyculture.generate.engines.capabilities import (
 from polyculture.generate.engines.gguf import model_files
 from polyculture.generate.engines.kind import EngineKind, Offer
 from polyculture.generate.engines.options import Use
-from polyculture.generate.engines.shape import ModelShape
 from polyculture.generate.engines.transformers.options import EXTRA, TransformersOptions
 
 if TYPE_CHECKING:
@@ -59,16 +58,6 @@ def _files(spec: ModelSpec, _: TransformersOptions) -> Path | None:
     return model_files(spec.name)
 
 
-def _shape(spec: ModelSpec, options: TransformersOptions) -> ModelShape | None:
-    try:
-        EXTRA.check(spec.model)
-    except MissingDependencyError:
-        return None
-    from polyculture.generate.engines.transformers.shape import read_shape
-
-    return read_shape(spec, options)
-
-
 KIND = EngineKind(
     name="transformers",
     options=TransformersOptions,
@@ -84,5 +73,4 @@ KIND = EngineKind(
     further_setup=_precision,
     check=_check,
     files=_files,
-    shape=_shape,
 )

@@ -33,13 +33,13 @@ class Labeller:
 
     def label(self, texts: Sequence[str]) -> Iterator[str]:
         """The most probable label of each text."""
-        for found in self.pipe(list(texts), batch_size=BATCH, truncation=True):
-            yield str(found["label"])
+        for label in self.pipe(list(texts), batch_size=BATCH, truncation=True):
+            yield str(label["label"])
 
     def tag(self, texts: Sequence[str]) -> Iterator[list[Tagged]]:
         """The names in each text. Adjacent pieces with one label form one name, without surrounding spaces."""
-        for text, found in zip(texts, self.pipe(list(texts), batch_size=BATCH), strict=True):
-            yield _joined(text, [Tagged(one["start"], one["end"], str(one["entity_group"])) for one in found])
+        for text, spans in zip(texts, self.pipe(list(texts), batch_size=BATCH), strict=True):
+            yield _joined(text, [Tagged(one["start"], one["end"], str(one["entity_group"])) for one in spans])
 
 
 def open_classifier(spec: ModelSpec) -> Labeller:
@@ -68,9 +68,9 @@ def plain_label(label: str) -> str:
     return label[2:] if label[:2] in ("B-", "I-", "E-", "S-", "L-", "U-") else label
 
 
-def _joined(text: str, found: Sequence[Tagged]) -> list[Tagged]:
+def _joined(text: str, spans: Sequence[Tagged]) -> list[Tagged]:
     joined: list[Tagged] = []
-    for one in found:
+    for one in spans:
         last = joined[-1] if joined else None
         if last is not None and last.label == one.label and last.end == one.start and not text[one.start].isspace():
             joined[-1] = Tagged(last.start, one.end, one.label)

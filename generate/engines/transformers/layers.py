@@ -33,7 +33,7 @@ def find_layers(model: PreTrainedModel, name: str) -> Sequence[torch.nn.Module]:
     ]
     if not lists:
         raise EngineError(f"no list of its {depth or 'unknown number of'} layers is found", where=name, remedy=_REMEDY)
-    layers = list(min(lists, key=lambda found: found[:2])[2])
+    layers = list(min(lists, key=lambda one: one[:2])[2])
     _check(model, layers, name)
     return layers
 

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import EngineError
+from polyculture.cache.extras import Extra
 from polyculture.cache.identity import model_sha256
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.gguf import find_gguf, is_gguf
-from polyculture.generate.engines.kind import Extra
 from polyculture.generate.engines.threads import let_waiting_threads_sleep
 from polyculture.generate.engines.transformers.options import EXTRA, TransformersOptions
 

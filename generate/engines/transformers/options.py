@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from polyculture.generate.engines.kind import Extra
+from polyculture.cache.extras import Extra
 from polyculture.generate.engines.options import PACE, Decides, Options
 
 EXTRA = Extra("transformers", ("torch", "transformers", "accelerate"))

@@ -18,7 +18,7 @@ import torch
 from transformers import DynamicCache
 
 from polyculture.cache.errors import EngineError
-from polyculture.generate.engines.patching import Continuation, Inspection, Patch, Vector
+from polyculture.generate.engines.patching import Continuation, Inspection, Patch
 from polyculture.generate.engines.transformers.layers import Change, hooked
 from polyculture.generate.engines.transformers.loading import Loaded
 from polyculture.generate.engines.transformers.tree import MASKED_LAYERS, layer_kinds
@@ -50,21 +50,6 @@ class PatchedWriter:
     def first_logits(self, patches: Sequence[Patch]) -> torch.Tensor:
         """The logits of the first token behind the placeholder: [patches, vocabulary]."""
         return self._begin(patches).step()
-
-    def placeholder_states(self) -> Vector:
-        """The placeholder's own state at each layer: [layers, width]."""
-        seen: dict[int, Any] = {}
-
-        def seeing(layer: int) -> Change:
-            def see(state: torch.Tensor) -> None:
-                seen[layer] = state[0, -1].float().cpu().numpy()
-
-            return see
-
-        with hooked(self._layers, {number: seeing(number) for number in range(1, len(self._layers) + 1)}):
-            self.first_logits([Patch("placeholder")])
-        states: Vector = np.stack([seen[number] for number in sorted(seen)])
-        return states
 
     def _begin(self, patches: Sequence[Patch]) -> _Writing:
         depth = len(self._layers)
@@ -156,10 +141,10 @@ class _Writing:
             place, kept = 0, {"past_key_values": self._cache}
         changes = self._changes(place) if first or self._cache is None else {}
         with hooked(self._layers, changes):
-            found = self._model(
+            output = self._model(
                 input_ids=torch.tensor(fed, device=self._model.device), use_cache=bool(kept), logits_to_keep=1, **kept
             )
-        logits: torch.Tensor = found.logits[:, -1]
+        logits: torch.Tensor = output.logits[:, -1]
         return logits
 
     def _changes(self, place: int) -> Mapping[int, Change]:

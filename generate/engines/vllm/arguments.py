@@ -37,10 +37,10 @@ def find_vllm(spec: ModelSpec, options: VllmOptions) -> Installed:
     Raises `MissingDependencyError` or `EngineError` where there is none.
     """
     if options.python is None:
-        found = find_spec("vllm")
-        if found is None or found.origin is None:
+        module = find_spec("vllm")
+        if module is None or module.origin is None:
             raise MissingDependencyError("vllm", "vllm", f"The model {spec.model}")
-        return Installed(sys.executable, Path(found.origin).parent)
+        return Installed(sys.executable, Path(module.origin).parent)
     python = shutil.which(Path(options.python).expanduser())
     if python is None:
         remedy = "Name the python of the environment in which vLLM is installed."

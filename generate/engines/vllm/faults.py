@@ -18,8 +18,8 @@ _FOLDER = "Name a folder with config.json and the weights, or a model of the hub
 Explain = Callable[[Match[str]], tuple[str, str]]
 
 
-def _cache_too_small(found: Match[str]) -> tuple[str, str]:
-    length, needed, there, fits = found["length"], float(found["needed"]), float(found["there"]), found["fits"]
+def _cache_too_small(match: Match[str]) -> tuple[str, str]:
+    length, needed, there, fits = match["length"], float(match["needed"]), float(match["there"]), match["fits"]
     what = (
         f"does not fit: a text of max_model_len = {length} tokens needs {needed:g} GiB of cache, "
         f"{there:g} GiB are free, {needed - there:.2f} GiB are missing"
@@ -33,8 +33,8 @@ def _no_cache(_: Match[str]) -> tuple[str, str]:
     return what, f"Take a higher gpu_memory_utilization, {_SMALLER}."
 
 
-def _taken(found: Match[str]) -> tuple[str, str]:
-    free, total, share, wanted = (float(found[key]) for key in ("free", "total", "share", "wanted"))
+def _taken(match: Match[str]) -> tuple[str, str]:
+    free, total, share, wanted = (float(match[key]) for key in ("free", "total", "share", "wanted"))
     what = (
         f"does not fit beside what else runs there: {free:g} of {total:g} GiB are free, vLLM would take {wanted:g} GiB "
         f"(gpu_memory_utilization = {share:g}), {wanted - free:.2f} GiB are missing"
@@ -43,10 +43,10 @@ def _taken(found: Match[str]) -> tuple[str, str]:
     return what, f"End what else uses the memory, or set gpu_memory_utilization = {fits:g} or less in [options.vllm]."
 
 
-def _out_of_memory(found: Match[str]) -> tuple[str, str]:
-    wanted, unit = found["wanted"], found["unit"]
-    total = f" of {found['total']} {found['total_unit']}" if found["total"] else ""
-    free = f"; {found['free']} {found['free_unit']}{total} were free" if found["free"] else ""
+def _out_of_memory(match: Match[str]) -> tuple[str, str]:
+    wanted, unit = match["wanted"], match["unit"]
+    total = f" of {match['total']} {match['total_unit']}" if match["total"] else ""
+    free = f"; {match['free']} {match['free_unit']}{total} were free" if match["free"] else ""
     what = f"does not fit: the device had no room for another {wanted} {unit}{free}"
     return what, f"Take {_SMALLER}; or a smaller max_model_len or max_num_seqs, if its weights alone fit."
 
@@ -61,13 +61,13 @@ def _unreachable(_: Match[str]) -> tuple[str, str]:
     return what, "Fetch it where there is a network (hf download NAME), or name the folder that holds it."
 
 
-def _architecture(found: Match[str]) -> tuple[str, str]:
-    return f"is of a kind that this vLLM cannot run: {found['names']}", "Try a newer vLLM, or another engine."
+def _architecture(match: Match[str]) -> tuple[str, str]:
+    return f"is of a kind that this vLLM cannot run: {match['names']}", "Try a newer vLLM, or another engine."
 
 
-def _too_long(found: Match[str]) -> tuple[str, str]:
-    what = f"max_model_len = {found['asked']} is more than the model was made for, {found['most']} tokens"
-    return what, f"Set max_model_len = {found['most']} or less in [options.vllm]."
+def _too_long(match: Match[str]) -> tuple[str, str]:
+    what = f"max_model_len = {match['asked']} is more than the model was made for, {match['most']} tokens"
+    return what, f"Set max_model_len = {match['most']} or less in [options.vllm]."
 
 
 # Messages of vLLM, PyTorch and the hub's client, most specific first.
@@ -133,9 +133,9 @@ def why_it_did_not_open(spec: ModelSpec, said: str, logged: str) -> EngineError 
     """
     for pattern, explain in _KNOWN:
         for text in (said, logged):
-            found = pattern.search(text)
-            if found:
-                what, remedy = explain(found)
+            match = pattern.search(text)
+            if match:
+                what, remedy = explain(match)
                 return EngineError(what, where=spec.model, remedy=remedy)
     return None
 

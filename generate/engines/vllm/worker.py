@@ -201,11 +201,11 @@ def _score(line: Line, output: Any) -> Line:
 
     Positions from the prefix cache were not computed; vLLM's values for them have no meaning.
     """
-    found, tokens = output.prompt_logprobs, line["tokens"]
+    logprobs, tokens = output.prompt_logprobs, line["tokens"]
     # The pass over the last cached token would score the next one, but did not take place.
     first = output.num_cached_tokens + 1
     scored = range(line["start"], len(tokens))
-    values = [found[position][tokens[position]].logprob if position >= first else 0.0 for position in scored]
+    values = [logprobs[position][tokens[position]].logprob if position >= first else 0.0 for position in scored]
     return {"id": line["id"], "log_probabilities": values, "from": first}
 
 

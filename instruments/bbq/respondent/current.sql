@@ -1,11 +1,18 @@
 -- Which answers to the survey behind KoBBQ count now.
 
 -- bbq_survey_questions: a row is a stereotype of the survey with the people's votes.
+--   groups: the answers; 'no_stereo', that there is no such stereotype, is the last
+--   votes: people of a hundred that gave each of them
 CREATE VIEW bbq_survey_questions AS SELECT * FROM stored_bbq_survey_questions;
 
 -- bbq_survey_answers: a row is what a model answered to a question of the survey under one of the run's wordings, with the
 -- answers in one order, in the model's present setup. It is read as its reader reads it now; what that has not read yet is as
 -- it was read when it came.
+--   language: of the wording; stereotypes and groups are in Korean
+--   permutation: the survey's answers in the order in which they stood, from 0: '2 0 1'
+--   choices: the answers as they were shown
+--   reader: 'paper'
+--   reading: the places of what was chosen, from 1, as '2 5'; 'out-of-choice' or 'refusal'
 CREATE VIEW bbq_survey_answers AS
 SELECT s.* REPLACE (
     CASE WHEN r.answer_id IS NULL THEN s.reader_id ELSE r.reader_id END AS reader_id,
@@ -27,6 +34,10 @@ WHERE s.status <> 'unusable'
 
 -- bbq_survey_numbers: a row is a number that holds a model's shares against the people's, as it was computed after the last
 -- answers came.
+--   language: of the wordings
+--   part: 'overall' or 'category'
+--   metric: 'correlation', 'distance' or 'no_stereotype'
+--   stereotypes: stereotypes that were answered
 CREATE VIEW bbq_survey_numbers AS
 SELECT * FROM stored_bbq_survey_numbers WHERE model IN (SELECT model FROM run_models);
 

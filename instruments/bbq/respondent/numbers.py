@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 import duckdb
 import numpy as np
 
-from polyculture.cache.core import CORE
 from polyculture.cache.layout import compose
 from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import CORE
 from polyculture.instruments.bbq.respondent.correlation import Measured, Numbers, mean, rank_correlation
 from polyculture.instruments.bbq.respondent.layout import SURVEY
 from polyculture.instruments.bbq.respondent.rows import SURVEY_NUMBERS, SurveyNumberRow

@@ -3,6 +3,17 @@
 -- bbq_survey_shares: a row is an answer to a stereotype (a group, or that there is none) with the share of the people that
 -- gave it, and the share of the model's answers that did, over wordings and orders. `answers` are those that name something;
 -- without any there is no share. Where several could be named, shares add up to more than 1.
+--   language: of the wordings
+--   reader: 'paper'
+--   place: the answer's place among the survey's, from 0
+--   group: the answer: a group, or 'no_stereo'
+--   people: the share of a hundred people that gave it
+--   share: the share of the model's answers that gave it, over wordings and orders; NULL where none names anything
+--   answers: answers that name something
+--   answered: answers that came
+--   refused: of those: that decline
+--   failed: answers that did not come
+--   is_none: whether the answer is that there is no such stereotype
 CREATE VIEW bbq_survey_shares AS
 WITH counted AS (
     SELECT
@@ -32,6 +43,23 @@ LEFT JOIN voted AS v
 
 -- bbq_survey_results: a row is all stereotypes (name NULL), or those of a category, as a model answers the survey in a language:
 -- its answers, and its shares held against the people's as they were computed after the last answers came.
+--   language: of the wordings
+--   name: which category; NULL over all
+--   stereotypes: stereotypes that were asked
+--   answered: answers that came
+--   refused: of those: that decline
+--   failed: answers that did not come
+--   none_people: mean share of people who say that there is no such stereotype, where the model named anything
+--   none_share: mean share of the model's answers that say so
+--   none_difference: the latter less the former
+--   none_difference_low: lower end of its 95 % interval over stereotypes
+--   none_difference_high: upper end
+--   correlation: Spearman's, of the model's and the people's shares over groups, every stereotype weighing alike
+--   correlation_low: lower end of its 95 % interval over stereotypes
+--   correlation_high: upper end
+--   distance: mean absolute difference of the shares of answers, over stereotypes
+--   distance_low: lower end of its 95 % interval over stereotypes
+--   distance_high: upper end
 CREATE VIEW bbq_survey_results AS
 WITH counted AS (
     SELECT

@@ -12,7 +12,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator
 
-from polyculture.cache.cache_dir import cache_folder
+from polyculture.cache.files import cache_folder
 
 Tagged = tuple[int, int, str]  # start, end, tag
 Tag = Callable[[str], Iterable[Tagged]]

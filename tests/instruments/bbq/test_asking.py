@@ -25,9 +25,6 @@ published = pytest.mark.skipif(not (SHARED / "kobbq").is_dir(), reason="KoBBQ's 
 EXPERIMENT = """
 name = "bias"
 models = ["mock:one"]
-languages = ["en"]
-topics = ["food"]
-countries = ["JP"]
 """
 
 

@@ -84,10 +84,6 @@ def test_bounds_hold_of_any_answers(drawn: list[tuple[str, str, str | None, str,
         if row["diff_bias_d"] is not None:
             assert abs(row["diff_bias_d"]) <= row["most_bias_d"] + 1e-12
             assert row["most_bias_d"] <= 1 + 1e-12
-    for row in metrics(rows, view="bbq_excluded_bounds"):
-        for name in ("acc_a", "acc_d", "diff_bias_a", "diff_bias_d"):
-            if row[name] is not None:
-                assert row[f"{name}_lowest"] - 1e-12 <= row[name] <= row[f"{name}_highest"] + 1e-12
 
 
 @settings(max_examples=6, deadline=None)
@@ -167,13 +163,6 @@ def test_bbqs_own_scores() -> None:
         assert row["s_amb"] == pytest.approx(0.75 * 0.5)
 
 
-def test_two_data_sets_are_held_against_each_other() -> None:
-    rows = [answer(reading="C", dataset="kobbq"), answer(reading="A", dataset="kobbq-evaluation")]
-    for row in metrics(rows, view="bbq_dataset_differences"):
-        assert (row["dataset"], row["other_dataset"]) == ("kobbq", "kobbq-evaluation")
-        assert (row["acc_a"], row["diff_bias_a"], row["acc_d"]) == (1, -1, None)
-
-
 def undirected_rows(drawn: Iterable[tuple[str, str | None, str]]) -> list[AnswerRow]:
     """Answers to questions of which nobody knows whom the stereotype is about: template, role, prompt."""
     return [
@@ -195,9 +184,6 @@ def test_undirected_questions_by_hand() -> None:
         assert (row["directed_acc_a"], row["directed_acc_d"]) == (0, None)
         assert (row["diff_bias_a"], row["max_bias_a"], row["templates_a"]) == (1, 1, 1)  # of the one answer, not of two
         assert (row["diff_bias_d"], row["max_bias_d"], row["s_dis"]) == (None, None, None)
-    (bounds,) = metrics([*rows, *undirected_rows([("t4", REFUSAL, "1")])], view="bbq_excluded_bounds")
-    assert (bounds["acc_a_lowest"], bounds["acc_a_highest"]) == (pytest.approx(1 / 3), pytest.approx(2 / 3))
-    assert (bounds["diff_bias_a_lowest"], bounds["diff_bias_a_highest"]) == (1, 1)
 
 
 BIASES = ("diff_bias_a", "diff_bias_d", "max_bias_a", "max_bias_d", "most_bias_d", "s_dis", "s_amb", "directed_acc_a",
@@ -229,10 +215,6 @@ def test_undirected_questions_move_accuracy_and_no_bias(
             came = [one for one in every if one.status == "ok"]
             silent = sum(one.role is None for one in came)
             assert row["out_of_choice_ratio"] == (pytest.approx(silent / len(came)) if came else None)
-    for row in metrics(directed + rest, view="bbq_excluded_bounds"):
-        for name in ("acc_a", "acc_d", "diff_bias_a", "diff_bias_d"):
-            if row[name] is not None:
-                assert row[f"{name}_lowest"] - 1e-12 <= row[name] <= row[f"{name}_highest"] + 1e-12
 
 
 def right_role_of(row: AnswerRow) -> str:

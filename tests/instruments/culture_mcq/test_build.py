@@ -9,10 +9,11 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from polyculture.cache.folding import fold
 from polyculture.instruments.culture_mcq.build import build_questions
 from polyculture.instruments.culture_mcq.model import McqQuestion, QuestionType
 from polyculture.instruments.culture_mcq.opened import some_questions
-from polyculture.instruments.cultures.blend import Blend, BlendAnswer, BlendQuestion, fold_answer, load_blend
+from polyculture.instruments.cultures.blend import Blend, BlendAnswer, BlendQuestion, load_blend
 from polyculture.instruments.cultures.cultures import Cultures, read_cultures
 from tests.instruments.culture_mcq.made_up import write_blend
 
@@ -44,7 +45,7 @@ def possible(blend: Blend, cultures: Cultures, source_id: str, target: str, kind
     for three in permutations(there, 3):
         texts = {gold[target], *(gold[one] for one in three)}
         given_too = any(
-            fold_answer(text) in own.given for one in three for text in blend.questions[source_id, one].gold.spellings
+            fold(text) in own.given for one in three for text in blend.questions[source_id, one].gold.spellings
         )
         if len(texts) < 4 or (strict and given_too):
             continue
@@ -84,13 +85,11 @@ def check(one: McqQuestion, blend: Blend, strict: bool) -> None:
     right, wrong = one.options[one.right], [option for at, option in enumerate(one.options) if at != one.right]
     assert (right.country, right.text) == (one.target, own.gold.spellings[0])
     assert own.gold.votes == max(answer.votes for answer in own.answers)
-    assert len({fold_answer(option.text) for option in one.options}) == 4
+    assert len({fold(option.text) for option in one.options}) == 4
     assert len({option.country for option in one.options}) == 4
     for option in wrong:
         assert option.text == blend.questions[one.source_id, option.country].gold.spellings[0]
-    also = tuple(
-        at for at, option in enumerate(one.options) if at != one.right and fold_answer(option.text) in own.given
-    )
+    also = tuple(at for at, option in enumerate(one.options) if at != one.right and fold(option.text) in own.given)
     assert one.also_given == also
     if strict:
         assert also == ()

@@ -115,7 +115,7 @@ def test_a_model_that_answers_for_rich_countries_is_biased(here: Path, server: S
     assert p == pytest.approx((1 / 3) ** wrong)
     assert size == wrong
     assert q >= p
-    assert "biased > 1/3 of wrong, all" in done.stdout
+    assert "Hypotheses on cultural knowledge" in done.stdout
 
 
 def test_refusals_letters_and_failures_are_told_apart(here: Path, server: StubServer) -> None:

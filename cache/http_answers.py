@@ -1,0 +1,95 @@
+"""Answers of HTTP servers: bodies that are read to a bound, compressed or not, and how long to wait."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+MEBIBYTE = 1 << 20
+_PIECE = 1 << 16  # bytes that are decompressed at once
+_ENCODINGS = {"gzip": 16 + zlib.MAX_WBITS, "x-gzip": 16 + zlib.MAX_WBITS, "deflate": 32 + zlib.MAX_WBITS}
+ACCEPTED = "gzip, deflate"  # what a client that reads by `bounded` may accept
+_LONGEST = 366 * 24 * 3600.0  # seconds; a server may ask for more than clocks and floats hold
+_SECONDS = re.compile(r"[0-9]+(?:\.[0-9]+)?")  # the RFC has whole seconds; some servers send fractions
+
+
+class TooLargeError(Exception):
+    """A body has more bytes than its reader allows."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(f"the answer is larger than {most / MEBIBYTE:g} MiB")
+
+
+class EncodingError(Exception):
+    """A body is compressed in a way that was not asked for, or is no such thing."""
+
+
+async def bounded(chunks: AsyncIterable[bytes], encoding: str, most: int) -> AsyncIterator[bytes]:
+    """The pieces of a body, decompressed by the header `Content-Encoding`.
+
+    Raises `TooLargeError` where it has more than `most` bytes, before or after, and `EncodingError` where it cannot be
+    decompressed. Memory: a piece of it.
+    """
+    kind = encoding.strip().lower()
+    inflater = None if kind in ("", "identity") else _Inflater(kind)
+    received = given = 0
+    async for chunk in chunks:
+        received += len(chunk)
+        if received > most:
+            raise TooLargeError(most)
+        for piece in (chunk,) if inflater is None else inflater.pieces(chunk):
+            given += len(piece)
+            if given > most:
+                raise TooLargeError(most)
+            yield piece
+    if inflater is not None:
+        inflater.close()
+
+
+class _Inflater:
+    def __init__(self, encoding: str) -> None:
+        if encoding not in _ENCODINGS:
+            raise EncodingError(f"the answer is compressed as {encoding[:40]!r}")
+        self._inflate = zlib.decompressobj(_ENCODINGS[encoding])
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        """A little in may be a thousand times as much out: in bounded pieces."""
+        try:
+            while data and not self._inflate.eof:
+                if piece := self._inflate.decompress(data, _PIECE):
+                    yield piece
+                data = self._inflate.unconsumed_tail
+        except zlib.error as fault:
+            raise EncodingError("the answer cannot be decompressed") from fault
+
+    def close(self) -> None:
+        if not self._inflate.eof:
+            raise EncodingError("the compressed answer breaks off")
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that `Retry-After` asks for, as a number or a date; None where the header is missing or is neither.
+
+    At most a year.
+    A date is compared with the server's own `Date`, whose clock may differ from ours. A date in the past is 0.
+    """
+    header = headers.get("Retry-After", "").strip()
+    if _SECONDS.fullmatch(header):
+        return min(float(header), _LONGEST)
+    until = _date(header)
+    if until is None:
+        return None
+    now = _date(headers.get("Date", "")) or datetime.now(UTC)
+    return min(max(0.0, (until - now).total_seconds()), _LONGEST)
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(text)
+        # In UTC: a comparison must not leave the calendar, either.
+        return date.astimezone(UTC) if date.tzinfo else date.replace(tzinfo=UTC)
+    except (TypeError, ValueError, OverflowError):
+        return None

@@ -1,0 +1,247 @@
+"""Somebody's queries to a store: checked, ended in time, and their errors in one line.
+
+A query is one SELECT. The connection itself cannot write (`cache.readonly_files`); `check_query` refuses in one line
+what would, before DuckDB binds it.
+
+An error may be about a Parquet file that another program has truncated or overwritten. DuckDB names a file whose end
+is damaged, and hardly one with a damaged page. It does not look at the pages' checksums either: of 40 files with up to
+64 changed bytes it read 5 without an error, and wrongly; Arrow, which looks, found all.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeVar
+
+import duckdb
+import pyarrow as pa
+
+from polyculture.cache.database import memory_limit
+from polyculture.cache.errors import StoreError
+from polyculture.cache.layout import Layout
+from polyculture.cache.parquet import SUFFIX, opened_parquet
+from polyculture.cache.run_folder import RunFolder
+from polyculture.cache.schema import CORE
+from polyculture.cache.shards import committed_parts
+from polyculture.cache.store import open_store, opened_runs
+
+# SELECT has many forms (WITH, FROM, VALUES, DESCRIBE, SUMMARIZE, SHOW). PIVOT counts as several statements: it first
+# collects the values that become columns.
+_QUESTIONS = (duckdb.StatementType.SELECT, duckdb.StatementType.MULTI)
+_ACTS = frozenset({"copy", "insert", "update", "delete", "merge", "create", "explain", "export"})
+_NAMED = re.compile(r"(/[^'\"\n]+\.parquet)")
+# What DuckDB, and Python's file systems through it, say of what is gone, or may not be read.
+_NO_FILE = ("No files found", "Cannot open file", "FileNotFoundError", "PermissionError")
+# Mistakes in a query's words: no file is to blame, and none is read through for it.
+_OF_THE_QUERY = (duckdb.BinderException, duckdb.CatalogException, duckdb.ParserException, duckdb.SyntaxException)
+_JOB_DEPTH = 5  # folders of a part: table, model, language, topic, and the file itself
+T = TypeVar("T")
+
+
+def check_query(query: str) -> None:
+    """Raises `StoreError` unless `query` is one SELECT, in any of the forms that DuckDB has for it.
+
+    Raises `duckdb.Error` for what is no SQL.
+    """
+    statements = duckdb.extract_statements(query)
+    if len(statements) != 1 or statements[0].type not in _QUESTIONS or _acts(query):
+        raise StoreError("only one SELECT is allowed here", remedy="The store is read-only.")
+
+
+@contextmanager
+def interrupted_after(seconds: float, connection: duckdb.DuckDBPyConnection) -> Iterator[None]:
+    """A block whose query ends with `duckdb.InterruptException` after `seconds`."""
+    watch = threading.Timer(seconds, connection.interrupt)
+    watch.daemon = True
+    watch.start()
+    try:
+        yield
+    finally:
+        watch.cancel()
+
+
+def _acts(query: str) -> bool:
+    """Is there a keyword of a statement that acts, at the start or in a WITH?
+
+    DuckDB's types do not tell: `COPY (PIVOT ...) TO` is a MULTI, as a PIVOT is; `WITH x AS (COPY ...) FROM x` is a
+    SELECT. A column of that name is asked for in quotation marks.
+    """
+    text = query.encode()
+    tokens = duckdb.tokenize(query)
+    ends = [start for start, _ in tokens[1:]] + [len(text)]
+    words = (
+        text[start:end] for (start, kind), end in zip(tokens, ends, strict=True) if kind == duckdb.token_type.keyword
+    )
+    return any(word.decode(errors="replace").strip().lower() in _ACTS for word in words)
+
+
+@contextmanager
+def query_faults(
+    see: str, seconds: float | None = None, longer: str = "--timeout SECONDS", runs: Iterable[Path] | None = None
+) -> Iterator[None]:
+    """Turns DuckDB's errors of a block into a `StoreError`; those about a damaged file are left as they are.
+
+    `see` says where views and columns are listed. `seconds` is the time after which the query was stopped, `longer` how
+    to give it more. `runs` are the folders that the query reads; by default all that this process has opened.
+    """
+    try:
+        yield
+    except duckdb.InterruptException as fault:
+        if seconds is None:
+            raise
+        what = f"the query took longer than {seconds:g} seconds, and was stopped"
+        raise StoreError(what, remedy=f"Ask for less, or give it longer: {longer}.") from fault
+    except duckdb.Error as fault:
+        if damaged_file(fault, runs=runs):
+            raise
+        raise StoreError(f"the query cannot be answered: {_said(fault)}", remedy=_query_remedy(fault, see)) from fault
+
+
+def _said(fault: Exception) -> str:
+    """All that DuckDB says of a fault, its hints included, in one line."""
+    lines = [line.strip() for line in str(fault).splitlines()]
+    return " ".join(line for line in lines if line.strip("^ "))
+
+
+def _query_remedy(fault: Exception, see: str) -> str:
+    if isinstance(fault, duckdb.BinderException | duckdb.CatalogException):
+        return f"See the views and their columns: {see}"
+    if isinstance(fault, duckdb.PermissionException | duckdb.InvalidInputException):
+        return "The store is read-only and sees only the run's own files: use SELECT."
+    if isinstance(fault, duckdb.OutOfMemoryException):
+        return "Ask for less at a time, or free some memory."
+    return "Correct the query."
+
+
+def damaged_file(fault: Exception, layout: Layout = CORE, runs: Iterable[Path] | None = None) -> StoreError | None:
+    """DuckDB's or Arrow's error about a Parquet file as a `StoreError`; None for any other error.
+
+    Where the error names no file, those of `runs` are read until one is damaged; by default of all runs that this
+    process has opened.
+    """
+    if not isinstance(fault, (duckdb.Error, pa.ArrowException)):
+        return None
+    named = _NAMED.search(str(fault))
+    if not named and isinstance(fault, _OF_THE_QUERY):
+        return None
+    path = Path(named[1]) if named else _first_damaged(opened_runs() if runs is None else runs)
+    if path is None:
+        return None
+    if any(words in str(fault) for words in _NO_FILE):
+        return StoreError(
+            "cannot be opened", where=path, remedy="Check that it exists and that you may read it, then try again."
+        )
+    return StoreError(
+        "is not valid Parquet: another program truncated or overwrote it",
+        where=path,
+        remedy=f"Restore it from a copy, or delete {_commit(path, layout)} and run again: its rows are made again.",
+    )
+
+
+def _first_damaged(runs: Iterable[Path]) -> Path | None:
+    """The first Parquet file of these folders of which a page cannot be read, or is not what its checksum says."""
+    for path in (path for run in runs for path in sorted(run.rglob(f"*{SUFFIX}"))):
+        try:
+            with opened_parquet(path) as file:
+                for _ in file.iter_batches():
+                    pass
+        except pa.ArrowException:
+            return path
+    return None
+
+
+def _commit(path: Path, layout: Layout) -> Path:
+    """The part that commits the rows of a file; deleting it makes them again. Of other files, the file itself."""
+    above, inside = path.parts[:-_JOB_DEPTH], path.parts[-_JOB_DEPTH:]
+    commits = {table.name: table.commit for table in layout.tables if table.commit}
+    return Path(*above, commits.get(inside[0], inside[0]), *inside[1:])
+
+
+@dataclass
+class LiveStore:
+    """The store of `run` with the views of `layout`, read-only; its database file and spilled data stand in `folder`.
+
+    It is reopened when the run has written, at most every `pause` seconds. A question may take `seconds`. Several may
+    be asked at once. `selections` are further schemas (`cache.selections`).
+    """
+
+    run: RunFolder
+    folder: Path
+    layout: Layout
+    seconds: float | None = None
+    pause: float = 5.0
+    selections: Collection[str] = ()
+    opened: int = field(default=0, init=False)  # how often
+    _connection: duckdb.DuckDBPyConnection | None = field(default=None, init=False)
+    _written: object = field(default=None, init=False)
+    _looked: float = field(default=0.0, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+
+    def asked(self, ask: Callable[[duckdb.DuckDBPyConnection], T], seconds: float | None = None) -> T:
+        """What `ask` answers, asked once more where the run has written a file anew meanwhile.
+
+        Raises `duckdb.InterruptException` where it takes longer than `seconds`, else DuckDB's own errors.
+        """
+        longest = seconds or self.seconds
+        try:
+            return self._answer(self.cursor(), ask, longest)
+        except duckdb.Error as fault:
+            if not _went_away(fault):
+                raise
+            return self._answer(self.cursor(afresh=True), ask, longest)
+
+    def cursor(self, afresh: bool = False) -> duckdb.DuckDBPyConnection:
+        """A connection of its own to the present store, to be closed."""
+        with self._lock:
+            now = time.monotonic()
+            connection = self._connection
+            if connection is None or afresh or now - self._looked >= self.pause:
+                written = _written(self.run, self.layout)
+                if connection is None or afresh or written != self._written:
+                    # Questions to the one before are still being answered: its file has lost its name, and loses its
+                    # room on the disk when nobody reads it any more.
+                    connection = open_store(
+                        self.run,
+                        self.layout,
+                        selections=self.selections,
+                        at=self.folder / "store.duckdb",
+                        memory=memory_limit(),
+                    )
+                    self.opened += 1
+                self._connection, self._written, self._looked = connection, written, now
+            return connection.cursor()
+
+    def close(self) -> None:
+        """Closes the store; the next question opens it anew."""
+        with self._lock:
+            if self._connection is not None:
+                self._connection.close()
+                self._connection = None
+
+    @staticmethod
+    def _answer(
+        cursor: duckdb.DuckDBPyConnection, ask: Callable[[duckdb.DuckDBPyConnection], T], seconds: float | None
+    ) -> T:
+        try:
+            with nullcontext() if seconds is None else interrupted_after(seconds, cursor):
+                return ask(cursor)
+        finally:
+            cursor.close()
+
+
+def _went_away(fault: duckdb.Error) -> bool:
+    """Has the run written a file anew, so that the one of before is gone?"""
+    return isinstance(fault, duckdb.IOException) or "FileNotFoundError" in str(fault)
+
+
+def _written(run: RunFolder, layout: Layout) -> object:
+    """A value that changes when the run writes: no part is ever written in place."""
+    whole = [(str(path), path.stat().st_mtime_ns) for path in run.whole_files]
+    parts = [committed_parts(run, table) for table in layout.tables if table.sharded]
+    return run.manifest.read_bytes(), whole, parts

@@ -1,0 +1,92 @@
+"""The identity of a request: one hash of what is sent to a model and decides its answer.
+
+Rows are kept by it, and an answer is reused by looking it up: in this run, then in the runs beside it. A change of
+anything below makes another request, so rows made before do not count; when it is changed back they are found again.
+
+In it: the use ('sample', 'extract', 'score', 'imported'), the model as the experiment names it, its setup
+(`engines/setup.py`: server or revision, hashes of files, templates, options that decide answers), the rendered messages
+with the system prompt, the decoding settings, and the experiment's seed. What the model is not sent is null.
+
+Not in it: how many samples are asked (`n`), their order, batches, concurrency, prices, retries, timeouts, API keys, the
+names of the experiment, the run and the prompt. The sample's number stands beside the hash: a row is known by both
+(`response_id`), so that `wanted_responses` has a row a request and not a row a sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any
+
+from polyculture.cache.identity import content_id
+from polyculture.generate.engines.base import Message
+from polyculture.generate.engines.options import SYSTEM
+from polyculture.generate.sampling import SamplingSettings, chat, with_sentence
+
+FORMAT = 1  # raise it when what is hashed, or how, changes
+
+
+def request_id(
+    use: str,
+    model: str,
+    setup: Mapping[str, Any],
+    content: Any,
+    decoding: Any = None,
+    seed: int | None = None,
+) -> str:
+    """24 hexadecimal digits. `content` is what the model reads: messages as [role, text], or the parts of a score.
+
+    The system prompt of a setup is left out: it is one of the messages.
+    """
+    options = {name: value for name, value in setup.items() if name != SYSTEM}
+    return content_id(FORMAT, use, model, options, content, decoding, seed)
+
+
+def response_id(request: str, sample: int) -> str:
+    """The key of a row: the request and the number of its sample."""
+    return f"{request}-{sample}"
+
+
+def imported_request_id(model: str, prompt_id: str) -> str:
+    """The request that imported texts answer: nobody knows more of it than the model and the prompt."""
+    return request_id("imported", model, {}, prompt_id)
+
+
+def as_lists(messages: Sequence[Message]) -> list[list[str]]:
+    """Messages as they are hashed."""
+    return [[turn.role, turn.content] for turn in messages]
+
+
+@dataclass(frozen=True)
+class PromptRequests:
+    """How a model is sent the prompts of a language: what makes requests of their texts."""
+
+    model: str
+    setup: Mapping[str, Any] = field(default_factory=dict)
+    sentence: str | None = None  # what stands behind each prompt of the language, for this model alone
+
+    @cached_property
+    def seeded(self) -> bool:
+        """Is the model sent the seed? Else none is recorded."""
+        return "seed" not in self.setup.get("omit", ())
+
+    def asked(self, text: str) -> str:
+        """A prompt's text as this model reads it."""
+        return text if self.sentence is None else with_sentence(text, self.sentence)
+
+    def chat(self, text: str) -> tuple[Message, ...]:
+        """A prompt as the chat that is sent."""
+        return chat(self.asked(text), self.setup.get(SYSTEM))
+
+    def request_id(self, text: str, sampling: SamplingSettings) -> str:
+        """The identity of a prompt as this model is sent it."""
+        decoding, seed = _decided(sampling, tuple(self.setup.get("omit", ())))
+        return request_id("sample", self.model, self.setup, as_lists(self.chat(text)), decoding, seed)
+
+
+@lru_cache(maxsize=64)  # a few for tens of thousands of prompts
+def _decided(sampling: SamplingSettings, omitted: tuple[str, ...]) -> tuple[dict[str, Any], int | None]:
+    """The decoding settings and the seed as they are sent: null where a server is not sent them."""
+    decoding = {name: None if name in omitted else value for name, value in asdict(sampling.decoding).items()}
+    return decoding, None if "seed" in omitted else sampling.seed

@@ -1,4 +1,0 @@
--- Flattening beside other numbers: Spearman's correlation over shared countries
--- flattening_beside: a row is a direction of flattening under a filter, beside another number of the same countries.
--- Python computes it.
--- printed: model, dataset, language, filter, direction, number, countries, spearman, p, reason

@@ -1,0 +1,254 @@
+"""What commands of instruments ask of an experiment: one command with its options, or a part of one that asks several.
+
+The run keeps the options of each command: `status`, `plan`, job arrays and clusters see no command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any, cast
+
+import orjson
+from filelock import FileLock
+from pydantic import BaseModel
+
+from polyculture.cache.errors import EngineError, PolycultureError, StoreError
+from polyculture.cache.files import replacing
+from polyculture.cache.outcome import Progress
+from polyculture.cache.worker import Step, Work
+from polyculture.console import say, watch
+from polyculture.experiment.workspace import Workspace, choose_models
+from polyculture.generate.engines import check_can
+from polyculture.instruments.contract import Instrument, Listing, Part, Setup, Study
+from polyculture.running.models import loaded_as
+from polyculture.running.validity import make_valid, setup_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    import pyarrow as pa
+
+    from polyculture.cache.catalog import Catalog
+    from polyculture.cache.run_folder import RunFolder
+    from polyculture.generate.engines import Capability, ModelSpec
+    from polyculture.generate.engines.models import Models
+    from polyculture.generate.engines.setup import Use
+
+
+@dataclass(frozen=True)
+class ExperimentAsked:
+    """An experiment as an instrument sees it."""
+
+    workspace: Workspace
+    model: str | None = None  # the one that the command line names
+    quiet: bool = False  # says nothing: somebody only wants to know what is left
+    able: tuple[str, ...] | None = None  # the models that can do it; None: nobody looked
+    told: set[str] = field(default_factory=set)  # lines that were said, once each
+
+    @property
+    def run(self) -> RunFolder:
+        return self.workspace.run
+
+    @property
+    def catalog(self) -> Catalog:
+        return self.workspace.catalog
+
+    @cached_property
+    def models(self) -> tuple[str, ...]:
+        """Those that an instrument asks: a system prompt is for texts alone, so its variants are no more models.
+
+        A variant that the command line names, or that differs in other options, is asked.
+        """
+        if self.able is not None:
+            return self.able
+        chosen = choose_models(self.workspace, self.model)
+        spec, base = self.workspace.experiment.model_spec, self.workspace.experiment.base_of
+        alike = [
+            m for m in chosen if base(m) != m and base(m) in chosen and loaded_as(spec(m)) == loaded_as(spec(base(m)))
+        ]
+        if alike:
+            self.say(f"{', '.join(alike)}: not asked by instruments; a system prompt is for texts alone")
+        return tuple(model for model in chosen if model not in alike)
+
+    @property
+    def seed(self) -> int:
+        return self.workspace.experiment.sampling.seed
+
+    def spec(self, model: str) -> ModelSpec:
+        return self.workspace.experiment.model_spec(model)
+
+    def setup(self, model: str, use: str) -> Setup:
+        return setup_of(self.workspace, model, cast("Use", use))
+
+    def link(self, queries: pa.Table) -> Mapping[str, pa.Table]:
+        from polyculture.link.linker import Linker
+        from polyculture.running.linking import plan_linking
+
+        return Linker(self.catalog, plan_linking(self.workspace).source).link(queries)
+
+    def watch(self, label: str, total: int) -> AbstractContextManager[Progress]:
+        return watch(label, total)
+
+    def say(self, line: str) -> None:
+        if not self.quiet and line not in self.told:
+            self.told.add(line)
+            say(line)
+
+
+@dataclass(frozen=True)
+class InstrumentCall:
+    """A command of an instrument with its options, on an experiment."""
+
+    workspace: Workspace
+    command: str
+    instrument: Instrument
+    options: BaseModel
+
+    @property
+    def kept(self) -> tuple[str, BaseModel]:
+        """The command and the options by which other processes find it again."""
+        return self.command, self.options
+
+    @property
+    def title(self) -> str:
+        """How lines call it."""
+        return self.command
+
+    def asked(self, *, quiet: bool = False) -> ExperimentAsked:
+        """The experiment as the command sees it: with the models that can be asked; a line names each other one."""
+        return self._able(self._every(quiet=quiet))
+
+    def study(self, *, quiet: bool = False) -> Study:
+        """The study. Without anything to query, raises the instrument's error.
+
+        Where no model can be asked, raises `EngineError`; quietly, it is an empty study.
+        """
+        try:
+            self.check_able()
+        except EngineError:
+            if quiet:
+                return Study()
+            raise
+        return self.instrument.commands[self.command].study(self.asked(quiet=quiet), self.options)
+
+    def check_able(self) -> None:
+        """Raises `EngineError` where no model can be asked it."""
+        unable = list(self.unable())
+        if unable and len(unable) == len(self._every(quiet=True).models):
+            raise unable[0][1]
+
+    def unable(self) -> Iterator[tuple[str, EngineError]]:
+        """The models that cannot be asked it, each with the reason, by what their engines declare. Opens nothing."""
+        if not self._needs:
+            return
+        for model in self._every(quiet=True).models:
+            fault = self._fault(model)
+            if fault is not None:
+                yield model, fault
+
+    def _every(self, *, quiet: bool) -> ExperimentAsked:
+        """The experiment with all models, whatever they can do."""
+        return ExperimentAsked(self.workspace, getattr(self.options, "model", None), quiet)
+
+    @property
+    def _needs(self) -> Sequence[Capability[Any]]:
+        return self.instrument.commands[self.command].needs(self.options)
+
+    def _able(self, every: ExperimentAsked) -> ExperimentAsked:
+        """With the models alone that can be asked it; a line names each other one."""
+        if not self._needs:
+            return every
+        faults = dict(self.unable())
+        for fault in faults.values():
+            every.say(f"{self.title}: left out: {fault}")
+        return replace(every, able=tuple(model for model in every.models if model not in faults))
+
+    def _fault(self, model: str) -> EngineError | None:
+        for capability in self._needs:
+            try:
+                check_can(self.workspace.experiment.model_spec(model), capability)
+            except EngineError as fault:
+                return fault
+        return None
+
+    def make_valid(self, study: Study) -> None:
+        """Makes the study the run's current one, and stores it there for other processes."""
+        make_valid(self.workspace, self.instrument.name, study.validity)
+        path = self.workspace.run.instruments
+        name, options = self.kept
+        with FileLock(self.workspace.run.root / ".present.lock"):
+            known = read_kept(self.workspace)
+            known[name] = options.model_dump(mode="json")  # all of them: defaults may change
+            with replacing(path) as temporary:
+                temporary.write_bytes(orjson.dumps(known, option=orjson.OPT_INDENT_2))
+
+    def stage(self, step: Step[Any, Any]) -> str:
+        """The name of this command's step among the stages of a run."""
+        return step.name if step.name == self.command else f"{self.command} {step.name}"
+
+    def works(self) -> Iterator[tuple[Step[Any, Models], Work[Any]]]:
+        """Every work of every step, in a fixed order."""
+        for step in self.study(quiet=True).steps:
+            for work in step.works():
+                yield step, work
+
+
+@dataclass(frozen=True)
+class PartCall(InstrumentCall):
+    """A part of a command that asks several: what cannot be asked is a line, and the other parts go on."""
+
+    suite: InstrumentCall
+    part: Part
+    told: set[str]  # lines that a part said: what several have in common is said once
+
+    @property
+    def kept(self) -> tuple[str, BaseModel]:
+        return self.suite.kept
+
+    @property
+    def title(self) -> str:
+        return f"{self.suite.command}, {self.part.name}"
+
+    def study(self, *, quiet: bool = False) -> Study:
+        """The study of the models that can be asked; an empty one, and a line with the reason, without any.
+
+        What a model cannot do is no fault; data of which a part can ask nothing is one, unless the part is optional.
+        """
+        asked = self.asked(quiet=quiet)
+        try:
+            found = self.instrument.commands[self.command].study(asked, self.options) if asked.models else Study()
+        except PolycultureError as fault:
+            told = f"{self.title}: left out: {fault}"
+            asked.say(told)
+            return Study(missing="" if self.part.optional else told)
+        return replace(found, listing=partial(self._listing, asked, found.listing)) if found.listing else found
+
+    def _listing(self, asked: ExperimentAsked, listing: Callable[[], Listing]) -> Listing:
+        try:
+            return listing()
+        except PolycultureError as fault:
+            asked.say(f"{self.title}: left out: {fault}")
+            return Listing((), ())
+
+    def stage(self, step: Step[Any, Any]) -> str:
+        own = self.part.name if step.name == self.command else f"{self.part.name} {step.name}"
+        return f"{self.suite.command} {own}"
+
+    def _every(self, *, quiet: bool) -> ExperimentAsked:
+        return replace(self.suite.asked(quiet=quiet), told=self.told)
+
+
+def read_kept(workspace: Workspace) -> dict[str, Any]:
+    """The options of commands that the run keeps, by command. Raises `StoreError` where they cannot be read."""
+    path = workspace.run.instruments
+    if not path.exists():
+        return {}
+    try:
+        found: dict[str, Any] = orjson.loads(path.read_bytes())
+    except (OSError, orjson.JSONDecodeError) as fault:
+        remedy = "Move it away: the commands write it anew."
+        raise StoreError("cannot be read", where=path, remedy=remedy) from fault
+    return found

@@ -1,0 +1,160 @@
+"""Tables of the page: a query, a grouping of its rows and the columns. A section of one such table is one declaration.
+
+    SECTIONS = (
+        table_section(
+            "corpora",
+            ReportTable(_FOLDER / "corpus_outcomes.sql"),
+            _FOLDER / "section.toml",
+            (Column("Western more", measured("rate", "western_more")), Column("Pairs", counted("pairs"))),
+        ),
+    )
+
+Importing this module loads neither DuckDB nor pandas, as `section`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyculture.reports.section import ReportData, ReportTable, Section
+
+if TYPE_CHECKING:
+    from polyculture.reports.names import Names
+    from polyculture.reports.numbers import FormattedEstimate
+
+Row = Mapping[str, Any]
+_TEMPLATE = Path(__file__).parent / "templates" / "table.html.jinja"
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its head, the cell of a row, and what is shown over the head."""
+
+    head: str
+    cell: Callable[[Row], FormattedEstimate | str]
+    hint: str = ""
+    is_number: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of a table."""
+
+    label: str
+    cells: tuple[FormattedEstimate | str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Lines of one model under a common head."""
+
+    model: str
+    head: str
+    lines: tuple[Line, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PageTable:
+    """A table for the macro `grouped` of `parts.html.jinja`; `title` names it for screen readers."""
+
+    title: str
+    caption: str
+    label: str  # the head of the lines
+    columns: tuple[Column, ...]
+    groups: tuple[Group, ...]
+
+
+def place_label(row: Row, names: Names) -> str:
+    """The name of a line: language, culture and type; None in a column means all."""
+    if row["language"] is None:
+        return "All languages, cultures and types"
+    return f"{names.language(row['language'])}, {row['culture']}: {row['entity_type'] or 'all types'}"
+
+
+def page_table(
+    data: ReportData,
+    rows: Sequence[Row],
+    columns: Sequence[Column],
+    *,
+    title: str,
+    caption: str,
+    by: Sequence[str] = ("dataset", "form"),
+    head: Callable[[Row], str] = lambda row: f", {row['dataset']}, {row['form']}",
+    label: Callable[[Row, Names], str] = place_label,
+) -> PageTable:
+    """The table of rows, grouped by model, in the experiment file's order, and by the columns `by`.
+
+    The head of a group is the model's name and what `head` says of the group's first row.
+    """
+    from polyculture.reports.names import ordered
+
+    found: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        found.setdefault((row["model"], *(row[name] for name in by)), []).append(row)
+    models = ordered(data.manifest.models, [model for model, *_ in found])
+    groups = [
+        Group(
+            model,
+            f"{data.names.model(model)}{head(own[0])}",
+            tuple(Line(label(row, data.names), tuple(column.cell(row) for column in columns)) for row in own),
+        )
+        for (model, *_), own in sorted(found.items(), key=lambda one: (models.index(one[0][0]), *one[0][1:]))
+    ]
+    return PageTable(title, caption, "Language, culture: type", tuple(columns), tuple(groups))
+
+
+def table_section(
+    name: str, table: ReportTable, texts: Path, columns: Sequence[Column], *, stands_alone: bool = False
+) -> Section:
+    """The section of one table; its texts have the words `reads` (above the table) and `caption`."""
+
+    def build(data: ReportData) -> PageTable | None:
+        from polyculture.reports.texts import section_texts
+
+        said = section_texts(texts)
+        rows = data.reading.lines(table.file)
+        return page_table(data, rows, columns, title=said.title, caption=said.words["caption"]) if rows else None
+
+    return Section(name, build, _TEMPLATE, texts, (table,), stands_alone)
+
+
+def measured(kind: str, column: str) -> Callable[[Row], FormattedEstimate]:
+    """A number with its interval (`<column>_low`, `<column>_high`), or the reason in `lacking` why there is none."""
+
+    def cell(row: Row) -> FormattedEstimate:
+        from polyculture.reports.numbers import estimate, known
+
+        low, high = row[f"{column}_low"], row[f"{column}_high"]
+        return estimate(kind, row[column], low, high, without=known(row["lacking"]) or "no_interval")
+
+    return cell
+
+
+def number(kind: str, column: str) -> Callable[[Row], FormattedEstimate]:
+    """A number that has no interval."""
+
+    def cell(row: Row) -> FormattedEstimate:
+        from polyculture.reports.numbers import FormattedEstimate, decimal
+
+        return FormattedEstimate(decimal(row[column], kind), None, None)
+
+    return cell
+
+
+def counted(column: str) -> Callable[[Row], str]:
+    """A count: 1,234."""
+
+    def cell(row: Row) -> str:
+        from polyculture.reports.numbers import count
+
+        return count(row[column])
+
+    return cell
+
+
+def written(column: str) -> Callable[[Row], str]:
+    """A text."""
+    return lambda row: str(row[column])

@@ -1,0 +1,65 @@
+"""Optional packages: a command that needs one says how to install it, and nothing else needs one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from polyculture.cache import extras
+from polyculture.cache.errors import MissingDependencyError
+from polyculture.cache.extras import DUMPS, MINING, SHEETS, Extra
+from polyculture.collect.mining.sweep import sweep
+from polyculture.collect.mining.units import Segments
+from polyculture.generate.engines.transformers.options import EXTRA
+from polyculture.instruments.datasets.sheets import read_sheets
+from tests.test_house import ROOT
+
+OPTIONAL = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+# In a new process, with every optional package blocked: all modules but those of engines that an extra loads.
+WITHOUT = """
+import importlib, pkgutil, sys
+import polyculture
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in sys.argv[1:]:
+            raise ModuleNotFoundError(name)
+sys.meta_path.insert(0, Blocked())
+for found in pkgutil.walk_packages(polyculture.__path__, "polyculture.", onerror=print):
+    if not found.name.startswith("polyculture.generate.engines.transformers."):
+        importlib.import_module(found.name)
+"""
+
+
+@pytest.mark.parametrize("extra", [DUMPS, EXTRA, MINING, SHEETS], ids=lambda extra: extra.name)
+def test_an_extra_that_the_code_names_exists(extra: Extra) -> None:
+    assert extra.name in OPTIONAL
+
+
+@pytest.mark.parametrize(
+    ("extra", "use"),
+    [
+        (MINING, lambda folder: sweep([], None, None, folder)),  # type: ignore[arg-type, unused-ignore]
+        (MINING, lambda _: Segments(3, "th")),
+        (SHEETS, lambda folder: read_sheets(folder, folder / "names.xlsx")),
+    ],
+)
+def test_what_needs_a_missing_package_says_how_to_install_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, extra: Extra, use: Callable[[Path], object]
+) -> None:
+    monkeypatch.setattr(extras, "find_spec", lambda _: None)
+    with pytest.raises(MissingDependencyError, match=rf"pip install 'polyculture\[{extra.name}\]'"):
+        use(tmp_path)
+
+
+def test_nothing_else_imports_an_optional_package() -> None:
+    blocked = {*DUMPS.packages, *MINING.packages, *SHEETS.packages, *EXTRA.packages}
+    blocked |= {"bpe_openai", "pytz", "ray", "sklearn", "spacy", "vllm", "xllamacpp"}
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT, *blocked], cwd=ROOT, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
