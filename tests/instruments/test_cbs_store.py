@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from polyculture.cache.declared_table import read_table
 from polyculture.cache.errors import DataSetError
 from polyculture.cache.identity import content_id
 from polyculture.cache.manifest import Manifest, write_manifest
@@ -250,8 +251,12 @@ def test_a_score_tells_of_contexts_that_rest_on_fewer_entities(run: RunFolder, d
     assert {(r.native_entities, r.native_fewest, r.native_most) for r in measured} == {(20, 5, 20)}
     assert {(r.western_entities, r.western_fewest, r.western_most) for r in measured} == {(20, 5, 20)}
     with open_store(run, store_layout()) as store:
-        printed = store.execute(shown("sum").query.read_text(encoding="utf-8"), dict(shown("sum").values)).fetchdf()
-    assert set(printed["native"]) == set(printed["western"]) == {"20 (5 to 20)"}
+        rows = read_table(shown("sum").file).select(store, shown("sum").values)
+        columns = ("entities", "fewest", "most")
+        native, western = (
+            rows.project(", ".join(f"{side}_{one}" for one in columns)) for side in ("native", "western")
+        )
+        assert set(native.fetchall()) == set(western.fetchall()) == {(20, 5, 20)}
 
 
 def _mean(found: Sequence[BiasInterval], culture: str) -> float:
