@@ -11,7 +11,7 @@ from polyculture.extract.answer import UnusableAnswerError, read_answer
 from polyculture.extract.base import FoundMention
 from polyculture.extract.offsets import locate
 from polyculture.extract.rules import rules_hash
-from polyculture.generate.engines.reasoning import CUT, split_reasoning
+from polyculture.generate.engines.answer import NO_ANSWER, text_in
 
 VERSION = 1  # of the rules in the code that decide mentions: raise it when they change
 # The first reader's version and rules, as the ids of extractors hold them since rules of reading were a part of these.
@@ -37,7 +37,7 @@ def read_mentions(
 
 def read_raw(raw: str, finish_reason: str | None, text: str, topic: Topic, language: str) -> tuple[FoundMention, ...]:
     """The same of an answer as it came, with the reasoning that stands in it."""
-    answer = split_reasoning(raw).answer
+    answer = text_in(raw)
     if answer is None:
-        raise UnusableAnswerError(CUT)
+        raise UnusableAnswerError(NO_ANSWER)
     return read_mentions(answer, finish_reason, text, topic, language)

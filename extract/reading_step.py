@@ -26,8 +26,8 @@ from polyculture.extract.base import Extracted
 from polyculture.extract.reading import read_raw
 from polyculture.extract.rows import extraction_rows
 from polyculture.extract.step import ExtractionStep, ExtractorChoice, ResponseRow
+from polyculture.generate.engines.answer import NO_ANSWER
 from polyculture.generate.engines.models import Models
-from polyculture.generate.engines.reasoning import CUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +136,7 @@ def _read(answers: Sequence[StoredAnswer], item: ResponseRow, topic: Topic) -> E
     """What the present reader makes of the answers about a response; None where another answer is still to come."""
     failed: Extracted | None = None
     for answer in answers:
-        if answer.raw is None or (answer.error or "").startswith(CUT):
+        if answer.raw is None or (answer.error or "").startswith(NO_ANSWER):
             continue
         read = _as_it_was(answer)
         try:

@@ -17,9 +17,10 @@ from polyculture.cache.credentials import hide_keys
 from polyculture.cache.errors import EngineError
 from polyculture.cache.incoming import Door, parse
 from polyculture.cache.prices import DIRECT
+from polyculture.generate.engines.answer import LONGEST_NAME
 from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
 from polyculture.generate.engines.metering import Bill, read_usage
-from polyculture.generate.engines.openai.answer import LONGEST_NAME, UselessAnswerError
+from polyculture.generate.engines.openai.attempt import UselessAnswerError
 from polyculture.generate.engines.openai.options import OpenAIOptions
 from polyculture.generate.engines.token_boundary import TokenisedPair, split_pairs
 
@@ -83,7 +84,7 @@ class PromptLogprobsApi:
             raise UselessAnswerError("the answer is no whole completion", Bill()) from fault
         door = Door()
         answer = body if isinstance(body, dict) else {}
-        bill, _ = read_usage(answer.get("usage"), door)
+        bill = read_usage(answer.get("usage"), door).bill
         found = _token_logprobs(answer)
         if found is None:
             raise UselessAnswerError("the answer is no whole completion", bill)
