@@ -10,17 +10,16 @@ from polyculture.generate.engines.answer import NoAnswerError, ending_of, read_a
 from polyculture.generate.engines.base import Completion
 from polyculture.generate.engines.openai.reasoning_template import ReasoningTemplate
 
-ENDINGS = [
-    ("stop", "whole"), ("STOP", "whole"), ("end_turn", "whole"), ("eos_token", "whole"), ("endTurn", "whole"),
-    ("FinishReason.STOP", "whole"), ("COMPLETE", "whole"), ("length", "cut"), ("MAX_TOKENS", "cut"), ("max-tokens", "cut"),
-    ("model_length", "cut"), ("FINISH_REASON_MAX_TOKENS", "cut"), ("SAFETY", "withheld"), ("content_filter", "withheld"),
-    ("PROHIBITED_CONTENT", "withheld"), ("guardrail_intervened", "withheld"), ("error", "broken"), ("abort", "broken"),
-    ("insufficient_system_resource", "broken"), ("tool_calls", "broken"), ("MALFORMED_FUNCTION_CALL", "broken"),
-    ("finish_reason_unspecified", "unknown"), ("a new word", "unknown"), (None, "unknown"), ("", "unknown"),
-]  # fmt: skip
+ENDINGS = {
+    "whole": ["stop", "STOP", "end_turn", "eos_token", "FinishReason.STOP", "endTurn", "COMPLETE", "stop_sequence"],
+    "cut": ["length", "MAX_TOKENS", "max-tokens", "model_length", "FINISH_REASON_MAX_TOKENS", "pause_turn"],
+    "withheld": ["SAFETY", "content_filter", "PROHIBITED_CONTENT", "guardrail_intervened", "refusal"],
+    "broken": ["error", "abort", "insufficient_system_resource", "tool_calls", "MALFORMED_FUNCTION_CALL"],
+    "unknown": ["finish_reason_unspecified", "a new word", None, ""],
+}
 
 
-@pytest.mark.parametrize(("word", "ending"), ENDINGS)
+@pytest.mark.parametrize(("word", "ending"), [(word, ending) for ending, words in ENDINGS.items() for word in words])
 def test_word_of_an_ending(word: str | None, ending: str) -> None:
     assert ending_of(word) == ending
 
@@ -48,7 +47,8 @@ SHAPES = {
         {"status": "incomplete",
          "incomplete_details": {"reason": "max_output_tokens"},
          "output": [{"type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm"}]},
-                    {"type": "message", "content": [{"type": "output_text", "text": "Pizza."}]}]}, "Pizza.", "cut", "Hm",
+                    {"type": "message", "content": [{"type": "output_text", "text": "Pizza."}]}]},
+        "Pizza.", "cut", "Hm",
     ),
     "anthropic": (
         {"stop_reason": "max_tokens", "content": [{"type": "thinking", "thinking": "Hm"},
