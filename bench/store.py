@@ -75,7 +75,7 @@ OTHERS = (
         "specificity_gain",
         "saturation",
     ),
-    *("specifications", "model_specifications", "spreads", "resolution_rates"),
+    *("spreads", "resolution_rates"),
     *("cell_values", "cell_metrics", "aggregates", "models", "cell_items", "cell_incidence", "entity_counts"),
     *("audit_counts", "associations", "spending"),
     *("flows", "model_flows", "former_specificity", "region_flows", "region_specificity", "region_consensus"),

@@ -2,14 +2,11 @@
 -- Where several runs have it, the first by file name speaks.
 SELECT DISTINCT ON (wanted.response_id)
     stored.* REPLACE (
-        wanted.response_id AS response_id, wanted.sampling_id AS sampling_id, $setup AS setup_id,
+        wanted.response_id AS response_id, wanted.sampling_id AS sampling_id,
         wanted.prompt_id AS prompt_id, wanted.condition AS condition, wanted.country AS country,
         NULL AS purchase -- by this run nothing was paid for it
     )
-FROM (
-    FROM read_parquet($files, filename = 'file', union_by_name = true)
-    UNION ALL BY NAME FROM blank -- columns that came later than a file are null
-) AS stored
-JOIN wanted ON stored.response_id = wanted.known_as
-WHERE stored.status = 'ok' AND (NOT wanted.any_setup OR list_contains($of_setup, stored.file))
+FROM read_parquet($files, filename = 'file') AS stored
+JOIN wanted ON stored.response_id = wanted.source_id
+WHERE stored.status = 'ok'
 ORDER BY wanted.response_id, stored.file

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 FILE = Path(__file__).with_name("faults.toml")
-CONTENT_POLICY, UNUSABLE, OTHER = "content policy", "unusable answer", "other"
+CONTENT_POLICY, CONNECTION, UNUSABLE, OTHER = "content policy", "connection", "unusable answer", "other"
 WITHHELD = ("content_filter", "refusal")  # finish reasons of answers that a content policy withheld
 
 Repeat = Literal["always", "once", "after an answer", "never"]

@@ -30,7 +30,7 @@ def fitted(table: Table[Any], row: Any) -> dict[str, Any]:
     """
     found, notes = {}, []
     for field in table.schema:
-        value = _value(table, row, field.name)
+        value = row.get(field.name) if isinstance(row, Mapping) else getattr(row, field.name)
         try:
             found[field.name] = None if value is None else _fit(field.type, value)
         except _UnfitValueError:
@@ -41,13 +41,6 @@ def fitted(table: Table[Any], row: Any) -> dict[str, Any]:
     if notes and _NOTE in found:
         found[_NOTE] = "; ".join(filter(None, (found[_NOTE], *notes)))
     return found
-
-
-def _value(table: Table[Any], row: Any, column: str) -> Any:
-    """A column of a row. Journals of an earlier version may lack columns, or hold them under other names."""
-    if isinstance(row, Mapping):
-        return row.get(column, row.get(table.renamed.get(column, column)))
-    return getattr(row, column)
 
 
 def _fit(wanted: pa.DataType, value: Any) -> Any:

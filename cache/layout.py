@@ -30,16 +30,15 @@ class Table(Generic[R]):
     `commit` is written together with that table, whose part says whether the row counts. Any other is one file a run.
     """
 
-    name: str  # of its folder or file, too: it is never renamed
+    name: str  # of its folder or file, too
     row: type[R]  # a frozen dataclass: the one place where the columns are written down
     key: str | None = None  # the column that says which work is done
     commit: str | None = None  # the table whose parts commit this one's
     shared: bool = False  # answers of sibling runs are reused
-    account: str | None = None  # the stage in the ledger that paid for its rows; never renamed
+    account: str | None = None  # the stage in the ledger that paid for its rows
     subject: str | None = None  # the column that names what was asked, where several rows share it; else the key
     unit: str = "rows"  # the word for its rows in messages: 'scores', 'answers'
     asked: str = "model"  # the column that names the model that was asked and paid
-    renamed: Mapping[str, str] = field(default_factory=dict)  # a column's present name -> its former one
 
     @property
     def _row(self) -> type[DataclassInstance]:
@@ -62,11 +61,6 @@ class Table(Generic[R]):
     def columns(self) -> tuple[str, ...]:
         """The names of the columns, in order."""
         return tuple(column.name for column in fields(self._row))
-
-    @cached_property
-    def later_columns(self) -> frozenset[str]:
-        """Columns that were added later: a file without them is read with nulls."""
-        return frozenset(column.name for column in fields(self._row) if column.default is None)
 
 
 @dataclass(frozen=True)

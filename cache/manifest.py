@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+import orjson
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 from polyculture.cache.credentials import conceal
 from polyculture.cache.errors import StoreError
 from polyculture.cache.files import replacing
 from polyculture.cache.identity import appended_id, content_id
+
+FORMAT = 1  # raise it when tables, ids or this file change so that runs on disk cannot be gone on with
 
 
 class Manifest(BaseModel):
@@ -24,6 +27,7 @@ class Manifest(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
+    format: int = FORMAT  # of the run's folder: a folder of another one is refused
     experiment: str
     polyculture: str  # version
     packages: dict[str, str] = {}  # versions of what the numbers depend on
@@ -32,7 +36,7 @@ class Manifest(BaseModel):
     topics: list[str] = []
     countries: list[str] = []
     conditions: list[str] = []
-    prompts: dict[str, Any] = {}  # wordings, names in each, seed of their draw; empty before there were several
+    prompts: dict[str, Any] = {}  # wordings, names in each, seed of their draw; empty where none is asked
     model_versions: dict[str, str] = {}  # model -> what the engine says it ran
     sampling: dict[str, Any] = {}  # as in the experiment file, defaults filled in
     n: int = 0
@@ -51,14 +55,11 @@ class Manifest(BaseModel):
         str, dict[str, Any]
     ] = {}  # 'use model' -> the setup: which model, exactly, and every option that decides its numbers
     former_setups: dict[str, dict[str, Any]] = {}  # by id: what rows that no longer count were made under
-    # 'use model' -> the id of the setup that rows without one, of a version that kept none, are taken to be made under
-    adopted: dict[str, str] = {}
     linker: dict[str, Any] = {}
     linker_id: str = ""
     snapshot: dict[str, Any] = {}  # provenance of the Wikidata snapshot, or of the live API
     prices: dict[str, dict[str, float]] = {}  # model -> per million tokens, as in the experiment file
     model_facts: dict[str, dict[str, Any]] = {}  # model -> what the experiment file says of it: `cache.model_facts`
-    migrations: list[str] = []  # of the version that wrote it: see `cache.migrations`
     imported: list[str] = []  # a line per file of texts that somebody else generated; empty of a generated run
     notes: list[str] = []  # what a reader of the report must know (the demo says here what is weak in it)
 
@@ -74,15 +75,6 @@ class Manifest(BaseModel):
         former = {key: setup for key, setup in known.items() if key not in present}
         return self.model_copy(update={"former_setups": former})
 
-    @model_validator(mode="before")
-    @classmethod
-    def _read_older(cls, data: Any) -> Any:
-        """Manifests before version 0.2 hold the prompts of one instrument under a key of their own."""
-        if not isinstance(data, dict) or "swap_prompts" not in data:
-            return data
-        kept = {key: value for key, value in data.items() if key != "swap_prompts"}
-        return {**kept, "asked": {**kept.get("asked", {}), "swaps": data["swap_prompts"]}}
-
 
 def setup_id(setup: Mapping[str, Any]) -> str:
     """The `setup_id` of rows that were made under one of `Manifest.setups`."""
@@ -90,17 +82,36 @@ def setup_id(setup: Mapping[str, Any]) -> str:
 
 
 def read_manifest(path: Path) -> Manifest | None:
-    """The manifest, or None where there is no run yet. Raises `StoreError` where it cannot be parsed."""
+    """The manifest, or None where there is no run yet.
+
+    Raises `StoreError` where it cannot be parsed, and where the folder is of another format.
+    """
     if not path.exists():
         return None
     try:
-        return Manifest.model_validate_json(path.read_bytes())
+        data = path.read_bytes()
+        _check_format(data, path.parent)
+        return Manifest.model_validate_json(data)
     except (ValidationError, OSError) as fault:
         raise StoreError(
             "is not a manifest that this version can read",
             where=path,
             remedy="Move it away and run again: the shards are kept and reused.",
         ) from fault
+
+
+def _check_format(data: bytes, folder: Path) -> None:
+    try:
+        found = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        return  # the parser says where
+    known = found.get("format") if isinstance(found, dict) else FORMAT
+    if known != FORMAT:
+        raise StoreError(
+            f"is a run of format {known or 'none'}, and this version of Polyculture reads format {FORMAT}",
+            where=folder,
+            remedy="Read it with the version that wrote it, or move the folder away and run again: all is asked anew.",
+        )
 
 
 def write_manifest(manifest: Manifest, path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Collection
 from pathlib import Path
 
 from polyculture.cache.errors import StoreError
@@ -19,18 +18,15 @@ def is_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None
 
 
-def claim(folder: Path, known: Collection[str] = ()) -> None:
-    """Makes `folder` ours: it is new, empty, or was ours before. Raises `StoreError` where it is somebody else's.
-
-    `known` are files by which versions without the marker knew the folder: one that holds any of them is ours.
-    """
+def claim(folder: Path) -> None:
+    """Makes `folder` ours: it is new, empty, or was ours before. Raises `StoreError` where it is somebody else's."""
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise _not_ours(folder)
     folder.mkdir(parents=True, exist_ok=True)
     there = {path.name for path in folder.iterdir()}
     if MARKER in there:
         return
-    if there and there.isdisjoint(known):
+    if there:
         raise _not_ours(folder)
     (folder / MARKER).write_text(_WORDS, encoding="utf-8")
 

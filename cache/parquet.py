@@ -61,21 +61,13 @@ def in_categories(table: pa.Table) -> pa.Table:
 
 
 def read_rows(path: Path, table: Table[Any], columns: Sequence[str] = ()) -> pa.Table:
-    """`columns` of a file of `table`, or all of them; those that came later than the file are null.
-
-    A renamed column is returned under its present name. Raises `StoreError` where others are
-    missing, too.
-    """
+    """`columns` of a file of `table`, or all of them. Raises `StoreError` where the file is not of this table."""
+    check_columns(path, table)
     wanted = list(columns or table.columns)
-    missing, there = missing_columns(path, table), frozenset(_footer(path).names)
-    stored = {name: name if name in there else table.renamed[name] for name in wanted if name not in missing}
     with opened_parquet(path) as file:  # `pq.read_table` does the same, and loads pandas
-        rows = file.read(list(stored.values()))
-    rows = rows.rename_columns({before: now for now, before in stored.items()})
+        rows = file.read(wanted)
     if any(pa.types.is_dictionary(field.type) for field in rows.schema):
         rows = rows.cast(pa.schema([_plain(field) for field in rows.schema]))
-    for name in missing.intersection(wanted):
-        rows = rows.append_column(name, pa.nulls(rows.num_rows, table.schema.field(name).type))
     return rows.select(wanted)
 
 
@@ -96,24 +88,15 @@ def _plain(field: pa.Field[Any]) -> pa.Field[Any]:
     return field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
 
 
-def missing_columns(path: Path, table: Table[Any]) -> frozenset[str]:
-    """The columns that came later than a file. Raises `StoreError` where it lacks any other."""
+def check_columns(path: Path, table: Table[Any]) -> None:
+    """Raises `StoreError` where a file lacks a column of its table."""
     there = frozenset(_footer(path).names)
-    missing = frozenset(name for name in table.columns if name not in there and table.renamed.get(name) not in there)
-    if unknown := sorted(missing - table.later_columns):
+    if missing := [name for name in table.columns if name not in there]:
         raise StoreError(
-            f"has no column {', '.join(unknown)}: another version of Polyculture wrote it",
+            f"has no column {', '.join(missing)}: another version of Polyculture wrote it",
             where=path,
             remedy="Read this run with that version, or begin a new one.",
         )
-    return missing
-
-
-def is_older(path: Path, table: Table[Any]) -> bool:
-    """Whether a file lacks columns that came later, or holds some under former names. Raises as `missing_columns`."""
-    if not table.later_columns and not table.renamed:
-        return False
-    return bool(missing_columns(path, table)) or not frozenset(_footer(path).names).issuperset(table.columns)
 
 
 def read_metadata(path: Path) -> dict[str, str]:

@@ -73,15 +73,11 @@ class RunFolder:
         """The folder of a job's shards of a table: `responses/model=<m>/language=<l>/topic=<t>`.
 
         What would lead elsewhere is percent-encoded; a part that is too long ends in a hash, and `NAME_FILE` has the
-        name. Folders that earlier versions called by the bare name are found.
+        name.
         """
         model = _part("model", quote(job.model, safe="", errors="surrogatepass"))
-        folder = self.root / table / model
-        for key, value in (("language", job.language), ("topic", job.topic)):
-            bare, encoded = f"{key}={value}", _part(key, _encoded(value))
-            known = bare != encoded and _one_part(bare) and (folder / bare).is_dir()
-            folder /= bare if known else encoded
-        return folder
+        language, topic = _part("language", _encoded(job.language)), _part("topic", _encoded(job.topic))
+        return self.root / table / model / language / topic
 
     def name_of(self, folder: Path, job: Job) -> str | None:
         """What `NAME_FILE` in a job's folder must hold; None where the path itself says the job."""
@@ -101,33 +97,13 @@ def read_job(folder: Path) -> Job | None:
     return None if any(_HASHED.search(part) for part in folder.parts[-3:]) else _job_of(folder)
 
 
-def adopt_nested(run: RunFolder, table: str, job: Job) -> None:
-    """Moves the shards of a job whose names have slashes to its folder: earlier versions nested them out of all views.
-
-    What a name like '../x' points to is left where it is.
-    """
-    now = run.shards(table, job)
-    language, topic = f"language={job.language}", f"topic={job.topic}"
-    steps = [*language.split("/"), *topic.split("/")]
-    if len(steps) == 2 or not all(step and step.strip(".") and "\0" not in step for step in steps):
-        return
-    before = (run.root / table / now.parts[-3]).joinpath(*steps)
-    if before != now and before.is_dir() and not now.exists():
-        now.parent.mkdir(parents=True, exist_ok=True)
-        before.rename(now)
-
-
-def _one_part(part: str) -> bool:
-    return "/" not in part and len(part.encode(errors="replace")) <= _LONGEST
-
-
 def _job_of(folder: Path) -> Job:
     model, language, topic = (unquote(part.partition("=")[2]) for part in folder.parts[-3:])
     return Job(model, language, topic)
 
 
 def _encoded(value: str) -> str:
-    """Only what steers a path is encoded: topics of earlier versions keep their folders."""
+    """A language or topic, of which only what steers a path is encoded: people read these names."""
     return _UNSAFE.sub(lambda sign: quote(sign[0], safe="", errors="surrogatepass"), value)
 
 

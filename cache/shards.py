@@ -37,7 +37,7 @@ from polyculture.cache.parquet import (
     write_parquet,
 )
 from polyculture.cache.retried_rows import paid_rows, reopened_rows, void_rows
-from polyculture.cache.run_folder import NAME_FILE, Job, RunFolder, adopt_nested
+from polyculture.cache.run_folder import NAME_FILE, Job, RunFolder
 
 PART_ROWS = 20_000
 JOURNAL = "journal.jsonl"
@@ -74,8 +74,7 @@ class JobShards:
 
     def __enter__(self) -> Self:
         with store_faults(self._commit):
-            for name, folder in self._folders.items():
-                adopt_nested(self._run, name, self.job)
+            for folder in self._folders.values():
                 folder.mkdir(parents=True, exist_ok=True)
                 self._write_name(folder)
             self._lock.acquire()
@@ -330,10 +329,8 @@ def _to_table(table: Table[Any], rows: Sequence[Any]) -> pa.Table:
     whole = [row for row in rows if not isinstance(row, dict)]
     if len(whole) == len(rows):
         return objects_to_table(table, rows)
-    # Journals of an earlier version may lack columns that came later, or hold them under other names.
-    before = table.renamed
-    read = [{c: row.get(c, row.get(before.get(c, c))) for c in table.columns} for row in rows if isinstance(row, dict)]
-    return pa.concat_tables([rows_to_table(table, read), objects_to_table(table, whole)])
+    read = rows_to_table(table, [row for row in rows if isinstance(row, dict)])  # of a journal
+    return pa.concat_tables([read, objects_to_table(table, whole)])
 
 
 def committed_parts(run: RunFolder, table: Table[Any]) -> list[Path]:

@@ -20,7 +20,7 @@ from polyculture.cache.in_place import IN_PLACE, tie, untie
 from polyculture.cache.layout import Layout, Table
 from polyculture.cache.manifest import Manifest, read_manifest, setup_id
 from polyculture.cache.model_facts import ModelFacts
-from polyculture.cache.parquet import is_older
+from polyculture.cache.parquet import check_columns
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.selections import COMPUTED, MAIN, file_of
 from polyculture.cache.shards import committed_parts
@@ -192,30 +192,11 @@ def _put_files(
 def _read_files(
     connection: duckdb.DuckDBPyConnection, table: Table[Any], files: Sequence[Path], address: Callable[[Path], str]
 ) -> duckdb.DuckDBPyRelation:
-    """The rows of `files`, in place of the empty table; columns that came later than some of them are null there."""
-    name = f"stored_{table.name}"
-    empty = connection.table(name)
-    types = dict(zip(empty.columns, empty.types, strict=True))
-    connection.execute(f"DROP TABLE {name}")
-    first = {path.parent: path for path in reversed(files)}  # of each job, the oldest
-    older = any(is_older(path, table) for path in first.values())
-    paths = [address(path) for path in files]
-    rows = connection.read_parquet(paths, hive_partitioning=False, union_by_name=older)
-    if older:
-        there = frozenset(rows.columns)
-        return rows.select(*(_column(table, column, kind, there) for column, kind in types.items()))
-    return rows
-
-
-def _column(
-    table: Table[Any], name: str, kind: duckdb.sqltypes.DuckDBPyType, there: frozenset[str]
-) -> duckdb.Expression:
-    """A column under its present name; parts that hold it under its former one are read together with the others."""
-    names = [each for each in (name, table.renamed.get(name)) if each in there]
-    if not names:
-        return duckdb.ConstantExpression(None).cast(kind).alias(name)
-    found = [duckdb.ColumnExpression(each) for each in names]
-    return (found[0] if len(found) == 1 else duckdb.CoalesceOperator(*found)).alias(name)
+    """The rows of `files`, in place of the empty table. Raises `StoreError` for a file of another version."""
+    connection.execute(f"DROP TABLE stored_{table.name}")
+    for path in {path.parent: path for path in files}.values():  # one of each job: a footer takes a millisecond to read
+        check_columns(path, table)
+    return connection.read_parquet([address(path) for path in files], hive_partitioning=False)
 
 
 def _put_run(connection: duckdb.DuckDBPyConnection, manifest: Manifest) -> None:

@@ -17,10 +17,8 @@ CREATE MACRO is_off_language(detected, language, script_share) AS
 CREATE MACRO is_refusal(finish_reason, refused) AS
     coalesce(finish_reason IN ('content_filter', 'refusal'), false) OR coalesce(refused, false);
 
--- prompts: a row is one filled-in question. Runs from before there were several wordings asked the one of `paragraph`.
--- A prompt that the file of imported texts does not say has no text.
-CREATE VIEW prompts AS
-SELECT * REPLACE (coalesce(wording, 'paragraph') AS wording, nullif(text, '') AS text) FROM stored_prompts;
+-- prompts: a row is one filled-in question. A prompt that the file of imported texts does not say has no text.
+CREATE VIEW prompts AS SELECT * REPLACE (nullif(text, '') AS text) FROM stored_prompts;
 
 -- imported_files: a row is a file of texts that somebody else generated.
 CREATE VIEW imported_files AS SELECT * FROM stored_imported_files;
@@ -93,8 +91,7 @@ CREATE VIEW entities AS SELECT * FROM stored_entities;
 -- entity_countries: a row is a country of an entity, with the property that says so.
 CREATE VIEW entity_countries AS SELECT * FROM stored_entity_countries;
 
--- known_countries: a row is a country that the run's links were made with, and its region. No row where they were made
--- when 19 countries were known.
+-- known_countries: a row is a country that the run's links were made with, and its region.
 CREATE VIEW known_countries AS SELECT * FROM stored_known_countries;
 
 -- bought_responses: a row is a response that this run bought, whether it still counts or not.

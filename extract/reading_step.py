@@ -7,7 +7,6 @@ text, a fault that will not pass) is under every reader as it is.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -21,7 +20,7 @@ from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import EXTRACTIONS, MENTIONS
 from polyculture.cache.shards import JobShards
 from polyculture.cache.worker import Done, Kept, Span, Work
-from polyculture.extract.answer import CUT_SHORT, UnusableAnswerError
+from polyculture.extract.answer import UnusableAnswerError
 from polyculture.extract.base import Extracted
 from polyculture.extract.reading import read_raw
 from polyculture.extract.rows import extraction_rows
@@ -52,12 +51,6 @@ class StoredAnswer:
     def is_void(self) -> bool:
         """Whether the response was asked anew after it, as if there had been no answer."""
         return self.status == "unusable" and self.retryable is True
-
-    @property
-    def ended(self) -> str | None:
-        """Why the answer ended. Older rows say so where it was cut, in their error, and nowhere else."""
-        cut = re.fullmatch(rf"{CUT_SHORT} \((.*)\)", self.error or "")
-        return self.finish_reason or (cut[1] if cut else None)
 
 
 _STORED = tuple(field.name for field in fields(StoredAnswer))
@@ -140,7 +133,7 @@ def _read(answers: Sequence[StoredAnswer], item: ResponseRow, topic: Topic) -> E
             continue
         read = _as_it_was(answer)
         try:
-            found = read_raw(answer.raw, answer.ended, item.text, topic, item.cell.language)
+            found = read_raw(answer.raw, answer.finish_reason, item.text, topic, item.cell.language)
         except UnusableAnswerError as fault:
             failed = replace(read, status="failed", error=str(fault), retryable=False)
         else:
@@ -159,5 +152,5 @@ def _as_it_was(answer: StoredAnswer) -> Extracted:
         retryable=answer.retryable,
         raw=answer.raw,
         extractor_model=answer.extractor_model,
-        finish_reason=answer.ended,
+        finish_reason=answer.finish_reason,
     )

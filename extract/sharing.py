@@ -13,25 +13,14 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from polyculture.cache.answers import Adopted, never_known, sibling_parts
+from polyculture.cache.answers import sibling_parts
 from polyculture.cache.catalog import Topic
 from polyculture.cache.database import connect
-from polyculture.cache.parquet import rows_to_table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import EXTRACTIONS, RESPONSES
 from polyculture.extract.answer import UnusableAnswerError
 from polyculture.extract.base import Extracted
 from polyculture.extract.reading import read_raw
-
-
-@dataclass(frozen=True)
-class SharedExtractor:
-    """A model that extracts, as neighbouring runs know it."""
-
-    setup_id: str
-    extractor_id: str  # of the model in its setup
-    without_setup: str  # of the model alone: where rows without a setup are of this one
-    adopted: Adopted = never_known  # the setup of an extractor's rows without one in a run
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +32,11 @@ class WantedText:
 
 
 def find_extractions(
-    run: RunFolder, job: Job, wanted: Sequence[WantedText], extractor: SharedExtractor, model: str, topic: Topic
+    run: RunFolder, job: Job, wanted: Sequence[WantedText], extractor_id: str, model: str, topic: Topic
 ) -> Iterator[Extracted]:
     """The outcome for each wanted text that `model` has read for a neighbouring run. Failures are not taken over."""
     texts = {one.response_id: one.text for one in wanted}
-    for response_id, raw, finish_reason, attempts, read, written in _answers(run, job, wanted, extractor, model):
+    for response_id, raw, finish_reason, attempts, read, written in _answers(run, job, wanted, extractor_id):
         try:
             found = read_raw(raw, finish_reason, texts[response_id], topic, job.language)
         except UnusableAnswerError:
@@ -59,28 +48,22 @@ def find_extractions(
 
 
 def _answers(
-    run: RunFolder, job: Job, wanted: Sequence[WantedText], extractor: SharedExtractor, model: str
+    run: RunFolder, job: Job, wanted: Sequence[WantedText], extractor_id: str
 ) -> list[tuple[str, str, str | None, int, int | None, int | None]]:
     extracted = sibling_parts(run, job, EXTRACTIONS) if wanted else []
     responses = sibling_parts(run, job, RESPONSES) if extracted else []
     if not responses:
         return []
-    same = {one for one in {one for one, _ in extracted} if extractor.adopted(one, model) == extractor.setup_id}
-    files = [(str(file), str(one.root), one in same) for one, file in [*extracted, *responses]]
+    files = [(str(file), str(one.root)) for one, file in [*extracted, *responses]]
     told = {
         "extractions": [str(file) for _, file in extracted],
         "responses": [str(file) for _, file in responses],
-        "extractor": extractor.extractor_id,
-        "without_setup": extractor.without_setup,
+        "extractor": extractor_id,
     }
     query = Path(__file__).with_name("sharing.sql").read_text(encoding="utf-8")
     with connect() as connection:
         connection.register("wanted", pa.table({name: [getattr(one, name) for one in wanted] for name in _WANTED}))
-        connection.register(
-            "files", pa.table(dict(zip(("file", "run", "of_setup"), zip(*files, strict=True), strict=True)))
-        )
-        connection.register("blank_extractions", rows_to_table(EXTRACTIONS, []))
-        connection.register("blank_responses", rows_to_table(RESPONSES, []))
+        connection.register("files", pa.table(dict(zip(("file", "run"), zip(*files, strict=True), strict=True))))
         return [tuple(row) for row in connection.sql(query, params=told).fetchall()]
 
 

@@ -2,20 +2,13 @@
 -- answer about the same text. Where several runs have one, the first by file name speaks.
 WITH answers AS (
     SELECT files.run, stored.*
-    FROM (
-        FROM read_parquet($extractions, filename = 'file', union_by_name = true)
-        UNION ALL BY NAME FROM blank_extractions -- columns that came later than a file are null
-    ) AS stored
+    FROM read_parquet($extractions, filename = 'file') AS stored
     JOIN files USING (file)
-    WHERE stored.status = 'ok' AND stored.raw IS NOT NULL
-        AND (stored.extractor_id = $extractor OR (stored.extractor_id = $without_setup AND files.of_setup))
+    WHERE stored.status = 'ok' AND stored.raw IS NOT NULL AND stored.extractor_id = $extractor
 ),
 texts AS (
     SELECT DISTINCT files.run, stored.response_id, stored.text
-    FROM (
-        FROM read_parquet($responses, filename = 'file', union_by_name = true)
-        UNION ALL BY NAME FROM blank_responses
-    ) AS stored
+    FROM read_parquet($responses, filename = 'file') AS stored
     JOIN files USING (file)
     WHERE stored.status = 'ok'
 )

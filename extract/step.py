@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -28,7 +28,7 @@ from polyculture.extract.rows import (
     extraction_rows,
     extraction_tables,
 )
-from polyculture.extract.sharing import SharedExtractor, WantedText, find_extractions
+from polyculture.extract.sharing import WantedText, find_extractions
 from polyculture.generate.engines.models import Models
 
 BATCH = 8_192  # responses that a gazetteer reads together
@@ -54,8 +54,6 @@ class ExtractorChoice:
     extractor_ids: Mapping[str, str]  # topic -> the id that mentions are known by
     open: OpenExtractor
     reader_id: str | None = None  # who reads a model's answers; None: the first reader
-    # topic -> the model as neighbouring runs know it; empty where nothing is shared
-    shared: Mapping[str, SharedExtractor] = field(default_factory=dict)
 
 
 class ExtractionStep:
@@ -90,14 +88,14 @@ class ExtractionStep:
     ) -> dict[str, pa.Table] | None:
         """What the model found in the same texts for runs beside this one. A gazetteer costs nothing to ask again."""
         topic = self._catalog.topic(work.job.topic)
-        shared, model = self._extractor.shared.get(topic.code), self._extractor.model
-        if shared is None or model is None:
+        model, extractor_id = self._extractor.model, self._extractor.extractor_ids[topic.code]
+        if model is None:
             return None
         items = {item.cell.response_id: item for item in missing}
         wanted = [WantedText(key, item.text) for key, item in items.items()]
         made = [
             self._rows(items[found.response_id].cell, found, topic)
-            for found in find_extractions(run, work.job, wanted, shared, model, topic)
+            for found in find_extractions(run, work.job, wanted, extractor_id, model, topic)
         ]
         rows = [row for one in made for row in one]
         return {

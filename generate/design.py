@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -14,8 +13,6 @@ from polyculture.cache.catalog.read import parse_model, read_toml
 
 FILE = Path(__file__).with_name("wordings.toml")
 STUDY_TASK = "study"
-OLDER_WORDING = "paragraph"  # of prompts that were asked before there were several wordings
-OLDER_NAMES = "older"  # in place of a number of names: those of that time, one per country and sex
 
 
 class KnownWording(BaseModel):
@@ -44,7 +41,7 @@ class PromptDesign:
     """What an experiment asks of each cell: its wordings, and the names in each of them."""
 
     wordings: tuple[str, ...] = ("write",)  # the first one is that of templates without a name of their own
-    names: int | Literal["older"] = 1  # per country, sex and wording; "older": the one that there was, never drawn
+    names: int = 1  # per country, sex and wording
     seed: int = 1  # of the draw of names
 
 

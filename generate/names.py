@@ -18,10 +18,9 @@ from polyculture.cache.catalog.read import parse_model, read_toml
 from polyculture.cache.errors import CatalogError
 from polyculture.cache.identity import content_id
 from polyculture.cache.schema import Condition
-from polyculture.generate.design import OLDER_NAMES, PromptDesign
+from polyculture.generate.design import PromptDesign
 
 FOLDER = Path(__file__).with_name("names")
-OLDER = Path(__file__).with_name("older_names.toml")
 # Names are drawn from the first eight of a country; from eight more where an experiment asks for more. So a name that
 # is added to a file changes no draw that exists.
 POOL = 8
@@ -97,22 +96,6 @@ def read_names() -> Mapping[str, PersonNames]:
     return found
 
 
-@cache
-def read_older_names() -> Mapping[str, PersonNames]:
-    """The one name per country and sex that prompts had before names were drawn, spelled as it was."""
-    return {country: parse_model(PersonNames, row, OLDER) for country, row in read_toml(OLDER).items()}
-
-
-def names_of(design: PromptDesign) -> Mapping[str, PersonNames]:
-    """The built-in names that a design asks about, by country."""
-    return read_older_names() if design.names == OLDER_NAMES else read_names()
-
-
-def names_origin(country: str, design: PromptDesign) -> Path:
-    """The file of the built-in names that a design asks about."""
-    return OLDER if design.names == OLDER_NAMES else names_file(country)
-
-
 def drawn_names(
     country: str, condition: Condition, known: Sequence[PersonName], design: PromptDesign, wording: str
 ) -> list[PersonName]:
@@ -122,12 +105,10 @@ def drawn_names(
     (wordings x names <= 8); then names come again, as evenly as can be. Further wordings, names a wording and countries
     change nothing that is drawn already.
     """
-    if design.names == OLDER_NAMES:
-        return [known[0]]
     order = _shuffled(country, condition, known, design.seed)
-    slots = _slots(len(known), len(design.wordings) * int(design.names))
+    slots = _slots(len(known), len(design.wordings) * design.names)
     place = design.wordings.index(wording)
-    return [order[slots[place, number]] for number in range(int(design.names))]
+    return [order[slots[place, number]] for number in range(design.names)]
 
 
 def _shuffled(country: str, condition: Condition, known: Sequence[PersonName], seed: int) -> list[PersonName]:
@@ -190,7 +171,7 @@ def person_names(
             remedy=f"Known: {', '.join(sorted(names))}. See docs/extending.md for others.",
         )
     known = names[country].of(condition)
-    if design.names != OLDER_NAMES and len(known) < int(design.names):
+    if len(known) < design.names:
         sex = condition.removeprefix("implicit_")
         raise CatalogError(
             f"{design.names} names are asked in each wording, and country {country} has {len(known)} of {sex} persons",

@@ -9,7 +9,7 @@ from polyculture.cache.catalog import Catalog, Language, Topic
 from polyculture.cache.identity import content_id
 from polyculture.cache.schema import Condition, Prompt
 from polyculture.generate.design import PromptDesign
-from polyculture.generate.names import PersonNames, names_of, person_names
+from polyculture.generate.names import PersonNames, person_names, read_names
 from polyculture.generate.presets import ImplicitCountries
 from polyculture.generate.sampling import with_sentence
 from polyculture.generate.templates import TopicWording, template_of
@@ -39,7 +39,7 @@ def build_prompts(
     for code in countries:
         catalog.country(code)
     design = design or PromptDesign()
-    names = names_of(design)
+    names = read_names()
     cells: list[_Cell] = []
     for language in map(catalog.language, languages):
         wording = read_wording(language, catalog.countries)
@@ -104,7 +104,7 @@ class _Cell:
                     yield _Filled(condition, country, None, text)
             else:
                 for country in self.implied:
-                    file = names_source(country, self.design, self.language, self.wording, catalog.countries)
+                    file = names_source(country, self.language, self.wording, catalog.countries)
                     drawn = person_names(country, condition, self.language, self.names, self.design, name, file)
                     for person, spelled in drawn:
                         yield _Filled(condition, country, spelled, template.replace("{name}", spelled), person)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from polyculture.cache.answers import Adopted, find_answers, never_known, sibling_parts
+from polyculture.cache.answers import find_answers, sibling_parts
 from polyculture.cache.catalog import Catalog
 from polyculture.cache.identity import appended_id
 from polyculture.cache.layout import Table
@@ -26,8 +26,7 @@ from polyculture.generate.refusals import is_refusal
 from polyculture.generate.sampling import SamplingIdentity, SamplingSettings, joined, response_id
 
 _WANTED = pa.schema(
-    [(name, pa.string()) for name in ("known_as", "response_id", "sampling_id", "prompt_id", "condition", "country")]
-    + [("any_setup", pa.bool_())]
+    [(name, pa.string()) for name in ("source_id", "response_id", "sampling_id", "prompt_id", "condition", "country")]
 )
 
 
@@ -46,7 +45,6 @@ class SamplingStep:
 
     `identities` says, by model and language, what is sent and what responses are known by; what is not among them has
     no setup.
-    `adopted` says which setup rows without one have in a neighbouring run.
     """
 
     name = "generate"
@@ -60,10 +58,9 @@ class SamplingStep:
         sampling: SamplingSettings,
         catalog: Catalog,
         identities: Mapping[tuple[str, str], SamplingIdentity] = MappingProxyType({}),
-        adopted: Adopted = never_known,
     ) -> None:
         self._jobs, self._sampling, self._catalog = jobs, sampling, catalog
-        self._identities, self._adopted = identities, adopted
+        self._identities = identities
         self._prompts: dict[tuple[str, str], list[Prompt]] = {}
         for prompt in prompts:
             self._prompts.setdefault((prompt.language, prompt.topic), []).append(prompt)
@@ -82,10 +79,9 @@ class SamplingStep:
         """The responses that runs beside this one hold for samples that are missing here."""
         if not sibling_parts(run, work.job, RESPONSES):
             return None
-        rows = [row for sample in missing for row in self._known_as(work.job, sample)]
+        rows = [row for sample in missing for row in self._sources(work.job, sample)]
         wanted = pa.Table.from_pylist([dict(zip(_WANTED.names, row, strict=True)) for row in rows], _WANTED)
-        setup_id = self._identity(work.job).setup_id
-        return {RESPONSES.name: find_answers(run, work.job, wanted, setup_id, self._adopted)}
+        return {RESPONSES.name: find_answers(run, work.job, wanted)}
 
     def ask(self, work: Work[Sample], items: Iterator[Sample], models: Models, kept: Kept) -> Iterator[Done]:
         """A row per sample, as the answers come."""
@@ -111,18 +107,17 @@ class SamplingStep:
     def _identity(self, job: Job) -> SamplingIdentity:
         return self._identities.get((job.model, job.language)) or SamplingIdentity(self._sampling.sampling_id)
 
-    def _known_as(self, job: Job, sample: Sample) -> Iterator[tuple[str | bool | None, ...]]:
-        """A sample as neighbouring runs may know it: by settings and setup, or by settings alone.
+    def _sources(self, job: Job, sample: Sample) -> Iterator[tuple[str | None, ...]]:
+        """A sample as neighbouring runs may know it.
 
         A sentence behind the prompt may stand in the prompts of another run, which asks it of all of its models.
         """
         identity, prompt = self._identity(job), sample.prompt
         cell = (sample.response_id, identity.sampling_id, prompt.prompt_id, prompt.condition, prompt.country)
-        alone, whole = self._sampling.sampling_id, self._sampling.id_under(identity.setup_id)
-        for settings in dict.fromkeys((whole, alone)):
-            for sampling_id in dict.fromkeys((appended_id(settings, identity.sentence), settings)):
-                key = response_id(job.model, identity.asked(prompt.text), sampling_id, sample.number)
-                yield (key, *cell, settings == alone)
+        settings = self._sampling.id_under(identity.setup_id)
+        for sampling_id in dict.fromkeys((appended_id(settings, identity.sentence), settings)):
+            key = response_id(job.model, identity.asked(prompt.text), sampling_id, sample.number)
+            yield (key, *cell)
 
     def _requests(self, samples: Sequence[Sample], identity: SamplingIdentity) -> Iterator[Request]:
         """A request per gap, i.e. per run of consecutive samples of a prompt, made when it is taken."""

@@ -17,8 +17,7 @@ from polyculture.cache.catalog import Country, Language, Topic
 from polyculture.cache.catalog.model import CountryCode
 from polyculture.cache.catalog.read import COUNTRIES, parse_model, read_toml
 from polyculture.cache.errors import CatalogError
-from polyculture.generate.design import PromptDesign
-from polyculture.generate.names import PersonNames, names_of, names_origin
+from polyculture.generate.names import PersonNames, names_file, read_names
 from polyculture.generate.templates import (
     Templates,
     TopicWording,
@@ -114,15 +113,13 @@ def _with_own_countries(wording: Wording, countries: Mapping[str, Country]) -> W
     return wording.model_copy(update={"countries": forms, "names": names})
 
 
-def names_source(
-    country: str, design: PromptDesign, language: Language, wording: Wording, countries: Mapping[str, Country]
-) -> Path:
+def names_source(country: str, language: Language, wording: Wording, countries: Mapping[str, Country]) -> Path:
     """The file that the names of a country's persons come from; of a country without names the language's."""
     if country in countries and countries[country].names:
         return OWN_COUNTRIES
-    if country in wording.names or country not in names_of(design):
+    if country in wording.names or country not in read_names():
         return wording_file(language)
-    return names_origin(country, design)
+    return names_file(country)
 
 
 def topic_wordings(topic: Topic, language: Language, wording: Wording) -> list[TopicWording]:

@@ -47,7 +47,7 @@ from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.refusals import is_refusal
 from polyculture.generate.sampling import IMPORTED_ID
 from polyculture.imports.items import by_text
-from polyculture.imports.mapping import NEEDED, PARTS, Columns
+from polyculture.imports.mapping import Columns
 from polyculture.imports.published import Published
 from polyculture.imports.readers.makieval import shards_of
 from polyculture.imports.record import BadRow, Reader, Record
@@ -162,11 +162,8 @@ def _take(
 
 
 def _taken_alike(file: ImportedFile, reader: Reader, columns: Columns) -> bool:
-    """Whether a file was read by this format and mapping; of an older row, which lacks the pattern, by its columns."""
-    stored, wanted = json.loads(file.columns), columns.stored
-    if PARTS not in stored and not set(NEEDED) <= stored.keys():  # only a pattern can have said what lacks
-        wanted.pop(PARTS, None)
-    return file.format == reader.name and bool(stored == wanted)
+    """Whether a file was read by this format and mapping."""
+    return file.format == reader.name and bool(json.loads(file.columns) == columns.stored)
 
 
 class _Taking:

@@ -13,7 +13,7 @@ CELLS = ("numbered_cells", "asked_prompts", "cell_prompts")
 KEPT = (
     *CELLS,
     *("cell_extractions", "cell_mentions", "cell_surfaces", "cell_incidence", "numbered_items", "cell_answers"),
-    *("incidence_counts", "counted", "diversity_companions"),
+    *("incidence_counts", "linked_incidences", "diversity_companions"),
     *("country_shares", "specificity", "consensus", "cell_values", "aggregates"),
 )
 # The same for the queries of texts alone.

@@ -79,7 +79,7 @@ class _Prompt(NamedTuple):
 def region_shares(store: duckdb.DuckDBPyConnection) -> list[RegionShare]:
     """All shares by model, language, condition and topic, then over the topics; a row for each label that there is.
 
-    Empty where the run's links know no countries (of an earlier version), or nothing is linked.
+    Empty where nothing is linked.
     """
     labels = _labels(store)
     rows = store.execute(read_sql(_QUERIES, "text_regions")).fetchall()

@@ -15,7 +15,6 @@ from polyculture.cache.manifest import Manifest
 from polyculture.metrics.comparison.compare import METRICS, NATIVE, ComparisonRow, Sides, compare, lay_out_native
 from polyculture.metrics.comparison.effect import Effect, adjusted
 from polyculture.metrics.comparison.selection import select
-from polyculture.metrics.comparison.specifications import SpecifiedRow, agreements, compare_specifications
 from polyculture.reports.names import Names, ordered
 from polyculture.reports.numbers import count, difference, known, probability
 from polyculture.reports.reading import Reading
@@ -25,7 +24,7 @@ AT_A_GLANCE = "native by model"  # the family that the opening shows
 LEVEL = 0.05  # a smaller q is printed in bold
 COLUMNS = (
     "family", "a", "b", "model", "country", "metric", "condition", "mean_a", "mean_b", "difference", "low", "high", "p",
-    "q", "pairs", "blocks", "missing", "no_interval", "lowest", "highest", "alike", "specifications",
+    "q", "pairs", "blocks", "missing", "no_interval", "lowest", "highest",
     "q_report", "finding", "finding_low", "finding_high", "finding_level",
 )  # fmt: skip
 _OF_EFFECT = ("difference", "low", "high", "p", "pairs", "blocks", "no_interval")
@@ -103,7 +102,6 @@ def _picked(found: Sequence[tuple[dict[str, Any], Effect | None]]) -> list[dict[
 def comparison_sql() -> str:
     """The commands that print the numbers, and the SQL of the pairs behind them."""
     commands = ["compare exp.toml --native --by model", "compare exp.toml --native", "compare exp.toml MODEL MODEL"]
-    commands += ["compare exp.toml MODEL MODEL --specifications"]
     files = (
         Path(polyculture.metrics.comparison.__file__).with_name("sql") / f"{name}.sql" for name in ("native", "models")
     )
@@ -132,23 +130,9 @@ def _models(reading: Reading, manifest: Manifest) -> list[tuple[dict[str, Any], 
     pairs = [Sides("model", *pair) for pair in combinations(manifest.models, 2)]
     rows = [(sides, row) for sides in pairs for row in compare(reading.connection, sides)]
     q_values = adjusted([row.effect.p if row.effect else None for _, row in rows])
-    ways = dict(zip(pairs, map(_ways, compare_specifications(reading.connection, pairs)), strict=True))
     return [
-        (
-            _line("models", sides, replace(row, q=q))
-            | ways[sides].get((row.metric, row.group.get("condition", "")), {}),
-            row.effect,
-        )
-        for (sides, row), q in zip(rows, q_values, strict=True)
+        (_line("models", sides, replace(row, q=q)), row.effect) for (sides, row), q in zip(rows, q_values, strict=True)
     ]
-
-
-def _ways(rows: Sequence[SpecifiedRow]) -> dict[tuple[str, str], dict[str, int]]:
-    """Per metric and condition: in how many specifications the sign is that of the headline."""
-    return {
-        (found.metric, found.condition): {"alike": found.alike, "specifications": found.specifications}
-        for found in agreements(rows)
-    }
 
 
 def _line(family: str, sides: Sides, row: ComparisonRow) -> dict[str, Any]:
@@ -201,17 +185,9 @@ def _difference(row: Mapping[str, Any]) -> FormattedDifference:
         q="" if row["q"] is None else probability(row["q"]),
         pairs=count(row["pairs"]),
         blocks=count(row["blocks"]),
-        notes=", ".join([*open_sign(row), *_alike(row)]),
+        notes=", ".join(open_sign(row)),
         clear=row["q"] is not None and row["q"] < LEVEL,
     )
-
-
-def _alike(row: Mapping[str, Any]) -> list[str]:
-    """Which side is above, and in how many ways to count."""
-    if row["specifications"] is None:
-        return []
-    order = "above" if row["difference"] > 0 else "below"
-    return [f"{order} in {count(row['alike'])} of {count(row['specifications'])} specifications"]
 
 
 def open_sign(row: Mapping[str, Any]) -> list[str]:

@@ -119,16 +119,9 @@ def _finding(row: Row, names: Names) -> Finding:
         difference(sign * row["difference"], metric),
         " to ".join(difference(limit, metric) for limit in limits),
         f"{blocks} prompts",
-        ", ".join([*open_sign(row), *_alike(row)]),
+        ", ".join(open_sign(row)),
         _places(row, (a, b), names),
     )
-
-
-def _alike(row: Row) -> list[str]:
-    """In how many ways to count the difference has this direction."""
-    if row["specifications"] is None:
-        return []
-    return [f"so in {count(row['alike'])} of {count(row['specifications'])} ways to count"]
 
 
 def _places(row: Row, models: tuple[str, str], names: Names) -> tuple[Place, ...]:

@@ -43,7 +43,13 @@ class LargeRun:
         cells += [("explicit", country) for country in self.countries]
         return [
             Prompt(
-                content_id(job.language, job.topic, *cell), job.language, job.topic, *cell, None, f"{job.topic} {cell}"
+                content_id(job.language, job.topic, *cell),
+                job.language,
+                job.topic,
+                *cell,
+                None,
+                f"{job.topic} {cell}",
+                "paragraph",
             )
             for cell in cells
         ]

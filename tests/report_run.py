@@ -123,7 +123,7 @@ class Synthetic:
         text = ASKING[_script(language)].format(where, topic) + (self.hostile or "")
         name = "Rin" if condition.startswith("implicit") else None
         cell = (language, topic, condition, country)
-        return Prompt(content_id(*cell), *cell, name, text)
+        return Prompt(content_id(*cell), *cell, name, text, "paragraph")
 
     def _add_items(self, builder: StoreBuilder) -> None:
         for qid, _topic, _kind, countries, labels in ITEMS:

@@ -1,9 +1,9 @@
 """The rows that every room knows, and the tables that they are kept in.
 
-Every table is one frozen dataclass with a comment per column; a column with a default was added after the first
-stores. Prompts, responses, extractions and mentions are written job by job, the others once for a run. The columns that
-say which cell a row belongs to (model, language, topic, condition, country) are repeated in each row: Parquet keeps
-them in a dictionary, and no metric needs a join to find its cell. Instruments declare tables of their own.
+Every table is one frozen dataclass with a comment per column. Responses, extractions and mentions are written job by
+job, the others once for a run. The columns that say which cell a row belongs to (model, language, topic, condition,
+country) are repeated in each row: Parquet keeps them in a dictionary, and no metric needs a join to find its
+cell. Instruments declare tables of their own.
 """
 
 from __future__ import annotations

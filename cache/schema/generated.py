@@ -22,11 +22,9 @@ class Prompt:
     country: str | None  # ISO 3166; None when the condition is neutral; of an audience, where the friend is from
     name: str | None  # the person named by an implicit condition, as it is spelled in the language
     text: str
-    wording: str | None = None  # which of the wordings of the same question; before there were several: 'paragraph'
-    template_id: str | None = None  # what it was filled from: a hash of the template; None in earlier versions
-    person: str | None = (
-        None  # whose `name` it is, in Latin letters: the same in all languages; None in earlier versions
-    )
+    wording: str  # which of the wordings of the same question
+    template_id: str | None = None  # what it was filled from: a hash of the template; None of an imported prompt
+    person: str | None = None  # whose `name` it is, in Latin letters: the same in all languages
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +56,8 @@ class Response:
     purchase: str | None = None  # 'direct' | 'batch': how this run bought it; None where another run did
     reasoning: str | None = None  # what the model wrote before its answer; no part of `text`
     reasoning_tokens: int | None = None  # of completion_tokens, where the server counts them apart
-    refused: bool | None = None  # the text declines in words; None without a text, and where nobody looked: older rows
-    setup_id: str | None = None  # hash of which model it is, exactly, and what decides its texts; None in older rows
+    refused: bool | None = None  # the text declines in words; None without a text
+    setup_id: str | None = None  # hash of which model it is, exactly, and what decides its texts; None: imported
     note: str | None = None  # what of the answer was mended (broken characters) or dropped (impossible counts)
     origin: str | None = None  # of an imported text: its import_id and row, 'ID:ROW'; None of a generated one
 

@@ -23,9 +23,9 @@ class Interval:
     method: str
     cells: int  # numbers averaged; 1 for a cell
     responses: int | None = None  # what the number rested on, as `cell_metrics` and `aggregates` have it
-    incidences: int | None = None  # the same; None in earlier versions, whose numbers had other definitions
+    incidences: int | None = None  # the same
     no_interval: str | None = None  # why there is none: 'few responses' | 'few items'
-    wording: str | None = None  # of a cell; None of a mean, and in versions before there were several
+    wording: str | None = None  # of a cell; None of a mean
     wordings_low: float | None = None  # the 95 % interval of other wordings and names; of means alone
     wordings_high: float | None = None
     no_wordings_interval: str | None = (
@@ -46,7 +46,7 @@ class SaturationInterval:
     entities: float  # distinct items expected in them
     low: float | None  # None where there is too little to say
     high: float | None
-    wording: str | None = None  # None in versions before there were several
+    wording: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import orjson
@@ -19,7 +19,7 @@ import orjson
 from polyculture.cache.catalog.read import read_toml
 from polyculture.cache.files import store_faults
 from polyculture.cache.identity import content_id
-from polyculture.cache.prices import DIRECT, Price
+from polyculture.cache.prices import Price, Purchase
 from polyculture.collect.mining.sheet import COUNT_COLUMNS, KEPT_COLUMNS
 from polyculture.extract.folding import fold_name
 from polyculture.generate.engines.base import Completion, Decoding, Message, Request
@@ -51,8 +51,8 @@ class WindowAnswer:
     answer: str | None  # as it came
     prompt_tokens: int | None
     completion_tokens: int | None
-    model: str | None = None  # that was asked; None in older journals
-    purchase: str | None = None  # 'direct' | 'batch'; the same
+    model: str  # that was asked
+    purchase: Purchase  # 'direct' | 'batch'
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +96,7 @@ def read_windows(
 
     requests = (reader.request(window) for window in missing.values())
     for completion in engine.sample(requests):
-        read = _read(completion, missing[completion.request_id]["entity"])
-        yield replace(read, model=reader.model, purchase=completion.purchase)
+        yield _read(completion, missing[completion.request_id]["entity"], reader.model)
 
 
 def kept_answers(journal: Path) -> dict[str, WindowAnswer]:
@@ -117,14 +116,14 @@ def bought_answers(journal: Path) -> Iterator[WindowAnswer]:
             yield WindowAnswer(**orjson.loads(line))
 
 
-def cost(answers: Iterable[WindowAnswer], model: str, price_of: Callable[[str], Price | None]) -> float | None:
-    """What answers have cost; those of older journals at the price of `model`. None where one has no price."""
+def cost(answers: Iterable[WindowAnswer], price_of: Callable[[str], Price | None]) -> float | None:
+    """What answers have cost. None where one has no price."""
     total = 0.0
     for answer in answers:
-        price = price_of(answer.model or model)
+        price = price_of(answer.model)
         if price is None:
             return None
-        total += price.cost(answer.prompt_tokens or 0, answer.completion_tokens or 0, answer.purchase or DIRECT)
+        total += price.cost(answer.prompt_tokens or 0, answer.completion_tokens or 0, answer.purchase)
     return total
 
 
@@ -179,14 +178,14 @@ def _entity_row(folded: str, of_entity: Sequence[tuple[Window, str]]) -> list[st
     return [values.get(name, "") for name in LIST_COLUMNS]
 
 
-def _read(completion: Completion, window: str) -> WindowAnswer:
+def _read(completion: Completion, window: str, model: str) -> WindowAnswer:
     """An answer as it counts: an entity must stand in its window."""
 
     def answer(
         status: str, entity: str | None = None, error: str | None = None, retryable: bool = False
     ) -> WindowAnswer:
-        tokens = completion.prompt_tokens, completion.completion_tokens
-        return WindowAnswer(completion.request_id, status, entity, error, retryable, completion.as_it_came, *tokens)
+        paid = completion.prompt_tokens, completion.completion_tokens, model, completion.purchase
+        return WindowAnswer(completion.request_id, status, entity, error, retryable, completion.as_it_came, *paid)
 
     if completion.text is None:
         return answer(FAILED, error=completion.error or "no answer")

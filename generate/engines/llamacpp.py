@@ -20,7 +20,8 @@ from urllib.request import Request as UrlRequest
 import orjson
 from pydantic import Field
 
-from polyculture.cache.errors import EngineError
+from polyculture.cache.errors import EngineError, SystematicFaultError
+from polyculture.cache.faults import CONNECTION, kind_of_error
 from polyculture.cache.identity import model_sha256
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.capabilities import SAMPLING, TOKENIZING, Tokenizing
@@ -28,9 +29,13 @@ from polyculture.generate.engines.gguf import find_gguf, model_files
 from polyculture.generate.engines.kind import EngineKind, Extra, Offer
 from polyculture.generate.engines.options import PACE, Decides, Options, read_options
 from polyculture.generate.engines.system_prompt import REFUSES, REMEDY, SystemPrompts, Turn
+from polyculture.generate.engines.threads import let_waiting_threads_sleep
 from polyculture.generate.engines.transformers.options import EXTRA
 
-_PATIENCE = 60  # seconds
+# Seconds for an answer. The model works in this process for as long as it takes, and a busy machine takes long: only a
+# fault of llama.cpp takes a day.
+_A_DAY = 86_400.0
+_STOPPED = "the model in this process stopped answering"  # as the table of faults knows it
 _WAITING = 4  # requests that stand ready for the next free slot
 
 
@@ -83,6 +88,9 @@ class LlamaCppEngine:
             "base_url": f"{self._server.listening_address}/v1",
             "concurrency": self.options.n_parallel + _WAITING,
             "max_retries": 2,
+            "timeout": _A_DAY,
+            "deadline": _A_DAY,
+            "outage_minutes": 0,
         }
         slots = GroupSlots(self.options.n_parallel)
         self._client = OpenAIEngine(ModelSpec(f"openai:{self.spec.name}", options), key=key, more=slots.of)
@@ -96,9 +104,24 @@ class LlamaCppEngine:
         del self._server
 
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
-        """Yields an answer, or the reason why there is none, per request and seed, as they come."""
-        for completion in self._client.sample(map(self._checked, requests)):
-            yield completion if completion.text is None else replace(completion, model_version=self.model_version)
+        """Yields an answer, or the reason why there is none, per request and seed, as they come.
+
+        Raises `SystematicFaultError` where llama.cpp's server in this process has ended.
+        """
+        try:
+            for completion in self._client.sample(map(self._checked, requests)):
+                yield self._told(completion)
+        except SystematicFaultError as fault:
+            what, remedy = f"{_STOPPED} ({fault.what})", kind_of_error(_STOPPED).remedy
+            raise SystematicFaultError(what, where=self.spec.model, remedy=remedy) from fault
+
+    def _told(self, completion: Completion) -> Completion:
+        """An answer with the file's version; of a lost connection, that no server or network of the user's was it."""
+        if completion.text is not None:
+            return replace(completion, model_version=self.model_version)
+        if kind_of_error(completion.error).name == CONNECTION:
+            return replace(completion, error=f"{_STOPPED} ({completion.error})")
+        return completion
 
     def _checked(self, request: Request) -> Request:
         """The request. Raises `EngineError` where the model's template has no place for its system prompt.
@@ -123,11 +146,12 @@ class LlamaCppEngine:
         content = None if body is None else orjson.dumps(body)
         address = self._server.listening_address  # of the loopback interface
         asked = UrlRequest(f"{address}{path}", data=content, headers=headers)  # noqa: S310
-        with build_opener(ProxyHandler({})).open(asked, timeout=_PATIENCE) as answer:
+        with build_opener(ProxyHandler({})).open(asked, timeout=_A_DAY) as answer:
             found: dict[str, Any] = orjson.loads(answer.read())
         return found
 
     def _load(self, key: str) -> Any:
+        let_waiting_threads_sleep()
         import xllamacpp
 
         params = xllamacpp.CommonParams()

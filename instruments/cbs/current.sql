@@ -1,7 +1,7 @@
 -- Which scores count now.
 
 -- scoring_models: a row is a model whose scores count, one of the run or the n-gram model of a corpus, and the setup
--- under which they do; NULL where the run knows none, as in stores of earlier versions.
+-- under which they do; NULL where the run knows none.
 CREATE VIEW scoring_models AS
 WITH models AS (
     SELECT model FROM run_models

@@ -98,13 +98,13 @@ class BiasInterval:
     draws: int | None  # of a score: how often entities were drawn
     drawn: int | None  # how many of each culture each time, where there are so many
     lacking: str | None = None  # why there is no interval: 'few contexts' | 'few entities' | 'all agree'
-    ties_count: str | None = None  # 'strict': as not Western; 'half': half for either; None: half, in an older version
+    ties_count: str | None = None  # 'strict': as not Western; 'half': half for either
     tied: int | None = None  # pairs of equal likelihood
     western_won: int | None = None  # pairs in which the Western entity is the more probable
-    average: str | None = None  # over 'contexts', 'types', 'columns' or 'pairs'; None: contexts, in an older version
+    average: str | None = None  # over 'contexts', 'types', 'columns' or 'pairs'
     gender: str | None = None  # 'female' | 'male' of a column of names or clothing; None: the whole type
     preset: str | None = None  # of the draws, and of what an average leaves out; None: ours
-    columns: int | None = None  # types, or genders of them apart, that it is over; None: an older version
+    columns: int | None = None  # types, or genders of them apart, that it is over
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +146,8 @@ SCORES = Table(
     key="score_id",
     account="score",
     unit="scores",
-    renamed={
-        "context_prefix": "help",
-        "base_context_id": "origin",
-        "source_context_id": "original",
-        "token_boundary": "seam",
-    },
 )
 CULTURAL_LINKS = Table("cultural_links", CulturalLink)
-BIAS_INTERVALS = Table("bias_intervals", BiasInterval, renamed={"context_prefix": "help"})
+BIAS_INTERVALS = Table("bias_intervals", BiasInterval)
 BIAS_VARIANTS = Table("bias_variants", BiasInterval)
 MATCHED_BIAS = Table("matched_bias", MatchedBias)

@@ -97,9 +97,7 @@ def _entities(row: Row, side: str) -> str:
 
 
 def _tied(row: Row) -> str:
-    """The pairs of equal likelihood; what an older version computed knows their share alone."""
-    if known(row["tied"]) is None:
-        return share(row["ties"], 1) or ""
+    """The pairs of equal likelihood."""
     return f"{count(row['tied'])} of {count(row['pairs'])}" if row["tied"] else "0"
 
 

@@ -13,14 +13,13 @@ from polyculture.cache.errors import ExperimentError
 from polyculture.cache.layout import Layout
 from polyculture.cache.outcome import Outcome
 from polyculture.instruments.cbs.instrument import RULE, TIES, AtLeastOne, Ties, measure, shown
-from polyculture.instruments.contract import Asked, Command, Idle, Shown, Study, Validity
+from polyculture.instruments.contract import Asked, Command, Shown, Study, Validity
 from polyculture.instruments.corpus.layout import CORPUS
 from polyculture.instruments.datasets.opened import DatasetOptions, Names, changed_reason
 
 if TYPE_CHECKING:
     from polyculture.instruments.cbs.step import ScoringJob
     from polyculture.instruments.corpus.count import BytesRead, IngestCounts
-    from polyculture.instruments.corpus.mixture_step import Mixture, MixtureStep
     from polyculture.instruments.corpus.step import Corpus, CorpusStep
     from polyculture.reports.section import Section
 
@@ -34,7 +33,7 @@ class CorpusOptions(DatasetOptions):
     """Compare how probable native and Western entities are in a corpus: by a 4-gram model, unsmoothed and smoothed.
 
     The corpus is read once, and only what the contexts and entities need is counted. In the store it stands as the
-    models ngram:NAME:unsmoothed and ngram:NAME:smoothed. With --mix, corpora that are counted make a mixture.
+    models ngram:NAME:unsmoothed and ngram:NAME:smoothed.
     """
 
     corpus: Annotated[
@@ -43,17 +42,11 @@ class CorpusOptions(DatasetOptions):
             description="Text: JSON lines, plain or Parquet, compressed or not; or a folder.",
             json_schema_extra={"many_values": True},
         ),
-    ] = ()
-    mix: Annotated[
-        tuple[str, ...],
-        Field(description="NAME=SHARE of a corpus counted before, twice or more: a mixture, from stored counts."),
-    ] = ()
+    ]
     language: Annotated[  # type: ignore[assignment]  # one language, as a corpus has
         str, Field(description="The language of the corpus, as the data set has it.")
     ]
-    name: Annotated[str | None, Field(description="The name of the corpus. Default: its first file, or its parts.")] = (
-        None
-    )
+    name: Annotated[str | None, Field(description="The name of the corpus. Default: that of its first file.")] = None
     text_field: Annotated[str, Field(description="The field of JSON, or column of Parquet, with the text.")] = "text"
     setting: Annotated[Names, Field(description="Only these settings. Default: all but qa.")] = ()
     contexts: Annotated[AtLeastOne | None, Field(description="At most this many of each type and setting.")] = None
@@ -73,7 +66,7 @@ def study(asked: Asked, options: CorpusOptions) -> Study:
     from polyculture.instruments.datasets.present import present_tables
     from polyculture.instruments.datasets.selection import Selection
 
-    source = _open(asked, options)
+    source = _open(options)
     dataset = options.opened(asked.say, causal=True)
     wanted = (options.language,), options.culture, options.type, options.setting
     selection = Selection(*wanted, "causal", options.contexts, options.entities)
@@ -102,15 +95,8 @@ def study(asked: Asked, options: CorpusOptions) -> Study:
     )
 
 
-def _step(
-    asked: Asked, options: CorpusOptions, source: Corpus | Mixture, jobs: Sequence[ScoringJob]
-) -> CorpusStep | MixtureStep:
-    """Counts a corpus, or mixes counted ones."""
-    from polyculture.instruments.corpus.mixture_step import Mixture, MixtureStep
+def _step(asked: Asked, options: CorpusOptions, source: Corpus, jobs: Sequence[ScoringJob]) -> CorpusStep:
     from polyculture.instruments.corpus.step import CorpusStep, Counting, cores
-
-    if isinstance(source, Mixture):
-        return MixtureStep(asked.run, jobs, source)
 
     @contextmanager
     def watch() -> Iterator[BytesRead]:
@@ -125,25 +111,16 @@ def _step(
     return CorpusStep(asked.run, jobs, source, Counting(options.processes or cores(), watch, counted))
 
 
-def _open(asked: Asked, options: CorpusOptions) -> Corpus | Mixture:
-    """The files of a corpus, or a mixture, under a name; without one, under that of the first file or of its parts."""
+def _open(options: CorpusOptions) -> Corpus:
+    """The files of a corpus under a name; without one, under that of the first file."""
     from polyculture.collect.mining.corpus import open_corpus
-    from polyculture.instruments.corpus.mixture_step import read_mixture
     from polyculture.instruments.corpus.step import Corpus
 
-    if bool(options.corpus) == bool(options.mix):
-        remedy = "Name files with --corpus, or corpora that are counted with --mix, one of the two."
-        raise ExperimentError("a corpus has either files or parts", remedy=remedy)
-    if len(options.mix) == 1:
-        raise ExperimentError("a mixture has two parts or more", remedy="Repeat --mix NAME=SHARE.")
-    parts = "-".join(text.partition("=")[0] for text in options.mix)
-    called = options.name or parts or options.corpus[0].resolve().name.partition(".")[0]
-    if not called or set(called) - set(_NAME):
-        what = f"{called!r} is not a valid name for a corpus"
+    name = options.name or options.corpus[0].resolve().name.partition(".")[0]
+    if not name or set(name) - set(_NAME):
+        what = f"{name!r} is not a valid name for a corpus"
         raise ExperimentError(what, remedy="Give it one of letters, digits, '.', '_' and '-' with --name.")
-    if options.mix:
-        return read_mixture(called, options.mix, asked.run)
-    return Corpus(called, open_corpus(options.corpus, options.text_field))
+    return Corpus(name, open_corpus(options.corpus, options.text_field))
 
 
 class CorpusBias:
@@ -156,7 +133,6 @@ class CorpusBias:
             CorpusOptions,
             study,
             "polyculture corpus exp.toml --corpus wiki/*.jsonl.gz --name wikipedia --language ja --type food",
-            idle=(Idle(("text_field", "processes"), lambda o: bool(o.mix), "is of texts that are read: not --mix"),),
         )
     }
 

@@ -6,6 +6,6 @@ from pathlib import Path
 
 from polyculture.cache.layout import Layer, Layout, compose
 from polyculture.instruments.cbs.layout import CBS
-from polyculture.instruments.corpus.rows import NGRAM_COUNTS, PAIR_OUTCOMES
+from polyculture.instruments.corpus.rows import PAIR_OUTCOMES
 
-CORPUS = compose(CBS, Layout((NGRAM_COUNTS, PAIR_OUTCOMES), Layer(()), Layer((Path(__file__).with_name("views.sql"),))))
+CORPUS = compose(CBS, Layout((PAIR_OUTCOMES,), Layer(()), Layer((Path(__file__).with_name("views.sql"),))))

@@ -34,16 +34,12 @@ class NgramModel:
     followed: Counts
     different: Counts
 
-    def counted(self, pair: EntityInContext) -> tuple[Counts, Counts]:
-        """Of each token of the entity: how often it follows its longest history, and how often anything does."""
+    def unsmoothed(self, pair: EntityInContext) -> Numbers:
+        """The log-probability of each token of the entity, -inf where the corpus does not have it."""
         grams = grams_of(self.needed.words, pair)
         longest = (grams > 0).sum(axis=0) - 1
         keys = np.take_along_axis(grams, longest[None, :], axis=0)[0]
-        return self.counts[self._at(keys)], self.followed[self._at(keys >> BITS)]
-
-    def unsmoothed(self, pair: EntityInContext) -> Numbers:
-        """The log-probability of each token of the entity, -inf where the corpus does not have it."""
-        counts, followed = self.counted(pair)
+        counts, followed = self.counts[self._at(keys)], self.followed[self._at(keys >> BITS)]
         with np.errstate(divide="ignore"):
             logarithms: Numbers = np.log(counts / np.maximum(followed, 1))
         return logarithms

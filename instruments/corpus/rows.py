@@ -1,4 +1,4 @@
-"""What a corpus counted, and what pairs of entities come to in it: wins of either side, and ties."""
+"""What pairs of entities come to in it: wins of either side, and ties."""
 
 from __future__ import annotations
 
@@ -32,16 +32,4 @@ class PairOutcome:
     lacking: str | None = None  # why there is no interval: 'few contexts' | 'few entities'
 
 
-@dataclass(frozen=True, slots=True)
-class NgramCount:
-    """The counts behind the unsmoothed score of an entity in a context, by which corpora are mixed."""
-
-    score_id: str  # of the score in `scores`
-    model: str  # 'ngram:NAME:unsmoothed'
-    corpus_tokens: int  # of the whole corpus
-    counts: list[float]  # of each token of the entity: how often it follows the tokens before it
-    followed: list[float]  # of each token: how often these are followed by anything
-
-
-NGRAM_COUNTS = Table("ngram_counts", NgramCount, commit="scores", unit="counts")
 PAIR_OUTCOMES = Table("pair_outcomes", PairOutcome)

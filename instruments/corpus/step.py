@@ -31,7 +31,6 @@ from polyculture.instruments.cbs.step import ScoredPair, ScoringJob, score_row
 from polyculture.instruments.corpus.count import BytesRead, IngestCounts, count
 from polyculture.instruments.corpus.gaps import ORDER, EntityInContext, Needed, needed_by, pairs_of
 from polyculture.instruments.corpus.model import NgramModel
-from polyculture.instruments.corpus.rows import NGRAM_COUNTS, NgramCount
 from polyculture.instruments.corpus.tokens import VERSION
 
 PREFIX = "ngram:"
@@ -80,7 +79,7 @@ class CorpusStep:
     """Scores the pairs of all jobs in one pass over a corpus. The model of a job is one of the corpus' two."""
 
     name = "score"
-    tables: tuple[Table[Any], ...] = (NGRAM_COUNTS, SCORES)
+    tables: tuple[Table[Any], ...] = (SCORES,)
     span: Span = "all"
 
     def __init__(self, run: RunFolder, jobs: Sequence[ScoringJob], corpus: Corpus, counting: Counting) -> None:
@@ -107,10 +106,9 @@ class CorpusStep:
         version = f"{self._corpus.identity}: {ORDER}-grams of {intake.tokens:,} tokens in {files} files"
         for job, group in groupby(missing, key=lambda pair: pair.job):
             while part := list(islice(group, PART_ROWS)):
-                rows, counts = list(_rows(part, pairs, model, version)), list(_counts(part, pairs, model))
+                rows = list(_rows(part, pairs, model, version))
                 # Bypasses the journal: JSON has no infinity, the logarithm of zero.
-                tables: tuple[tuple[Table[Any], list[Any]], ...] = ((NGRAM_COUNTS, counts), (SCORES, rows))
-                yield Done({table.name: objects_to_table(table, found) for table, found in tables}, job)
+                yield Done({SCORES.name: objects_to_table(SCORES, rows)}, job)
 
     def load(self, item: ScoredPair) -> Load | None:
         """Queries no model."""
@@ -142,24 +140,9 @@ def _rows(
     part: Sequence[ScoredPair], pairs: Mapping[tuple[str, str], EntityInContext], model: NgramModel, version: str
 ) -> Iterator[Score]:
     for asked in part:
-        likelihood = model.unsmoothed if _is_unsmoothed(asked) else model.witten_bell
+        likelihood = model.unsmoothed if asked.job.model.endswith(SMOOTHINGS[0]) else model.witten_bell
         pair = pairs[asked.context.prefix, asked.entity.surface]
         tokens = tuple(TokenScore("", value) for value in likelihood(pair).tolist())
         boundary: TokenBoundary = "merged" if pair.merged else "clean"
         error = None if len(pair.tokens) else NOTHING
         yield score_row(asked, Scored(asked.context.context_id, 0, tokens, boundary, error, model_version=version))
-
-
-def _counts(
-    part: Sequence[ScoredPair], pairs: Mapping[tuple[str, str], EntityInContext], model: NgramModel
-) -> Iterator[NgramCount]:
-    """The counts of the unsmoothed model's pairs."""
-    for asked in filter(_is_unsmoothed, part):
-        pair = pairs[asked.context.prefix, asked.entity.surface]
-        if len(pair.tokens):
-            counts, followed = (each.astype(float).tolist() for each in model.counted(pair))
-            yield NgramCount(asked.score_id, asked.job.model, int(model.counts[0]), counts, followed)
-
-
-def _is_unsmoothed(asked: ScoredPair) -> bool:
-    return asked.job.model.endswith(SMOOTHINGS[0])

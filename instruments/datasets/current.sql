@@ -1,7 +1,7 @@
 -- What the data sets of a run hold now: rows about anything else do not count.
 
 -- dataset_contexts: a row is a context of a data set as the run last read it, or one with help as it was last asked. Rows that
--- only a reading as published has are there after such a reading. Stores of earlier versions do not know: all are there.
+-- only a reading as published has are there after such a reading.
 CREATE VIEW dataset_contexts AS
 SELECT * FROM stored_dataset_contexts WHERE NOT coalesce(left_out AND NOT as_published, false);
 
@@ -14,6 +14,5 @@ FROM stored_dataset_entities WHERE NOT coalesce(left_out AND NOT as_published, f
 CREATE MACRO is_of_gender(entity, context) AS
     coalesce(context, 'both') = 'both' OR coalesce(entity, 'both') = 'both' OR entity = context;
 
--- datasets: a row is a data set of which the run knows what it holds now. Of others, in stores of earlier versions, all
--- rows count.
+-- datasets: a row is a data set of which the run knows what it holds now.
 CREATE VIEW datasets AS SELECT DISTINCT dataset FROM dataset_contexts;

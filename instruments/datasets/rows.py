@@ -19,7 +19,7 @@ class DatasetContext:
     sentiment: str | None  # 'positive' | 'negative' | 'neutral'; None where the data set says none of them
     context_prefix: str | None  # what is put before the context; None: nothing
     base_context_id: str | None  # of a context with a prefix: the context_id of the one without
-    culture: str | None = None  # the native culture of the comparison; None here and below: an older version
+    culture: str | None = None  # the native culture of the comparison
     entity_type: str | None = None
     setting: str | None = None
     form: str | None = None  # 'causal' | 'masked' | 'any'
@@ -42,7 +42,7 @@ class DatasetEntity:
     gender: str | None  # 'female' | 'male' | 'both' of names and clothing
     translation: str | None  # the publisher's, into English
     publisher_qid: str | None  # the Wikidata item that the publisher names
-    culture: str | None = None  # that it belongs to; None here and below: an older version
+    culture: str | None = None  # that it belongs to
     entity_type: str | None = None
     reference: bool | None = None  # of the culture that native ones are compared with
     source_languages: list[str] | None = None  # of a translation: the languages that have the entity
@@ -52,7 +52,5 @@ class DatasetEntity:
     as_published: bool | None = None  # the data set was last read so: what is left out counts
 
 
-DATASET_CONTEXTS = Table(
-    "dataset_contexts", DatasetContext, renamed={"context_prefix": "help", "base_context_id": "origin"}
-)
+DATASET_CONTEXTS = Table("dataset_contexts", DatasetContext)
 DATASET_ENTITIES = Table("dataset_entities", DatasetEntity)

@@ -161,9 +161,8 @@ def _row(unit: Unit, found: SeparationEstimate | None) -> Separation:
 
 
 def _contexts(unit: Unit) -> frozenset[str]:
-    """The ids of a comparison's contexts; of earlier versions only their number is known."""
-    unknown = (f"{unit['entity_type']} {number}" for number in range(unit["contexts"]))
-    return frozenset(unit["context_ids"] or unknown)
+    """The ids of a comparison's contexts."""
+    return frozenset(unit["context_ids"])
 
 
 def _positions(one: Compared) -> Iterator[EntityPosition]:

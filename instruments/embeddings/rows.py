@@ -29,11 +29,11 @@ class Representation:
     vector: list[float] | None  # the mean of the hidden states of the entity's tokens
     model_version: str | None  # what the engine says it ran
     setup_id: str | None = None  # hash of which model it is, exactly, and of the options that decide its states
-    comparison: str | None = None  # hash of the contexts that entities are compared in; NULL in earlier versions
+    comparison: str | None = None  # hash of the contexts that entities are compared in
     gender: str | None = None  # 'female' | 'male': what those contexts ask for; NULL where they ask for none
-    form: str | None = None  # 'causal' | 'masked': of the contexts; NULL (earlier versions): causal
-    setting: str | None = None  # of the contexts: 'neutral', 'grounded, neutral'; NULL (earlier versions): neutral
-    context_ids: list[str] | None = None  # those in which the entity stood; NULL in earlier versions
+    form: str | None = None  # 'causal' | 'masked': of the contexts
+    setting: str | None = None  # of the contexts: 'neutral', 'grounded, neutral'
+    context_ids: list[str] | None = None  # those in which the entity stood
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,6 @@ class Separation:
     p: float | None  # share of permutations with as low an index
     native_entities: int
     western_entities: int
-    low: float | None = None  # of earlier versions alone: their interval did not hold the index of all such entities
-    high: float | None = None  # as `low`
     corrected: float | None = None  # the index of very many such entities; `estimate` is lower by chance
     corrected_low: float | None = None  # 95 % interval of `corrected`, over other entities; None: see `lacking`
     corrected_high: float | None = None  # as `corrected_low`

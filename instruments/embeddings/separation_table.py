@@ -78,12 +78,10 @@ def _type(row: Row) -> str:
 
 
 def _index(row: Row) -> FormattedEstimate:
-    """The index of these entities. Only rows of earlier versions have an interval of it."""
+    """The index of these entities, which has no interval."""
     if known(row["estimate"]) is None:
         return lacking("no index")
-    if known(row["low"]) is None:
-        return FormattedEstimate(decimal(row["estimate"], "index"), None, None)
-    return estimate("index", row["estimate"], row["low"], row["high"])
+    return FormattedEstimate(decimal(row["estimate"], "index"), None, None)
 
 
 def _corrected(row: Row) -> FormattedEstimate:

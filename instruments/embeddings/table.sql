@@ -14,7 +14,6 @@ SELECT
         AS "native + Western",
     estimate AS "Davies-Bouldin", corrected,
     CASE WHEN corrected_low IS NOT NULL THEN format('{:.2f} to {:.2f}', corrected_low, corrected_high)
-        WHEN low IS NOT NULL THEN format('{:.2f} to {:.2f} (earlier version)', low, high)
         ELSE '(' || lacking || ')' END AS "95 %",
     by_chance AS "by chance", CASE WHEN p < 0.0015 THEN '0.001' ELSE format('{:.3f}', p) END AS p
 FROM separations

@@ -3,24 +3,10 @@
 -- comparisons. A layer that was asked for by two names is there once. Failures have no vector.
 CREATE VIEW compared_representations AS
 WITH
--- The contexts of earlier versions are known by their number alone: they are those of now where that is all that differs.
-numbered AS (
-    SELECT model, dataset, language, culture, entity_type, contexts, any_value(comparison) AS comparison
-    FROM representations
-    WHERE comparison IS NOT NULL AND gender IS NULL AND form = 'causal' AND setting = 'neutral'
-    GROUP BY ALL
-    HAVING count(DISTINCT comparison) = 1
-),
 known AS (
-    SELECT
-        r.* EXCLUDE (comparison, form, setting), e.gender AS entity_gender,
-        coalesce(r.comparison, n.comparison, r.contexts || ' contexts') AS comparison,
-        coalesce(r.form, 'causal') AS form, coalesce(r.setting, 'neutral') AS setting
+    SELECT r.*, e.gender AS entity_gender
     FROM representations AS r
     LEFT JOIN dataset_entities AS e ON r.entity_id = e.entity_id
-    LEFT JOIN numbered AS n
-        ON r.comparison IS NULL AND r.model = n.model AND r.dataset = n.dataset AND r.language = n.language
-        AND r.culture = n.culture AND r.entity_type = n.entity_type AND r.contexts = n.contexts
 ),
 genders AS (
     SELECT

@@ -1,7 +1,7 @@
 """What a protocol compares and the store holds no score of.
 
 A protocol names a reading of the data set, types, and entities or draws of them. Contexts and entities of that reading
-stand in the run; so it is known which scores a number lacks. Stores of earlier versions do not know.
+stand in the run; so it is known which scores a number lacks.
 """
 
 from __future__ import annotations

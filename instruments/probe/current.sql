@@ -28,17 +28,9 @@ CREATE VIEW probe_items AS SELECT i.* FROM stored_probe_items AS i SEMI JOIN pro
 CREATE VIEW probe_similarities AS SELECT * FROM stored_probe_similarities;
 
 -- probe_flattening: a row is a pair of cultures with its score, intervals and test, as it was computed after the last
--- answers. An interval of no width says nothing, and is none, also where an earlier version wrote it.
+-- answers.
 CREATE VIEW probe_flattening AS
-SELECT * REPLACE (
-    CASE WHEN high > low THEN low END AS low, CASE WHEN high > low THEN high END AS high,
-    CASE WHEN share_high > share_low THEN share_low END AS share_low,
-    CASE WHEN share_high > share_low THEN share_high END AS share_high,
-    coalesce(no_interval, CASE WHEN high <= low OR share_high <= share_low THEN 'the same in all draws' END) AS no_interval,
-    coalesce(key, 'string') AS key
-)
-FROM stored_probe_flattening
-WHERE model IN (SELECT model FROM run_models);
+SELECT * FROM stored_probe_flattening WHERE model IN (SELECT model FROM run_models);
 
 -- probe_links: a row is what an item of layers means in Wikidata, by the linker, or why nothing.
 CREATE VIEW probe_links AS SELECT * FROM stored_probe_links;

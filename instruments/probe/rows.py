@@ -123,7 +123,7 @@ class FlatteningRow:
     questions: int  # that the score rests on
     cultures: str  # the whole set, which the score depends on
     no_interval: str | None = None  # why F or its share has no interval
-    key: str | None = None  # 'item': items of Wikidata, by their links; 'string' or NULL: items as they are written
+    key: str = "string"  # 'item': items of Wikidata, by their links; 'string': items as they are written
     left_out: int | None = None  # occurrences without a link, which the key 'item' leaves out
 
 

@@ -110,10 +110,9 @@ class SwapInterval:
     readable: int | None = None  # of those: that could be read
     right: int | None = None  # of those: the right label, the entity, its exact span
     pooled: bool | None = None  # over all settings; None: of one
-    wording: str | None = None  # of the questions; in rows of earlier versions a line each of several; None: not known
+    wording: str | None = None  # of the questions
 
 
-RENAMED = {"answer_method": "instrument"}
-SWAP_ANSWERS = Table("swap_answers", SwapAnswer, key="answer_id", account="swap", unit="answers", renamed=RENAMED)
+SWAP_ANSWERS = Table("swap_answers", SwapAnswer, key="answer_id", account="swap", unit="answers")
 SWAP_READINGS = Table("swap_readings", SwapReading, key="reading_id", unit="readings")
-SWAP_INTERVALS = Table("swap_intervals", SwapInterval, renamed=RENAMED)
+SWAP_INTERVALS = Table("swap_intervals", SwapInterval)

@@ -59,7 +59,7 @@ class CheckpointFolder:
 
     def __enter__(self) -> Self:
         with store_faults(self.path):
-            claim(self.path, known=(_STATE, _LOCK))
+            claim(self.path)
             self._acquire()
             self.state = self._load()
             self._remove_stale()

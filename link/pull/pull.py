@@ -162,7 +162,7 @@ def pages_beside(out: Path) -> Iterator[Path]:
     """The folder of the pages, locked by this process. Raises `JobHeldError` where another has it."""
     folder = pages_folder(out)
     with store_faults(folder):
-        claim(folder, known=(".lock",))
+        claim(folder)
     try:
         with FileLock(folder / ".lock", timeout=0):
             yield folder

@@ -11,8 +11,6 @@ columns:
 - `missed`: in the response's own row, how many things of the topic the text names that have no row
 - `on_topic`: in the response's own row, yes or no: is the text about its topic?
 - `region`: in the response's own row, of which region, or culture, the text is: a region's code, mixed, or neutral
-
-Sheets of earlier versions have no `existence`, `on_topic` and `region`.
 """
 
 from __future__ import annotations
@@ -31,7 +29,6 @@ from polyculture.cache.spreadsheet import read_sheet_rows
 from polyculture.cache.sql_files import read_sql
 
 SQL = Path(__file__).with_name("sql")
-REQUIRED = ("mention", "specific", "link", "missed")
 JUDGED = ("mention", "specific", "link", "existence", "missed", "on_topic", "region")
 _OF_RESPONSES = ("missed", "on_topic", "region")
 SHOWN = ("model", "language", "topic", "condition", "country", "prompt", "response", "surface", "kind", "granularity")
@@ -69,7 +66,7 @@ def read_judgements(store: duckdb.DuckDBPyConnection, path: Path) -> list[Judgem
     Raises `StoreError` naming file and row where the file is not a sheet, repeats a row, has an invalid judgement, or
     has a mention that the store lacks: of another run, or extracted again since.
     """
-    rows = [dict.fromkeys(JUDGED, "") | row for row in read_sheet_rows(path, ("id", *REQUIRED), _REMEDY)]
+    rows = read_sheet_rows(path, ("id", *JUDGED), _REMEDY)
     known = _known(store, [row["id"] for row in rows])
     words = {**WORDS, "region": _region_words(store)}
     found = dict[str, Judgement]()

@@ -28,8 +28,6 @@ from polyculture.metrics.components.design import LANGUAGE, MODEL, NAME, Design
 from polyculture.metrics.components.distribution import LEVELS, quantiles
 
 ALPHA = 0.05
-FEWEST_SAMPLES = 10  # of a prompt: with fewer, some prompts have no value
-MOST_SAMPLES = 10_000
 # What more than Student's test needs, by simulation (tests/metrics/test_power.py): `compare`'s allowance for skewness,
 # as a factor 1 + 40 / B^2, and degrees of freedom that are themselves estimated from few wordings.
 _OF_SKEWNESS, _OF_FEW_WORDINGS = 40.0, 1.08
@@ -143,24 +141,6 @@ def found_difference(noise: Noise, plan: Plan, power: float, *, other_wordings: 
     squares = sum(part**2 / freedom for part, freedom in parts)
     student = _found(variance, variance**2 / squares if squares > 0 else math.inf, power)
     return None if student is None else student * _OF_FEW_WORDINGS
-
-
-def needed_samples(
-    noise: Noise, plan: Plan, wanted: float, power: float, *, other_wordings: bool = False
-) -> int | None:
-    """The fewest samples of a prompt with which `wanted` is found; None where no number of samples is enough."""
-
-    def enough(samples: float) -> bool:
-        found = found_difference(noise, replace(plan, samples=samples), power, other_wordings=other_wordings)
-        return found is not None and found <= wanted
-
-    if not enough(MOST_SAMPLES):
-        return None
-    low, high = FEWEST_SAMPLES - 1, MOST_SAMPLES
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
 
 
 def _mean_square(values: np.ndarray[tuple[int, ...], np.dtype[np.float64]], freedom: int) -> float:

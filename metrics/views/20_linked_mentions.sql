@@ -86,6 +86,14 @@ SELECT c.cell, i.qid, c.seen, c.seen_with_ambiguous, c.mentions, c.specific, c.s
 FROM counts AS c
 INNER JOIN (SELECT DISTINCT item, qid FROM meanings) AS i USING (item);
 
+-- linked_incidences: a row is a cell with a linked item: how often linked items count there, each once per response that
+-- mentions it, and the sum of their labels (an item's label in a response is the mean label of its mentions there).
+CREATE VIEW linked_incidences AS
+SELECT cell, sum(seen)::BIGINT AS incidences, sum(specific_seen::DECIMAL(38, 15)) AS specific
+FROM cell_incidence
+WHERE seen > 0
+GROUP BY cell;
+
 -- numbered_items: a row is an item that a cell's mentions came to, with how many of them are linked to it and for how
 -- many it is the first of several rivals. What belongs to no item stands in rows whose `qid` is NULL: mentions without
 -- one, and the responses that the extractor read whole. Every cell has such rows.

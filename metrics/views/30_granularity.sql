@@ -4,12 +4,12 @@
 CREATE VIEW granularity AS
 SELECT
     c.model, c.language, c.topic, c.condition, c.country, c.wording,
-    (n.specific / n.weight)::DOUBLE AS granularity,
+    (n.specific / n.incidences)::DOUBLE AS granularity,
     coalesce(e.extracted, 0) AS responses,
-    coalesce(n.weight, 0) AS incidences,
+    coalesce(n.incidences, 0) AS incidences,
     coalesce(n.specific, 0)::DOUBLE AS specific
 FROM numbered_cells AS c
-LEFT JOIN (SELECT * FROM counted WHERE multiplicity = 'response' AND entities = 'linked') AS n USING (cell)
+LEFT JOIN linked_incidences AS n USING (cell)
 LEFT JOIN cell_extractions AS e USING (cell);
 
 -- defined_topics: a row is a topic whose specific kinds the study (Zhao et al. 2025) defines. For clothing and

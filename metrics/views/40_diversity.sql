@@ -21,10 +21,10 @@ SELECT
     cell, model, language, topic, condition, country, wording,
     CASE WHEN looked_up(responses, mentions, awaiting) THEN diversity END AS diversity,
     CASE WHEN looked_up(responses, mentions, awaiting) THEN diversity_with_ambiguous END AS diversity_with_ambiguous,
-    responses, mentions, linked, ambiguous, awaiting, coalesce(n.weight, 0) AS incidences
+    responses, mentions, linked, ambiguous, awaiting, coalesce(n.incidences, 0) AS incidences
 FROM counts
 INNER JOIN numbered_cells USING (cell)
-LEFT JOIN (SELECT * FROM counted WHERE multiplicity = 'response' AND entities = 'linked') AS n USING (cell);
+LEFT JOIN linked_incidences AS n USING (cell);
 
 -- diversity: a row is a cell; the number of distinct items that its mentions are linked to, with what it rests on. It
 -- grows with the number of responses: compare cells of equal `responses`. It grows with the length of the texts, too,

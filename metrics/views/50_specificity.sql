@@ -21,33 +21,26 @@ FROM numbered_cells AS c
 LEFT JOIN neutral_countries AS n ON c.country IS NULL AND c.language = n.language
 WHERE coalesce(c.country, n.country) IS NOT NULL;
 
--- country_counts: a row is a cell and one of its `asked_countries`, a multiplicity, the `entities` that are counted, and a
--- property that associates entities with the country (NULL: they are not associated): how often such entities count
--- (`weight`), and those of them whose country is known, whichever it is (`known`).
+-- country_counts: a row is a cell, one of its `asked_countries`, and a property that associates items of the cell with the country
+-- (NULL: they are not associated): how often such items count, each once per response that mentions it.
 CREATE VIEW country_counts AS
 SELECT
-    e.cell, q.country, e.multiplicity, e.entities, a.property,
-    sum(e.weight)::BIGINT AS weight,
-    coalesce(sum(e.weight) FILTER (k.qid IS NOT NULL), 0)::BIGINT AS known
-FROM counted_entities AS e
+    i.cell, q.country, a.property,
+    sum(i.seen)::BIGINT AS incidences,
+    sum(i.seen_with_ambiguous)::BIGINT AS incidences_with_ambiguous
+FROM cell_incidence AS i
 INNER JOIN asked_countries AS q USING (cell)
-LEFT JOIN associations AS a ON e.qid = a.qid AND q.country = a.country
-LEFT JOIN (SELECT DISTINCT qid FROM entity_countries) AS k ON e.qid = k.qid
+LEFT JOIN associations AS a ON i.qid = a.qid AND q.country = a.country
 GROUP BY ALL;
 
--- specificity_by_property: a row is a cell, a country, and a property that associates items of the cell with the country
--- (NULL: those that are not associated), with the incidences of such items. A neutral cell has rows for the countries of
--- the experiment.
+-- specificity_by_property: a row of `country_counts`, of a neutral cell those for the countries of the experiment.
 CREATE VIEW specificity_by_property AS
 SELECT
     q.model, q.language, q.topic, q.condition, q.country, q.wording, c.property,
-    coalesce(sum(c.weight) FILTER (c.entities = 'linked'), 0)::BIGINT AS incidences,
-    coalesce(sum(c.weight) FILTER (c.entities = 'linked or ambiguous'), 0)::BIGINT AS incidences_with_ambiguous
+    c.incidences, c.incidences_with_ambiguous
 FROM country_counts AS c
 INNER JOIN asked_countries AS q USING (cell, country)
-WHERE c.multiplicity = 'response' AND c.entities IN ('linked', 'linked or ambiguous')
-    AND (q.condition <> 'neutral' OR q.country IN (FROM countries))
-GROUP BY ALL;
+WHERE q.condition <> 'neutral' OR q.country IN (FROM countries);
 
 -- country_shares: a row is a cell and one of its `asked_countries`: the share of the cell's linked items, each counted once
 -- per response that mentions it, that are associated with the country. NULL when there is no linked item.
@@ -55,12 +48,11 @@ CREATE VIEW country_shares AS
 WITH sums AS (
     SELECT
         cell, country,
-        sum(weight) FILTER (entities = 'linked') AS incidences,
-        sum(weight) FILTER (entities = 'linked' AND property IS NOT NULL) AS associated,
-        sum(weight) FILTER (entities = 'linked or ambiguous') AS incidences_with_ambiguous,
-        sum(weight) FILTER (entities = 'linked or ambiguous' AND property IS NOT NULL) AS associated_with_ambiguous
+        sum(incidences) AS incidences,
+        sum(incidences) FILTER (property IS NOT NULL) AS associated,
+        sum(incidences_with_ambiguous) AS incidences_with_ambiguous,
+        sum(incidences_with_ambiguous) FILTER (property IS NOT NULL) AS associated_with_ambiguous
     FROM country_counts
-    WHERE multiplicity = 'response' AND entities IN ('linked', 'linked or ambiguous')
     GROUP BY ALL
 )
 SELECT

@@ -9,10 +9,10 @@ sets AS MATERIALIZED (
         count(*) FILTER (linked > 0) AS entities,
         count(*) FILTER (linked + ambiguous > 0) AS entities_with_ambiguous,
         sum(responses)::BIGINT AS responses,
-        coalesce(any_value(n.weight), 0) AS incidences,
+        coalesce(any_value(n.incidences), 0) AS incidences,
         looked_up(sum(responses), sum(linked + ambiguous + no_candidate + no_path + awaiting), sum(awaiting)) AS known
     FROM items
-    LEFT JOIN (SELECT * FROM counted WHERE multiplicity = 'response' AND entities = 'linked') AS n USING (cell)
+    LEFT JOIN linked_incidences AS n USING (cell)
     GROUP BY ALL
 ),
 placed AS MATERIALIZED (

@@ -1,3 +1,7 @@
+-- surface_key: the same for surfaces that differ in case, in blanks or in how accents are encoded.
+CREATE MACRO surface_key(surface) AS
+    lower(nfc_normalize(trim(regexp_replace(surface, '[\s\p{Z}]+', ' ', 'g'))));
+
 -- resolution_rates: a row is how much of what is named has an item. `level` names what the row is of. Where
 -- `averaged_over` is NULL, labels and entities are distinct over all that the level does not name; else the rates are means
 -- of those of every model, language and topic. A label is a surface of a language, topic and kind that was looked up; an

@@ -2,9 +2,7 @@
 -- time. `level` says what the number is of: 'cell', or the columns that an aggregate keeps ('model, language'). `low` and
 -- `high` are of other samples of these prompts, `wordings_low` and `wordings_high` of other wordings and names.
 CREATE VIEW intervals AS
-SELECT * REPLACE (CASE WHEN level = 'cell' THEN coalesce(wording, 'paragraph') END AS wording)
-FROM stored_intervals
-WHERE model IN (SELECT model FROM run_models);
+SELECT * FROM stored_intervals WHERE model IN (SELECT model FROM run_models);
 
 -- why_no_interval: the reason why a number has no interval; NULL where it has one, and where there is no number.
 CREATE MACRO why_no_interval(estimate, method, withheld) AS

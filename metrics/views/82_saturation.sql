@@ -34,7 +34,7 @@ found AS (
 ),
 measured AS (
     SELECT
-        * REPLACE (coalesce(wording, 'paragraph') AS wording),
+        *,
         max(responses) OVER (PARTITION BY model, language, topic, condition, country, wording) AS size
     FROM stored_saturation_intervals
 )

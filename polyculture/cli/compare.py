@@ -84,10 +84,6 @@ def compare(
     blocks: Annotated[
         BlockKind, typer.Option("--blocks", help="The sampling unit that is taken as independent; see above.")
     ] = BlockKind.PROMPTS,
-    specifications: Annotated[
-        bool,
-        typer.Option("--specifications", help="Every way to count entities and to average: a line each; see below."),
-    ] = False,
     baseline: Annotated[
         Path | None,
         typer.Option(
@@ -132,9 +128,7 @@ def compare(
 
     Between languages, `lowest` and `highest` say how far the difference could go, were all unlinked mentions linked.
 
-    The numbers count linked items, once per response, and are means over cells. --specifications shows what would come
-    out otherwise: entities once in a cell or as often as they are mentioned, those without a link, too, those whose
-    country is known alone, all cells as one. The last lines say in how many of these ways the sign is the same.
+    The numbers count linked items, once per response, and are means over cells.
 
     --baseline compares this run with another one: models of one name, the two where each run has one, or A of this run
     with B of the baseline. Cells whose prompts differ are left out and counted.
@@ -148,7 +142,6 @@ def compare(
     from polyculture.cache.store import open_store
     from polyculture.cli.comparison import write_comparison
     from polyculture.cli.fail_if import decisions_of, end_by, tell_decisions, verdicts_of
-    from polyculture.cli.specifications import write_specifications
     from polyculture.cli.two_runs import compared_runs
     from polyculture.experiment.workspace import open_workspace, require_run, warn_of_changes
     from polyculture.metrics import KEPT
@@ -157,17 +150,11 @@ def compare(
     from polyculture.metrics.comparison.conditions import points_of, read_conditions
     from polyculture.metrics.comparison.equivalence import read_margins
     from polyculture.metrics.comparison.lines import Terms
-    from polyculture.metrics.comparison.specifications import compare_specifications
     from polyculture.running.layout import store_layout
     from polyculture.running.sides import Asked, choose_sides
 
     if fail_if_undecided and not fail_if:
         raise ExperimentError("--fail-if-undecided has no condition", remedy="Name one with --fail-if.")
-    if (fail_if or baseline) and specifications:
-        raise ExperimentError(
-            "--specifications lists ways to count, and goes with neither --fail-if nor --baseline",
-            remedy="Leave one of them out.",
-        )
     named = tuple(map(str, metric or ()))
     conditions = read_conditions(fail_if or (), named or tuple(map(str, MetricName)))
     workspace = open_workspace(experiment, runs)
@@ -175,9 +162,6 @@ def compare(
     warn_of_changes(workspace)
     # The native comparison needs a line per country.
     columns = by or (["country"] if native else [])
-    if specifications and (by or equivalent):
-        what = "--specifications has no lines by a column, and no results of equivalence"
-        raise ExperimentError(what, remedy="Leave --by and --equivalent out.")
     metrics = named or tuple(dict.fromkeys(condition.metric for condition in conditions)) or METRICS
     terms = Terms(Blocks(blocks), read_margins(equivalent or (), metrics), metrics)
     asked = Asked(a, b, native, rest, group.value if group else None)
@@ -192,10 +176,6 @@ def compare(
     else:
         with open_store(workspace.run, store_layout(), KEPT, selection) as store:
             sides = choose_sides(store, workspace, asked)
-            if specifications:
-                found = compare_specifications(store, sides, metrics, terms.blocks)
-                write_specifications(sides[0], found[0], terms, format, output)
-                return
             compared = compare_all(store, sides, columns, metrics, terms.blocks, terms.margins, points_of(conditions))
     rows = [row for _, row in compared]
     decisions = decisions_of(conditions, rows, withheld)

@@ -48,7 +48,7 @@ def work_folder(output: Path | None) -> Iterator[Path]:
         return
     folder = output.with_name(f".{output.name}.mining")
     with store_faults(folder):
-        claim(folder, known=("journal.jsonl", "identity", "lock"))
+        claim(folder)
     yield folder
     remove(folder)
 

@@ -111,7 +111,7 @@ def _ask(
     """Adds what the model answers to `answers`; returns why it was stopped before the end, if it was."""
 
     def spent() -> float:
-        return cost(bought_answers(reading.journal), spec.model, workspace.experiment.price) or 0.0
+        return cost(bought_answers(reading.journal), workspace.experiment.price) or 0.0
 
     account = f"mine {reading.journal.resolve()}"
     with load_model(spec, SAMPLING) as engine, watch("windows", len(missing)) as progress:
@@ -142,7 +142,7 @@ def _write(reading: Reading, reader: Reader, windows: Windows, answers: dict[str
 def _tell_spent(reading: Reading, workspace: Workspace) -> None:
     bought = list(bought_answers(reading.journal))
     tokens = sum((answer.prompt_tokens or 0) + (answer.completion_tokens or 0) for answer in bought)
-    spent = cost(bought, reading.model, workspace.experiment.price)
+    spent = cost(bought, workspace.experiment.price)
     price = f"{spent:.4f} by the prices of {reading.experiment.name}" if spent is not None else "no price is known"
     say(f"All answers so far: {tokens:,} tokens; {price}")
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,18 +16,9 @@ if TYPE_CHECKING:
 
 SHOWN_PROMPTS = 3
 WORK = ("stage", "model", "jobs", "prompts", "responses", "left")
-DESIGN = ("compared", "design", "prompts", "wordings", "samples", "requests", "tokens", "cost")
-FINDS = ("finds", "finds at most", "in other wordings", "floor")
+FINDS = ("metric", "compared", "prompts", "wordings", "samples", "finds", "in other wordings")
 LEFT_OUT = ("left out", "model", "because it", "remedy")
 PRICE = ("stage", "model", "tokens in", "out", "cost", "at most", "hours")  # fits 80 columns
-
-
-class PlannedMetric(StrEnum):
-    """The metrics whose variances per prompt are known. A copy of `metrics.components.rows.METRICS`."""
-
-    GRANULARITY = "granularity"
-    DIVERSITY = "diversity"
-    SPECIFICITY = "specificity"
 
 
 def plan(
@@ -41,21 +30,6 @@ def plan(
         typer.Option("--calibrate", help="Ask each model for a minute first, to tell the hours. The answers are kept."),
     ] = False,
     retry_failed: RetryOption = None,
-    detect: Annotated[
-        float | None,
-        typer.Option(
-            "--detect",
-            metavar="DIFFERENCE",
-            min=1e-6,
-            help="The difference of two models or languages that is to be found: which prompts and samples find it.",
-        ),
-    ] = None,
-    metric: Annotated[PlannedMetric, typer.Option(help="With --detect: the metric.")] = PlannedMetric.SPECIFICITY,
-    power: Annotated[float, typer.Option(min=0.1, max=0.99, help="With --detect: how often it is to be found.")] = 0.8,
-    other_run: Annotated[
-        Path | None,
-        typer.Option("--from", metavar="RUN", help="With --detect: the folder of the run whose variances are taken."),
-    ] = None,
 ) -> None:
     """Check an experiment file, and print what it would ask.
 
@@ -64,8 +38,8 @@ def plan(
     What a model cannot do of the instruments that are asked stands in a table of its own.
     With --retry-failed, what that option of `run` would ask again is counted, too.
 
-    With --detect .05, what finds such a difference at p < .05: by how numbers varied in this experiment's run, or
-    --from another. For example: polyculture plan exp.toml --detect .05 --metric granularity --from runs/pilot
+    The last table has the smallest differences of two models, and of two languages, that such an experiment finds: by
+    how numbers varied in its run, or before there is one, in a small run of another model.
     """
     from polyculture.cli.tables import print_table
     from polyculture.console import say
@@ -80,10 +54,6 @@ def plan(
     from polyculture.running.studies import check_questions, questions_asked
     from polyculture.running.wikidata_requests import request_rows
 
-    if detect is not None and detect >= 1 and metric != PlannedMetric.DIVERSITY:
-        raise typer.BadParameter(f"{metric} is between 0 and 1: no two sides differ by {detect:g}")
-    if detect is None and other_run is not None:
-        raise typer.BadParameter("--from says whose variances --detect takes: give --detect DIFFERENCE, too")
     workspace = open_workspace(experiment, runs)
     linking = plan_linking(workspace, contact_needed=calibrate)
     check_topics(workspace, linking.source)
@@ -124,8 +94,7 @@ def plan(
         say(
             f'{experiment}: link.contact is missing, and `run` needs it: write contact = "you@example.org" under [link]'
         )
-    if detect is not None:
-        _print_designs(workspace, metric.value, detect, power, other_run)
+    _print_detectable(workspace)
 
 
 def _imported(workspace: Workspace) -> list[tuple[object, ...]]:
@@ -149,14 +118,11 @@ def _print_left_out(workspace: Workspace) -> None:
 def _print_examples(workspace: Workspace) -> None:
     from polyculture.cli.tables import print_table
     from polyculture.console import say
-    from polyculture.generate.design import OLDER_NAMES
     from polyculture.metrics.intervals.wordings import FEWEST_WORDINGS
 
     design, shown = workspace.experiment.prompts.design, workspace.prompts[:SHOWN_PROMPTS]
     wordings = f"{len(design.wordings)} wording{'s' if len(design.wordings) > 1 else ''}"
-    names = (
-        "the older names" if design.names == OLDER_NAMES else f"{design.names} name{'s' if design.names != 1 else ''}"
-    )
+    names = f"{design.names} name{'s' if design.names != 1 else ''}"
     rows = [(p.language, p.topic, p.wording, p.condition, p.country, p.text) for p in shown]
     title = f"For example, of {wordings} and {names} in each"
     print_table(("language", "topic", "wording", "condition", "country", "prompt"), rows, title=title)
@@ -164,41 +130,26 @@ def _print_examples(workspace: Workspace) -> None:
         say(f"{wordings}: no interval of other wordings and names, which takes {FEWEST_WORDINGS} (wordings, [prompts])")
 
 
-def _print_designs(workspace: Workspace, metric: str, wanted: float, power: float, other_run: Path | None) -> None:
+def _print_detectable(workspace: Workspace) -> None:
     from polyculture.cli.tables import print_table
     from polyculture.console import say
-    from polyculture.running.detection import design_rows, planned_condition, source_of
+    from polyculture.running.detection import detectable
 
-    source = source_of(workspace, metric, other_run)
-    planned = planned_condition(workspace, source.condition)
-    rows = list(design_rows(workspace, source, metric, wanted, power))
-    digits = 2 if metric == PlannedMetric.DIVERSITY else 4
-    work = [
-        (r.compared, r.design, r.prompts, r.wordings, r.samples, r.requests, r.tokens, _money(r.cost)) for r in rows
+    found, notes = detectable(workspace)
+    if not found:
+        return
+    rows = [
+        (r.metric, r.compared, r.prompts, r.wordings, r.samples, *_rounded(r.metric, r.finds, r.other_wordings))
+        for r in found
     ]
-    found = [(r.finds, r.finds_at_most, r.other_wordings, r.floor) for r in rows]
-    title = f"Which designs find a difference of {wanted:g} in {metric}, with a power of {power:g}"
-    rounded = [tuple(None if value is None else f"{value:.{digits}f}" for value in values) for values in found]
-    print_table(DESIGN, work, title=title)
-    print_table(
-        (*DESIGN[:5], *FINDS),
-        [(*one[:5], *two) for one, two in zip(work, rounded, strict=True)],
-        title="What they find",
-    )
-    says = (
-        f"variances: {source.name}, {source.condition} prompts",
-        *([] if planned == source.condition else [f"the design is of {planned} prompts: the variances are of others"]),
-        "a prompt is a topic and a country; costs are those of all models and languages, for these prompts alone",
-        "no samples: no number of them is enough; at most: with endless samples of these prompts",
-        "other wordings: the difference holds in others, too; floor: with endless samples, topics and countries",
-        *source.notes,
-    )
-    for line in says:
+    print_table(FINDS, rows, title="The smallest difference found at p < .05, in 8 of 10 such experiments")
+    for line in notes:
         say(line)
 
 
-def _money(cost: float | None) -> str | None:
-    return None if cost is None else f"{cost:.2f}"
+def _rounded(metric: str, *values: float | None) -> list[str | None]:
+    digits = 2 if metric == "diversity" else 4
+    return [None if value is None else f"{value:.{digits}f}" for value in values]
 
 
 def _price(e: StageEstimate) -> tuple[object, ...]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,15 +10,12 @@ from typing import Any
 from polyculture.cache.errors import ChangedExperimentError
 from polyculture.cache.identity import content_id
 from polyculture.cache.manifest import Manifest
-from polyculture.generate.design import OLDER_NAMES, OLDER_WORDING
 
 SAMPLING_TOPS_UP = "n"  # more samples are added to the existing ones
 ADDRESS = "base_url"  # of a server, in a setup
 TEXTS = "the wording of prompts"
 DRAWN = "the draw of names in prompts"
 DRAW = ("prompts.seed", "prompts.names")  # settings that change names alone
-# What runs asked whose manifest does not say: they are older than the choice.
-OLDER_PROMPTS: Mapping[str, Any] = {"wordings": [OLDER_WORDING], "names": OLDER_NAMES}
 
 
 class _NotSet:
@@ -63,8 +59,7 @@ def find_changes(before: Manifest, now: Manifest, reworded: int, named: int) -> 
 
 def _of_prompts(before: Manifest, now: Manifest, reworded: int, named: int) -> Iterator[Change]:
     """What of the prompts' design differs, where their texts do; else that texts themselves are others."""
-    asked = before.prompts or OLDER_PROMPTS
-    design = _differences("prompts", asked, {key: now.prompts.get(key) for key in asked}, "generate")
+    design = _differences("prompts", before.prompts, now.prompts, "generate")
     yield from design
     drawn = named if design and all(change.setting in DRAW for change in design) else 0
     if drawn:
@@ -92,18 +87,8 @@ def refusal(costly: Sequence[Change], what: str, file: Path) -> ChangedExperimen
         "and everything that depends on them",
         where=file,
         remedy="Run with --accept-changes, or change the name to keep both; the present rows stay on disk and count "
-        f"again when the setting comes back.{_moved(costly)}{_older_prompts(costly)}",
+        f"again when the setting comes back.{_moved(costly)}",
     )
-
-
-def _older_prompts(changes: Sequence[Change]) -> str:
-    """How a run of a version with a single wording goes on with the texts that it has."""
-    if not any(
-        change.setting == "prompts.wordings" and change.before == OLDER_PROMPTS["wordings"] for change in changes
-    ):
-        return ""
-    lines = ", ".join(f"{key} = {json.dumps(value)}" for key, value in OLDER_PROMPTS.items())
-    return f" To go on with the texts that it has, write {lines} under [prompts]."
 
 
 def _moved(changes: Sequence[Change]) -> str:

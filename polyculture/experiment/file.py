@@ -63,7 +63,7 @@ class PromptsSection(_Section):
     model_config = ConfigDict(strict=True)
 
     wordings: int | tuple[WordingName, ...] = 1  # the first so many of the study's task, or these
-    names: Annotated[int, Field(ge=1, le=100)] | Literal["older"] = 1  # per country, sex and wording
+    names: int = Field(default=1, ge=1, le=100)  # per country, sex and wording
     seed: int = Field(default=1, ge=0, lt=2**31)  # of the draw of names
     system: str | None = Field(default=None, min_length=1, pattern=r"\S")  # of all models that have no other one
 

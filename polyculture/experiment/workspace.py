@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache, cached_property
+from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, TypeVar
 
 from polyculture import __version__
-from polyculture.cache.answers import Adopted
 from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.credentials import conceal
 from polyculture.cache.errors import ExperimentError, StoreError, did_you_mean
 from polyculture.cache.files import replacing, sweep
 from polyculture.cache.manifest import Manifest, read_manifest, write_manifest
-from polyculture.cache.migrations import MIGRATIONS, SETUPS_OF_TEXTS
 from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
 from polyculture.cache.run_folder import Job, RunFolder
-from polyculture.cache.schema import PROMPTS, RESPONSES, Prompt
+from polyculture.cache.schema import PROMPTS, Prompt
 from polyculture.console import say
 from polyculture.experiment.changes import Change, find_changes
 from polyculture.experiment.file import (
@@ -32,15 +30,10 @@ from polyculture.experiment.file import (
 )
 from polyculture.experiment.imported import ImportedTexts, read_imported
 from polyculture.experiment.setups import (
-    SAMPLE,
-    adopted_setup,
-    adopting,
-    adoption_line,
     check_same,
     identities,
     present_setups,
     with_identities,
-    without_setups,
 )
 from polyculture.generate.design import PromptDesign
 from polyculture.generate.findings import refuse
@@ -112,8 +105,7 @@ class Workspace:
 
     def sampling_step(self, jobs: Sequence[Job], sampling: SamplingSettings | None = None) -> SamplingStep:
         """The step that samples jobs, with the experiment's sampling or another."""
-        known, adopted = self.identities, self.adopted(SAMPLE)
-        return SamplingStep(jobs, self.prompts, sampling or self.sampling, self.catalog, known, adopted)
+        return SamplingStep(jobs, self.prompts, sampling or self.sampling, self.catalog, self.identities)
 
     @property
     def identities(self) -> dict[tuple[str, str], SamplingIdentity]:
@@ -137,21 +129,12 @@ class Workspace:
     @cached_property
     def before(self) -> Manifest | None:
         """The manifest of the last run, if there was one."""
-        manifest = read_manifest(self.run.manifest)
-        return None if manifest is None else adopting(self.run, manifest, self.experiment)
+        return read_manifest(self.run.manifest)
 
     @cached_property
     def setups(self) -> dict[str, dict[str, Any]]:
         """The present setups of the experiment's texts, by use and model."""
         return present_setups(self.experiment, self.before.setups if self.before else {})
-
-    @property
-    def adoption(self) -> str | None:
-        """What rows without a setup are taken to be made under, where the run did not say so yet, in a line."""
-        written = read_manifest(self.run.manifest)
-        if written is None or SETUPS_OF_TEXTS in written.migrations or not self.run.jobs(RESPONSES.name):
-            return None
-        return adoption_line(adopting(self.run, written, self.experiment))
 
     @cached_property
     def present(self) -> Manifest:
@@ -166,27 +149,9 @@ class Workspace:
         check_same(self.experiment, manifest, self.file)
         return replace(self, joined=manifest)
 
-    def adopted(self, use: str) -> Adopted:
-        """Which setup the rows without one of a model in a use have, in a run."""
-        return lambda run, model: self._adopted(run, f"{use}{model}")
-
-    @cached_property
-    def _adopted(self) -> Callable[[RunFolder, str], str | None]:
-        return cache(adopted_setup)
-
-    @cached_property
-    def _found(self) -> Manifest | None:
-        """What is left of a run whose manifest is gone: the setups of rows without one."""
-        models = without_setups(self.run, self.experiment)
-        if not models:
-            return None
-        extractor = {"with": self.experiment.extract.with_}
-        found = Manifest(experiment=self.experiment.name, polyculture="", models=models, extractor=extractor)
-        return adopting(self.run, found, self.experiment)
-
     def manifest(self) -> Manifest:
         """The last run's manifest, updated to the experiment file; later stages add their parts."""
-        e, before = self.experiment, self.before or self._found
+        e, before = self.experiment, self.before
         kept = before.model_dump() if before else {}
         asked = {
             "experiment": e.name,
@@ -205,7 +170,6 @@ class Workspace:
             "setups": {**kept.get("setups", {}), **self.setups},
             "prices": {model: price.model_dump() for model, price in e.prices.items()},
             "model_facts": e.facts_of_models,
-            "migrations": list(MIGRATIONS),
             "notes": list(e.report_notes),
         }
         if e.imported:

@@ -9,9 +9,10 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import BudgetError, EngineError, ExperimentError
+from polyculture.cache.manifest import setup_id
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.console import say
-from polyculture.experiment.setups import EXTRACT, SAMPLE, own_id
+from polyculture.experiment.setups import EXTRACT, SAMPLE
 from polyculture.generate.engines import ModelSpec, Sampling, find_kind, read_options
 
 if TYPE_CHECKING:
@@ -32,8 +33,7 @@ def asked_in_batches(spec: ModelSpec) -> bool:
 def batch_folder(workspace: Workspace, stage: str, job: Job, model: str) -> Path:
     """Where the ids of a job's batches are kept: those of another setup of the model wait at another provider."""
     found, key = workspace.present, f"{USES[stage]}{model}"
-    folder, setup = workspace.run.shards(BATCHES[stage], job), own_id(found, key) if key in found.setups else None
-    return folder / f"setup={setup}" if setup else folder
+    return workspace.run.shards(BATCHES[stage], job) / f"setup={setup_id(found.setups[key])}"
 
 
 def check_nothing_waits(folder: Path, stage: str, job: Job) -> None:

@@ -1,4 +1,4 @@
-"""Writes the variances that `polyculture plan --detect` takes where there is no run yet: of a run of the demo's model.
+"""Writes the variances that `polyculture plan` takes where there is no run yet: of a run of the demo's model.
 
     polyculture run bench/demo_noise.toml
     python -m polyculture.running.demo_noise runs/demo_noise > polyculture/running/demo_noise.toml

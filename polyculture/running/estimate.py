@@ -80,33 +80,6 @@ def estimates(workspace: Workspace, retry: RetryFailed | None = None) -> Iterato
         yield from _instrument(workspace, asked, means, retry)
 
 
-@dataclass(frozen=True, slots=True)
-class ResponseCost:
-    """What one response costs in a stage, on average; `cost` is None where the model has no price."""
-
-    stage: str
-    model: str
-    tokens: float  # of prompt and answer: answers as long as they were so far, or at most as long as they may be
-    cost: float | None
-
-
-def response_costs(workspace: Workspace) -> Iterator[ResponseCost]:
-    """What a response of each model costs, and its extraction where the extractor is a model."""
-    means = _means(workspace)
-    for model in workspace.experiment.models:
-        counted = count_tokens(workspace.experiment.model_spec(model), [prompt.text for prompt in workspace.prompts])
-        so_far = means.get(("generate", model))
-        written = so_far.answer if so_far else workspace.sampling.max_tokens
-        yield _of_one(workspace, "generate", model, sum(counted.tokens) / len(counted.tokens), written)
-    if workspace.experiment.extract.by_model:
-        yield _of_one(workspace, "extract", workspace.experiment.extract.with_, *_extraction_tokens(workspace, means))
-
-
-def _of_one(workspace: Workspace, stage: str, model: str, read: float, written: float) -> ResponseCost:
-    million = _cost(workspace, model, read * 1_000_000, written * 1_000_000)  # prices are of whole tokens
-    return ResponseCost(stage, model, read + written, None if million is None else million / 1_000_000)
-
-
 def _instrument(
     workspace: Workspace, asked: Question, means: Mapping[tuple[str, str], _Means], retry: RetryFailed | None
 ) -> Iterator[StageEstimate]:

@@ -12,7 +12,7 @@ from polyculture.cache.manifest import setup_id
 from polyculture.cache.run_folder import Job
 from polyculture.cache.schema import EXTRACTIONS, RESPONSES
 from polyculture.experiment.file import GAZETTEER, PUBLISHED
-from polyculture.experiment.setups import EXTRACT, own_id
+from polyculture.experiment.setups import EXTRACT
 from polyculture.experiment.snapshots import STARTER, find_snapshot
 from polyculture.experiment.workspace import Workspace
 from polyculture.generate.engines import SAMPLING, ModelSpec
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from polyculture.cache.manifest import Manifest
     from polyculture.extract.base import Extractor
     from polyculture.extract.reading_step import ReadingStep
-    from polyculture.extract.sharing import SharedExtractor
     from polyculture.extract.step import ExtractionStep, OpenExtractor
     from polyculture.generate.engines.models import Models
     from polyculture.link.index.snapshot import Snapshot
@@ -76,7 +75,7 @@ class ExtractionStage:
         from polyculture.extract.published import published_extractor_id
 
         if self.by_model:
-            return llm_extractor_id(self.name, topic, own_id(self.workspace.present, f"{EXTRACT}{self.name}"))
+            return llm_extractor_id(self.name, topic, setup_id(self.workspace.present.setups[f"{EXTRACT}{self.name}"]))
         if self.name == PUBLISHED:
             return published_extractor_id()
         return gazetteer_extractor_id(topic, self.snapshot.identity)
@@ -117,8 +116,7 @@ class ExtractionStage:
             topic.code: self.extractor_id(topic) for topic in map(workspace.catalog.topic, workspace.experiment.topics)
         }
         sizes = [(job, workspace.texts_of(job)) for job in jobs]
-        shared = {topic: self._shared(workspace.catalog.topic(topic)) for topic in ids} if self.by_model else {}
-        choice = ExtractorChoice(self.name if self.by_model else None, ids, self._open(), self.reader_id, shared)
+        choice = ExtractorChoice(self.name if self.by_model else None, ids, self._open(), self.reader_id)
         extraction = ExtractionStep(workspace.run, sizes, manifest, workspace.catalog, choice)
         return ReadingStep(workspace.run, extraction, workspace.catalog, choice), extraction
 
@@ -144,15 +142,6 @@ class ExtractionStage:
             rows = [*rows, *extraction.rows_of(job, responses[RESPONSES.name])]
         found = extraction.adopt(run, work, rows)
         return found[EXTRACTIONS.name].num_rows if found is not None else 0
-
-    def _shared(self, topic: Topic) -> SharedExtractor:
-        """The model that extracts, as neighbouring runs know it."""
-        from polyculture.extract.llm import llm_extractor_id
-        from polyculture.extract.sharing import SharedExtractor
-
-        found = setup_id(self.workspace.present.setups[f"{EXTRACT}{self.name}"])
-        ids = llm_extractor_id(self.name, topic, found), llm_extractor_id(self.name, topic)
-        return SharedExtractor(found, *ids, self.workspace.adopted(EXTRACT))
 
     def _open(self) -> OpenExtractor:
         if self.name == PUBLISHED:

@@ -50,8 +50,6 @@ class Pipeline(StepRunner):
         extraction.require_choice()
         manifest = asked_manifest(workspace, extraction, linking)
         check_changes(workspace, manifest, accept_changes=accept_changes)
-        if workspace.adoption:
-            say(workspace.adoption)
         return cls(workspace=workspace, manifest=manifest, extraction=extraction, linking=linking)
 
     def begin(self) -> None:

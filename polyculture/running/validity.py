@@ -10,13 +10,12 @@ from filelock import FileLock
 
 from polyculture.cache.files import store_faults
 from polyculture.cache.manifest import Manifest, read_manifest, setup_id, write_manifest
-from polyculture.cache.migrations import MIGRATIONS, SETUPS_OF_TEXTS
 from polyculture.cache.parquet import write_parquet
 from polyculture.cache.schema import RESPONSES
 from polyculture.cache.store import current_store
 from polyculture.console import say
 from polyculture.experiment.changes import changes_of_setup, refusal
-from polyculture.experiment.setups import EXTRACT, SAMPLE, adopting, with_identities
+from polyculture.experiment.setups import EXTRACT, SAMPLE, with_identities
 from polyculture.generate.engines import ENGINES
 from polyculture.generate.engines.setup import Use, model_setup
 from polyculture.running.layout import store_layout
@@ -64,27 +63,24 @@ def make_valid(workspace: Workspace, instrument: str, validity: Validity) -> Non
     with store_faults(run.root):
         run.root.mkdir(parents=True, exist_ok=True)
     with FileLock(run.root / ".present.lock"):  # others may do the same for other models of the run
-        written = read_manifest(run.manifest)
-        before = None if written is None else adopting(run, written, workspace.experiment)
+        before = read_manifest(run.manifest)
         kept = before is not None and before.models == list(workspace.experiment.models)
         manifest = before if before is not None and kept else _with_texts_of(before, workspace.manifest())
         setups = {key: dict(setup) for key, setup in validity.setups.items()}
         readers = {f"{READER}{key}": reader for key, reader in validity.readers.items()}
         ids = {**manifest.asked.get(instrument, {}), **validity.ids, **readers}
         asked = {**manifest.asked, instrument: ids} if ids else manifest.asked
-        present = {"setups": {**manifest.setups, **setups}, "asked": asked, "migrations": list(MIGRATIONS)}
+        present = {"setups": {**manifest.setups, **setups}, "asked": asked}
         manifest = manifest.model_copy(update=present)
         manifest = manifest if before is None else manifest.following(before)
         tables = validity.tables()
         counted = _counted(run, before) if tables or manifest != before else Counter()
         if not kept:
             workspace.write(manifest)
-        elif manifest != written:
+        elif manifest != before:
             write_manifest(manifest, run.manifest)
         for table, rows in tables.items():
             write_parquet(rows, run.table(table.name))
-    if workspace.adoption and written is not None and SETUPS_OF_TEXTS not in written.migrations:
-        say(workspace.adoption)
     if before is not None and counted:
         lost = counted - _counted(run, manifest)
         _tell(lost, list(_reasons(before, manifest, lost, validity.reason)))
@@ -118,9 +114,7 @@ def _reasons(before: Manifest, now: Manifest, lost: Iterable[Kind], otherwise: s
     models = {model for _, model in lost}
     for key, setup in _of_instruments(now).items():
         model, known = key.partition(" ")[2], before.setups.get(key)
-        if known is None and model in models:
-            yield f"{model}: what decided its earlier numbers was not kept"
-        elif known is not None and known != setup:
+        if model in models and known is not None and known != setup:
             yield f"{model}: {', '.join(_differences(known, setup))}"
     for instrument, ids in now.asked.items():
         known_ids = before.asked.get(instrument, {})

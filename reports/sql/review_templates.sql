@@ -1,2 +1,2 @@
--- A row is a template that prompts of a language were filled from; the id is NULL in runs of earlier versions.
+-- A row is a template that prompts of a language were filled from.
 SELECT DISTINCT language, template_id FROM prompts ORDER BY language, template_id;

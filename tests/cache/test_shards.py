@@ -140,7 +140,7 @@ def test_failed_work_can_be_taken_out_and_tried_again(run: RunFolder) -> None:
 
 def test_a_file_is_whole_or_absent_and_carries_its_metadata(tmp_path: Path) -> None:
     file = tmp_path / "prompts.parquet"
-    prompt = Prompt("p", "en", "food", "neutral", None, None, "Write.")
+    prompt = Prompt("p", "en", "food", "neutral", None, None, "Write.", "write")
     write_parquet(objects_to_table(PROMPTS, [prompt]), file, {"digest": "abc"})
     assert read_metadata(file) == {"digest": "abc"}
     assert pq.read_table(file).to_pylist()[0]["text"] == "Write."

@@ -37,7 +37,7 @@ from tests.steps import OneModel, extract_job, extraction_step
 ROOT = Path(__file__).parents[2]
 FOOD = read_catalog().topic("food")
 JOB = Job("stub:model", "en", "food")
-PROMPT = Prompt("p1", "en", "food", "neutral", None, None, "Write about food.")
+PROMPT = Prompt("p1", "en", "food", "neutral", None, None, "Write about food.", "write")
 
 
 def response(number: int, **columns: Any) -> dict[str, Any]:
@@ -52,7 +52,7 @@ def response(number: int, **columns: Any) -> dict[str, Any]:
 
 
 def write_run(root: Path, responses: Iterable[dict[str, Any]], n: int = 1_000_000, parts: int = 1) -> RunFolder:
-    run = RunFolder(root)
+    run = RunFolder(root / "run")  # with no other runs beside it
     write_parquet(objects_to_table(PROMPTS, [PROMPT]), run.table("prompts"))
     rows = list(responses)
     with JobShards(run, JOB, [RESPONSES]) as shards:
@@ -268,7 +268,7 @@ extract_job(RunFolder(Path(sys.argv[1])), JOB, FOOD, LlmExtractor(ScriptedEngine
 
 def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
     run = write_run(tmp_path, map(response, range(60)))
-    writer = subprocess.Popen([sys.executable, "-c", SLOW, str(tmp_path)], stdout=subprocess.PIPE, cwd=ROOT, text=True)
+    writer = subprocess.Popen([sys.executable, "-c", SLOW, str(run.root)], stdout=subprocess.PIPE, cwd=ROOT, text=True)
     assert writer.stdout is not None
     for _ in range(20):
         writer.stdout.readline()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from polyculture.cache.errors import EngineError, MissingDependencyError
+from polyculture.cache.errors import EngineError, MissingDependencyError, SystematicFaultError
+from polyculture.cache.faults import kind_of_error
 from polyculture.generate.engines import (
     SCORING,
     Completion,
@@ -20,6 +23,7 @@ from polyculture.generate.engines import (
     Sampling,
     gguf,
     kind,
+    llamacpp,
     open_engine,
 )
 from polyculture.generate.engines.gguf import find_gguf
@@ -126,6 +130,38 @@ def test_nothing_is_written_to_the_terminal(capfd: pytest.CaptureFixture[str], t
     with pytest.raises(EngineError, match=r"is not a model that llama\.cpp can load"), open_engine(spec_of(broken)):
         pass
     assert capfd.readouterr() == ("", "")
+
+
+@needs_model
+def test_a_model_in_this_process_that_ends_is_not_told_as_a_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A demo on a busy machine ended with "Is the server running, and the network up?" about its own model."""
+    with open_engine(SMOLLM2) as engine:
+        assert texts(engine.sample([request(seeds=(1,))]))
+        engine._server = None  # type: ignore[attr-defined]  # as if it ended
+        with pytest.raises(SystematicFaultError, match=r"llamacpp:smollm2: the model in this process stopped") as told:
+            list(engine.sample([request(seeds=(2,))]))
+    assert "network up" not in str(told.value)
+    monkeypatch.setattr(llamacpp, "_A_DAY", 0.01)
+    with open_engine(SMOLLM2) as engine:
+        (late,) = engine.sample([request(seeds=(3,))])
+    assert late.retryable
+    assert kind_of_error(late.error).name == "in this process"
+
+
+WAITING = """
+import os
+from polyculture.generate.engines import ModelSpec, open_engine
+with open_engine(ModelSpec("llamacpp:smollm2", {"n_parallel": 1, "context": 64})):
+    print(os.environ["OMP_WAIT_POLICY"])
+"""
+
+
+@needs_model
+def test_threads_that_wait_leave_the_cores_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two threads that spin on two busy cores wrote 20 texts in more than four minutes."""
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    found = subprocess.run([sys.executable, "-c", WAITING], check=True, capture_output=True, text=True, timeout=300)
+    assert found.stdout.split() == ["PASSIVE"]
 
 
 def spec_of(file: Path) -> ModelSpec:

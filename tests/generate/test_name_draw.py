@@ -127,15 +127,6 @@ def test_languages_and_topics_are_asked_about_the_same_persons(tmp_path: Path) -
     assert named(other) != {key: names for key, names in found.items() if key[:2] == ("en", "food")}
 
 
-def test_the_names_of_older_versions_are_spelled_as_they_were(tmp_path: Path) -> None:
-    """A run that has them goes on with them: in the script of the country's own language, else in Latin letters."""
-    design = PromptDesign(("paragraph",), "older", seed=5)
-    prompts = build_prompts(own_countries(tmp_path), ["en"], ["food"], ["KE"], ["implicit_male"], "all", design=design)
-    assert [prompt.name for prompt in prompts] == ["KEma"]
-    abroad = build_prompts(read_catalog(), ["ja"], ["food"], ["JP", "DE"], ["implicit_male"], "all", design=design)
-    assert [prompt.name for prompt in abroad] == ["陽翔", "Lukas"]
-
-
 def test_fewer_names_than_are_asked_is_one_line(tmp_path: Path) -> None:
     catalog = own_countries(tmp_path, names=1)
     with pytest.raises(CatalogError, match="country KE has 1 of male persons") as told:
@@ -154,7 +145,7 @@ def test_the_file_that_names_came_from_is_named(tmp_path: Path) -> None:
     own = language.model_copy(update={"wording": {"any": "table"}})
     known = {"KE": read_names()["IT"]}
     wording = read_wording(language).model_copy(update={"names": known})
-    assert names_source("KE", nine, own, wording, {}).as_posix() == "languages/it.toml"
+    assert names_source("KE", own, wording, {}).as_posix() == "languages/it.toml"
 
 
 def test_a_missing_wording_is_told_before_missing_names(tmp_path: Path) -> None:

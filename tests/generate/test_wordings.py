@@ -11,7 +11,6 @@ import pytest
 
 from polyculture.cache.catalog import Catalog, read_catalog
 from polyculture.cache.errors import CatalogError, ExperimentError
-from polyculture.cache.identity import content_id
 from polyculture.cache.schema import ALL_CONDITIONS, CONDITIONS
 from polyculture.experiment.file import read_experiment
 from polyculture.experiment.workspace import open_workspace
@@ -19,7 +18,6 @@ from polyculture.generate import wording as wording_module
 from polyculture.generate.design import PromptDesign, choose_wordings, known_wordings, study_wordings
 from polyculture.generate.glosses import glosses
 from polyculture.generate.integrity import check_wording
-from polyculture.generate.presets import read_preset
 from polyculture.generate.prompts import build_prompts
 from tests.generate.test_prompts import FESTIVALS, SWAHILI, own_catalog
 
@@ -54,7 +52,6 @@ def experiment(folder: Path, prompts: str, more: str = "") -> Path:
         ("[prompts]\nwordings = 3", {"write": 4, "describe": 4, "imagine": 4}),
         ("[prompts]\nwordings = 3\nnames = 2", {"write": 6, "describe": 6, "imagine": 6}),
         ('[prompts]\nwordings = ["write", "paragraph"]', {"write": 4, "paragraph": 4}),
-        ('[prompts]\nwordings = ["paragraph"]\nnames = "older"', {"paragraph": 4}),
     ],
 )
 def test_an_experiment_says_what_is_asked(tmp_path: Path, prompts: str, counts: dict[str, int]) -> None:
@@ -191,16 +188,6 @@ def test_a_country_without_an_origin_is_told_where_the_language_has_them(tmp_pat
     with pytest.raises(CatalogError, match=r"countries\.toml: KE\.wording\.de: no origin") as told:
         build_prompts(catalog, ["de"], ["food"], ["KE"], ["explicit"])
     assert "aus den Vereinigten Arabischen Emiraten" in str(told.value)
-
-
-def test_prompts_of_older_versions_keep_their_ids() -> None:
-    """What was paid for under them is not asked again: these are the ids of the preset before there were wordings."""
-    full = read_preset("full")
-    languages = ["ar", "de", "en", "es", "it"]  # none of their templates was mended
-    design = PromptDesign(("paragraph",), "older")
-    prompts = build_prompts(CATALOG, languages, full.topics, full.countries, full.conditions, "all", design=design)
-    assert len(prompts) == 5 * 6 * 58
-    assert content_id(sorted(prompt.prompt_id for prompt in prompts)) == "447be879fc960d2ce0ff6009"
 
 
 def test_glosses_stand_side_by_side() -> None:

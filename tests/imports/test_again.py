@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.cache.errors import UserError
 from polyculture.cache.identity import content_id
 from polyculture.cache.outcome import silent
-from polyculture.cache.parquet import objects_to_table, read_rows, write_parquet
+from polyculture.cache.parquet import read_rows
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.schema import IMPORTED_FILES, RESPONSES, ImportedFile
+from polyculture.cache.schema import RESPONSES
 from polyculture.cache.shards import committed_parts
-from polyculture.imports.mapping import PARTS, find_mapping
+from polyculture.imports.mapping import find_mapping
 from polyculture.imports.readers import find_reader
 from polyculture.imports.record import Record
 from polyculture.imports.taking import Taken, take_file
@@ -44,22 +42,6 @@ def test_the_same_file_by_another_mapping_is_refused_and_the_remedy_works(tmp_pa
         assert "--as OTHER.toml" in done.stderr
     done = polyculture("import", "wide.csv", "--as", "other.toml", *en, *MORE, cwd=tmp_path)
     assert "1 texts taken" in done.stderr
-
-
-def test_a_pattern_is_a_part_of_the_mapping_and_older_rows_lack_it(tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("text,key\nPizza.,en|ja\n", encoding="utf-8")
-    run = RunFolder(tmp_path / "run")
-    one, other = "key={language}|{}", "key={}|{language}"
-    assert not take(run, tmp_path / "a.csv", {}, one).before
-    assert take(run, tmp_path / "a.csv", {}, one).before
-    with pytest.raises(UserError, match="another mapping"):
-        take(run, tmp_path / "a.csv", {}, other)
-    path = run.table(IMPORTED_FILES.name)
-    (row,) = read_rows(path, IMPORTED_FILES).to_pylist()
-    columns = {name: column for name, column in json.loads(row["columns"]).items() if name != PARTS}
-    older = ImportedFile(**{**row, "columns": json.dumps(columns)})
-    write_parquet(objects_to_table(IMPORTED_FILES, [older]), path)
-    assert take(run, tmp_path / "a.csv", {}, one).before
 
 
 def test_a_country_na_is_not_namibia_in_silence(tmp_path: Path) -> None:

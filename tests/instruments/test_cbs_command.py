@@ -167,7 +167,6 @@ def test_every_command_that_asks_models_says_what_it_takes_of_them() -> None:
         ("sentiment", ("--classifier", "x", "--schema", "off"), "--schema is of models that are asked by prompts"),
         ("sentiment", ("--labels", "mine.toml"), "--labels is of a --classifier"),
         ("ner", ("--tagger", "x", "--ask", "en"), "--ask is of models that are asked by prompts: not --tagger"),
-        ("corpus", ("--language", "en", "--mix", "a=1", "--processes", "2"), "--processes is of texts that are read"),
         ("camellia", ("--ledger", "--contexts", "3"), "--contexts asks, and --ledger asks nothing"),
         ("camellia", ("--parts", "sentiment", "--form", "masked"), "--form is of the part cbs"),
         ("camel", ("--parts", "embeddings", "--native-only"), "--native-only is of the parts cbs, sentiment"),

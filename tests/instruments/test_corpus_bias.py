@@ -150,64 +150,6 @@ def test_nothing_is_counted_twice_unless_the_corpus_changes(folder: Path) -> Non
     assert rows(folder, query) == [{"found": pytest.approx(math.log(1 / 4))}]
 
 
-BLOG = ["Jana tulikula keki.", "Jana tulikula wali.", "Jana tulikula keki na keki", "Kesho tulikula ugali na samaki"]
-MIXED = """
-SELECT model, entity, log_probability AS found FROM scores
-WHERE model IN ('ngram:{one}:{smoothing}', 'ngram:{other}:{smoothing}') ORDER BY entity, model
-"""
-
-
-def mix(folder: Path, *words: str) -> Any:
-    command = ("corpus", "exp.toml", "--language", "sw", "--data", "own", "--folder", folder)
-    return polyculture(*command, *words, cwd=folder)
-
-
-def test_a_mixture_follows_from_stored_counts(folder: Path) -> None:
-    """As they are, two corpora make the scores of one text of both; with shares, that of so much of each."""
-    assert corpus(folder).returncode == 0
-    write_corpus(folder, BLOG)
-    assert corpus(folder, "--name", "blog").returncode == 0
-    write_corpus(folder, [*CORPUS, *BLOG])
-    assert corpus(folder, "--name", "both").returncode == 0
-    (folder / "news.jsonl").unlink()  # no text is read any more
-    mixed = mix(folder, "--mix", "news", "--mix", "blog")
-    assert mixed.returncode == 0, mixed.stderr
-    assert "news-blog: 10 done, 0 of them before" in mixed.stderr
-    found = rows(folder, MIXED.format(one="both", other="news-blog", smoothing="unsmoothed"))
-    assert len(found) == 10
-    for one, other in zip(found[::2], found[1::2], strict=True):
-        assert one["entity"] == other["entity"]
-        assert one["found"] == (None if other["found"] is None else pytest.approx(other["found"]))
-    assert [row["found"] is None for row in found[::2]].count(True) == 2  # mandazi is in neither; ugali not behind jana
-    shared = mix(folder, "--mix", "news=3", "--mix", "blog=1", "--name", "mostly-news")
-    assert shared.returncode == 0, shared.stderr
-    query = "SELECT entity, log_probability AS found FROM scores WHERE model = 'ngram:mostly-news:{}' ORDER BY entity"
-    likelihoods = {row["entity"]: row["found"] for row in rows(folder, query.format("unsmoothed"))}
-    # news has 15 tokens and "jana tulikula" 3 times, once before piza; blog has 15 and 3, twice before keki.
-    sizes = {row["model"]: row["corpus_tokens"] for row in rows(folder, "FROM ngram_counts")}
-    weights = 0.75 / sizes["ngram:news:unsmoothed"], 0.25 / sizes["ngram:blog:unsmoothed"]
-    assert likelihoods["piza"] == pytest.approx(math.log(weights[0] / (3 * weights[0] + 3 * weights[1])))
-    smooth = {row["entity"]: row["found"] for row in rows(folder, query.format("smoothed"))}
-    each = "SELECT model, log_probability AS found FROM scores WHERE entity = 'piza' AND model LIKE '%smoothed'"
-    of = {row["model"]: math.exp(row["found"] or -math.inf) for row in rows(folder, each)}
-    expected = 0.75 * of["ngram:news:smoothed"] + 0.25 * of["ngram:blog:smoothed"]
-    assert smooth["piza"] == pytest.approx(math.log(expected))
-
-
-def test_what_cannot_be_mixed_is_one_line(folder: Path) -> None:
-    assert "either files or parts" in one_line(mix(folder))
-    assert "two parts or more" in one_line(mix(folder, "--mix", "news"))
-    assert "no corpus 'news' is counted in this run" in one_line(mix(folder, "--mix", "news", "--mix", "blog"))
-    assert corpus(folder, "--entities", "1").returncode == 0
-    assert corpus(folder, "--entities", "2", "--name", "blog").returncode == 0
-    assert "Did you mean" in one_line(mix(folder, "--mix", "new", "--mix", "blog"))
-    assert "no share above 0" in one_line(mix(folder, "--mix", "news=x", "--mix", "blog=1"))
-    assert "others none" in one_line(mix(folder, "--mix", "news=1", "--mix", "blog"))
-    assert "named twice" in one_line(mix(folder, "--mix", "news=1", "--mix", "news=1"))
-    told = one_line(mix(folder, "--mix", "news", "--mix", "blog", "--entities", "2"))
-    assert "corpus 'news' has no score of" in told
-
-
 def test_a_report_shows_the_corpus_beside_the_models(folder: Path) -> None:
     assert corpus(folder).returncode == 0
     made = polyculture("report", "exp.toml", cwd=folder)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from html import unescape
 from itertools import permutations, product
 from pathlib import Path
@@ -21,7 +21,6 @@ from hypothesis import strategies as st
 from polyculture.cache.catalog import read_catalog
 from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
-from polyculture.cache.store import open_store
 from polyculture.instruments.probe import section
 from polyculture.instruments.probe.layer_groups import exported, layer_groups
 from polyculture.instruments.probe.measure import measure_flattening
@@ -206,21 +205,6 @@ def test_scores_by_linked_item_are_groups_of_their_own(tmp_path: Path) -> None:
     assert "English and Korean" in titles[3]
     assert "72 occurrences without a link are left out" in part
     assert "Controls are not linked" in part
-
-
-def test_an_interval_of_no_width_that_is_stored_is_none(tmp_path: Path) -> None:
-    """Stores of an earlier version hold 0 to 0."""
-    run = StoreBuilder(tmp_path).write()
-    where = ("m", "open", "en", "patched", "none", "Iran", "US", 1)
-    row = FlatteningRow(*where, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 50, "Iran, UK, US")
-    wide = replace(row, culture="UK", score=2.0, low=1.0, high=3.0, share=0.5, share_low=0.2, share_high=0.8)
-    write_parquet(objects_to_table(PROBE_FLATTENING, [row, wide]), run.table(PROBE_FLATTENING.name))
-    query = "SELECT culture, low, high, share_low, share_high, no_interval FROM probe_flattening ORDER BY culture"
-    with open_store(run, store_layout()) as store:
-        assert store.sql(query).fetchall() == [
-            ("Iran", None, None, None, None, "the same in all draws"),
-            ("UK", 1.0, 3.0, 0.2, 0.8, None),
-        ]
 
 
 def test_arms_stand_beside_the_scores_with_what_is_missing(tmp_path: Path) -> None:

@@ -273,12 +273,6 @@ def test_answers_that_are_there_are_read_strictly_without_a_query(
         patch.setattr(reading, "VERSION", 1)
         assert polyculture(*words, cwd=tmp_path).returncode == 0
     asked = len(server.asked)
-    run = tmp_path / "runs" / "swapped"
-    for shard in run.rglob("swap_answers/**/*.parquet"):  # as an earlier version left it
-        import pyarrow.parquet as pq
-
-        table = pq.read_table(shard)
-        pq.write_table(table.drop_columns(["strict", "strict_predicted", "echoed", "wording", "settings"]), shard)
     assert polyculture(*words, cwd=tmp_path).returncode == 0
     assert len(server.asked) == asked
     found = "SELECT DISTINCT entity, strict, echoed FROM swap_answers WHERE native ORDER BY ALL"

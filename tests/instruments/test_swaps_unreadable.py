@@ -138,7 +138,7 @@ def test_one_right_answer_of_four_is_no_perfect_recall(tmp_path: Path) -> None:
     by_metric = {row.metric: row for row in found if row.entity_type and row.side == "native"}
     right = {"precision": 1.0, "recall": 0.25, "f1": pytest.approx(2 / 5)}
     right |= {"readable_precision": 1.0, "readable_recall": 1.0, "readable_f1": 1.0}
-    strict = {  # a tagger's spans are exact: earlier versions did not write so
+    strict = {  # a tagger's spans are exact
         name.replace("readable_", "readable_strict_") if name.startswith("readable") else f"strict_{name}": value
         for name, value in right.items()
     }

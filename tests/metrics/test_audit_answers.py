@@ -16,7 +16,6 @@ from polyculture.cache.store import open_store
 from polyculture.metrics.audit.answers import _share, answer_shares
 from polyculture.metrics.audit.corrected import corrected_metrics
 from polyculture.metrics.audit.scores import Share, audit_scores, open_rows
-from polyculture.metrics.audit.sheet import JUDGED, REQUIRED
 from polyculture.running.layout import store_layout
 from tests.metrics.test_audit import build, export, judged, judged_run, run_of, said
 from tests.polyculture.test_command_line import polyculture
@@ -138,21 +137,6 @@ def test_new_answers_change_no_correction_and_no_score(tmp_path: Path) -> None:
     with open_store(run, store_layout()) as store:
         assert (audit_scores(store), corrected_metrics(store)) == before
         assert len(answer_shares(store)) == 4 * 3  # link F1, and three of the new answers, at three places
-
-
-def test_older_sheets_are_read(experiment: Path) -> None:
-    sheet = export(experiment, "ana", also, "--per", "3")
-    with sheet.open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter=";"))
-    new = set(JUDGED) - set(REQUIRED)
-    assert new == {"existence", "on_topic", "region"}
-    with sheet.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.DictWriter(file, [name for name in rows[0] if name not in new], extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(rows)
-    done = polyculture("audit", "import", experiment, sheet, cwd=experiment.parent)
-    assert done.returncode == 0, done.stderr
-    assert shares_of(run_of(experiment)).keys() == {"extraction F1", "link F1"}
 
 
 def test_kappa_of_the_new_questions(experiment: Path) -> None:

@@ -168,7 +168,6 @@ MISTAKES = [
     (("--fail-if", "consensus lower", "--metric", "diversity"), "'consensus' is not compared"),
     (("--fail-if", "specificity_gain lower"), "the comparison has no number of specificity_gain"),
     (("--fail-if-undecided",), "has no condition"),
-    (("--specifications",), "--specifications lists ways to count"),
     (("--rest", "openai:new"), "--baseline compares this run with another one"),
     (("openai:knew",), "this run has no model 'openai:knew'. Did you mean 'openai:new'?"),
     (("openai:new",), "the baseline has no model 'openai:new'"),

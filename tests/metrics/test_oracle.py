@@ -6,7 +6,7 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from itertools import combinations, product
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +25,6 @@ WORDINGS = ("paragraph", "scene")
 KEYS = (*CELL, "wording")
 SURFACES = ("a", "b", "c", "d", "e")
 STATUSES = ("linked", "linked", "linked", "ambiguous", "no candidate", "no path", "awaiting")
-MULTIPLICITIES = ("union", "response", "occurrence")
-WAYS = [
-    (multiplicity, *way)
-    for multiplicity in MULTIPLICITIES
-    for way in (("linked", "all"), ("linked", "known"), ("all", "all"))
-]
 CONDITIONS = (
     ("", None),
     *((condition, country) for condition in ("explicit", "implicit_male") for country in COUNTRIES),
@@ -125,26 +119,6 @@ class Oracle:
             return None
         return Counter(link["qid"] for link in links if link and link["status"] in wanted)
 
-    def counted(self, cell: Any, multiplicity: str, entities: str) -> list[tuple[str | None, Fraction]]:
-        """What counts, as often as it counts: the item (None where it is not linked) and its label."""
-        labels = defaultdict(list)
-        for row in self.mentions.get(cell, []):
-            link = self.links.get((cell[1], cell[2], row["surface"]))
-            qid = link["qid"] if link and link["status"] == "linked" else None
-            once = {"union": None, "response": row["response_id"], "occurrence": (row["response_id"], row["ordinal"])}
-            if qid or entities == "all":
-                labels[qid, qid or row["surface"], once[multiplicity]].append(row["granularity"])
-        return [(key[0], Fraction(sum(own), len(own))) for key, own in labels.items()]
-
-    def specified(self, cell: Any, country: str | None, way: tuple[str, str, str | None]) -> Fraction | None:
-        """Granularity, or where there is a country, specificity under one way to count."""
-        multiplicity, entities, denominator = way
-        counted = self.counted(cell, multiplicity, entities)
-        if country is None:
-            return _share([label for _, label in counted])
-        known = {qid for qid, _ in self.countries}
-        return _share([(qid, country) in self.countries for qid, _ in counted if denominator == "all" or qid in known])
-
     def incidences(self, cell: Any, *, ambiguous: bool = False) -> set[tuple[str, str]]:
         """The response and the item of each pair of the two."""
         wanted = ("linked", "ambiguous") if ambiguous else ("linked",)
@@ -222,22 +196,6 @@ def test_views_agree_with_plain_python(answers: Any, links: Any, countries: Any)
                     for neutral in [shares[*key[:3], "neutral", *key[4:]]]
                 }
                 _equal(column("specificity_gain", name.replace("specificity", "gain")), gains)
-            keys = ("metric", "multiplicity", "entities", "denominator", *KEYS)
-            found = column("specifications", "estimate", *keys)
-            expected = {
-                ("granularity", *way, None, *cell): oracle.specified(cell, None, (*way, None))
-                for cell in oracle.cells
-                for way in product(MULTIPLICITIES, ("linked", "all"))
-            }
-            expected |= {
-                ("specificity", *way, *cell[:4], country, cell[5]): oracle.specified(cell, country, way)
-                for cell, country in targets
-                for way in WAYS
-            }
-            _equal(
-                {key: value for key, value in found.items() if key[0] in ("granularity", "specificity")},
-                {key: value for key, value in expected.items() if value is not None},
-            )
             granularities = defaultdict(list)  # over wordings, each with the same weight
             for cell in oracle.cells:
                 granularities[cell[:5]].append(oracle.granularity(cell))

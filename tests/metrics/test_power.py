@@ -15,7 +15,6 @@ from polyculture.metrics.components.power import (
     Noise,
     Plan,
     found_difference,
-    needed_samples,
     noise_of_one_side,
     noise_of_sides,
 )
@@ -103,19 +102,6 @@ def test_a_run_of_one_wording_does_not_tell_what_wordings_add() -> None:
     gained = (found_difference(noise, Plan(18, 1, 10), 0.8) or 0) - (found_difference(noise, Plan(18, 9, 10), 0.8) or 0)
     assert 0 < gained < 0.05
     assert noise_of_sides(table, LANGUAGE, 10) is None  # one language
-
-
-def test_needed_samples_find_the_difference_and_one_fewer_do_not() -> None:
-    noise = Noise(0.06**2, 0.03**2, 0.05**2, 0.1**2, 10, 3)
-    plan = Plan(60, 3, 10)
-    needed = needed_samples(noise, plan, 0.038, 0.8)
-    assert needed is not None
-    assert needed > 10
-    assert (found_difference(noise, Plan(60, 3, needed), 0.8) or 1) <= 0.038
-    assert (found_difference(noise, Plan(60, 3, needed - 1), 0.8) or 0) > 0.038
-    floor = found_difference(noise, Plan(60, 3, float("inf")), 0.8)
-    assert floor is not None
-    assert needed_samples(noise, plan, floor * 0.99, 0.8) is None
 
 
 def test_no_number_of_samples_and_prompts_removes_the_part_of_wordings() -> None:

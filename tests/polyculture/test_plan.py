@@ -14,11 +14,10 @@ from polyculture.generate.budget import most_prompt_tokens
 from polyculture.generate.engines import Decoding, Message, ModelSpec, Request, open_engine
 from polyculture.generate.engines.batch_records import BatchRecord, BatchRecords
 from polyculture.generate.tokens import count_tokens
-from polyculture.metrics.components.design import LANGUAGE, MODEL
 from polyculture.running.batching import waiting_line
 from polyculture.running.calibration import TimedEngine, calibrate, read_rates
-from polyculture.running.detection import design_rows, source_of
-from polyculture.running.estimate import StageEstimate, estimates, response_costs
+from polyculture.running.detection import detectable
+from polyculture.running.estimate import StageEstimate, estimates
 from polyculture.running.pipeline import Pipeline
 from tests.metrics.test_components import kitchen
 from tests.polyculture.test_command_line import polyculture
@@ -208,36 +207,15 @@ def write_waiting(run: RunFolder) -> None:
     BatchRecords(folder).save(BatchRecord(key="l", made=0.0, ids=["c"], batch_id="batch_2", downloaded=True))
 
 
-def test_designs_that_find_a_difference_are_planned_from_another_run(tmp_path: Path) -> None:
-    """Variances come from a run of two models and three wordings; costs are those of the experiment."""
-    kitchen(tmp_path / "runs" / "pilot").write()
-    ready = workspace(tmp_path)
-    source = source_of(ready, "granularity", tmp_path / "runs" / "pilot")
-    assert (source.name, source.condition, set(source.noise)) == ("pilot", "explicit", {MODEL, LANGUAGE})
-    rows = list(design_rows(ready, source, "granularity", 0.2, 0.8))
+def test_detectable_differences_rest_on_the_variances_of_the_run(tmp_path: Path) -> None:
+    """Of a run of two models and three wordings, with the prompts of the experiment."""
+    ready = workspace(tmp_path, more="[prompts]\nwordings = 3")
+    kitchen(ready.run.root).write()
+    rows, notes = detectable(ready)
     assert {row.compared for row in rows} == {"two languages"}  # of models there is one
-    now, *others = rows
-    assert (now.design, now.prompts, now.wordings, now.samples) == ("now", 2, 1, 100)
-    assert now.requests == 1 * 2 * 2 * 100  # models, languages, countries, samples
-    assert now.finds is None  # `compare` gives no p with two prompts
-    each = {one.stage: one for one in response_costs(ready)}
-    assert now.cost == pytest.approx(now.requests * sum(one.cost or 0 for one in each.values()))
-    assert now.tokens == pytest.approx(now.requests * sum(one.tokens for one in each.values()), abs=1)
-    assert each["generate"].tokens > 16
-    for row in others:
-        assert row.prompts >= 18
-        if row.samples is not None:
-            assert row.finds is not None
-            assert row.finds <= 0.2
-            assert row.requests == row.samples * row.prompts * row.wordings * 2
-        else:
-            assert (row.requests, row.cost) == (None, None)
-    assert any(row.samples for row in others)
-    told = polyculture(
-        "plan", ready.file, "--detect", "0.2", "--metric", "granularity", "--from", "runs/pilot", cwd=tmp_path
-    )
-    assert told.returncode == 0, told.stderr
-    assert "Which designs find a difference of 0.2 in granularity, with a power of 0.8" in told.stdout
-    without = polyculture("plan", ready.file, "--detect", "0.2", cwd=tmp_path)
-    assert without.returncode == 0, without.stderr
-    assert "NOT of these models" in without.stdout + without.stderr
+    granularity = next(row for row in rows if row.metric == "granularity")
+    assert (granularity.condition, granularity.prompts) == ("explicit", 2)
+    assert (granularity.wordings, granularity.samples) == (3, 100)
+    assert granularity.finds is None  # `compare` gives no p with two prompts
+    assert "variances: planned, explicit prompts" in notes
+    assert any("fewer than 18 prompts" in note for note in notes)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from polyculture.cache.errors import ChangedExperimentError
-from polyculture.cache.manifest import read_manifest, write_manifest
 from polyculture.cache.store import current_store
 from polyculture.experiment.workspace import open_workspace
 from polyculture.running.pipeline import Pipeline
@@ -52,7 +51,6 @@ def test_more_wordings_and_names_are_added(tmp_path: Path) -> None:
     [
         ('wordings = ["describe"]', "prompts.wordings was ['write'] and is now ['describe']"),
         ("seed = 7", "prompts.seed was 1 and is now 7"),
-        ('names = "older"', "prompts.names was 1 and is now 'older'"),
         ('wordings = ["describe", "write"]', "prompts.wordings was ['write'] and is now ['describe', 'write']"),
     ],
 )
@@ -74,17 +72,3 @@ def test_a_changed_sentence_beside_a_changed_draw_is_told_too(tmp_path: Path) ->
         Pipeline.prepare(open_workspace(file))
     assert "the draw of names in prompts was 'another' and is now 'new in 2 of them'" in str(fault.value)
     assert "the wording of prompts was 'another' and is now 'new in 4 of them'" in str(fault.value)
-
-
-def test_a_run_from_before_there_were_wordings_says_how_to_go_on(tmp_path: Path) -> None:
-    kept = '[prompts]\nwordings = ["paragraph"]\nnames = "older"\n'
-    before = generate(tmp_path, kept)
-    run = tmp_path / "runs" / "small"
-    manifest = read_manifest(run / "manifest.json")
-    assert manifest is not None
-    write_manifest(manifest.model_copy(update={"prompts": {}}), run / "manifest.json")
-    with pytest.raises(ChangedExperimentError) as fault:
-        generate(tmp_path, "")
-    assert "prompts.wordings was ['paragraph'] and is now ['write']" in str(fault.value)
-    assert 'write wordings = ["paragraph"], names = "older" under [prompts]' in str(fault.value)
-    assert generate(tmp_path, kept) == before

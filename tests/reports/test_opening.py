@@ -50,15 +50,13 @@ def native(by: str, **more: Any) -> dict[str, Any]:
 
 
 def test_a_finding_is_a_sentence_with_effect_interval_n_and_places() -> None:
-    [found] = findings(
-        frame(of_models(metric="specificity", condition="explicit", alike=11, specifications=12)), NAMES
-    ).shown
+    [found] = findings(frame(of_models(metric="specificity", condition="explicit")), NAMES).shown
     assert found.says == (
         "What Qwen2.5-7B-Instruct names belongs to the country more often than what smollm2 names, "
         "where the prompt names it"
     )
     assert (found.above, found.below, found.effect, found.interval) == ("0.61", "0.49", "+0.12", "+0.08 to +0.16")
-    assert (found.prompts, found.notes) == ("132 prompts", "so in 11 of 12 ways to count")
+    assert (found.prompts, found.notes) == ("132 prompts", "")
     assert [place.label for place in found.places] == ["Qwen2.5-7B-Instruct", "smollm2"]
     assert found.places[1].address == "#evidence&model=llamacpp%3Asmollm2&condition=explicit"
 

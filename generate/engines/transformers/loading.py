@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from polyculture.cache.identity import model_sha256
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.generate.engines.gguf import find_gguf, is_gguf
 from polyculture.generate.engines.kind import Extra
+from polyculture.generate.engines.threads import let_waiting_threads_sleep
 from polyculture.generate.engines.transformers.options import EXTRA, TransformersOptions
 
 if TYPE_CHECKING:
@@ -51,13 +51,11 @@ class _Place:
 def check_installed(spec: ModelSpec) -> None:
     """Raises `MissingDependencyError` where the extra is not installed. Imports nothing.
 
-    Says how torch's threads wait, which torch reads when it is imported. On a CPU that others use, too, threads that
-    wait by spinning take the cores from those they wait for, and a pass takes several times as long. What the user's
-    environment says stays.
+    Says how torch's threads wait, which torch reads when it is imported.
     """
     packages = (*EXTRA.packages, "gguf") if is_gguf(spec.name) else EXTRA.packages
     Extra(EXTRA.name, packages).check(f"The model {spec.model}")
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    let_waiting_threads_sleep()
 
 
 def load(spec: ModelSpec, options: TransformersOptions) -> Loaded:

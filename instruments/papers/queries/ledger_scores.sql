@@ -1,6 +1,6 @@
 -- A row is an entity in a plain context of a place, in one reading of the data set: ours, or that as published. It has its score
 -- and the genders that this reading gives. What stands in the files again has the score of the same text, whichever row was
--- asked. In stores of earlier versions, which know no reading, a row is what counts there.
+-- asked.
 WITH contexts AS (
     SELECT *, coalesce(repeats, context_id) AS first_id FROM stored_dataset_contexts
     WHERE dataset = $dataset AND as_published IS NOT NULL
@@ -41,14 +41,4 @@ INNER JOIN entities AS e ON t.entity_id = e.first_id
 WHERE ($as_published OR NOT (c.left_out OR e.left_out OR (c.starts_with_gap AND c.form = 'causal')))
     AND is_of_gender(e.read_gender, c.gender)
     AND (c.source_language IS NULL OR list_contains(e.source_languages, c.source_language))
-UNION ALL
-SELECT
-    s.entity_type, coalesce(c.gender, ''),
-    s.context_id, coalesce(c.source_language, ''), s.entity_id,
-    s.native, s.log_probability, s.tokens, coalesce(e.gender, '')
-FROM asked AS s
-SEMI JOIN scores AS now ON s.score_id = now.score_id
-LEFT JOIN dataset_contexts AS c ON s.context_id = c.context_id
-LEFT JOIN dataset_entities AS e ON s.entity_id = e.entity_id
-WHERE c.as_published IS NULL
 ORDER BY ALL
