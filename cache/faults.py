@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 FILE = Path(__file__).with_name("faults.toml")
 CONTENT_POLICY, CONNECTION, UNUSABLE, OTHER = "content policy", "connection", "unusable answer", "other"
-WITHHELD = ("content_filter", "refusal")  # finish reasons of answers that a content policy withheld
+WITHHELD = "refused: "  # how the reason of an answer begins that a content policy withheld
 
 Repeat = Literal["always", "once", "after an answer", "never"]
 _HTTP = re.compile(r"HTTP ([0-9]{3})\b(?:: )?")
@@ -102,11 +102,9 @@ def kind_of_error(error: str | None) -> FaultKind:
     return kind_of(int(http[1]) if http else None, message=words)
 
 
-def is_withheld(error: str | None, finish_reason: str | None) -> bool:
+def is_withheld(error: str | None) -> bool:
     """Whether a content policy is why an answer is missing."""
-    if finish_reason in WITHHELD or (error or "").startswith("refused: "):
-        return True
-    return kind_of_error(error).name == CONTENT_POLICY
+    return (error or "").startswith(WITHHELD) or kind_of_error(error).name == CONTENT_POLICY
 
 
 def reason(error: str | None) -> str:
@@ -154,12 +152,12 @@ class RetryFailed:
 
     reason: str = ""  # a kind of the table of faults, or words of the reason
 
-    def names(self, error: str | None, finish_reason: str | None = None) -> bool:
+    def names(self, error: str | None) -> bool:
         """Whether a failure is one of them."""
         wanted = self.reason.casefold().strip()
         if not wanted:
-            return not is_withheld(error, finish_reason)
+            return not is_withheld(error)
         if wanted == CONTENT_POLICY:
-            return is_withheld(error, finish_reason)
+            return is_withheld(error)
         said = (error or "").casefold()
         return wanted == kind_of_error(error).name or wanted in said or wanted in reason(error).casefold()

@@ -75,12 +75,12 @@ class ResponseSanitizer:
     """Brings the values of one answer into their types, and notes what it had to change or drop."""
 
     def __init__(self) -> None:
-        self._notes: list[str] = []
+        self.notes: list[str] = []
 
     @property
     def note(self) -> str | None:
         """What was changed, on one line; None where nothing was."""
-        return "; ".join(dict.fromkeys(self._notes)) or None
+        return "; ".join(dict.fromkeys(self.notes)) or None
 
     def text(self, name: str, value: object, longest: int | None = None) -> str | None:
         """A text, mended and at most `longest` characters long; None where it is none."""
@@ -91,9 +91,9 @@ class ResponseSanitizer:
             return None
         whole = mended(value)
         if whole != value:
-            self._notes.append(f"{name}: {BROKEN}")
+            self.notes.append(f"{name}: {BROKEN}")
         if longest is not None and len(whole) > longest:
-            self._notes.append(f"{name}: cut from {len(whole)} characters")
+            self.notes.append(f"{name}: cut from {len(whole)} characters")
             return whole[: longest - 1] + "…"
         return whole
 
@@ -109,7 +109,7 @@ class ResponseSanitizer:
 
     def drop(self, name: str, reason: str, value: object) -> None:
         """Notes that a value is not kept."""
-        self._notes.append(f"{name}: {reason}: {_in_note(value)}")
+        self.notes.append(f"{name}: {reason}: {_in_note(value)}")
 
 
 def _whole_number(value: object) -> int | None:

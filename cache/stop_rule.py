@@ -149,7 +149,7 @@ def see_rows(rule: StopRule, job: Job, rows: Sequence[Any], table: Table[Any]) -
         rule.succeed()
         return
     row, key = rows[0], table.key or ""
-    refused = getattr(row, "finish_reason", None) in WITHHELD and not (row.error or "").startswith("HTTP ")
+    refused = (row.error or "").startswith(WITHHELD)
     not_asked = getattr(row, "purchase", None) is None and kind_of_error(row.error).name == OTHER
     if not (refused or not_asked):
         first_try = (getattr(row, "attempts", None) or 1) <= 1

@@ -14,8 +14,7 @@ CREATE MACRO is_off_language(detected, language, script_share) AS
     is_wrong_language(detected, language) OR is_wrong_script(script_share);
 
 -- is_refusal: did the provider's filter or its refusal field end the answer, or does the text decline in words?
-CREATE MACRO is_refusal(finish_reason, refused) AS
-    coalesce(finish_reason IN ('content_filter', 'refusal'), false) OR coalesce(refused, false);
+CREATE MACRO is_refusal(ending, refused) AS coalesce(ending = 'withheld', false) OR coalesce(refused, false);
 
 -- prompts: a row is one filled-in question. A prompt that the file of imported texts does not say has no text.
 CREATE VIEW prompts AS SELECT * REPLACE (nullif(text, '') AS text) FROM stored_prompts;

@@ -39,7 +39,7 @@ I = TypeVar("I")  # noqa: E741, an item
 M = TypeVar("M", contravariant=True)  # what a step opens its models from
 
 Span = Literal["job", "all"]
-_STATUS = ("status", "retryable", "error", "finish_reason")
+_STATUS = ("status", "retryable", "error")
 A = TypeVar("A")
 
 
@@ -328,13 +328,12 @@ def _state(
     status: str,
     retryable: bool | None = False,
     error: str | None = None,
-    finish_reason: str | None = None,
 ) -> str:
     if status != "failed":
         return status
     if retryable is not False:
         return "retry_transient"
-    return "retry_permanent" if retry is not None and retry.names(error, finish_reason) else status
+    return "retry_permanent" if retry is not None and retry.names(error) else status
 
 
 @contextmanager

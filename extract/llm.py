@@ -122,11 +122,12 @@ class LlmExtractor:
         if answer.text is None:
             return replace(result, error=answer.error or "the model gave no answer", retryable=answer.retryable)
         try:
-            mentions = read_mentions(answer.text, answer.finish_reason, response.text, self._topic, response.language)
+            read = read_mentions(answer.text, answer.finish_reason, response.text, self._topic, response.language)
         except UnusableAnswerError as fault:
             last = result.attempts == len(TEMPERATURES)
             return replace(result, status="failed" if last else "unusable", error=str(fault), retryable=False)
-        return replace(result, status="ok", mentions=mentions)
+        note = "; ".join(filter(None, (answer.note, read.note))) or None
+        return replace(result, status="ok", mentions=read.mentions, note=note)
 
 
 def _request(head: tuple[Message, ...], decoding: Decoding, response: ResponseText, attempt: int) -> Request:

@@ -5,15 +5,17 @@ What was asked is known by `llm_extractor_id`, who reads the answer by `present_
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from polyculture.cache.catalog import Topic
 from polyculture.cache.identity import content_id
 from polyculture.extract.answer import UnusableAnswerError, read_answer
 from polyculture.extract.base import FoundMention
 from polyculture.extract.offsets import locate
 from polyculture.extract.rules import rules_hash
-from polyculture.generate.engines.reasoning import CUT, split_reasoning
+from polyculture.generate.engines.answer import NO_ANSWER, ending_of, text_in
 
-VERSION = 1  # of the rules in the code that decide mentions: raise it when they change
+VERSION = 2  # of the rules in the code that decide mentions: raise it when they change
 
 
 def present_reader() -> str:
@@ -21,19 +23,26 @@ def present_reader() -> str:
     return content_id("llm reader", VERSION, rules_hash())
 
 
-def read_mentions(
-    answer: str, finish_reason: str | None, text: str, topic: Topic, language: str
-) -> tuple[FoundMention, ...]:
+@dataclass(frozen=True, slots=True)
+class ReadMentions:
+    """The mentions that an answer lists, located in the text, and what of the answer was dropped, on one line."""
+
+    mentions: tuple[FoundMention, ...]
+    note: str | None = None
+
+
+def read_mentions(answer: str, finish_reason: str | None, text: str, topic: Topic, language: str) -> ReadMentions:
     """The mentions in `text` that an answer without its reasoning lists.
 
-    Raises `UnusableAnswerError`, with a message of one line.
+    Raises `UnusableAnswerError`, with a message of one line, where nothing of it can be read.
     """
-    return locate(text, read_answer(answer, topic.kinds, finish_reason), language)
+    read = read_answer(answer, topic.kinds, ending_of(finish_reason))
+    return ReadMentions(locate(text, list(read.pairs), language), read.note)
 
 
-def read_raw(raw: str, finish_reason: str | None, text: str, topic: Topic, language: str) -> tuple[FoundMention, ...]:
+def read_raw(raw: str, finish_reason: str | None, text: str, topic: Topic, language: str) -> ReadMentions:
     """The same of an answer as it came, with the reasoning that stands in it."""
-    answer = split_reasoning(raw).answer
+    answer = text_in(raw)
     if answer is None:
-        raise UnusableAnswerError(CUT)
+        raise UnusableAnswerError(NO_ANSWER)
     return read_mentions(answer, finish_reason, text, topic, language)

@@ -24,8 +24,8 @@ from polyculture.extract.answer import UnusableAnswerError
 from polyculture.extract.base import Extracted
 from polyculture.extract.reading import read_raw
 from polyculture.extract.step import ExtractionStep, ExtractorChoice, ResponseRow
+from polyculture.generate.engines.answer import NO_ANSWER
 from polyculture.generate.engines.models import Models
-from polyculture.generate.engines.reasoning import CUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +127,15 @@ def _read(answers: Sequence[StoredAnswer], item: ResponseRow, topic: Topic) -> E
     """What the present reader makes of the answers about a response; None where another answer is still to come."""
     failed: Extracted | None = None
     for answer in answers:
-        if answer.raw is None or (answer.error or "").startswith(CUT):
+        if answer.raw is None or (answer.error or "").startswith(NO_ANSWER):
             continue
         read = _as_it_was(answer)
         try:
-            mentions = read_raw(answer.raw, answer.finish_reason, item.text, topic, item.cell.language)
+            found = read_raw(answer.raw, answer.finish_reason, item.text, topic, item.cell.language)
         except UnusableAnswerError as fault:
             failed = replace(read, status="failed", error=str(fault), retryable=False)
         else:
-            return replace(read, status="ok", error=None, retryable=None, mentions=mentions)
+            return replace(read, status="ok", error=None, retryable=None, mentions=found.mentions, note=found.note)
     settled = next((answer for answer in answers if answer.is_settled), None)
     return (failed or _as_it_was(settled)) if settled else None
 

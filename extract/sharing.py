@@ -49,10 +49,10 @@ def find_extractions(
         answers = connection.sql(query, params={"files": [str(file) for file in files]}).fetchall()
     for response_id, raw, finish_reason, attempts, read, written in answers:
         try:
-            mentions = read_raw(raw, finish_reason, texts[response_id], topic, job.language)
+            found = read_raw(raw, finish_reason, texts[response_id], topic, job.language)
         except UnusableAnswerError:
             continue
         yield Extracted(
-            response_id, "ok", mentions, attempts, raw=raw, prompt_tokens=read, completion_tokens=written,
-            extractor_model=model, finish_reason=finish_reason,
+            response_id, "ok", found.mentions, attempts, raw=raw, prompt_tokens=read, completion_tokens=written,
+            extractor_model=model, finish_reason=finish_reason, note=found.note,
         )  # fmt: skip

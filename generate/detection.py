@@ -25,10 +25,10 @@ _WINDOW = 200  # characters of the beginning, middle and end that are read of a 
 class Detection:
     """The language and script of a text."""
 
-    language: str | None  # a code of the catalogue, another ISO 639-1 code, or None when undecided
-    confidence: float | None  # 0 .. 1; None when undecided
-    script: str | None  # ISO 15924 code of most letters; None where there are no letters
-    script_share: float | None  # share of letters in the scripts of the language that was asked for
+    language: str | None = None  # a code of the catalogue, another ISO 639-1 code, or None when undecided
+    confidence: float | None = None  # 0 .. 1; None when undecided
+    script: str | None = None  # ISO 15924 code of most letters; None where there are no letters
+    script_share: float | None = None  # share of letters in the scripts of the language that was asked for
 
 
 def detect(text: str, language: Language, catalog: Catalog) -> Detection:
@@ -41,7 +41,7 @@ def detect(text: str, language: Language, catalog: Catalog) -> Detection:
     """
     counts = script_counts(text)
     if not counts:
-        return Detection(None, None, None, None)
+        return Detection()
     script, share = counts.most_common(1)[0][0], script_share(counts, language.scripts)
     if not detectable(language.detector):  # then no model is loaded either
         return Detection(None, None, script, share)

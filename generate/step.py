@@ -124,7 +124,7 @@ class SamplingStep:
         text, sent = completion.text, self._sent(job)
         number = completion.seed - self._sampling.base_seed(sent.asked(prompt.text))
         language = self._catalog.language(job.language)
-        detected = Detection(None, None, None, None) if text is None else detect(text, language, self._catalog)
+        detected = Detection() if text is None else detect(text, language, self._catalog)
         return Response(
             response_id=response_id(completion.request_id, number),
             request_id=completion.request_id,
@@ -141,6 +141,7 @@ class SamplingStep:
             error=completion.error,
             retryable=completion.retryable if text is None else None,
             finish_reason=completion.finish_reason,
+            ending=completion.ending,
             prompt_tokens=completion.prompt_tokens,
             completion_tokens=completion.completion_tokens,
             detected_language=detected.language,

@@ -11,7 +11,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,8 @@ from polyculture.cache.schema import (
     Response,
 )
 from polyculture.cache.shards import JobShards, committed_parts
-from polyculture.generate.detection import detect
+from polyculture.generate.detection import Detection, detect
+from polyculture.generate.engines.answer import read_text
 from polyculture.generate.engines.imported import PREFIX
 from polyculture.generate.refusals import is_refusal
 from polyculture.generate.request import imported_request_id
@@ -199,9 +200,10 @@ class _Taking:
         known = response_id in self._known.ids
         response = None if known else self._response(text, prompt, response_id, row.row)
         if self.published is not None:
-            for bad in self.published.take(
-                row, text, prompt, response_id, job, None if response is None else response.sample
-            ):
+            # The file's items are looked for in what counts: the text without reasoning and markers.
+            said = text if response is None else replace(text, text=response.text or "")
+            sample = None if response is None else response.sample
+            for bad in self.published.take(row, said, prompt, response_id, job, sample):
                 self._refuse(bad)
         if response is None:
             self.known_texts += 1
@@ -246,7 +248,9 @@ class _Taking:
         place = (text.model, prompt.prompt_id, text.language, text.topic)
         number = self._known.texts[place]
         self._known.texts[place] += 1
-        detected = detect(text.text, self._catalog.language(text.language), self._catalog)
+        answer = read_text(text.text, text.finish_reason)
+        said = answer.text
+        detected = Detection() if said is None else detect(said, self._catalog.language(text.language), self._catalog)
         return Response(
             response_id=response_id,
             request_id=imported_request_id(text.model, prompt.prompt_id),
@@ -258,11 +262,13 @@ class _Taking:
             country=text.country,
             sample=number,
             seed=text.seed,
-            status="ok",
-            text=text.text,
-            error=None,
-            retryable=None,
+            status="failed" if said is None else "ok",
+            text=said,
+            error=answer.error,
+            retryable=None if said is not None else False,
             finish_reason=text.finish_reason,
+            ending=answer.ending,
+            reasoning=answer.reasoning,
             prompt_tokens=text.prompt_tokens,
             completion_tokens=text.completion_tokens,
             detected_language=detected.language,
@@ -270,8 +276,8 @@ class _Taking:
             script=detected.script,
             script_share=detected.script_share,
             model_version=None,
-            refused=is_refusal(text.text, text.language),
-            note=text.note,
+            refused=None if said is None else is_refusal(said, text.language),
+            note="; ".join(filter(None, (text.note, answer.note))) or None,
             origin=f"{self._import_id}:{row}",
         )
 

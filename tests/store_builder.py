@@ -14,6 +14,7 @@ from polyculture.cache.parquet import objects_to_table, rows_to_table, write_par
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.schema import WANTED_RESPONSES, Prompt, WantedResponse
 from polyculture.cache.shards import JobShards
+from polyculture.generate.engines.answer import ending_of
 from polyculture.link.linker import known_countries
 from polyculture.running.layout import store_layout
 
@@ -86,6 +87,7 @@ class StoreBuilder:
         defaults = {"model": self.models[0], "sample": number % self.n, "status": "ok"}
         text = {"text": "a text", "finish_reason": "stop", "detected_language": prompt.language, "script_share": 1.0}
         values = {**where, **defaults, **text, **columns}
+        values.setdefault("ending", ending_of(values["finish_reason"]))
         values.setdefault("request_id", request_of(values["model"], prompt.prompt_id))
         response = blank("responses", response_id=f"r{number:06}", **values)
         self.rows["responses"].append(response)

@@ -60,6 +60,7 @@ MAY_IMPORT = {
         "extract.published",
         "extract.rows",
         "generate.detection",
+        "generate.engines.answer",
         "generate.engines.imported",
         "generate.refusals",
         "generate.request",

@@ -55,7 +55,7 @@ class Response:
     text: str | None  # the answer, without the reasoning before it; None when failed
     error: str | None  # why it failed, one line
     retryable: bool | None  # of a failure: worth asking again
-    finish_reason: str | None  # 'stop' | 'length' | 'content_filter' | 'refusal' | what the server says
+    finish_reason: str | None  # the server's own word for how the answer ended; `ending` is what it means
     prompt_tokens: int | None
     completion_tokens: int | None
     detected_language: str | None  # a code of the catalogue, another ISO 639-1 code, or None when undecided
@@ -69,6 +69,7 @@ class Response:
     refused: bool | None = None  # the text declines in words; None without a text
     note: str | None = None  # what of the answer was mended (broken characters) or dropped (impossible counts)
     origin: str | None = None  # of an imported text: its import_id and row, 'ID:ROW'; None of a generated one
+    ending: str | None = None  # 'whole' | 'cut' | 'withheld' | 'broken' | 'unknown'; None where no answer came
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ class Extraction:
         None  # 'direct' | 'batch': how its answers were bought; None, too, of one that was read again
     )
     reader_id: str | None = None  # hash of the rules by which the answer was read; None: no model answered
-    finish_reason: str | None = None  # of the answer: 'stop' | 'length' | what the server says
+    finish_reason: str | None = None  # of the answer: the server's own word for how it ended
     asked_id: str | None = None  # hash of what the extractor model was sent, the text included; None: no model
     note: str | None = None  # what of the answer was mended or dropped on arrival, as in `responses`
 

@@ -46,8 +46,8 @@ class Request:
     group: str | None = None  # the same of requests that begin alike, so that one's prompt cache serves the next
 
 
-# The finish reasons of an answer that the provider's filter withheld, or that its refusal field replaces.
-CONTENT_FILTER, REFUSAL = "content_filter", "refusal"
+# How an answer ended (`endings.toml`): by itself, at a limit, withheld by a policy, in a fault, or in no known way.
+Ending = Literal["whole", "cut", "withheld", "broken", "unknown"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,8 @@ class Completion:
     request_id: str
     seed: int
     text: str | None  # without the reasoning that the model wrote before it
-    finish_reason: str | None = None  # 'stop' | 'length' | 'content_filter' | 'refusal' | what the server says
+    ending: Ending | None = None  # None where no answer came
+    finish_reason: str | None = None  # the server's own word for it
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     model_version: str | None = None
@@ -66,7 +67,8 @@ class Completion:
     purchase: Purchase = DIRECT  # how it was bought
     reasoning: str | None = None  # the reasoning before the answer
     reasoning_tokens: int | None = None  # of `completion_tokens`, where the server counts them apart
-    raw: str | None = None  # the answer as it came, where reasoning was cut out of it
+    prompt_opened: bool = False  # the reasoning had no opening tag: the chat template writes it
+    raw: str | None = None  # the answer as it came, where `text` is another
     note: str | None = None  # what of the answer was repaired or dropped on arrival
     asked: bool = True  # False: its meter did not admit it, and nothing was sent
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol, Self
 
 from polyculture.cache.sanitize import ResponseSanitizer
@@ -28,9 +28,20 @@ class Bill:
         """Whether it may have cost any amount."""
         return self.completion_tokens is None
 
-    def doubted(self, nonsense: str) -> Bill:
-        """The same without its completion tokens, which cannot be true."""
-        return replace(self, completion_tokens=None, nonsense=nonsense)
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The tokens of an answer as the server counts them. `completion` is what is billed: where a server counts the
+    reasoning outside of it, all of the total that is not the prompt's."""
+
+    prompt: int | None = None
+    completion: int | None = None
+    reasoning: int | None = None
+    nonsense: str | None = None  # a count that cannot be true
+
+    @property
+    def bill(self) -> Bill:
+        return Bill(self.prompt, self.completion, nonsense=self.nonsense)
 
 
 class Admission(Protocol):
@@ -49,17 +60,40 @@ class Meter(Protocol):
         ...
 
 
-def read_usage(usage: object, sanitizer: ResponseSanitizer) -> tuple[Bill, int | None]:
-    """The bill of a server's `usage`, and its reasoning tokens, which are among the completion tokens."""
-    fields = usage if isinstance(usage, Mapping) else {}
+# A count's names: OpenAI's, those of its /v1/responses and Anthropic's, Bedrock's, Gemini's, Ollama's, TGI's.
+_NAMES = {
+    "prompt_tokens": ("prompt_tokens", "input_tokens", "inputTokens", "promptTokenCount", "prompt_eval_count"),
+    "completion_tokens": (
+        "completion_tokens", "output_tokens", "outputTokens", "candidatesTokenCount", "eval_count", "generated_tokens"
+    ),
+    "total_tokens": ("total_tokens", "totalTokens", "totalTokenCount"),
+    "reasoning_tokens": ("reasoning_tokens", "thoughtsTokenCount"),
+}  # fmt: skip
+_DETAILS = ("completion_tokens_details", "output_tokens_details")
+
+
+def read_usage(usage: object, sanitizer: ResponseSanitizer) -> Usage:
+    """A server's `usage` under any of the names of its counts; one that does not add up is noted.
+
+    Billed is the larger of the completion's tokens and the total without the prompt's: some servers count reasoning in
+    the total alone.
+    """
+    table = usage if isinstance(usage, Mapping) else {}
     if usage is not None and not isinstance(usage, Mapping):
         sanitizer.drop("usage", "no table of counts", usage)
-    given = {name: fields.get(name) for name in ("prompt_tokens", "completion_tokens")}
+    details = (table[name] for name in _DETAILS if isinstance(table.get(name), Mapping))
+    table = {**next(details, {}), **table}
+    given = {
+        name: next((table[key] for key in keys if table.get(key) is not None), None) for name, keys in _NAMES.items()
+    }
     # No prompt has 0 tokens; some servers write it where they do not count.
     counts = {name: sanitizer.count(name, value, least=name == "prompt_tokens") for name, value in given.items()}
-    wrong = [name for name in given if given[name] not in (None, 0) and counts[name] is None]
+    wrong = [
+        name for name in ("prompt_tokens", "completion_tokens") if given[name] not in (None, 0) and counts[name] is None
+    ]
     nonsense = f"its {wrong[0]} is no number of tokens" if wrong else None
-    details = fields.get("completion_tokens_details")
-    reasoning = details.get("reasoning_tokens") if isinstance(details, Mapping) else None
-    bill = Bill(counts["prompt_tokens"], counts["completion_tokens"], nonsense=nonsense)
-    return bill, sanitizer.count("reasoning_tokens", reasoning)
+    prompt, completion, total, reasoning = (counts[name] for name in _NAMES)
+    if prompt is not None and completion is not None and total is not None and total != prompt + completion:
+        sanitizer.notes.append(f"usage: {prompt} + {completion} tokens are not its total of {total}")
+        completion = max(completion, total - prompt)
+    return Usage(prompt, completion, reasoning, nonsense)

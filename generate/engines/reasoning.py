@@ -1,22 +1,24 @@
-"""Reasoning that a model writes before its answer, told apart from the answer, in one place for all engines.
+"""Reasoning that a model writes before its answer, and the end of its turn: told apart from the answer.
 
-Every engine makes the completions of its texts by `completed`, so that reasoning is never extracted or judged.
+The marks are data (`reasoning.toml`). `split_reasoning` takes a text apart, `end_turn` cuts what follows a chat marker
+or an invented next turn. `answer.py` calls both for every text, whoever made it.
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
-from polyculture.cache.model_facts import DIRECT, Purchase
-from polyculture.cache.sanitize import ResponseSanitizer
-from polyculture.generate.engines.base import Completion
-
-CUT = "the reasoning was cut before the answer"
 TAIL = 8  # tokens of a prompt in which an opening tag that ends it stands whole
-_TAGS = Path(__file__).with_name("reasoning.toml")
+_MARKS = Path(__file__).with_name("reasoning.toml")
+_LONGEST_LONE = 65_536  # characters of a text in which a closing tag without an opening one is looked for
+_WORD = re.compile(r"\S")
+_SENTENCE_ENDS = '.!?…。！？।؟۔\n*)»”"'  # reasoning begins and ends beside one of these, or at the text's ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,121 +27,205 @@ class Split:
 
     answer: str | None
     reasoning: str | None = None
+    prompt_opened: bool = False  # its reasoning had no opening tag: the chat template writes it
 
 
 @dataclass(frozen=True, slots=True)
-class _Tags:
-    open: str
-    close: str
-    bare: bool = False
+class _Mark:
+    """A tag in a text: `key` is equal for an opening tag and the tags that close it."""
 
-
-def completed(
-    request_id: str,
-    seed: int,
-    text: str,
-    finish_reason: str | None,
-    *,
-    reasoning: str | None = None,
-    reasoning_tokens: int | None = None,
-    prompt_tokens: int | None = None,
-    completion_tokens: int | None = None,
-    model_version: str | None = None,
-    purchase: Purchase = DIRECT,
-    prompt_tail: str = "",
-    note: str | None = None,
-) -> Completion:
-    """The completion of a text that a model wrote. Where its reasoning does not end there is no answer: an error.
-
-    `reasoning` is what a server has told apart already, `prompt_tail` the end of the prompt as the model read it: chat
-    templates may open the reasoning themselves.
-    """
-    sanitizer = ResponseSanitizer()
-    text, reasoning = sanitizer.text("text", text) or "", sanitizer.text("reasoning", reasoning)
-    split = split_reasoning(text, cut=finish_reason == "length", prompt_tail=prompt_tail)
-    parts = [part for part in (reasoning, split.reasoning) if part]
-    if reasoning and not text and finish_reason == "length":
-        split = Split(None)
-    lost = split.answer is None
-    return Completion(
-        request_id,
-        seed,
-        split.answer,
-        finish_reason=finish_reason,
-        prompt_tokens=sanitizer.count("prompt_tokens", prompt_tokens),
-        completion_tokens=sanitizer.count("completion_tokens", completion_tokens),
-        model_version=model_version,
-        error=f"{CUT}: finish reason {finish_reason}" if lost else None,
-        purchase=purchase,
-        reasoning="\n\n".join(parts) or None,
-        reasoning_tokens=reasoning_tokens,
-        raw=(text or None) if split.answer != text else None,
-        note="; ".join(filter(None, (note, sanitizer.note))) or None,
-    )
+    start: int
+    end: int
+    key: str
+    opens: bool
 
 
 def split_reasoning(text: str, *, cut: bool = False, prompt_tail: str = "") -> Split:
-    """The answer in a text and the reasoning around it, by the tags of `reasoning.toml`.
+    """The answer in a text and the reasoning around it.
 
-    Reasoning ends with its closing tag. One that is opened and never closed has no answer behind it if the text begins
-    with it or was `cut`; elsewhere the tag is a part of the answer. A closing tag without an opening one ends reasoning
-    that the prompt opened.
+    Reasoning begins where the text does, or a sentence, or where the prompt (`prompt_tail`, its end) opened it. It ends
+    with the tag of its own name. Reasoning that is not closed has no answer behind it where the text begins with it or
+    was `cut`; elsewhere the tag is a part of the answer, as are tags within a sentence. A closing tag without an
+    opening one ends reasoning that the prompt opened.
     """
     opened = _opened(prompt_tail)
-    if opened is None and not any(mark in text for mark in _marks()):
+    bare = _split_bare(text)
+    if bare is not None:
+        return bare
+    marks = [*_marks(text)]
+    if opened is None and not marks:
         return Split(text)
-    rest, thoughts = text, []
-    for tags in (opened,) if opened else _tags():
-        if opened and not rest.lstrip().startswith(tags.open):
-            rest = tags.open + rest
-        rest, reasoning, whole = _take(rest, tags, cut)
-        thoughts += reasoning
-        if not whole:
-            return Split(None, _joined(thoughts))
-    return Split(rest.lstrip() if thoughts else rest, _joined(thoughts))
+    if opened is not None and not any(
+        mark.opens and mark.key == opened and not text[: mark.start].strip() for mark in marks
+    ):
+        marks.insert(0, _Mark(0, 0, opened, opens=True))
+    return _walk(text, marks, cut=cut, prompt_opened=opened is not None)
 
 
-def _take(text: str, tags: _Tags, cut: bool) -> tuple[str, list[str], bool]:
-    """The text without its reasoning, the reasoning, and whether all of it ends."""
-    thoughts: list[str] = []
-    if tags.bare:
-        if text.startswith(tags.open) and tags.close in text:
-            reasoning, _, text = text.removeprefix(tags.open).partition(tags.close)
-            thoughts.append(reasoning)
-        return text, thoughts, True
-    while True:
-        before, opening, behind = text.partition(tags.open)
-        if not opening:
-            reasoning, closing, answer = text.partition(tags.close)
-            return (answer, [*thoughts, reasoning], True) if closing else (text, thoughts, True)
-        if tags.close in before:  # of reasoning that the prompt opened
-            reasoning, _, before = before.partition(tags.close)
-            thoughts.append(reasoning)
-        reasoning, closing, answer = behind.partition(tags.close)
-        if not closing:
-            if before.strip() and not cut:
-                return before + opening + behind, thoughts, True
-            return "", [*thoughts, reasoning], False
-        thoughts.append(reasoning)
-        text = before + answer
+def end_turn(text: str) -> tuple[str, str | None]:
+    """The text up to the first chat marker or invented turn, without the header of its own turn, and the mark that
+    ended it; None where nothing did. A marker in backticks is a part of the text."""
+    header = _headers().match(text)
+    body = text[header.end() :].lstrip() if header else text
+    for found in _turn_ends().finditer(body):
+        if body[: found.start()].endswith("`"):
+            continue
+        return body[: found.start()].rstrip(), found[0].strip()
+    return body, None
 
 
-def _joined(thoughts: list[str]) -> str | None:
-    return "\n\n".join(part.strip() for part in thoughts if part.strip()) or None
+def _walk(text: str, marks: Sequence[_Mark], *, cut: bool, prompt_opened: bool) -> Split:
+    reasoning: list[str] = []
+    answer, position, number = "", 0, 0
+    last_opening = {mark.key: mark.start for mark in marks if mark.opens}
+    last_closing = {mark.key: mark.start for mark in marks if not mark.opens}
+    while number < len(marks):
+        mark = marks[number]
+        if not mark.opens:
+            if not reasoning and mark.start > last_opening.get(mark.key, -1) and _closes_alone(text, mark):
+                reasoning.append(text[: mark.start])
+                answer, position, prompt_opened = "", mark.end, True
+            number += 1
+            continue
+        closed = mark.start < last_closing.get(mark.key, -1)
+        if not (reasoning or _begins_sentence(text, mark.start)) or not (
+            closed or cut or _is_first(text, position, mark)
+        ):
+            number += 1  # a tag within the answer
+            continue
+        closing = _closing(marks, number) if closed else None
+        if closing is None:
+            return Split(None, _joined([*reasoning, text[mark.end :]]), prompt_opened)
+        reasoning.append(text[mark.end : marks[closing].start])
+        answer += text[position : mark.start]
+        position, number = marks[closing].end, closing + 1
+    answer += text[position:]
+    return Split(_unwrapped(answer) if reasoning else answer, _joined(reasoning), prompt_opened and bool(reasoning))
 
 
-def _opened(prompt_tail: str) -> _Tags | None:
-    """The tags whose opening one a prompt ends with."""
+def _closing(marks: Sequence[_Mark], number: int) -> int | None:
+    """The place of the mark that closes an opening one: nested pairs of the same name are passed over."""
+    depth, last = 0, None
+    for place in range(number + 1, len(marks)):
+        mark = marks[place]
+        if mark.key != marks[number].key:
+            continue
+        if mark.opens:
+            depth += 1
+            continue
+        last = place
+        if depth == 0:
+            return place
+        depth -= 1
+    return last
+
+
+def _closes_alone(text: str, mark: _Mark) -> bool:
+    """Whether a closing tag without an opening one ends reasoning, rather than being mentioned in a sentence."""
+    at_an_end = _begins_sentence(text, mark.start) or text[mark.end : mark.end + 1] in ("", "\n")
+    return mark.start <= _LONGEST_LONE and at_an_end
+
+
+def _is_first(text: str, position: int, mark: _Mark) -> bool:
+    """Whether nothing but white space stands between a position and a mark."""
+    word = _WORD.search(text, position)
+    return word is None or word.start() >= mark.start
+
+
+def _begins_sentence(text: str, place: int) -> bool:
+    """Whether a sentence ends right before a place, or nothing stands before it."""
+    return text[max(0, place - 9) : place].rstrip(" ")[-1:] in ("", *_SENTENCE_ENDS)
+
+
+def _split_bare(text: str) -> Split | None:
+    for pair in _data()["pairs"]:
+        if pair.get("bare") and text.startswith(pair["open"]) and pair["close"] in text:
+            reasoning, _, answer = text.removeprefix(pair["open"]).partition(pair["close"])
+            return Split(answer.lstrip(), _joined([reasoning]))
+    return None
+
+
+def _joined(parts: Iterable[str]) -> str | None:
+    return "\n\n".join(part.strip() for part in parts if part.strip()) or None
+
+
+def _unwrapped(answer: str) -> str:
+    """The answer without the tags that some models write around it."""
+    answer = answer.lstrip()
+    opening = _tags("answers").match(answer)
+    if opening is None or not _is_opening(opening):
+        return answer
+    inside = answer[opening.end() :]
+    closing = next((one for one in _tags("answers").finditer(inside) if not _is_opening(one)), None)
+    return (inside if closing is None else inside[: closing.start()]).strip()
+
+
+def _opened(prompt_tail: str) -> str | None:
+    """The key of the mark that a prompt ends with, where it opens reasoning."""
     end = prompt_tail.rstrip()
-    return next((tags for tags in _tags() if not tags.bare and end.endswith(tags.open)), None) if end else None
+    last = None
+    for mark in _marks(end):
+        last = mark
+    return last.key if last is not None and last.opens and last.end == len(end) else None
+
+
+def _marks(text: str) -> Iterator[_Mark]:
+    """The marks of reasoning in a text, in their order."""
+    found = [_Mark(one.start(), one.end(), _key(one), _is_opening(one)) for one in _tags("names").finditer(text)]
+    for number, pair in enumerate(_data()["pairs"]):
+        if pair.get("bare"):
+            continue
+        for name, opens in (("open", True), ("close", False)):
+            found += [
+                _Mark(one.start(), _end_of(text, one.end(), pair[name]), f"pair {number}", opens)
+                for one in re.finditer(re.escape(pair[name]), text)
+            ]
+    return iter(sorted(found, key=lambda mark: (mark.start, -mark.end)))
+
+
+def _end_of(text: str, end: int, mark: str) -> int:
+    """Where a mark ends: behind the bracket of a tag that has attributes."""
+    if mark.startswith("<") and ">" not in mark:
+        closed = text.find(">", end, end + 200)
+        return end if closed < 0 else closed + 1
+    return end
+
+
+def _key(found: re.Match[str]) -> str:
+    """Equal for a tag and those that close it: its bracket and its name without prefix."""
+    named = (found["before"], found["behind"])
+    return f"{found[0][0]} {next(word for word in found.groups() if word and word not in named).casefold()}"
+
+
+def _is_opening(found: re.Match[str]) -> bool:
+    slash, sides = "/" in found[0][:3], (found["before"] or "") + (found["behind"] or "")
+    return not slash and "end" not in sides.casefold()
 
 
 @cache
-def _tags() -> tuple[_Tags, ...]:
-    return tuple(_Tags(**table) for table in tomllib.loads(_TAGS.read_text(encoding="utf-8"))["tags"])
+def _tags(which: str) -> re.Pattern[str]:
+    """Tags of names in every shape. The groups without a name hold the name; in square brackets it is in capitals."""
+    words = "|".join(sorted(map(re.escape, _data()[which]), key=len, reverse=True))
+    return re.compile(
+        rf"(?i:</?(?:[\w-]{{1,20}}[:_-]|ant)?({words})(?:\s[^<>]{{0,200}})?>)"
+        rf"|\[/?({words.upper()})\]"
+        rf"|(?i:◁/?({words})▷)"
+        rf"|(?i:<[|｜]/?(?P<before>(?:begin|start|end)(?:_of)?[_▁])?({words})(?P<behind>[_:▁](?:start|begin|end))?[|｜]>)"
+    )
 
 
 @cache
-def _marks() -> tuple[str, ...]:
-    """What a text with reasoning has in it: nearly no text has any, and then nothing else is looked for."""
-    return tuple(mark for tags in _tags() for mark in (tags.close, *([] if tags.bare else [tags.open])))
+def _turn_ends() -> re.Pattern[str]:
+    turn = _data()["turn"]
+    ends, roles = ("|".join(map(re.escape, turn[name])) for name in ("ends", "roles"))
+    return re.compile(rf"<[|｜][\w▁:/ -]{{1,40}}[|｜]>|{ends}|\n[ \t]*\n(?:#{{2,4}} ?)?(?:{roles}) ?:", re.UNICODE)
+
+
+@cache
+def _headers() -> re.Pattern[str]:
+    return re.compile(r"(?:\s*(?:" + "|".join(map(re.escape, _data()["turn"]["headers"])) + "))+")
+
+
+@cache
+def _data() -> Mapping[str, Any]:
+    return tomllib.loads(_MARKS.read_text(encoding="utf-8"))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from polyculture.cache.identity import content_id
-from polyculture.generate.engines.reasoning import split_reasoning
+from polyculture.generate.engines.answer import text_in
 from polyculture.generate.refusals import is_refusal, refusal_rules_id
 from polyculture.instruments.bbq.absent_unknown import absent_unknowns
 from polyculture.instruments.bbq.asking import GENERATED
@@ -55,7 +55,7 @@ class TextReader:
 
     def read_raw(self, raw: str, choices: Sequence[str]) -> Read:
         """The reading of an answer as it came, with its reasoning; one that ends in that says nothing."""
-        return self.read(split_reasoning(raw).answer or "", choices)
+        return self.read(text_in(raw) or "", choices)
 
     def read_stored(self, answer: AnswerRow) -> Read:
         return self.read_raw(answer.raw or "", answer.choices or ())

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from polyculture.generate.engines.reasoning import split_reasoning
+from polyculture.generate.engines.answer import text_in
 
 MARKS = "*_`~#>\"'“”‘’«»「」『』《》[](){}<.,;:!?。，、：；！？$\\ \t\r\n\u200b\ufeff"
 _REASONING = re.compile(
@@ -25,7 +25,7 @@ _APOSTROPHES = str.maketrans("’‘", "''")
 
 def spoken(text: str) -> str:
     """The answer alone, in Unicode's compatible form: full-width and circled letters are letters."""
-    answer = split_reasoning(text).answer or ""
+    answer = text_in(text) or ""
     said = unicodedata.normalize("NFKC", _TEMPLATE.sub(" ", _REASONING.sub("", answer))).translate(_APOSTROPHES)
     said = _SPACES.sub(_one_space, said.replace("\u200b", "").replace("\ufeff", "")).strip()
     if fence := _FENCE.match(said):

@@ -23,7 +23,7 @@ from functools import cached_property
 from pathlib import Path
 
 from polyculture.cache.identity import content_id, file_sha256
-from polyculture.generate.engines.reasoning import split_reasoning
+from polyculture.generate.engines.answer import text_in
 from polyculture.generate.refusals import is_refusal, refusal_rules_id
 from polyculture.instruments.choices import answer_text
 from polyculture.instruments.choices.answer_text import MARKS, plain, spoken
@@ -107,7 +107,7 @@ class WordReader:
         return Read(OUT_OF_CHOICE, Ground.DENIED if found else Ground.OTHER)
 
     def read_stored(self, answer: McqAnswerRow) -> Read:
-        return self.read(split_reasoning(answer.raw or "").answer or "", answer.choices)
+        return self.read(text_in(answer.raw or "") or "", answer.choices)
 
 
 def _exactly(said: str, choices: Sequence[str]) -> int | None:

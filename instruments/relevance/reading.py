@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from polyculture.generate.engines.reasoning import split_reasoning
+from polyculture.generate.engines.answer import text_in
 from polyculture.instruments.choices.asking import Read
 from polyculture.instruments.choices.likelihoods import RULES
 from polyculture.instruments.choices.reading_step import Reader, Unread
@@ -33,7 +33,7 @@ class StoredWords:
         return answer.answer_method == GENERATED and answer.raw is not None
 
     def read_stored(self, answer: RelevanceAnswerRow) -> Read:
-        return self.words.read(split_reasoning(answer.raw or "").answer or "", answer.choices)
+        return self.words.read(text_in(answer.raw or "") or "", answer.choices)
 
 
 @dataclass(frozen=True)

@@ -146,5 +146,5 @@ class PromptAsker:
     def _answered(self, ask: Ask, completion: Completion) -> Answered:
         if completion.text is None:
             return Answered(ask, completion, Reading(None, completion.error or "no answer"))
-        cut = completion.finish_reason == "length"
+        cut = completion.ending == "cut"
         return Answered(ask, completion, self._questions.reader.read(completion.text, ask.filled, cut=cut))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from polyculture.cache.identity import content_id
-from polyculture.generate.engines.reasoning import CUT, split_reasoning
+from polyculture.generate.engines.answer import NO_ANSWER, text_in
 from polyculture.generate.refusals import is_refusal, refusal_rules_id
 from polyculture.instruments.swaps.answer_parsing import spoken
 from polyculture.instruments.swaps.prompts import Prompts
@@ -47,5 +47,5 @@ class Reader:
 
     def read_raw(self, raw: str, filled: Filled, *, cut: bool = False) -> Reading:
         """The score of a raw answer that includes its reasoning."""
-        answer = split_reasoning(raw).answer
-        return Reading(None, CUT) if answer is None else self.read(answer, filled, cut=cut)
+        answer = text_in(raw)
+        return Reading(None, NO_ANSWER) if answer is None else self.read(answer, filled, cut=cut)

@@ -18,8 +18,8 @@ from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import Job, RunFolder
 from polyculture.cache.shards import JobShards
 from polyculture.cache.worker import Done, Kept, Span, Work
+from polyculture.generate.engines.answer import NO_ANSWER
 from polyculture.generate.engines.models import Models
-from polyculture.generate.engines.reasoning import CUT
 from polyculture.instruments.datasets.model import CulturalEntity, MaskedContext, SourceLocation
 from polyculture.instruments.swaps.reading import AT_LIMIT, Reader
 from polyculture.instruments.swaps.rows import SWAP_ANSWERS, SWAP_READINGS, SwapAnswer, SwapReading
@@ -113,7 +113,9 @@ def _unread(run: RunFolder, job: Job, reads: Reads) -> frozenset[str]:
     if not by_others:
         return frozenset()
     texts = shards.read(SWAP_ANSWERS.name, ["answer_id", "raw", "error"]).to_pylist()
-    there = {row["answer_id"] for row in texts if row["raw"] is not None and not (row["error"] or "").startswith(CUT)}
+    there = {
+        row["answer_id"] for row in texts if row["raw"] is not None and not (row["error"] or "").startswith(NO_ANSWER)
+    }
     known = _readings(run, job, reads.reader_id)["answer_id"].to_pylist()
     return frozenset(there & by_others - {*known})
 
@@ -131,7 +133,7 @@ def _answers(run: RunFolder, job: Job, chosen: frozenset[str]) -> Iterator[SwapA
 
 def _is_cut(answer: SwapAnswer) -> bool:
     """Whether there is nothing but reasoning in an answer; what opened it may stand in the prompt alone."""
-    return (answer.error or "").startswith(CUT)
+    return (answer.error or "").startswith(NO_ANSWER)
 
 
 def _filled(answer: SwapAnswer) -> Filled:

@@ -49,7 +49,7 @@ read AS (
     SELECT
         r.response_id, r.model, r.language, r.topic, r.condition, r.country, p.wording, r.prompt_id, r.sample,
         CASE
-            WHEN is_refusal(r.finish_reason, r.refused) THEN 'refused'
+            WHEN is_refusal(r.ending, r.refused) THEN 'refused'
             WHEN r.status <> 'ok' THEN 'failed'
             WHEN r.script_share IS NULL AND regexp_full_match(r.text, '[\s\p{Z}]*') THEN 'empty'
             WHEN e.status = 'failed' THEN 'extraction failed'

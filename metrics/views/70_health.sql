@@ -6,9 +6,9 @@ WITH counts AS (
         p.cell,
         count(*) FILTER (r.status = 'ok') AS answered,
         count(*) FILTER (r.status <> 'ok') AS failed,
-        count(*) FILTER (is_refusal(r.finish_reason, r.refused)) AS refused,
+        count(*) FILTER (is_refusal(r.ending, r.refused)) AS refused,
         0 AS empty,
-        count(*) FILTER (r.status = 'ok' AND r.finish_reason = 'length') AS cut,
+        count(*) FILTER (r.status = 'ok' AND r.ending = 'cut') AS cut,
         count(*) FILTER (r.status = 'ok' AND is_wrong_language(r.detected_language, r.language)) AS wrong_language,
         count(*) FILTER (
             r.status = 'ok' AND r.detected_language <> r.language

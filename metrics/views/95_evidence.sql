@@ -42,8 +42,7 @@ LEFT JOIN countries_of AS o ON s.qid = o.qid;
 --   end: where it ends, in characters
 --   detected_language: the language that the response is in: a code of ours, another ISO 639-1 code, NULL when
 --     undecided
---   finish_reason: why the text ended: 'stop', 'length' (the token limit), 'content_filter', 'refusal', or what the
---     server says
+--   finish_reason: the server's own word for how the text ended
 CREATE VIEW mention_trail AS
 SELECT
     m.model, m.language, m.topic, m.condition, m.country, p.wording, m.qid, m.status, m.surface, m.kind,

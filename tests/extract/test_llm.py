@@ -46,7 +46,7 @@ def test_a_good_answer() -> None:
 
 
 def cut(text: str, attempt: int) -> Completion:
-    return Completion("r0", attempt, GOOD[:-30], "length", prompt_tokens=100, completion_tokens=1024)
+    return Completion("r0", attempt, GOOD[:20], "cut", "length", prompt_tokens=100, completion_tokens=1024)
 
 
 def endless(text: str, attempt: int) -> str:
@@ -59,10 +59,9 @@ def endless(text: str, attempt: int) -> str:
         (lambda _text, _attempt: "Here are the entities: ramen, pork", "no JSON"),
         (lambda _text, _attempt: "", "no JSON"),
         (lambda _text, _attempt: '["ramen"]', "no list of mentions"),
-        (lambda _text, _attempt: '{"mentions": ["ramen"]}', "without text and kind"),
-        (lambda _text, _attempt: answer(("ramen", "noodle thing")), "unknown kind 'noodle thing'"),
-        (lambda _text, attempt: Completion("r0", attempt, GOOD, "content_filter"), "cut \\(content_filter\\)"),
-        (cut, "cut \\(length\\)"),
+        (lambda _text, _attempt: '{"mentions": ["ramen"]}', "no list of mentions"),
+        (lambda _text, _attempt: answer(("ramen", "noodle thing")), "noodle thing"),
+        (cut, "was cut"),
         (endless, "is endless"),
     ],
 )
@@ -77,6 +76,57 @@ def test_an_answer_that_is_none_fails_after_all_attempts(script: Script, error: 
     with pytest.raises(AssertionError, match=error):
         raise AssertionError(one.error)
     assert "\n" not in one.error
+
+
+KEPT = {
+    "prose around it": f"Sure! {GOOD} That is all.",
+    "a mark before it": f"\ufeff{GOOD}",
+    "a fence": f"Here:\n```json\n{GOOD}\n```\nDone.",
+    "a trailing comma": GOOD.replace("}]", "},]"),
+    "a kind in capitals": GOOD.replace('"dish"', '"Dish"'),
+    "a kind in the plural": GOOD.replace('"ingredient"', '"Ingredients"'),
+    "one unknown kind": answer(("fork", "utensil"), ("Aiko", "person"), ("ramen", "dish"), ("Kyoto", "place"),
+                               ("pork", "ingredient")),
+    "a list at the top": json.dumps(json.loads(GOOD)["mentions"]),
+    "texts with their kinds": '{"Aiko": "person", "ramen": "dish", "Kyoto": "place", "pork": "ingredient"}',
+    "kinds with their texts": '{"person": ["Aiko"], "dish": ["ramen"], "place": ["Kyoto"], "ingredient": ["pork"]}',
+    "single quotes": str(json.loads(GOOD)),
+    "a line for each": "\n".join(json.dumps(one) for one in json.loads(GOOD)["mentions"]),
+    "other names": GOOD.replace('"text"', '"entity"').replace('"kind"', '"entity_type"'),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_is_good_in_an_answer_is_kept(name: str) -> None:
+    engine = ScriptedEngine(lambda _text, _attempt: KEPT[name])
+    (one,) = LlmExtractor(engine, "stub:model", FOOD).extract([ResponseText("r", "en", TEXT)])
+    assert (one.status, one.attempts) == ("ok", 1)
+    assert {mention.surface for mention in one.mentions} == {"Aiko", "ramen", "Kyoto", "pork"}
+    assert ("utensil" in (one.note or "")) == (name == "one unknown kind")
+
+
+@pytest.mark.parametrize("ending", ["stop", "eos_token", "end_turn", "length", None, "a new word"])
+def test_whole_answer_is_read_whatever_its_ending_is_called(ending: str | None) -> None:
+    completion = Completion("r0", 0, GOOD, finish_reason=ending)
+    (one,) = LlmExtractor(ScriptedEngine(lambda *_: completion), "stub:model", FOOD).extract(
+        [ResponseText("r0", "en", TEXT)]
+    )
+    assert (one.status, one.attempts, len(one.mentions)) == ("ok", 1, 5)
+
+
+def test_cut_answer_keeps_its_whole_mentions() -> None:
+    completion = Completion("r0", 0, GOOD[:-30], finish_reason="length")
+    (one,) = LlmExtractor(ScriptedEngine(lambda *_: completion), "stub:model", FOOD).extract(
+        [ResponseText("r0", "en", TEXT)]
+    )
+    assert {mention.surface for mention in one.mentions} == {"Aiko", "ramen", "Kyoto"}
+    assert "cut" in (one.note or "")
+
+
+@pytest.mark.parametrize("raw", ["[" * 50_000, "{" * 50_000, '{"a":' * 20_000, "[{" * 20_000])
+def test_hostile_brackets_end(raw: str) -> None:
+    with pytest.raises(UnusableAnswerError):
+        read_answer(raw, FOOD.kinds, "whole")
 
 
 def test_an_unusable_answer_is_retried_with_another_seed_and_counted() -> None:
@@ -145,18 +195,12 @@ def test_responses_are_taken_as_they_are_needed() -> None:
     assert len(taken) < 20
 
 
-def test_a_fenced_answer_is_read() -> None:
-    assert read_answer(f"```json\n{GOOD}\n```", FOOD.kinds, "stop")[0] == ("Aiko", "person")
-    with pytest.raises(UnusableAnswerError, match="no JSON"):
-        read_answer(f"Sure! {GOOD}", FOOD.kinds, "stop")
-
-
 def test_the_prompt_is_made_of_the_topics_kinds() -> None:
     for topic in CATALOG.topics.values():
         head = prompt_head(topic)
         assert all(f"- {name}: {kind.description}" in head[0].content for name, kind in topic.kinds.items())
         for question, shown in zip(head[1::2], head[2::2], strict=True):
-            pairs = read_answer(shown.content, topic.kinds, "stop")
+            pairs = read_answer(shown.content, topic.kinds, "whole").pairs
             places = [question.content.index(surface) for surface, _ in pairs]
             assert places == sorted(places)
 

@@ -17,7 +17,7 @@ from polyculture.cache.schema import WANTED_RESPONSES
 from polyculture.cache.store import fill_store
 from polyculture.extract import answer as answer_module
 from polyculture.extract import reading
-from polyculture.extract.answer import read_answer
+from polyculture.extract.answer import ReadAnswer, read_answer
 from polyculture.extract.llm import LlmExtractor, llm_extractor_id
 from polyculture.extract.reading_step import ReadingStep
 from polyculture.extract.step import ExtractionStep, ExtractorChoice
@@ -62,8 +62,9 @@ def rows(run: RunFolder, query: str) -> list[tuple[Any, ...]]:
 def mend(patch: pytest.MonkeyPatch) -> None:
     """A reader for whom a meal is a dish, and soup is nothing."""
 
-    def mended(text: str, *rest: Any) -> list[tuple[str, str]]:
-        return [pair for pair in read_answer(text.replace("meal", "dish"), *rest) if pair[0] != "soup"]
+    def mended(text: str, *rest: Any) -> ReadAnswer:
+        pairs = read_answer(text.replace("meal", "dish"), *rest).pairs
+        return ReadAnswer(tuple(pair for pair in pairs if pair[0] != "soup"))
 
     patch.setattr(reading, "read_answer", mended)
     patch.setattr(reading, "VERSION", reading.VERSION + 1)
@@ -125,15 +126,13 @@ def test_what_is_still_to_be_asked_is_asked_and_what_can_be_read_is_not(tmp_path
 
 def test_an_answer_that_was_cut_stays_so(tmp_path: Path) -> None:
     run = write_run(tmp_path, map(response, range(1)))
-    cut = Completion("r00000", 0, answer(("ramen", "dish")), finish_reason="length")
+    cut = Completion("r00000", 0, answer(("ramen", "dish"))[:20], finish_reason="length")
     engine = ScriptedEngine(lambda _text, _attempt: cut)
     assert extract(run, engine)[1] == Outcome(0, 1)
     with pytest.MonkeyPatch.context() as patch:
         mend(patch)
         assert extract(run, engine) == (Outcome(0, 1), Outcome(0, 1))
-        assert rows(run, "SELECT error, finish_reason FROM extractions") == [
-            (f"{answer_module.CUT_SHORT} (length)", "length")
-        ]
+        assert rows(run, "SELECT error, finish_reason FROM extractions") == [(answer_module.CUT_SHORT, "length")]
 
 
 def test_rules_of_reading_are_in_the_readers_id_and_not_in_the_extractors(

@@ -267,30 +267,30 @@ FINAL = [
     pytest.param(failure(400, "no such parameter"), None, id="400 with a reason"),
     pytest.param(failure(422, "no such parameter"), None, id="422"),
     pytest.param(failure(413, "the prompt is too long"), None, id="context length"),
-    pytest.param(failure(403, "no", code="content_policy_violation"), "content_filter", id="content policy"),
+    pytest.param(failure(403, "no", code="content_policy_violation"), "withheld", id="content policy"),
 ]
 
 
-@pytest.mark.parametrize(("reply", "finish_reason"), FINAL)
-def test_only_a_request_s_own_faults_are_final(reply: Reply, finish_reason: str | None) -> None:
+@pytest.mark.parametrize(("reply", "ending"), FINAL)
+def test_only_a_request_s_own_faults_are_final(reply: Reply, ending: str | None) -> None:
     with always(reply) as server:
         [found] = ask(server)
         assert len(server.asked) == 1
-    assert (found.retryable, found.finish_reason) == (False, finish_reason)
+    assert (found.retryable, found.ending) == (False, ending)
 
 
 def test_an_answer_without_text_is_a_failure_with_its_reason() -> None:
     body = b'{"model": "m", "choices": [{"finish_reason": "%s", "message": {"content": null, "refusal": %s}}]}'
     cases = (
-        (b"length", b"null", "length", "no text: finish reason length"),
-        (b"content_filter", b"null", "content_filter", "no text: finish reason content_filter"),
-        (b"stop", b'"I cannot"', "refusal", "refused: I cannot"),
+        (b"length", b"null", "cut", "no text: finish reason length"),
+        (b"content_filter", b"null", "withheld", "refused: content_filter"),
+        (b"stop", b'"I cannot"', "withheld", "refused: I cannot"),
     )
-    for finish, refusal, reason, told in cases:
+    for finish, refusal, ending, told in cases:
         with always(Reply(body=body % (finish, refusal))) as server:
             found = ask(server)
         assert (found[0].text, found[0].retryable) == (None, False)
-        assert (found[0].finish_reason, found[0].error) == (reason, told)
+        assert (found[0].ending, found[0].error) == (ending, told)
 
 
 def test_a_prompt_that_the_providers_filter_stops_is_told_from_a_fault() -> None:
@@ -299,8 +299,8 @@ def test_a_prompt_that_the_providers_filter_stops_is_told_from_a_fault() -> None
         filtered = ask(server)[0]
     with always(failure(400, "too long")) as server:
         fault = ask(server)[0]
-    assert (filtered.text, filtered.finish_reason, filtered.retryable) == (None, "content_filter", False)
-    assert (fault.text, fault.finish_reason) == (None, None)
+    assert (filtered.text, filtered.ending, filtered.retryable) == (None, "withheld", False)
+    assert (fault.text, fault.ending) == (None, None)
 
 
 def test_no_more_requests_are_taken_than_are_in_flight_and_wait() -> None:

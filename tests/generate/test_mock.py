@@ -93,7 +93,7 @@ def test_reasoning_is_told_apart_from_the_answer_and_cut_with_it() -> None:
     assert (told.text, told.reasoning) == ("Which dish? 0", "They may mean dinner.")
     cut = answers(request(seeds=1), reasoning="They may mean dinner.", fail_share=1.0, fail_as="length")[0]
     assert (cut.text, cut.retryable) == (None, False)
-    assert cut.error == "the reasoning was cut before the answer: finish reason length"
+    assert cut.error == "no answer behind the reasoning: finish reason length"
 
 
 def test_a_schema_is_answered_by_its_smallest_value() -> None:

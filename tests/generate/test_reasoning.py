@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from polyculture.extract.llm import LlmExtractor
 from polyculture.generate.engines import Completion, Decoding, Message, ModelSpec, Request, open_engine
 from polyculture.generate.engines.mock.engine import MockEngine
 from polyculture.generate.engines.models import OneModel
-from polyculture.generate.engines.reasoning import Split, split_reasoning
+from polyculture.generate.engines.reasoning import Split, end_turn, split_reasoning
 from polyculture.generate.prompts import build_prompts
 from polyculture.generate.sampling import SamplingSettings
 from polyculture.generate.step import SamplingStep
@@ -39,12 +40,40 @@ SPLITS = [
     ("The tag <think> opens reasoning.", "The tag <think> opens reasoning.", None),
     ("<think>Never closed", None, "Never closed"),
     ("", "", None),
+    ("<Thought>Hm</Thought>\n<Output>Pizza</Output>", "Pizza", "Hm"),
+    ("<thinking>a</thinking><reflection>b</reflection><output>Pizza</output>", "Pizza", "a\n\nb"),
+    ("◁think▷Hm◁/think▷Pizza", "Pizza", "Hm"),
+    ("<|begin_of_thought|>Hm<|end_of_thought|>\n<|begin_of_solution|>Pizza<|end_of_solution|>", "Pizza", "Hm"),
+    ("<|START_THINKING|>Hm<|END_THINKING|><|START_RESPONSE|>Pizza<|END_RESPONSE|>", "Pizza", "Hm"),
+    ("<|think:start|>Hm<|think:end|>Pizza", "Pizza", "Hm"),
+    ("<|channel>thought\nHm<channel|>Pizza", "Pizza", "Hm"),
+    ("<|inner_prefix|>Hm<|inner_suffix|>Pizza", "Pizza", "Hm"),
+    ("<longcat_think>Hm</longcat_think>Pizza", "Pizza", "Hm"),
+    ("<antThinking>Hm</antThinking>Pizza", "Pizza", "Hm"),
+    ('<details type="reasoning" done="true">\nHm\n</details>\nPizza', "Pizza", "Hm"),
+    ("Here is my thought process: hm Here is my response: Pizza", "Pizza", "hm"),
+    ("<think>a <think>b</think> c</think>Pizza", "Pizza", "a <think>b</think> c"),
+    ("考えます。</think>ピザ", "ピザ", "考えます。"),
+    ("The tags <think> and </think> mark reasoning.", "The tags <think> and </think> mark reasoning.", None),
+    ("Write `<think>` first, `</think>` last.", "Write `<think>` first, `</think>` last.", None),
+    ("The tag </think> closes it.", "The tag </think> closes it.", None),
+    ("[thought] is a word [/thought]", "[thought] is a word [/thought]", None),
+    ("<answer>Pizza</answer>", "<answer>Pizza</answer>", None),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["a. <think>" * 20_000, "a </think>" * 20_000, "<" * 50_000])
+def test_hostile_tags_take_linear_time(text: str) -> None:
+    began = time.process_time()
+    split_reasoning(text)
+    end_turn(text)
+    assert time.process_time() - began < 5
 
 
 @pytest.mark.parametrize(("text", "answer", "reasoning"), SPLITS)
 def test_tags_part_reasoning_from_the_answer(text: str, answer: str | None, reasoning: str | None) -> None:
-    assert split_reasoning(text) == Split(answer, reasoning)
+    found = split_reasoning(text)
+    assert (found.answer, found.reasoning) == (answer, reasoning)
 
 
 def test_a_tag_in_the_middle_of_a_cut_text_has_no_answer_behind_it() -> None:
@@ -53,9 +82,9 @@ def test_a_tag_in_the_middle_of_a_cut_text_has_no_answer_behind_it() -> None:
 
 def test_the_prompt_may_open_the_reasoning() -> None:
     tail = "<|im_start|>assistant\n<think>\n"
-    assert split_reasoning("They ask.</think>Pizza.", prompt_tail=tail) == Split("Pizza.", "They ask.")
-    assert split_reasoning("They ask", prompt_tail=tail, cut=True) == Split(None, "They ask")
-    assert split_reasoning("<think>Again.</think>Pizza.", prompt_tail=tail) == Split("Pizza.", "Again.")
+    assert split_reasoning("They ask.</think>Pizza.", prompt_tail=tail) == Split("Pizza.", "They ask.", True)
+    assert split_reasoning("They ask", prompt_tail=tail, cut=True) == Split(None, "They ask", True)
+    assert split_reasoning("<think>Again.</think>Pizza.", prompt_tail=tail) == Split("Pizza.", "Again.", True)
     assert split_reasoning("Pizza.", prompt_tail="<think>\n\n</think>\n\n") == Split("Pizza.")
 
 
@@ -99,7 +128,7 @@ def test_reasoning_in_the_text_of_a_server() -> None:
 def test_reasoning_that_is_cut_has_no_answer(message: dict[str, Any]) -> None:
     found = served(message, "length")
     assert (found.text, found.reasoning, found.retryable) == (None, "They ask", False)
-    assert found.error == "the reasoning was cut before the answer: finish reason length"
+    assert found.error == "no answer behind the reasoning: finish reason length"
     assert found.completion_tokens == 40
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from polyculture.cache.errors import EngineError
 from polyculture.generate.engines import SCORING, ModelSpec, Scored, ScoreRequest, open_engine
-from polyculture.generate.engines.openai.answer import UselessAnswerError
+from polyculture.generate.engines.openai.attempt import UselessAnswerError
 from polyculture.generate.engines.openai.options import OpenAIOptions
 from polyculture.generate.engines.openai.prompt_logprobs import PromptLogprobsApi
 from polyculture.generate.engines.openai.scoring import OpenAIScorer

@@ -12,7 +12,7 @@ import pytest
 from polyculture.cache.errors import IncompleteError
 from polyculture.cli.instrument_command import _ask
 from polyculture.cli.options import Format
-from polyculture.generate.engines.reasoning import CUT
+from polyculture.generate.engines.answer import NO_ANSWER
 from polyculture.instruments.swaps import reading
 from polyculture.instruments.swaps.asking import TASKS, Questions
 from polyculture.instruments.swaps.prompts import Prompts, read_prompts
@@ -130,4 +130,4 @@ def test_a_refusal_is_no_answer_whatever_words_are_in_it() -> None:
     assert (read.status, read.error, read.refused) == ("failed", "refused", True)
     read = read_stored(reader, replace(answer, raw='{"answer": "sushi"}'))
     assert (read.judged, read.refused) == (Judged("sushi", 1, strict=1, echoed=0), False)
-    assert read_stored(reader, replace(answer, raw="<think>so")).error == CUT
+    assert read_stored(reader, replace(answer, raw="<think>so")).error == NO_ANSWER

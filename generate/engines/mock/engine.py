@@ -18,13 +18,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
 from polyculture.cache.errors import EngineError
+from polyculture.generate.engines.answer import completed, read_text
 from polyculture.generate.engines.base import (
-    CONTENT_FILTER,
-    REFUSAL,
     Completion,
     ModelSpec,
     Represented,
@@ -32,11 +32,11 @@ from polyculture.generate.engines.base import (
     Scored,
     ScoreRequest,
 )
+from polyculture.generate.engines.metering import Usage
 from polyculture.generate.engines.mock.answers import VERSION, Answers, Script
 from polyculture.generate.engines.mock.byte_model import ByteModel, mean_vector, share
 from polyculture.generate.engines.mock.options import Failure, MockOptions
 from polyculture.generate.engines.options import read_options
-from polyculture.generate.engines.reasoning import completed
 
 LAYERS = 4  # above what the first one reads
 _CUT = 20  # characters of an answer that is cut
@@ -109,15 +109,13 @@ class MockEngine:
         if failed and self.options.fail_as != "length":
             return _failed(request.request_id, seed, self.options.fail_as)
         text = said if self.options.reasoning is None else f"<think>{self.options.reasoning}</think>\n\n{said}"
-        return completed(
-            request.request_id,
-            seed,
+        answer = read_text(
             text[:_CUT] if failed else text,
             "length" if failed else "stop",
-            prompt_tokens=len(prompt.split()),
-            completion_tokens=len(text.split()),
-            model_version=VERSION,
+            usage=Usage(len(prompt.split()), len(text.split())),
+            version=VERSION,
         )
+        return completed(request.request_id, seed, answer)
 
     def _scored(self, request: ScoreRequest, index: int, continuation: str) -> Scored:
         if not continuation.strip():
@@ -138,8 +136,7 @@ class MockEngine:
 
 def _failed(request_id: str, seed: int, how: Failure) -> Completion:
     """A failure as engines give it, whatever server or model stands behind them."""
-    reason = {"refusal": REFUSAL, "content_filter": CONTENT_FILTER}.get(how)
-    error = "fails, as it is told" if reason is None else f"refused: {how}, as it is told"
-    return Completion(
-        request_id, seed, None, finish_reason=reason, error=error, retryable=how == "transient", model_version=VERSION
-    )
+    withheld = how in ("refusal", "content_filter")
+    error = f"refused: {how}, as it is told" if withheld else "fails, as it is told"
+    found = Completion(request_id, seed, None, error=error, retryable=how == "transient", model_version=VERSION)
+    return replace(found, ending="withheld", finish_reason=how) if withheld else found

@@ -31,6 +31,15 @@ class LaterError(RequestError):
         super().__init__(reason, retryable=again)
 
 
+class UselessAnswerError(LaterError):
+    """An answer that came and has no chat completion in it. `bill` is what it cost all the same; where it did, it is
+    not bought again at once."""
+
+    def __init__(self, reason: str, bill: Bill) -> None:
+        super().__init__(reason, again=not bill.completion_tokens)
+        self.bill = bill
+
+
 class _Billed(Protocol):
     @property
     def bill(self) -> Bill: ...
@@ -101,7 +110,7 @@ def _usage_in(content: bytes) -> Bill:
         body = parse(content)
     except ValueError:
         return Bill()
-    return read_usage(body.get("usage") if isinstance(body, dict) else None, ResponseSanitizer())[0]
+    return read_usage(body.get("usage") if isinstance(body, dict) else None, ResponseSanitizer()).bill
 
 
 def _status_of(fault: BaseException) -> int | None:

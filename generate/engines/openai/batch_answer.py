@@ -12,10 +12,10 @@ from pydantic import BaseModel
 from polyculture.cache.faults import CONTENT_POLICY, kind_of
 from polyculture.cache.model_facts import BATCH
 from polyculture.cache.sanitize import parse
-from polyculture.generate.engines.base import CONTENT_FILTER, Completion
-from polyculture.generate.engines.openai.answer import UselessAnswerError, read_answer
+from polyculture.generate.engines.answer import completed
+from polyculture.generate.engines.base import Completion
 from polyculture.generate.engines.openai.chat import ChatApi, ChatCall
-from polyculture.generate.engines.openai.faults import codes_of
+from polyculture.generate.engines.openai.faults import RequestError, codes_of
 
 
 class _Response(BaseModel):
@@ -59,12 +59,12 @@ def completion(line: AnswerLine, ask: ChatCall, chat: ChatApi) -> Completion:
         words = chat.server.in_short(f"HTTP {response.status_code}: {_words(response.body)}")
         kind = kind_of(response.status_code, codes_of(response.body), words)
         fault = failed(ask, words, retryable=not kind.final)
-        return replace(fault, finish_reason=CONTENT_FILTER) if kind.name == CONTENT_POLICY else fault
+        return replace(fault, ending="withheld") if kind.name == CONTENT_POLICY else fault
     try:
-        answer = read_answer(response.body)
-    except UselessAnswerError as fault:
+        answer = chat.read(response.body)
+    except RequestError as fault:
         return replace(chat.failure(ask, fault), purchase=BATCH)
-    return replace(chat.completion(ask.request_id, ask.seed, answer), purchase=BATCH)
+    return completed(ask.request_id, ask.seed, answer, purchase=BATCH)
 
 
 def failed(ask: ChatCall, reason: str, *, retryable: bool = True) -> Completion:

@@ -14,13 +14,13 @@ from urllib.parse import urlsplit
 
 from polyculture.cache.errors import EngineError
 from polyculture.cache.sanitize import hide_keys, learn, mended, parse, user_of, without_password
-from polyculture.generate.engines.base import REFUSAL, Completion, ModelSpec, Request
+from polyculture.generate.engines.answer import Answer, NoAnswerError, read_answer
+from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.metering import Bill, Meter
-from polyculture.generate.engines.openai.answer import ChatAnswer, UselessAnswerError, read_answer
+from polyculture.generate.engines.openai.attempt import UselessAnswerError
 from polyculture.generate.engines.openai.faults import RequestError, Server, looks_like_html
 from polyculture.generate.engines.openai.options import OpenAIOptions
 from polyculture.generate.engines.options import read_options
-from polyculture.generate.engines.reasoning import completed
 
 PATH = "/chat/completions"
 More = Callable[[Request], Mapping[str, Any]]
@@ -88,42 +88,32 @@ class ChatApi:
         sent = {name: value for name, value in body.items() if name not in self.options.omit}
         return {**sent, **(self._more(request) if self._more else {}), **self.options.extra_body}
 
-    def read(self, content: bytes) -> ChatAnswer:
-        """A parsed answer. Raises `RequestError`, of any invalid body but a web page a `UselessAnswerError`."""
+    def parse(self, content: bytes) -> Answer:
+        """The answer in a body. Raises `RequestError`, of any invalid body but a web page a `UselessAnswerError`."""
         try:
             body = parse(content)
         except ValueError as error:
             if looks_like_html(content):
                 raise self.server.not_an_api() from error
-            raise self._useless(content, Bill()) from error
-        try:
-            return read_answer(body)
-        except UselessAnswerError as fault:
-            raise self._useless(content, fault.bill) from fault
+            raise self._useless(content.decode("utf-8", "replace"), Bill()) from error
+        return self.read(body)
 
-    def completion(self, request_id: str, seed: int, answer: ChatAnswer) -> Completion:
-        """An answer as a completion: its text, or the error."""
-        text, refusal, reasoning, finish_reason = map(
-            self._clean, (answer.text, answer.refusal, answer.reasoning, answer.finish_reason)
+    def read(self, body: object) -> Answer:
+        """The same of a parsed body. What the server wrote is without the key: some servers echo the request."""
+        try:
+            answer = read_answer(body)
+        except NoAnswerError as fault:
+            words = f"HTTP {fault.status}: {fault}" if fault.status else str(fault) or str(body)
+            raise self._useless(words, fault.bill, named=fault.status is not None) from fault
+        return replace(
+            answer,
+            text=self._clean(answer.text),
+            reasoning=self._clean(answer.reasoning),
+            ending_raw=self._clean(answer.ending_raw),
+            version=self._clean(answer.version),
+            raw=self._clean(answer.raw),
+            error=self.server.in_short(answer.error) if answer.error else None,
         )
-        completion = completed(
-            request_id,
-            seed,
-            text or "",
-            finish_reason,
-            reasoning=reasoning,
-            reasoning_tokens=answer.reasoning_tokens,
-            prompt_tokens=answer.bill.prompt_tokens,
-            completion_tokens=answer.bill.completion_tokens,
-            model_version=self._clean(answer.model_version),
-            note=answer.note,
-        )
-        if refusal and not text:
-            reason = self.server.in_short(f"refused: {refusal}")
-            return replace(completion, text=None, finish_reason=REFUSAL, error=reason)
-        if text is None and completion.error is None:
-            return replace(completion, text=None, error=f"no text: finish reason {finish_reason}")
-        return completion
 
     def failure(self, ask: ChatCall, fault: RequestError) -> Completion:
         """The completion of a request that has no answer, with what the last attempt cost."""
@@ -132,16 +122,17 @@ class ChatApi:
             ask.request_id,
             ask.seed,
             None,
-            finish_reason=fault.finish_reason,
+            ending=fault.ending,
             prompt_tokens=bill.prompt_tokens,
             completion_tokens=bill.completion_tokens,
             error=str(fault),
             retryable=fault.retryable or getattr(fault, "later", False),
         )
 
-    def _useless(self, content: bytes, bill: Bill) -> UselessAnswerError:
-        words = self.server.in_short(mended(content[:_QUOTED].decode("utf-8", "replace")))
-        return UselessAnswerError(f"the answer is not a complete chat completion: {words}", bill)
+    def _useless(self, words: str, bill: Bill, *, named: bool = False) -> UselessAnswerError:
+        """`named`: the words begin with the status of an error, which says what kind of fault it is."""
+        short = self.server.in_short(mended(words[:_QUOTED]))
+        return UselessAnswerError(short if named else f"the answer is not a complete chat completion: {short}", bill)
 
     def _clean(self, text: str | None) -> str | None:
         """A server's message without the key: some servers echo the request."""

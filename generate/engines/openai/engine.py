@@ -18,12 +18,14 @@ from httpx2 import Response  # openai's own HTTP client
 from tenacity import AsyncRetrying
 
 from polyculture.cache.errors import SystematicFaultError
+from polyculture.generate.engines.answer import completed
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.openai.async_runner import Background
 from polyculture.generate.engines.openai.attempt import Attempt, NotAdmittedError, too_late
 from polyculture.generate.engines.openai.chat import PATH, ChatApi, ChatCall, More
 from polyculture.generate.engines.openai.faults import RequestError
 from polyculture.generate.engines.openai.limiter import Limiter
+from polyculture.generate.engines.openai.reasoning_template import ReasoningTemplate
 from polyculture.generate.engines.openai.retries import Service, retry_policy
 from polyculture.generate.engines.openai.transport import open_client
 
@@ -43,6 +45,7 @@ class OpenAIEngine:
     ) -> None:
         self._api = ChatApi(spec, key, more)
         self.spec, self.options = spec, self._api.options
+        self.template = ReasoningTemplate()
         self._service = Service(self.options.outage_minutes)
         self._retrying = AsyncRetrying(**retry_policy(self.options.max_retries, self._service, self._down), sleep=sleep)
 
@@ -64,7 +67,8 @@ class OpenAIEngine:
         the server has answered no request for `outage_minutes`.
         """
         asks = (ask for request in requests for ask in self._api.asks(request))
-        return self._background.map_unordered(self._answer, asks, self.options.concurrency)
+        answers = self._background.map_unordered(self._answer, asks, self.options.concurrency)
+        return self.template.settled(answers, self.options.concurrency)
 
     async def _connect(self) -> None:
         self._limiter = Limiter(self.options.concurrency)
@@ -96,8 +100,8 @@ class OpenAIEngine:
 
     async def _call(self, ask: ChatCall) -> Completion:
         async with Attempt(ask.meter, self._limiter) as attempt:
-            answer = attempt.billed(self._api.read(await self._send(PATH, ask.whole)))
-        return self._api.completion(ask.request_id, ask.seed, answer)
+            answer = attempt.billed(self._api.parse(await self._send(PATH, ask.whole)))
+        return completed(ask.request_id, ask.seed, answer)
 
     async def _send(self, path: str, body: Mapping[str, Any]) -> bytes:
         """The server's answer to one call."""

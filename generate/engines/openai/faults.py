@@ -12,7 +12,7 @@ from polyculture.cache.errors import SystematicFaultError
 from polyculture.cache.faults import CONTENT_POLICY, FaultKind, kind_of
 from polyculture.cache.http_answers import retry_after
 from polyculture.cache.sanitize import conceal, mended, without_password
-from polyculture.generate.engines.base import CONTENT_FILTER
+from polyculture.generate.engines.base import Ending
 from polyculture.generate.engines.metering import Bill
 
 _MAX_REASON = 300  # characters of a server's message that are kept
@@ -41,9 +41,9 @@ class RequestError(Exception):
         self.unreachable = unreachable  # there is no server
 
     @property
-    def finish_reason(self) -> str | None:
-        """The finish reason of an answer that the provider's filter withheld."""
-        return CONTENT_FILTER if self.kind.name == CONTENT_POLICY else None
+    def ending(self) -> Ending | None:
+        """How the answer ended: withheld, where a content policy refused the request."""
+        return "withheld" if self.kind.name == CONTENT_POLICY else None
 
 
 class WebPageError(RequestError):

@@ -16,9 +16,10 @@ from typing import Any
 from polyculture.cache.errors import EngineError
 from polyculture.cache.model_facts import DIRECT
 from polyculture.cache.sanitize import ResponseSanitizer, hide_keys, parse
+from polyculture.generate.engines.answer import LONGEST_NAME
 from polyculture.generate.engines.base import ModelSpec, Scored, ScoreRequest, TokenScore
 from polyculture.generate.engines.metering import Bill, read_usage
-from polyculture.generate.engines.openai.answer import LONGEST_NAME, UselessAnswerError
+from polyculture.generate.engines.openai.attempt import UselessAnswerError
 from polyculture.generate.engines.openai.options import OpenAIOptions
 from polyculture.generate.engines.token_boundary import TokenisedPair, split_pairs
 
@@ -82,7 +83,7 @@ class PromptLogprobsApi:
             raise UselessAnswerError("the answer is no whole completion", Bill()) from fault
         sanitizer = ResponseSanitizer()
         answer = body if isinstance(body, dict) else {}
-        bill, _ = read_usage(answer.get("usage"), sanitizer)
+        bill = read_usage(answer.get("usage"), sanitizer).bill
         logprobs = _token_logprobs(answer)
         if logprobs is None:
             raise UselessAnswerError("the answer is no whole completion", bill)

@@ -9,8 +9,7 @@ from typing import Any, Self
 from polyculture.cache.model_facts import DIRECT
 from polyculture.generate.engines.base import Scored, ScoreRequest
 from polyculture.generate.engines.metering import Bill, Meter
-from polyculture.generate.engines.openai.answer import UselessAnswerError
-from polyculture.generate.engines.openai.attempt import Attempt, NotAdmittedError
+from polyculture.generate.engines.openai.attempt import Attempt, NotAdmittedError, UselessAnswerError
 from polyculture.generate.engines.openai.engine import OpenAIEngine
 from polyculture.generate.engines.openai.faults import RequestError
 from polyculture.generate.engines.openai.prompt_logprobs import (

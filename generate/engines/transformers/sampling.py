@@ -18,8 +18,10 @@ from transformers import (
 )
 
 from polyculture.cache.errors import EngineError
+from polyculture.generate.engines.answer import completed, read_text
 from polyculture.generate.engines.base import Completion, Decoding, Message, Request
-from polyculture.generate.engines.reasoning import TAIL, completed
+from polyculture.generate.engines.metering import Usage
+from polyculture.generate.engines.reasoning import TAIL
 from polyculture.generate.engines.system_prompt import SystemPrompts, Turn
 from polyculture.generate.engines.transformers.loading import Loaded
 
@@ -113,16 +115,14 @@ class Sampler:
     def _completion(self, ask: _Ask, written: Sequence[int]) -> Completion:
         end = next((n for n, token in enumerate(written) if token in self._stops), None)
         ids = written if end is None else written[:end]
-        return completed(
-            ask.request_id,
-            ask.seed,
+        answer = read_text(
             self._loaded.tokenizer.decode(ids, skip_special_tokens=True),
-            finish_reason="length" if end is None else "stop",
-            prompt_tokens=len(ask.prompt),
-            completion_tokens=len(ids),
-            model_version=self._loaded.version,
+            "length" if end is None else "stop",
             prompt_tail=self._loaded.tokenizer.decode(ask.prompt[-TAIL:]) if not self._bare else "",
+            usage=Usage(len(ask.prompt), len(ids)),
+            version=self._loaded.version,
         )
+        return completed(ask.request_id, ask.seed, answer)
 
 
 def _processors(decoding: Decoding, seeds: Sequence[int]) -> LogitsProcessorList:

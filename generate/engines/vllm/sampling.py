@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from polyculture.cache.errors import EngineError
+from polyculture.generate.engines.answer import completed, read_text
 from polyculture.generate.engines.base import Completion, Request
-from polyculture.generate.engines.reasoning import TAIL, completed
+from polyculture.generate.engines.metering import Usage
+from polyculture.generate.engines.reasoning import TAIL
 from polyculture.generate.engines.system_prompt import REFUSES, REMEDY
 from polyculture.generate.engines.vllm.client import AHEAD, Client
 from polyculture.generate.engines.vllm.faults import in_short
@@ -98,17 +100,15 @@ class _Sampling:
             for seed in run.seeds:
                 yield Completion(name, seed, None, error=in_short(answer["error"]))
             return
+        read = read_text(
+            answer["text"],
+            answer["finish_reason"],
+            prompt_tail=answer["prompt_tail"],
+            usage=Usage(answer["prompt_tokens"], answer["completion_tokens"]),
+            version=self._client.model_version,
+        )
         for seed in (answer["seed"],) if run.n == len(run.seeds) else run.seeds:
-            yield completed(
-                name,
-                seed,
-                answer["text"],
-                answer["finish_reason"],
-                prompt_tokens=answer["prompt_tokens"],
-                completion_tokens=answer["completion_tokens"],
-                model_version=self._client.model_version,
-                prompt_tail=answer["prompt_tail"],
-            )
+            yield completed(name, seed, read)
 
     def _refuse_system(self, run: _Run, error: str) -> None:
         """Raises `EngineError` where the chat template has no place for the system prompt: no answer will come."""

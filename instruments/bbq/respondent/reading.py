@@ -20,7 +20,7 @@ from functools import cached_property
 from pathlib import Path
 
 from polyculture.cache.identity import content_id, file_sha256
-from polyculture.generate.engines.reasoning import split_reasoning
+from polyculture.generate.engines.answer import ending_of, text_in
 from polyculture.generate.refusals import is_refusal, refusal_rules_id
 from polyculture.instruments.bbq.parser import read_answer, rules_id
 from polyculture.instruments.bbq.published_parser import Ground
@@ -32,7 +32,6 @@ from polyculture.instruments.choices.asking import Read
 from polyculture.instruments.choices.reading_step import Unread
 
 CUT_OFF = "cut off"  # the ground of an answer with several choices that reached the most tokens
-_LENGTH = "length"
 _ENGLISH = "en"
 _PARTICLE = r"(?:과|와|이랑|랑|하고|은|는|이|가|을|를|도|입니다|이에요|예요|이다|임)"
 _CIRCLED = re.compile(r"([\u2460-\u2473])")  # in compatible form two of them would be one number
@@ -83,7 +82,7 @@ class SurveyReader:
     def read_stored(self, answer: SurveyAnswerRow) -> Read:
         if cut_off(answer.finish_reason, several=answer.several):
             return Read(OUT_OF_CHOICE, CUT_OFF)
-        return self.read(split_reasoning(answer.raw or "").answer or "", answer.choices)
+        return self.read(text_in(answer.raw or "") or "", answer.choices)
 
     def _one(self, text: str, choices: Sequence[str]) -> tuple[set[int], Ground] | Ground:
         refused, english = is_refusal(text, self.language), self.language == _ENGLISH
@@ -108,7 +107,7 @@ class SurveyReader:
 
 def cut_off(finish_reason: str | None, *, several: bool) -> bool:
     """Might an answer have named more, had it not been cut off?"""
-    return several and finish_reason == _LENGTH
+    return several and ending_of(finish_reason) == "cut"
 
 
 def _listed(said: str, choices: Sequence[str]) -> tuple[set[int], Ground] | Ground:

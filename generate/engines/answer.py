@@ -1,0 +1,385 @@
+"""One reading of an answer: every text that enters, whoever made it, and every server's or log's way to write one.
+
+    read_text("<think>Food?</think>Pizza.", "stop")       Answer(text="Pizza.", reasoning="Food?", ending="whole", ...)
+    read_answer({"choices": [...], "usage": {...}})       the same of a server's body, in any of the known shapes
+
+Engines, batches, imports and extractors read their answers here and nowhere else. What decides that there is no text,
+in this order: an error in the body, a withheld or broken ending, a refusal field, reasoning without an answer.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal
+
+from polyculture.cache.model_facts import DIRECT, Purchase
+from polyculture.cache.sanitize import ResponseSanitizer
+from polyculture.generate.engines.base import Completion, Ending
+from polyculture.generate.engines.metering import Bill, Usage, read_usage
+from polyculture.generate.engines.reasoning import end_turn, split_reasoning
+
+Shape = Literal["chat", "completions", "responses", "anthropic", "gemini", "bedrock", "ollama", "tgi"]
+
+NO_ANSWER = "no answer behind the reasoning"
+LONGEST_NAME = 200  # characters of a finish reason, of a model's name, of a fingerprint
+_ENDINGS = Path(__file__).with_name("endings.toml")
+_PREFIX = re.compile(r"^finish_?reason[._]")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model answered, and how the answer ended."""
+
+    text: str | None  # without reasoning, chat markers and invented turns; None where it was withheld or broken
+    reasoning: str | None = None
+    ending: Ending = "unknown"
+    ending_raw: str | None = None  # as it came
+    usage: Usage = Usage()  # noqa: RUF009
+    version: str | None = None  # what the server says it ran
+    raw: str | None = None  # the content as it came, where `text` is another
+    error: str | None = None  # why there is no text, on one line
+    prompt_opened: bool = False  # its reasoning had no opening tag: the chat template writes it
+    notes: tuple[str, ...] = ()  # what was mended or dropped
+
+    @property
+    def retryable(self) -> bool:
+        """Whether another attempt may bring a text: of a broken answer alone."""
+        return self.text is None and self.ending == "broken"
+
+    @property
+    def note(self) -> str | None:
+        return "; ".join(dict.fromkeys(self.notes)) or None
+
+    @property
+    def bill(self) -> Bill:
+        """What it cost."""
+        return self.usage.bill
+
+
+class NoAnswerError(ValueError):
+    """A body without an answer in any known shape. `bill` is what it cost all the same, `status` the HTTP status that
+    an error in the body names."""
+
+    def __init__(self, reason: str, bill: Bill, status: int | None = None) -> None:
+        super().__init__(reason)
+        self.bill, self.status = bill, status
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """The parts of a body that make an answer, as its shape names them."""
+
+    text: object = None
+    ending: object = None
+    reasoning: str | None = None
+    refusal: object = None
+    error: object = None
+    usage: object = None
+
+
+def ending_of(word: str | None) -> Ending:
+    """How an answer ended, by the server's word (`endings.toml`): unknown where there is none, or another one."""
+    if not word:
+        return "unknown"
+    return _endings().get(_folded(word), "unknown")
+
+
+def read_text(
+    text: str | None,
+    ending_raw: str | None,
+    *,
+    reasoning: str | None = None,
+    refusal: str | None = None,
+    error: str | None = None,
+    prompt_tail: str = "",
+    usage: Usage = Usage(),  # noqa: B008
+    version: str | None = None,
+    notes: Sequence[str] = (),
+) -> Answer:
+    """A text that a model wrote, as an answer.
+
+    `reasoning` is what a server told apart already, `refusal` its own field for one, `error` what came beside the text,
+    `prompt_tail` the end of the prompt as the model read it: chat templates may open the reasoning themselves.
+    """
+    sanitizer = ResponseSanitizer()
+    text, reasoning = sanitizer.text("text", text), sanitizer.text("reasoning", reasoning)
+    refusal, error = sanitizer.text("refusal", refusal), sanitizer.text("error", error)
+    ending_raw = sanitizer.text("finish_reason", ending_raw, LONGEST_NAME)
+    ending: Ending = "broken" if error else ending_of(ending_raw)
+    split = split_reasoning(text or "", cut=ending == "cut", prompt_tail=prompt_tail)
+    body, mark = (None, None) if split.answer is None else end_turn(split.answer)
+    if mark is not None:
+        ending = "whole" if ending in ("cut", "unknown") else ending
+        sanitizer.notes.append(f"text: it ended at {mark}")
+    parts = [part for part in (reasoning, split.reasoning) if part]
+    if refusal and not (text or "").strip() and ending != "broken":
+        ending = "withheld"
+    why = _why_no_text(body, text, ending, ending_raw, refusal, error, reasoned=bool(parts))
+    return Answer(
+        text=body if why is None else None,
+        reasoning="\n\n".join(parts) or None,
+        ending=ending,
+        ending_raw=ending_raw,
+        usage=usage,
+        version=version,
+        raw=(text or None) if why is not None or body != text else None,
+        error=why,
+        prompt_opened=split.prompt_opened,
+        notes=(*notes, *sanitizer.notes),
+    )
+
+
+def text_in(raw: str) -> str | None:
+    """The text in an answer that is kept as it came; None where its reasoning does not end."""
+    return read_text(raw, None).text
+
+
+def completed(request_id: str, seed: int, answer: Answer, purchase: Purchase = DIRECT) -> Completion:
+    """An answer as the completion of a request."""
+    return Completion(
+        request_id,
+        seed,
+        answer.text,
+        ending=answer.ending,
+        finish_reason=answer.ending_raw,
+        prompt_tokens=answer.usage.prompt,
+        completion_tokens=answer.usage.completion,
+        model_version=answer.version,
+        error=answer.error,
+        retryable=answer.retryable,
+        purchase=purchase,
+        reasoning=answer.reasoning,
+        reasoning_tokens=answer.usage.reasoning,
+        prompt_opened=answer.prompt_opened,
+        raw=answer.raw,
+        note=answer.note,
+    )
+
+
+def _why_no_text(
+    body: str | None,
+    text: str | None,
+    ending: Ending,
+    ending_raw: str | None,
+    refusal: str | None,
+    error: str | None,
+    *,
+    reasoned: bool,
+) -> str | None:
+    """Why an answer has no text, on one line; None where it has one."""
+    if ending == "broken":
+        return _line(f"broken: {error or ending_raw}")
+    if ending == "withheld":
+        return _line(f"refused: {refusal or ending_raw}")
+    if body is None or (reasoned and not body.strip()):
+        return f"{NO_ANSWER}: finish reason {ending_raw}"
+    return f"no text: finish reason {ending_raw}" if text is None else None
+
+
+def read_answer(body: object, *, prompt_tail: str = "") -> Answer:
+    """The answer in a parsed body: the first choice, in the shape that the body has.
+
+    Raises `NoAnswerError` where it has none: an error, a table without a choice, a content that is no text.
+    """
+    sanitizer = ResponseSanitizer()
+    answer = body if isinstance(body, Mapping) else {}
+    shape = shape_of(answer)
+    parts = _Parts() if shape is None else _SHAPES[shape][1](answer)
+    usage = read_usage(parts.usage if shape else answer.get("usage"), sanitizer)
+    error = parts.error or _error_of(answer)
+    text = parts.text if isinstance(parts.text, str) else None
+    if shape is None or (text is None and parts.text is not None) or (error is not None and not text):
+        # What says that it is an error costs nothing, unless it says that, too.
+        free = usage.bill.unknown and error is not None
+        raise NoAnswerError(_words(error), Bill.nothing() if free else usage.bill, _status(error))
+    refusal, ending = (one if isinstance(one, str) and one else None for one in (parts.refusal, parts.ending))
+    if usage.completion == 0 and (text or refusal or parts.reasoning):
+        sanitizer.drop("completion_tokens", "no number of tokens of a text", 0)
+        usage = replace(usage, completion=None, nonsense="0 completion tokens for a text")
+    names = (
+        sanitizer.text(name, answer.get(name), LONGEST_NAME) for name in ("model", "modelVersion", "system_fingerprint")
+    )
+    if parts.ending is not None and ending is None:
+        sanitizer.drop("finish_reason", "no text", parts.ending)
+    return read_text(
+        text,
+        ending,
+        reasoning=parts.reasoning,
+        refusal=refusal,
+        error=None if error is None else _words(error),
+        prompt_tail=prompt_tail,
+        usage=usage,
+        version=" ".join(name for name in names if name) or None,
+        notes=sanitizer.notes,
+    )
+
+
+def shape_of(body: Mapping[str, Any]) -> Shape | None:
+    """Which of the known shapes a body has; None where it is none of them."""
+    return next((shape for shape, (fits, _) in _SHAPES.items() if fits(body)), None)
+
+
+def _chat(body: Mapping[str, Any]) -> _Parts:
+    """https://platform.openai.com/docs/api-reference/chat/object and what servers add to it."""
+    choice = _first(body.get("choices"))
+    message = _table(choice.get("message"))
+    content = message.get("content")
+    text, thought = _content(content)
+    fields = (message.get(name) for name in ("reasoning_content", "reasoning", "thinking"))
+    reasoning = next((one for one in fields if isinstance(one, str) and one), None)
+    details = [_table(one).get("text") or _table(one).get("summary") for one in _list(message.get("reasoning_details"))]
+    reasoning = reasoning or "\n\n".join(one for one in details if isinstance(one, str)) or thought
+    ending = choice.get("finish_reason") or choice.get("native_finish_reason")
+    refusal = message.get("refusal")
+    return _Parts(text, ending, reasoning, refusal, choice.get("error") or message.get("error"), body.get("usage"))
+
+
+def _completions(body: Mapping[str, Any]) -> _Parts:
+    """https://platform.openai.com/docs/api-reference/completions/object"""
+    choice = _first(body.get("choices"))
+    return _Parts(choice.get("text"), choice.get("finish_reason"), error=choice.get("error"), usage=body.get("usage"))
+
+
+def _responses(body: Mapping[str, Any]) -> _Parts:
+    """https://platform.openai.com/docs/api-reference/responses/object"""
+    texts: list[str] = []
+    thoughts: list[str] = []
+    refusal = None
+    for item in map(_table, _list(body.get("output"))):
+        parts = [_table(one) for one in (*_list(item.get("content")), *_list(item.get("summary")))]
+        into = thoughts if item.get("type") == "reasoning" else texts
+        into += [one["text"] for one in parts if isinstance(one.get("text"), str)]
+        refusal = refusal or next((one["refusal"] for one in parts if one.get("refusal")), None)
+    why = _table(body.get("incomplete_details")).get("reason")
+    ending = why if body.get("status") == "incomplete" and why else body.get("status")
+    text = "".join(texts) if texts or body.get("status") == "completed" else None
+    return _Parts(text, ending, "\n\n".join(thoughts) or None, refusal, body.get("error"), body.get("usage"))
+
+
+def _anthropic(body: Mapping[str, Any]) -> _Parts:
+    """https://docs.anthropic.com/en/api/messages"""
+    text, thought = _content(body.get("content"))
+    return _Parts(text or "", body.get("stop_reason"), thought, usage=body.get("usage"))
+
+
+def _gemini(body: Mapping[str, Any]) -> _Parts:
+    """https://ai.google.dev/api/generate-content#generatecontentresponse"""
+    candidate = _first(body.get("candidates"))
+    blocked = _table(body.get("promptFeedback")).get("blockReason")
+    parts = [_table(one) for one in _list(_table(candidate.get("content")).get("parts"))]
+    said = [(bool(one.get("thought")), one["text"]) for one in parts if isinstance(one.get("text"), str)]
+    text = "".join(words for thought, words in said if not thought)
+    thoughts = "\n\n".join(words for thought, words in said if thought)
+    ending = (blocked and "blocked") or candidate.get("finishReason")
+    return _Parts(text, ending, thoughts or None, refusal=blocked, usage=body.get("usageMetadata"))
+
+
+def _bedrock(body: Mapping[str, Any]) -> _Parts:
+    """https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html"""
+    text, thought = _content(_table(_table(body.get("output")).get("message")).get("content"))
+    return _Parts(text, body.get("stopReason"), thought, usage=body.get("usage"))
+
+
+def _ollama(body: Mapping[str, Any]) -> _Parts:
+    """https://github.com/ollama/ollama/blob/main/docs/api.md"""
+    message = _table(body.get("message"))
+    text, thought = message.get("content", body.get("response")), message.get("thinking", body.get("thinking"))
+    return _Parts(text, body.get("done_reason"), thought if isinstance(thought, str) else None, usage=body)
+
+
+def _tgi(body: Mapping[str, Any]) -> _Parts:
+    """https://huggingface.co/docs/text-generation-inference"""
+    details = _table(body.get("details"))
+    return _Parts(body.get("generated_text"), details.get("finish_reason"), usage=details)
+
+
+# Shape -> what a body has that is of it, and its reader; the first that fits.
+_SHAPES: Mapping[Shape, tuple[Callable[[Mapping[str, Any]], bool], Callable[[Mapping[str, Any]], _Parts]]] = {
+    "chat": (lambda body: isinstance(_first(body.get("choices")).get("message"), Mapping), _chat),
+    "completions": (lambda body: "text" in _first(body.get("choices")), _completions),
+    "responses": (lambda body: isinstance(body.get("output"), list) and "status" in body, _responses),
+    "anthropic": (lambda body: isinstance(body.get("content"), list) and "stop_reason" in body, _anthropic),
+    "gemini": (lambda body: bool(_list(body.get("candidates"))) or "promptFeedback" in body, _gemini),
+    "bedrock": (lambda body: "stopReason" in body and isinstance(body.get("output"), Mapping), _bedrock),
+    "ollama": (lambda body: "done" in body and ("message" in body or "response" in body), _ollama),
+    "tgi": (lambda body: "generated_text" in body, _tgi),
+}
+
+
+def _content(content: object) -> tuple[object, str | None]:
+    """The text of a content and the reasoning beside it. A list has parts; anything else is as it is."""
+    if not isinstance(content, list):
+        return content, None
+    texts: list[str] = []
+    thoughts: list[str] = []
+    for part in content:
+        if isinstance(part, str):
+            texts.append(part)
+            continue
+        one = _table(part)
+        kind = str(one.get("type", ""))
+        inner = one.get("thinking") or one.get("reasoning") or _table(one.get("reasoningContent")).get("reasoningText")
+        inner = one.get("text") if inner is None and ("reason" in kind or "think" in kind) else inner
+        if inner is not None:
+            words, _ = _content(_table(inner).get("text") if isinstance(inner, Mapping) else inner)
+            thoughts += [words] if isinstance(words, str) else []
+        elif isinstance(one.get("text"), str):
+            texts.append(one["text"])
+    return "".join(texts) if texts or not content or thoughts else None, "\n\n".join(thoughts) or None
+
+
+def _first(choices: object) -> Mapping[str, Any]:
+    """The choice with the lowest `index`: servers may write them in any order."""
+    found = [one for one in _list(choices) if isinstance(one, Mapping)]
+    numbered = [one for one in found if isinstance(one.get("index"), int)]
+    return min(numbered, key=lambda one: one["index"]) if numbered else next(iter(found), {})
+
+
+def _table(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _list(value: object) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()
+
+
+def _error_of(body: Mapping[str, Any]) -> object:
+    """The error in a body, which servers write under HTTP 200, too; None where there is none."""
+    error = body.get("error")
+    return error if error else ({"message": body.get("message")} if body.get("object") == "error" else None)
+
+
+def _words(error: object) -> str:
+    """An error's own words with its code."""
+    if error is None:
+        return ""
+    table = _table(error)
+    words = [table.get("code"), table.get("message")] if table else [error]
+    return _line(" ".join(str(one) for one in words if one is not None) or "error")
+
+
+def _status(error: object) -> int | None:
+    code = _table(error).get("code")
+    found = int(code) if isinstance(code, int | str) and str(code).isdecimal() else 0
+    return found if 400 <= found < 600 else None
+
+
+def _line(words: str) -> str:
+    return " ".join(words.split())
+
+
+def _folded(word: str) -> str:
+    name = _CAMEL.sub("_", word).casefold().replace("-", "_").replace(" ", "_")
+    return _PREFIX.sub("", name.replace("::", "."))
+
+
+@cache
+def _endings() -> Mapping[str, Ending]:
+    table: Mapping[Ending, Sequence[str]] = tomllib.loads(_ENDINGS.read_text(encoding="utf-8"))  # type: ignore[assignment]
+    return {word: ending for ending, words in table.items() for word in words}

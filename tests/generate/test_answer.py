@@ -1,0 +1,174 @@
+"""One reading of an answer: how it ended, in which shape it came, what is its text, and what it cost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from polyculture.generate.engines.answer import NoAnswerError, ending_of, read_answer, read_text, shape_of
+from polyculture.generate.engines.base import Completion
+from polyculture.generate.engines.openai.reasoning_template import ReasoningTemplate
+
+ENDINGS = {
+    "whole": ["stop", "STOP", "end_turn", "eos_token", "FinishReason.STOP", "endTurn", "COMPLETE", "stop_sequence"],
+    "cut": ["length", "MAX_TOKENS", "max-tokens", "model_length", "FINISH_REASON_MAX_TOKENS", "pause_turn"],
+    "withheld": ["SAFETY", "content_filter", "PROHIBITED_CONTENT", "guardrail_intervened", "refusal"],
+    "broken": ["error", "abort", "insufficient_system_resource", "tool_calls", "MALFORMED_FUNCTION_CALL"],
+    "unknown": ["finish_reason_unspecified", "a new word", None, ""],
+}
+
+
+@pytest.mark.parametrize(("word", "ending"), [(word, ending) for ending, words in ENDINGS.items() for word in words])
+def test_word_of_an_ending(word: str | None, ending: str) -> None:
+    assert ending_of(word) == ending
+
+
+def chat(message: dict[str, Any], finish: str | None = "stop", **more: Any) -> dict[str, Any]:
+    return {"choices": [{"index": 0, "message": message, "finish_reason": finish, **more}]}
+
+
+SHAPES = {
+    "chat": (chat({"content": "Pizza."}), "Pizza.", "whole", None),
+    "chat in parts": (
+        chat({"content": [{"type": "thinking", "thinking": [{"type": "text", "text": "Hm"}]},
+                          {"type": "text", "text": "Pizza."}]}), "Pizza.", "whole", "Hm",
+    ),
+    "reasoning details": (
+        chat({"content": "Pizza.", "reasoning_details": [{"type": "reasoning.text", "text": "Hm"}]}), "Pizza.", "whole",
+        "Hm",
+    ),
+    "choices out of order": (
+        {"choices": [{"index": 1, "message": {"content": "no"}}, *chat({"content": "Pizza."})["choices"]]}, "Pizza.",
+        "whole", None,
+    ),
+    "completions": ({"choices": [{"text": "Pizza.", "finish_reason": "length"}]}, "Pizza.", "cut", None),
+    "responses": (
+        {"status": "incomplete",
+         "incomplete_details": {"reason": "max_output_tokens"},
+         "output": [{"type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm"}]},
+                    {"type": "message", "content": [{"type": "output_text", "text": "Pizza."}]}]},
+        "Pizza.", "cut", "Hm",
+    ),
+    "anthropic": (
+        {"stop_reason": "max_tokens", "content": [{"type": "thinking", "thinking": "Hm"},
+                                                  {"type": "text", "text": "Pizza."}]}, "Pizza.", "cut", "Hm",
+    ),
+    "gemini": (
+        {"candidates": [{"finishReason": "STOP", "content": {"parts": [{"text": "Hm", "thought": True},
+                                                                       {"text": "Pizza."}]}}]}, "Pizza.", "whole", "Hm",
+    ),
+    "bedrock": (
+        {"stopReason": "end_turn", "output": {"message": {"content": [
+            {"reasoningContent": {"reasoningText": {"text": "Hm"}}}, {"text": "Pizza."}]}}}, "Pizza.", "whole", "Hm",
+    ),
+    "ollama": (
+        {"done": True, "done_reason": "stop", "message": {"content": "Pizza.", "thinking": "Hm"}},
+        "Pizza.", "whole", "Hm",
+    ),
+    "tgi": ({"generated_text": "Pizza.", "details": {"finish_reason": "eos_token"}}, "Pizza.", "whole", None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_shape_of_a_body(name: str) -> None:
+    body, text, ending, reasoning = SHAPES[name]
+    found = read_answer(body)
+    assert (found.text, found.ending, found.reasoning, found.error) == (text, ending, reasoning, None)
+
+
+WITHOUT_TEXT = {
+    "filtered with a text": (chat({"content": "Pizza"}, "content_filter"), "withheld", False),
+    "safety under HTTP 200": (chat({"content": "Pizza"}, "SAFETY"), "withheld", False),
+    "a refusal field": (chat({"content": None, "refusal": "I cannot"}), "withheld", False),
+    "a text with an error": (
+        chat({"content": "Piz"}, "stop", error={"code": 502, "message": "upstream"}),
+        "broken",
+        True,
+    ),
+    "an aborted text": (chat({"content": "Piz"}, "abort"), "broken", True),
+    "no resources": (chat({"content": "Piz"}, "insufficient_system_resource"), "broken", True),
+    "a tool that nobody offered": (chat({"content": None, "tool_calls": []}, "tool_calls"), "broken", True),
+    "reasoning alone, whole": (chat({"content": "", "reasoning": "Hm"}), "whole", False),
+    "reasoning alone, cut": (chat({"content": "<think>Hm"}, "length"), "cut", False),
+    "a blocked prompt": ({"promptFeedback": {"blockReason": "SAFETY"}}, "withheld", False),
+}
+
+
+@pytest.mark.parametrize("name", WITHOUT_TEXT)
+def test_answer_without_a_text(name: str) -> None:
+    body, ending, retryable = WITHOUT_TEXT[name]
+    found = read_answer(body)
+    assert (found.text, found.ending, found.retryable) == (None, ending, retryable)
+    assert found.error
+
+
+@pytest.mark.parametrize("body", [{}, [], None, {"choices": []}, chat({"content": 5}), {"error": {"message": "busy"}}])
+def test_body_without_an_answer(body: object) -> None:
+    with pytest.raises(NoAnswerError):
+        read_answer(body)
+
+
+def test_error_in_a_body_names_its_status() -> None:
+    with pytest.raises(NoAnswerError, match="overloaded") as fault:
+        read_answer({"error": {"code": 503, "message": "overloaded"}})
+    assert (fault.value.status, fault.value.bill.sent) == (503, False)
+
+
+TURNS = [
+    ("Pizza.<|im_end|>\n<|im_start|>user\nMore?", "Pizza."),
+    ("<|im_start|>assistant\nPizza.<|im_end|>", "Pizza."),
+    ("<s>Pizza.</s>", "Pizza."),
+    ("Pizza.<｜end▁of▁sentence｜>", "Pizza."),
+    ("Pizza.\n\nHuman: And then?\n\nAssistant: Pasta.", "Pizza."),
+    ("Pizza.\n\n### User: And then?", "Pizza."),
+    ("Pizza. `<|im_end|>` ends a turn.", "Pizza. `<|im_end|>` ends a turn."),
+    ("User: who asks?", "User: who asks?"),
+]
+
+
+@pytest.mark.parametrize(("raw", "text"), TURNS)
+def test_marker_or_invented_turn_ends_the_text(raw: str, text: str) -> None:
+    found = read_text(raw, "length")
+    assert found.text == text
+    assert found.raw == (raw if raw != text else None)
+    ended = raw.startswith(("Pizza.<", "Pizza.\n", "<"))
+    assert (found.ending == "whole", found.note is not None) == (ended, ended)
+
+
+def test_usage_that_does_not_add_up_is_billed_by_the_total() -> None:
+    usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 95}
+    found = read_answer({**chat({"content": "Pizza."}), "usage": usage})
+    assert (found.bill.prompt_tokens, found.bill.completion_tokens) == (10, 85)
+    assert "95" in (found.note or "")
+
+
+def test_counts_under_other_names() -> None:
+    usage = {"promptTokenCount": 3, "candidatesTokenCount": 4, "thoughtsTokenCount": 20, "totalTokenCount": 27}
+    found = read_answer({**SHAPES["gemini"][0], "usageMetadata": usage})
+    assert (found.usage.prompt, found.usage.completion, found.usage.reasoning) == (3, 24, 20)
+
+
+def test_shape_of_an_unknown_body() -> None:
+    assert shape_of({"hello": 1}) is None
+
+
+def completion(text: str, ending: str) -> Completion:
+    found = read_text(text, {"whole": "stop", "cut": "length"}[ending])
+    return Completion("r", 0, found.text, ending=found.ending, prompt_opened=found.prompt_opened,
+                      reasoning=found.reasoning, finish_reason=found.ending_raw)  # fmt: skip
+
+
+def test_cut_reasoning_without_a_tag_waits_for_an_answer_that_shows_the_template() -> None:
+    cut, whole = completion("They ask for", "cut"), completion("They ask.</think>Pizza.", "whole")
+    found = list(ReasoningTemplate().settled(iter([cut, whole, cut]), most=64))
+    assert [(one.text, one.reasoning) for one in found] == [
+        (None, "They ask for"), ("Pizza.", "They ask."), (None, "They ask for")
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("others", [[("Pizza.", "whole")], []])
+def test_cut_text_of_a_template_that_opens_nothing(others: list[tuple[str, str]]) -> None:
+    answers = [completion("They eat", "cut"), *(completion(*other) for other in others)]
+    found = list(ReasoningTemplate().settled(iter(answers), most=64))
+    assert [one.text for one in found] == ["They eat", *(text for text, _ in others)]
