@@ -19,6 +19,7 @@ import pytest
 from filelock import FileLock
 
 from polyculture.cache.errors import JobHeldError, SnapshotError, StoreError
+from polyculture.cache.files import claim_folder
 from polyculture.link.dumps.build import BuildReport, BuildSettings, build_index
 from polyculture.link.index.snapshot import open_snapshot
 from tests.link_world import Entity, item
@@ -215,7 +216,7 @@ def test_a_build_killed_after_the_last_line_resumes(tmp_path: Path, end: bytes) 
 
 def test_a_build_by_another_process_is_refused(dump: Path, tmp_path: Path) -> None:
     folder = tmp_path / "index.duckdb.building"
-    folder.mkdir()
+    claim_folder(folder)
     with FileLock(folder / ".lock"), pytest.raises(JobHeldError, match="another process is building"):
         build_index(dump, tmp_path / "index.duckdb", LANGUAGES)
 
