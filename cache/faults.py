@@ -102,9 +102,10 @@ def kind_of_error(error: str | None) -> FaultKind:
     return kind_of(int(http[1]) if http else None, message=words)
 
 
-def is_withheld(error: str | None) -> bool:
+def is_withheld(error: str | None, ending: str | None) -> bool:
     """Whether a content policy is why an answer is missing."""
-    return (error or "").startswith(WITHHELD) or kind_of_error(error).name == CONTENT_POLICY
+    refused = ending == "withheld" or (error or "").startswith(WITHHELD)
+    return refused or kind_of_error(error).name == CONTENT_POLICY
 
 
 def reason(error: str | None) -> str:
@@ -152,12 +153,12 @@ class RetryFailed:
 
     reason: str = ""  # a kind of the table of faults, or words of the reason
 
-    def names(self, error: str | None) -> bool:
+    def names(self, error: str | None, ending: str | None = None) -> bool:
         """Whether a failure is one of them."""
         wanted = self.reason.casefold().strip()
         if not wanted:
-            return not is_withheld(error)
+            return not is_withheld(error, ending)
         if wanted == CONTENT_POLICY:
-            return is_withheld(error)
+            return is_withheld(error, ending)
         said = (error or "").casefold()
         return wanted == kind_of_error(error).name or wanted in said or wanted in reason(error).casefold()

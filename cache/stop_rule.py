@@ -18,7 +18,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from polyculture.cache.errors import SystematicFaultError
-from polyculture.cache.faults import OTHER, UNUSABLE, WITHHELD, StopLimits, fault_table, kind_of_error, same_reason
+from polyculture.cache.faults import OTHER, UNUSABLE, StopLimits, fault_table, kind_of_error, same_reason
 from polyculture.cache.layout import Table
 from polyculture.cache.run_folder import Job
 
@@ -149,7 +149,7 @@ def see_rows(rule: StopRule, job: Job, rows: Sequence[Any], table: Table[Any]) -
         rule.succeed()
         return
     row, key = rows[0], table.key or ""
-    refused = (row.error or "").startswith(WITHHELD)
+    refused = getattr(row, "ending", None) == "withheld" and not (row.error or "").startswith("HTTP ")
     not_asked = getattr(row, "purchase", None) is None and kind_of_error(row.error).name == OTHER
     if not (refused or not_asked):
         first_try = (getattr(row, "attempts", None) or 1) <= 1

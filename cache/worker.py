@@ -39,7 +39,7 @@ I = TypeVar("I")  # noqa: E741, an item
 M = TypeVar("M", contravariant=True)  # what a step opens its models from
 
 Span = Literal["job", "all"]
-_STATUS = ("status", "retryable", "error")
+_STATUS = ("status", "retryable", "error", "ending")
 A = TypeVar("A")
 
 
@@ -328,12 +328,13 @@ def _state(
     status: str,
     retryable: bool | None = False,
     error: str | None = None,
+    ending: str | None = None,
 ) -> str:
     if status != "failed":
         return status
     if retryable is not False:
         return "retry_transient"
-    return "retry_permanent" if retry is not None and retry.names(error) else status
+    return "retry_permanent" if retry is not None and retry.names(error, ending) else status
 
 
 @contextmanager

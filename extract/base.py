@@ -48,6 +48,7 @@ class Extracted:
     completion_tokens: int | None = None
     extractor_model: str | None = None  # the extractor's model
     purchase: Purchase | None = None  # how its answers were bought
+    ending: str | None = None  # of the answer: 'whole' | 'cut' | ..., as in `responses`
     finish_reason: str | None = None  # of the answer
     note: str | None = None  # what of the answer was mended or dropped on arrival
 

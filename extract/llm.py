@@ -44,7 +44,7 @@ def read_request(topic: Topic, response: ResponseText, attempt: int) -> Request:
 class LlmExtractor:
     """Extracts the mentions of a topic's kinds with `engine`, which runs `model`.
 
-    An answer that is no JSON, was truncated, is endless or has an unknown kind is unusable: the request is repeated
+    An answer of which nothing can be read (`extract.answer`), or that is endless, is unusable: the request is repeated
     with another seed. After the last attempt the response has failed, with the answer kept. Each unusable answer is a
     row of its own as it comes, since its cost is paid even if the run is killed before the next attempt. Errors of the
     engine are not retried here; `retryable` tells whether a later run should.
@@ -116,6 +116,7 @@ class LlmExtractor:
             completion_tokens=answer.completion_tokens,
             extractor_model=self._model,
             purchase=answer.purchase,
+            ending=answer.ending,
             finish_reason=answer.finish_reason,
             note=answer.note,
         )

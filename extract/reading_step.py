@@ -39,6 +39,7 @@ class StoredAnswer:
     retryable: bool | None
     raw: str | None
     extractor_model: str | None
+    ending: str | None
     finish_reason: str | None
 
     @property
@@ -150,5 +151,6 @@ def _as_it_was(answer: StoredAnswer) -> Extracted:
         retryable=answer.retryable,
         raw=answer.raw,
         extractor_model=answer.extractor_model,
+        ending=answer.ending,
         finish_reason=answer.finish_reason,
     )

@@ -41,6 +41,7 @@ _RESULT = (
     "completion_tokens",
     "extractor_model",
     "purchase",
+    "ending",
     "finish_reason",
     "note",
 )

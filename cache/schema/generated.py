@@ -101,6 +101,7 @@ class Extraction:
         None  # 'direct' | 'batch': how its answers were bought; None, too, of one that was read again
     )
     reader_id: str | None = None  # hash of the rules by which the answer was read; None: no model answered
+    ending: str | None = None  # of the answer, as in `responses`
     finish_reason: str | None = None  # of the answer: the server's own word for how it ended
     asked_id: str | None = None  # hash of what the extractor model was sent, the text included; None: no model
     note: str | None = None  # what of the answer was mended or dropped on arrival, as in `responses`

@@ -205,8 +205,9 @@ def read_answer(body: object, *, prompt_tail: str = "") -> Answer:
     names = (
         sanitizer.text(name, answer.get(name), LONGEST_NAME) for name in ("model", "modelVersion", "system_fingerprint")
     )
-    if parts.ending is not None and ending is None:
-        sanitizer.drop("finish_reason", "no text", parts.ending)
+    for name, value in (("finish_reason", parts.ending), ("refusal", parts.refusal)):
+        if value is not None and not isinstance(value, str):
+            sanitizer.drop(name, "no text", value)
     return read_text(
         text,
         ending,

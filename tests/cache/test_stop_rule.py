@@ -117,14 +117,14 @@ def test_a_small_stage_that_a_service_answered_nothing_of_is_stopped_too(before:
 
 
 def row(status: str, error: str | None = None, **more: Any) -> Any:
-    told = {"response_id": "r", "prompt_id": "p", "extraction_id": "e", "purchase": "direct", "finish_reason": None}
+    told = {"response_id": "r", "prompt_id": "p", "extraction_id": "e", "purchase": "direct", "ending": None}
     return SimpleNamespace(**{**told, "status": status, "error": error, **more})
 
 
 def test_refusals_second_attempts_and_what_nobody_was_asked_count_for_nothing() -> None:
     stage = rule()
     for number in range(30):
-        refused = row("failed", "refused: I cannot", finish_reason="refusal", response_id=str(number))
+        refused = row("failed", "refused: I cannot", ending="withheld", response_id=str(number))
         second = row("unusable", "the answer is no JSON: x", attempts=2, response_id=str(number))
         unasked = row("failed", "a token is unknown", purchase=None, response_id=str(number))
         see_rows(stage, JOB, [refused], RESPONSES)

@@ -151,12 +151,12 @@ def test_the_reason_may_be_missing(words: list[str], read: list[str]) -> None:
 
 def test_what_was_withheld_is_named_by_its_kind_alone() -> None:
     withheld = [
-        ("HTTP 400: filtered", "content_filter"),
-        ("refused: no", "refusal"),
+        ("HTTP 400: filtered", "withheld"),
+        ("refused: no", "withheld"),
         ("HTTP 400: content policy", None),
     ]
-    for error, finish in withheld:
-        assert not RetryFailed().names(error, finish)
-        assert RetryFailed("Content Policy").names(error, finish)
+    for error, ending in withheld:
+        assert not RetryFailed().names(error, ending)
+        assert RetryFailed("Content Policy").names(error, ending)
     assert RetryFailed().names("HTTP 400: too odd")
     assert not RetryFailed("content policy").names("HTTP 400: too odd")
