@@ -195,11 +195,11 @@ def test_the_journal_of_another_extractor_is_not_lost(tmp_path: Path) -> None:
 
 def test_nothing_of_a_failed_response_counts(tmp_path: Path) -> None:
     run = write_run(tmp_path, map(response, range(4)))
-    extractor, _ = llm(lambda text, attempt: good(text, attempt)[:-20] if "Text 2" in text else good(text, attempt))
+    extractor, _ = llm(lambda text, attempt: good(text, attempt)[:20] if "Text 2" in text else good(text, attempt))
     assert extract_job(run, JOB, FOOD, extractor) == Outcome(3, 1)
     failed = [row for row in stored(run, "extractions", extractor.extractor_id) if row["status"] == "failed"]
     assert [(row["response_id"], row["mentions"], row["attempts"]) for row in failed] == [("r00002", 0, 3)]
-    assert failed[0]["raw"] == good("", 0)[:-20]
+    assert failed[0]["raw"] == good("", 0)[:20]
     assert "no JSON" in failed[0]["error"]
     mentions = stored(run, "mentions", extractor.extractor_id)
     assert {row["response_id"] for row in mentions} == {"r00000", "r00001", "r00003"}
