@@ -2,6 +2,7 @@
 -- swaps: a row is a rate of the answers about swapped entities: both sides and their difference. NULL in language,
 -- culture or entity_type: over all of them. A setting of several, 'grounded + neutral', is over these together; of
 -- types alone, such rows stand in sentiment_pooled. The other rates of sentiment stand in sentiment_association.
+--   no_interval: why the difference has no interval
 --   native_asked: texts that were asked about with native entities
 --   native_readable: answers that can be read, of texts with native entities
 --   native_right: right answers, of texts with native entities
@@ -21,6 +22,19 @@ SELECT
     max(estimate) FILTER (side = 'difference') AS difference,
     max(low) FILTER (side = 'difference') AS difference_low,
     max(high) FILTER (side = 'difference') AS difference_high,
+    coalesce(
+        max(
+            CASE
+                WHEN low IS NOT NULL THEN NULL
+                WHEN estimate IS NULL THEN 'no answer counts'
+                WHEN swap_intervals.metric = 'macro_f1' THEN 'none for macro F1'
+                WHEN swap_intervals.contexts < 2 THEN 'few contexts'
+                WHEN least(swap_intervals.native_entities, swap_intervals.western_entities) < 2 THEN 'few entities'
+                ELSE 'nothing varies' -- as where all answers are wrong: there is no test of that either
+            END
+        ) FILTER (side = 'difference'),
+        CASE WHEN count(*) FILTER (side = 'difference') = 0 THEN 'one side was asked' END
+    ) AS no_interval,
     max(p) AS p,
     max(contexts) AS contexts,
     max(native_entities) AS native_entities,

@@ -17,10 +17,10 @@ from polyculture.cache.store import open_store
 from polyculture.generate.engines.base import ModelSpec
 from polyculture.instruments.cbs.selection import scoring_jobs
 from polyculture.instruments.datasets.load import load
+from polyculture.instruments.datasets.present import present_tables
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
 from polyculture.instruments.embeddings.rows import SEPARATIONS, Separation
-from polyculture.instruments.papers.needed import UNKNOWN
 from polyculture.instruments.papers.paper import ours, papers
 from polyculture.instruments.papers.paper_files import write_paper
 from polyculture.instruments.papers.paper_tables import PaperTable, TableCell, paper_tables
@@ -54,7 +54,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     run.root.mkdir(parents=True)
     write_manifest(Manifest(experiment="paper", polyculture="0", models=[MODEL], languages=["en"]), run.manifest)
     chosen = Selection(types=("food", "names"), cultures=("Japanese",), contexts=3, entities=6)
-    for job in scoring_jobs(load(rules_of("own"), DEMO), MODEL, chosen):
+    dataset = load(rules_of("own"), DEMO)
+    for table, found in present_tables(run, dataset).items():
+        write_parquet(found, run.table(table.name))
+    for job in scoring_jobs(dataset, MODEL, chosen):
         score_job(run, job, ModelSpec(MODEL), engine=ToyEngine())
     return folder
 
@@ -83,7 +86,7 @@ def test_the_tables_have_the_papers_layout_with_published_figures_below(folder: 
     cells = rows(tables / "cells.csv")
     [beside] = [cell for cell in cells if cell["value"] and cell["published"]]
     assert (beside["column"], beside["published"], beside["contexts"]) == ("food", "0.125", "3")
-    assert beside["differs"] == f"data set own; 2 of 10 columns; {UNKNOWN}"
+    assert beside["differs"] == "data set own; 2 of 10 columns; 1 of 4 contexts and 28 of 40 entities not scored"
     alone = {(cell["row"], cell["published"], cell["differs"]) for cell in cells if not cell["value"]}
     unmeasured = "not compared: this run has no number here"
     assert alone == {("MARBERT", "0.4933", unmeasured)}  # the one that comes along, of no setting, and the user's

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 from openpyxl import Workbook
 
 from polyculture.cache.errors import DataSetError
-from polyculture.cache.parquet import objects_to_table
+from polyculture.cache.parquet import objects_to_table, write_parquet
 from polyculture.cache.run_folder import RunFolder
 from polyculture.cache.store import open_store
 from polyculture.instruments.cultures.blend import NUMERIC, UNANSWERED
@@ -187,14 +186,13 @@ def test_a_command_asks_a_part_of_published_questions_and_keeps_what_people_said
     assert "either --questions or --data" in one_line(both)
 
 
-def test_questions_of_an_earlier_version_stay_readable(tmp_path: Path) -> None:
+def test_questions_of_two_data_sets_stand_side_by_side(tmp_path: Path) -> None:
     run = RunFolder(tmp_path)
     before = [
         QuestionRow("k1", "mine", "en", "Iran", "q1", None, "What?"),
         QuestionRow("k2", "open", "en", "A", "q", None, "B?"),
     ]
-    table = objects_to_table(PROBE_QUESTIONS, before).drop_columns(["region", "level"])
-    pq.write_table(table, run.table(PROBE_QUESTIONS.name))
+    write_parquet(objects_to_table(PROBE_QUESTIONS, before), run.table(PROBE_QUESTIONS.name))
     asked = [OpenQuestion("q", "Mexico", "en", "What?", None, "America", "high", (HumanAnswer(("corn", "maize"), 3),))]
     written = {one.name: rows.to_pylist() for one, rows in present_questions(run, "open", asked).items()}
     assert [(row["dataset"], row["culture"], row["region"], row["level"]) for row in written["probe_questions"]] == [

@@ -20,10 +20,9 @@ from polyculture.instruments.datasets.english import in_english
 from polyculture.instruments.datasets.load import load
 from polyculture.instruments.datasets.model import DataSet
 from polyculture.instruments.datasets.present import present_tables
-from polyculture.instruments.datasets.rows import DATASET_CONTEXTS, DATASET_ENTITIES
 from polyculture.instruments.datasets.rules import rules_of
 from polyculture.instruments.datasets.selection import Selection
-from polyculture.instruments.papers.needed import ALL, UNKNOWN, Holdings
+from polyculture.instruments.papers.needed import ALL, Holdings
 from polyculture.instruments.papers.paper import ours, papers
 from polyculture.instruments.papers.protocol import ScoredContext, protocol_score
 from polyculture.instruments.papers.scored import Choice, Place
@@ -203,26 +202,6 @@ def test_a_gender_without_a_column_is_a_line(tmp_path: Path, files: Path) -> Non
     lines.clear()
     measure_bias(scored(tmp_path / "whole", read(files, as_published=False)), tell=lines.append)
     assert not lines
-
-
-def test_a_store_of_an_earlier_version_knows_no_reading(tmp_path: Path, files: Path) -> None:
-    """Its tables have fewer columns: all that counts there is in either reading, and what is lacking is not known."""
-    import pyarrow.parquet as pq
-
-    run = scored(tmp_path / "run", read(files, as_published=True))
-    with open_store(run, store_layout()) as store:
-        before = store.sql("SELECT count(*) FROM scores").fetchall()
-    for table, last in ((DATASET_CONTEXTS, "base_context_id"), (DATASET_ENTITIES, "publisher_qid")):
-        stored = pq.read_table(run.table(table.name))
-        names = stored.column_names
-        pq.write_table(stored.select(names[: names.index(last) + 1]), run.table(table.name))
-    with open_store(run, store_layout()) as store:
-        assert store.sql("SELECT count(*) FROM scores").fetchall() == before
-    [(place, own)], [(_, every)] = (places(run, as_published=flag) for flag in (False, True))
-    assert compared(own) == compared(every)
-    with open_store(run, store_layout()) as store:
-        wanted = Holdings(store, Choice("own")).of(place, as_published=True)
-    assert wanted.lacking(every, ours(), SEED) == {ALL: UNKNOWN}
 
 
 def test_the_commands_choose_the_papers_rows_and_say_what_is_lacking(folder: Path, files: Path) -> None:  # noqa: F811

@@ -67,7 +67,7 @@ def test_an_oracle_is_always_right_and_never_biased(here: Path, server: StubServ
     assert len(server.bodies) == ASKED
     assert {(body["temperature"], len(body["messages"])) for body in server.bodies} == {(0.0, 1)}
     assert {body.get("max_tokens") or body.get("max_completion_tokens") for body in server.bodies} == {30}
-    assert "acc_a" in done.stdout
+    assert "Accuracy and diff-bias" in done.stdout
     message = server.bodies[0]["messages"][0]["content"]
     assert "{wrong}" not in message  # the publisher's whole-prompt cell is not read
     listed = polyculture("bbq", "kobbq", "exp.toml", "--table", "published", "--format", "csv", cwd=here)

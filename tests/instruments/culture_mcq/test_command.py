@@ -100,7 +100,7 @@ def test_an_oracle_knows_what_is_usual(here: Path, server: StubServer) -> None:
     assert "What it takes for usual" in page
     assert "the study's sheets, resource questions: its answers" in page.replace("&#39;", "'")
     assert "targets of level mid" in page
-    assert page.count("<h4>By the target&#39;s level</h4>") == 2
+    assert page.count("By the target&#39;s level</h4>") == 2
     assert "accuracy 1.00, biased 0.00, others, halved 0.00, refused 0.00, out of choice 0.00" in page
 
 
