@@ -70,12 +70,12 @@ def links_of(root: Path, file: Path) -> pd.DataFrame:
 
 def answers_of(root: Path, file: Path) -> pd.DataFrame:
     """What a job's responses are like, and how many were read whole."""
-    wanted = [*CELL, "status", "text", "finish_reason", "detected_language"]
+    wanted = [*CELL, "status", "text", "ending", "detected_language"]
     rows = pd.read_parquet(root / "responses" / file.relative_to(root / "mentions"), columns=wanted, partitioning=None)
     counts = rows[CELL].assign(
         answered=rows["status"] == "ok",
         empty=rows["text"].str.fullmatch(r"\s*"),
-        cut=rows["finish_reason"] == "length",
+        cut=rows["ending"] == "cut",
         wrong_language=rows["detected_language"].str.split("-").str[0] != rows["language"].str.split("-").str[0],
     )
     told = pd.read_parquet(

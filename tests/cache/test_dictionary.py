@@ -49,7 +49,7 @@ def test_nothing_is_explained_that_is_not_there(run: RunFolder) -> None:
 
 def test_a_table_is_explained_by_the_comments_of_its_type() -> None:
     assert table_comments(RESPONSES).keys() <= set(RESPONSES.columns)
-    assert table_comments(RESPONSES)["finish_reason"].startswith("'stop' | 'length'")
+    assert table_comments(RESPONSES)["ending"].startswith("'whole' | 'cut'")
 
 
 def test_a_column_may_mean_something_else_in_one_view(run: RunFolder) -> None:
