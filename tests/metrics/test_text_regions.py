@@ -15,6 +15,7 @@ from polyculture.cache.catalog import read_catalog
 from polyculture.cache.errors import CatalogError
 from polyculture.cache.store import open_store
 from polyculture.collect.mining.kappa import fleiss_kappa
+from polyculture.metrics.measure import measure
 from polyculture.metrics.text_regions import RegionShare, region_shares
 from polyculture.reports.report import write_report
 from polyculture.running.layout import store_layout
@@ -281,6 +282,7 @@ def test_a_report_with_the_regions_of_m49_has_no_such_section(tmp_path: Path) ->
     built.entity("Q1", "sushi", JP="P495")
     built.know()
     run = built.write()
+    measure(run)
     page = write_report(run).read_text(encoding="utf-8")
     assert 'id="text_regions"' not in page
     assert 'id="dominance"' in page
