@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Annotated
 
+from polyculture.generate.engines.answer import completed, read_text
 from polyculture.generate.engines.base import Completion, ModelSpec, Request
 from polyculture.generate.engines.capabilities import SAMPLING
 from polyculture.generate.engines.kind import EngineKind, Offer
+from polyculture.generate.engines.metering import Usage
 from polyculture.generate.engines.options import PACE, Options
-from polyculture.generate.engines.reasoning import completed
 from polyculture.generate.engines.wrapper import Wrapper
 
 
@@ -25,7 +26,8 @@ class Toy(Wrapper):
     def sample(self, requests: Iterable[Request]) -> Iterator[Completion]:
         for request in requests:
             for seed in request.seeds:
-                yield completed(request.request_id, seed, f"{self._voice} {seed}", "stop", completion_tokens=2)
+                answer = read_text(f"{self._voice} {seed}", "stop", usage=Usage(completion=2))
+                yield completed(request.request_id, seed, answer)
 
 
 def _open(_: ModelSpec, options: ToyOptions) -> Toy:
