@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 
 from polyculture.cache.catalog import read_catalog
-from polyculture.reports.claims import COLUMNS, ClaimLine, claims, claims_sql
+from polyculture.reports.claims import COLUMNS, ClaimLine, claims
 from polyculture.reports.names import Names
 
 MODELS = ("vllm:Qwen/Qwen2.5-7B-Instruct", "llamacpp:smollm2")
@@ -50,8 +50,3 @@ def test_an_open_claim_has_its_reason_and_no_numbers_that_it_lacks() -> None:
     assert (found.effect, found.interval, found.p, found.prompts, found.tested, found.turns_on) == (
         None, None, "", "", "", "",
     )  # fmt: skip
-
-
-def test_the_table_tells_the_command_and_the_claims() -> None:
-    assert claims_sql().startswith("-- polyculture claims exp.toml\n")
-    assert 'name = "native-diversity"' in claims_sql()

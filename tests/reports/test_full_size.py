@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
+from polyculture.metrics.measure import measure
 from polyculture.reports.report import write_report
 from polyculture.running.layout import report_sections, store_layout
 from tests.browsers import NoBrowserError, opened_browser, wait_until
@@ -43,6 +44,7 @@ ASTRAY = """async ([links, to]) => {
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One topic, one response a prompt: models, languages and countries make the report high and wide."""
     run = FullStudy(1, topics=("food",)).write(tmp_path_factory.mktemp("full") / "run")
+    measure(run)
     return write_report(run, layout=store_layout(), sections=report_sections())
 
 

@@ -142,8 +142,11 @@ def test_hostile_text_in_a_context_is_escaped(run: RunFolder, tmp_path: Path) ->
 
 def test_a_template_sees_its_own_context_alone(run: RunFolder, tmp_path: Path) -> None:
     for name in ("opening", "manifest", "sections", "data"):
+        folder = tmp_path / name  # of its own: templates are compiled once a process
+        folder.mkdir()
+        sections = with_instruments([made_up(folder, template=f"{{{{ {name} }}}}")])
         with pytest.raises(UndefinedError, match=name):
-            write_report(run, sections=with_instruments([made_up(tmp_path, template=f"{{{{ {name} }}}}")]))
+            write_report(run, sections=sections)
 
 
 def test_a_section_of_one_table_is_one_declaration(run: RunFolder, tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
 from polyculture.cache.run_folder import RunFolder
+from polyculture.metrics.measure import measure
 from tests.metrics.test_comparison_conditions import build
 from tests.reports.test_browser import browser  # noqa: F401  a fixture
 from tests.reports.test_view import Served, page  # noqa: F401  fixtures
@@ -29,6 +30,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     build(folder, "before", ["openai:old"], general=1)
     build(folder, "after", ["openai:new"], general=2)
     runs = folder / "runs"
+    for name in ("before", "after"):
+        measure(RunFolder(runs / name))
     shutil.copytree(runs / "before", runs / HOSTILE)
     (runs / "torn").mkdir()
     (runs / "torn" / "manifest.json").write_text("{", encoding="utf-8")
