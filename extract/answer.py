@@ -133,9 +133,8 @@ def _mentions(value: Any, known: Mapping[str, str]) -> Iterator[tuple[str, str]]
 
 
 def _is_empty_list(value: Any) -> bool:
-    """Whether a value says that a text names nothing."""
-    lists = [one for one in value.values() if isinstance(one, list)] if isinstance(value, dict) else [value]
-    return any(one == [] for one in lists)
+    """Whether a value says that a text names nothing: under the name that was asked for, since nothing else shows it."""
+    return value == [] or (isinstance(value, dict) and value.get("mentions") == [])
 
 
 def _folded(kind: str) -> str:
