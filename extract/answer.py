@@ -133,7 +133,7 @@ def _mentions(value: Any, known: Mapping[str, str]) -> Iterator[tuple[str, str]]
 
 
 def _is_empty_list(value: Any) -> bool:
-    """Whether a value says that a text names nothing: under the name that was asked for, since nothing else shows it."""
+    """Whether a value says that a text names nothing: under the name that was asked for, for nothing else shows it."""
     return value == [] or (isinstance(value, dict) and value.get("mentions") == [])
 
 
