@@ -63,7 +63,7 @@ def page_of(run: RunFolder) -> str:
 
 
 scores = st.dictionaries(
-    st.sampled_from(list(permutations("abcd", 2))), st.floats(0, 1e6, allow_nan=False), min_size=1, max_size=12
+    st.sampled_from(list(permutations("abcd", 2))), st.just(0.0) | st.floats(1e-3, 1e6), min_size=1, max_size=12
 )
 
 
