@@ -4,8 +4,7 @@ VENV ?= .venv
 VLLM_VENV ?= .venv-vllm
 VLLM_TESTS ?= vllm
 BIN := $(VENV)/bin
-# --no-compile: Python compiles what is imported when it is; pip would compile all, which takes longer and 160 MB more.
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 DEMO ?= demo
 
 .PHONY: demo test test-full test-vllm lint docs bench install install-dev constraints browser clean
