@@ -267,7 +267,7 @@ def test_weights_that_are_overwritten_write_texts_of_their_own(tmp_path: Path) -
     told = EXPERIMENT.format(name="texts", models=model, n=2, extractor="gazetteer", url="http://x", more="")
     file = tmp_path / "texts.toml"
     file.write_text(told + "[options.transformers]\nbare_prompts = true\ndevice = 'cpu'\n", encoding="utf-8")
-    versions = "SELECT DISTINCT model_version, request_id FROM responses"
+    versions = "SELECT DISTINCT model_version, request_id FROM responses ORDER BY ALL"
     run(file, command="generate")
     one = rows(file, versions)
     weights.write_bytes(first[:-4] + b"\x00\x00\x80\x3f")
