@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import pickle
+import tomllib
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer.main
@@ -23,6 +25,16 @@ os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 # Tests run hundreds of commands in their process: the parameters of all commands are read from their signatures once,
 # not for each, which takes as long as a small command.
 typer.main.get_command = cache(typer.main.get_command)
+
+# So is every TOML text, of which a command reads some twenty; each reader gets tables of its own.
+_parsed = cache(lambda text, loads=tomllib.loads: pickle.dumps(loads(text)))
+
+
+def _loads(text: str, /) -> dict[str, Any]:
+    return pickle.loads(_parsed(text))
+
+
+tomllib.loads = _loads  # type: ignore[assignment]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

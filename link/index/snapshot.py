@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -84,6 +84,12 @@ def open_snapshot(path: Path) -> Snapshot:
     """The snapshot in `path`. Raises `SnapshotError` where it is missing, no snapshot, or of another version."""
     if not path.is_file():
         raise SnapshotError("there is no snapshot here", where=path, remedy=MISSING)
+    found = path.stat()
+    return _opened(path, found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(maxsize=16)  # a command opens its snapshot for the extractor and again for the linker
+def _opened(path: Path, _written: int, _bytes: int) -> Snapshot:
     try:
         with duckdb.connect(str(path), read_only=True) as connection:
             rows = connection.execute("SELECT key, value FROM meta").fetchall()
